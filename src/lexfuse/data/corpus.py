@@ -1,0 +1,100 @@
+"""The corpus: documents as columns."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, cast
+
+import numpy as np
+
+from lexfuse.data.arrays import Days, frozen
+from lexfuse.data.document import Document, Kind, Status
+from lexfuse.data.ids import Ids
+
+DATE_COLUMNS = ("date", "valid_from", "valid_to")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Corpus:
+    """Frozen columns, one row a document, addressed by ordinal or by id.
+
+    >>> corpus = Corpus.of([Document("a", text="un"), Document("b", text="deux")])
+    >>> len(corpus), corpus[1].text, corpus.document("a").text
+    (2, 'deux', 'un')
+    """
+
+    ids: Ids
+    title: tuple[str, ...]
+    text: tuple[str, ...]
+    language: tuple[str, ...]
+    kind: tuple[Kind, ...]
+    code: tuple[str, ...]
+    number: tuple[str, ...]
+    headings: tuple[tuple[str, ...], ...]
+    court: tuple[str, ...]
+    date: Days  # NaT where not known
+    valid_from: Days
+    valid_to: Days
+    status: tuple[Status, ...]
+    identifiers: tuple[tuple[str, ...], ...]
+    citations: tuple[tuple[str, ...], ...]
+    extra: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def of(cls, documents: Iterable[Document]) -> Corpus:
+        """Columns from documents; an id that comes twice is a `DataError`.
+
+        >>> Corpus.of([Document("a")]).ids
+        Ids(['a'], n=1)
+        """
+        rows = list(documents)
+        columns: dict[str, Any] = {"ids": Ids(row.id for row in rows)}
+        for name in _ROW_FIELDS:
+            values = tuple(getattr(row, name) for row in rows)
+            columns[name] = days(values) if name in DATE_COLUMNS else values
+        return cls(**columns)
+
+    def document(self, id: str) -> Document:
+        """The document with this id; `NotFoundError` if there is none.
+
+        >>> Corpus.of([Document("a", title="A")]).document("a").title
+        'A'
+        """
+        return self[self.ids.ordinal(id)]
+
+    def select(self, ordinals: Sequence[int]) -> Corpus:
+        """A corpus of these rows, in this order.
+
+        >>> [d.id for d in Corpus.of([Document("a"), Document("b")]).select([1])]
+        ['b']
+        """
+        return Corpus.of(self[int(ordinal)] for ordinal in ordinals)
+
+    def __getitem__(self, ordinal: int) -> Document:
+        """The document at an ordinal."""
+        values = {name: getattr(self, name)[ordinal] for name in _ROW_FIELDS}
+        for name in DATE_COLUMNS:
+            values[name] = cast("datetime.date | None", values[name].item())
+        return Document(id=self.ids[ordinal], **values)
+
+    def __len__(self) -> int:
+        """How many documents there are."""
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Document]:
+        """The documents, in the order of their ordinals."""
+        return (self[ordinal] for ordinal in range(len(self)))
+
+
+_ROW_FIELDS = tuple(f.name for f in fields(Document) if f.name != "id")
+
+
+def days(values: Iterable[datetime.date | None]) -> Days:
+    """A column of dates, NaT for ``None``.
+
+    >>> days([datetime.date(2020, 1, 2), None]).tolist()
+    [datetime.date(2020, 1, 2), None]
+    """
+    return frozen(np.array(["NaT" if day is None else day for day in values], dtype="datetime64[D]"))

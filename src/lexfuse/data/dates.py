@@ -1,0 +1,57 @@
+"""Dates of law: many spellings, and far-future stand-ins that mean "no end known"."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+
+from lexfuse.errors import DataError
+
+# Legal databases write 2999-01-01 or 22/02/2222 where they mean "until further notice".
+UNKNOWN_FUTURE_YEAR = 2200
+
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?")
+_DAY_FIRST = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+_COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_date(value: object) -> date | None:
+    """A date from ISO text, ``dd/mm/yyyy``, ``yyyymmdd`` or epoch milliseconds.
+
+    Nothing (``None``, ``""``) and the unknown future (year 2200 and later) give ``None``. A time of
+    day is dropped, except that epoch milliseconds and ISO times in UTC are read as UTC days.
+
+    >>> parse_date("2023-05-04"), parse_date("04/05/2023"), parse_date(1209600000000)
+    (datetime.date(2023, 5, 4), datetime.date(2023, 5, 4), datetime.date(2008, 5, 1))
+    >>> parse_date("2999-01-01") is parse_date("22/02/2222") is None
+    True
+    """
+    if value is None or value == "":
+        return None
+    try:
+        day = _day(value)
+    except (ValueError, OverflowError) as error:
+        raise DataError(f"{value!r} is not a date ({error}); write it as 2023-05-04") from None
+    return None if day.year >= UNKNOWN_FUTURE_YEAR else day
+
+
+def _day(value: object) -> date:
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"got {type(value).__name__}")
+    if not isinstance(value, str):
+        return (_EPOCH + timedelta(milliseconds=value)).date()
+    text = value.strip()
+    if match := _ISO.fullmatch(text):
+        year, month, day = match.groups()
+    elif match := _DAY_FIRST.fullmatch(text):
+        day, month, year = match.groups()
+    elif match := _COMPACT.fullmatch(text):
+        year, month, day = match.groups()
+    else:
+        raise ValueError("unknown form")
+    return date(int(year), int(month), int(day))

@@ -1,0 +1,62 @@
+"""One legal document: an article of a code, a judgment, a paragraph of a judgment, or other text."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """What a document is.
+
+    >>> Kind("statute")
+    <Kind.STATUTE: 'statute'>
+    """
+
+    STATUTE = "statute"
+    DECISION = "decision"
+    PARAGRAPH = "paragraph"
+    OTHER = "other"
+
+
+class Status(StrEnum):
+    """State of a provision. Only dates decide what is in force on a day; this is a label to show.
+
+    >>> Status("repealed")
+    <Status.REPEALED: 'repealed'>
+    """
+
+    UNKNOWN = ""
+    IN_FORCE = "in force"
+    DEFERRED = "deferred"  # not yet in force
+    ENDING = "ending"  # in force, with a known end
+    REPEALED = "repealed"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document with what the law says about it; everything but the id may be empty.
+
+    >>> Document("L1237-19", title="Rupture conventionnelle", language="fr", kind=Kind.STATUTE).title
+    'Rupture conventionnelle'
+    """
+
+    id: str
+    title: str = ""
+    text: str = ""
+    language: str = ""  # "fr", "en", another ISO 639-1 code, or "" for not known
+    kind: Kind = Kind.OTHER
+    code: str = ""  # "Code du travail"
+    number: str = ""  # article or paragraph number: "L1237-19", "64"
+    headings: tuple[str, ...] = ()  # path from the root of the code to the section
+    court: str = ""
+    date: datetime.date | None = None  # of the decision or publication
+    valid_from: datetime.date | None = None  # first day in force
+    valid_to: datetime.date | None = None  # first day no longer in force; None: no end known
+    status: Status = Status.UNKNOWN
+    identifiers: tuple[str, ...] = ()  # ECLI, CELEX, case numbers
+    citations: tuple[str, ...] = ()  # ids of documents of the same corpus that this one cites
+    extra: Mapping[str, Any] = field(default_factory=dict)  # whatever else the source said, as JSON values

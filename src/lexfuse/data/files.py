@@ -1,0 +1,191 @@
+"""Reading and writing files without loss: plain or gzipped, complete or not at all, same bytes every time."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from lexfuse.errors import DataError, NotFoundError, StorageError
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def existing(path: str | Path) -> Path:
+    """The path if something is there, else `NotFoundError`.
+
+    >>> existing("/").is_dir()
+    True
+    """
+    path = Path(path)
+    if not path.exists():
+        raise NotFoundError(f"no file or folder {str(path)!r}; check the path")
+    return path
+
+
+def open_bytes(path: str | Path) -> IO[bytes]:
+    """Open a file for reading, unpacking gzip whatever the name says.
+
+    >>> with open_bytes("/dev/null") as stream:
+    ...     stream.read()
+    b''
+    """
+    path = existing(path)
+    if path.is_dir():
+        raise DataError("is a folder, a file was expected", path=path)
+    raw = path.open("rb")
+    if raw.read(2) == GZIP_MAGIC:
+        raw.close()
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    raw.seek(0)
+    return raw
+
+
+def lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    r"""Number (from 1) and bytes of every line that is not blank; only ``\n`` and ``\r\n`` end a line.
+
+    A truncated or damaged gzip is a `DataError` that names the file and the last good line.
+
+    >>> list(lines("/dev/null"))
+    []
+    """
+    number = 0
+    with open_bytes(path) as stream, _damage_named(path, lambda: number):
+        for number, line in enumerate(stream, start=1):
+            if stripped := line.strip(b"\r\n"):
+                yield number, stripped
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The whole content of a plain or gzipped file.
+
+    >>> read_bytes("/dev/null")
+    b''
+    """
+    with open_bytes(path) as stream, _damage_named(path, lambda: None):
+        return stream.read()
+
+
+def decode(raw: bytes, *, path: str | Path, line: int | None = None) -> str:
+    r"""Text from UTF-8 bytes, without a byte-order mark; other bytes are a `DataError` with their place.
+
+    >>> decode("é".encode(), path="a.txt")
+    'é'
+    >>> decode(b"\xe9", path="a.txt", line=4)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: a.txt, line 4: byte 0xe9 at position 0 is not UTF-8; convert the file to UTF-8 first
+    """
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        reason = f"byte {raw[error.start]:#04x} at position {error.start} is not UTF-8; convert the file to UTF-8 first"
+        raise DataError(reason, path=path, line=line) from None
+
+
+@contextmanager
+def written_file(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file that appears under its name only when complete; gzipped if the name ends in ``.gz``.
+
+    Gzip carries neither name nor time, so the same content gives the same bytes.
+
+    >>> with written_file("/tmp/lexfuse-example.txt") as out:
+    ...     _ = out.write(b"law")
+    >>> read_bytes("/tmp/lexfuse-example.txt")
+    b'law'
+    """
+    path = Path(path)
+    with storage_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path.parent, os.W_OK) or path.is_dir():
+            raise StorageError(f"cannot write {str(path)!r}: {'it is a folder' if path.is_dir() else 'the folder is read-only'}")
+        if path.exists() and not path.is_file():  # a device or pipe: nothing to replace
+            with path.open("wb") as stream:
+                yield stream
+            return
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.partial-")
+        try:
+            with os.fdopen(handle, "wb") as raw:
+                if path.suffix == ".gz":
+                    with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+                        yield cast("IO[bytes]", packed)
+                else:
+                    yield raw
+                raw.flush()
+                os.fsync(raw.fileno())
+            os.chmod(partial, 0o666 & ~_umask())
+            os.replace(partial, path)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
+    """A folder that appears under its name only when complete; an old one stays until then.
+
+    >>> with written_folder("/tmp/lexfuse-example", replace=True) as folder:
+    ...     _ = (folder / "a.txt").write_text("law")
+    >>> sorted(p.name for p in Path("/tmp/lexfuse-example").iterdir())
+    ['a.txt']
+    """
+    path = Path(path)
+    if path.exists() and not replace:
+        raise StorageError(f"{str(path)!r} is there already; choose another name or say --force to replace it")
+    with storage_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.partial-"))
+        try:
+            yield partial
+            partial.chmod(0o777 & ~_umask())
+            if path.exists():
+                old = partial.with_name(partial.name + "-old")
+                path.rename(old)
+                partial.rename(path)
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+            else:
+                partial.rename(path)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
+
+@contextmanager
+def storage_named(path: Path) -> Iterator[None]:
+    """Turn the operating system's write errors into a `StorageError` that names the target.
+
+    >>> with storage_named(Path("out")):
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.StorageError: cannot write 'out': No space left on device; free some space ...
+    """
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        advice = "free some space or write elsewhere" if full else "check the path and its permissions"
+        raise StorageError(f"cannot write {str(path)!r}: {error.strerror or error}; {advice}; nothing was changed") from error
+
+
+@contextmanager
+def _damage_named(path: str | Path, line: Callable[[], int | None]) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        last = line()
+        after = f" after line {last}" if last is not None else ""
+        raise DataError(f"the gzip data is truncated or damaged{after} ({error}); fetch the file again", path=path) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

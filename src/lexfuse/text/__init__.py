@@ -1,0 +1,1 @@
+"""Legal text: languages, words, citations, sentences and passages."""
