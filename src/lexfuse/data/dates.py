@@ -17,7 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_date(value: object) -> date | None:
-    """A date from ISO text, ``dd/mm/yyyy``, ``yyyymmdd`` or epoch milliseconds.
+    """A date from ISO text, ``dd/mm/yyyy``, ``yyyymmdd`` (text or number) or epoch milliseconds.
 
     Nothing (``None``, ``""``) and the unknown future (year 2200 and later) give ``None``. A time of
     day is dropped, except that epoch milliseconds and ISO times in UTC are read as UTC days.
@@ -44,6 +44,10 @@ def _day(value: object) -> date:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"got {type(value).__name__}")
     if not isinstance(value, str):
+        if isinstance(value, int) and (compact := _compact(value)):
+            return compact
+        if 1000 <= value < UNKNOWN_FUTURE_YEAR:
+            raise ValueError("a year alone")
         return (_EPOCH + timedelta(milliseconds=value)).date()
     text = value.strip()
     if match := _ISO.fullmatch(text):
@@ -55,3 +59,11 @@ def _day(value: object) -> date:
     else:
         raise ValueError("unknown form")
     return date(int(year), int(month), int(day))
+
+
+def _compact(value: int) -> date | None:
+    """The date of a number written yyyymmdd; no time of a full hour on 1 January 1970 looks like one."""
+    try:
+        return date(value // 10_000, value // 100 % 100, value % 100) if 10**7 <= value < 10**8 else None
+    except ValueError:
+        return None

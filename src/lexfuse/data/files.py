@@ -16,6 +16,7 @@ from typing import IO, cast
 from lexfuse.errors import DataError, NotFoundError, StorageError
 
 GZIP_MAGIC = b"\x1f\x8b"
+CHUNK = 1 << 23
 
 
 def existing(path: str | Path) -> Path:
@@ -40,11 +41,13 @@ def open_bytes(path: str | Path) -> IO[bytes]:
     path = existing(path)
     if path.is_dir():
         raise DataError("is a folder, a file was expected", path=path)
-    raw = path.open("rb")
-    if raw.read(2) == GZIP_MAGIC:
+    try:
+        raw = path.open("rb")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}; check its permissions", path=path) from None
+    if raw.peek(2)[:2] == GZIP_MAGIC:  # looked at, not taken: a pipe cannot go back
         raw.close()
         return cast("IO[bytes]", gzip.open(path, "rb"))
-    raw.seek(0)
     return raw
 
 
@@ -56,11 +59,35 @@ def lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     >>> list(lines("/dev/null"))
     []
     """
+    for number, line in raw_lines(path):
+        if stripped := line.strip(b"\r\n"):
+            yield number, stripped
+
+
+def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """Number (from 1) and bytes of every line, with its end, blank or not.
+
+    >>> list(raw_lines("/dev/null"))
+    []
+    """
     number = 0
     with open_bytes(path) as stream, _damage_named(path, lambda: number):
         for number, line in enumerate(stream, start=1):
-            if stripped := line.strip(b"\r\n"):
-                yield number, stripped
+            yield number, line
+
+
+def chunks(path: str | Path, size: int = CHUNK) -> Iterator[tuple[int, bytes]]:
+    """Blocks of whole lines, each with the number of its first line: for readers that work on many lines at once.
+
+    >>> list(chunks("/dev/null"))
+    []
+    """
+    number = 1
+    with open_bytes(path) as stream, _damage_named(path, lambda: number - 1):
+        while block := stream.read(size):
+            block += stream.readline()
+            yield number, block
+            number += block.count(b"\n")
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -96,20 +123,25 @@ def written_file(path: str | Path) -> Iterator[IO[bytes]]:
 
     Gzip carries neither name nor time, so the same content gives the same bytes.
 
-    >>> with written_file("/tmp/lexfuse-example.txt") as out:
-    ...     _ = out.write(b"law")
-    >>> read_bytes("/tmp/lexfuse-example.txt")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with written_file(Path(folder, "a.txt.gz")) as out:
+    ...         _ = out.write(b"law")
+    ...     read_bytes(Path(folder, "a.txt.gz"))
     b'law'
     """
     path = Path(path)
     with storage_named(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(path.parent, os.W_OK) or path.is_dir():
-            raise StorageError(f"cannot write {str(path)!r}: {'it is a folder' if path.is_dir() else 'the folder is read-only'}")
+        if path.is_dir():
+            raise StorageError(f"cannot write {str(path)!r}: it is a folder; give a file name")
         if path.exists() and not path.is_file():  # a device or pipe: nothing to replace
             with path.open("wb") as stream:
                 yield stream
             return
+        if path.is_symlink():  # what the link points to is replaced, not the link
+            path = path.resolve()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path.parent, os.W_OK):
+            raise StorageError(f"cannot write {str(path)!r}: the folder is read-only; write elsewhere")
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.partial-")
         try:
             with os.fdopen(handle, "wb") as raw:
@@ -131,9 +163,10 @@ def written_file(path: str | Path) -> Iterator[IO[bytes]]:
 def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
     """A folder that appears under its name only when complete; an old one stays until then.
 
-    >>> with written_folder("/tmp/lexfuse-example", replace=True) as folder:
-    ...     _ = (folder / "a.txt").write_text("law")
-    >>> sorted(p.name for p in Path("/tmp/lexfuse-example").iterdir())
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with written_folder(Path(parent, "corpus")) as folder:
+    ...         _ = (folder / "a.txt").write_text("law")
+    ...     sorted(path.name for path in Path(parent, "corpus").iterdir())
     ['a.txt']
     """
     path = Path(path)
@@ -146,15 +179,25 @@ def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
             yield partial
             partial.chmod(0o777 & ~_umask())
             if path.exists():
-                old = partial.with_name(partial.name + "-old")
-                path.rename(old)
-                partial.rename(path)
-                shutil.rmtree(old) if old.is_dir() else old.unlink()
+                _exchange(path, partial)
             else:
                 partial.rename(path)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
             raise
+
+
+def _exchange(path: Path, partial: Path) -> None:
+    """Put the new folder in the place of the old one; if that fails half-way, the old one comes back."""
+    old = partial.with_name(partial.name + "-old")
+    try:
+        path.rename(old)
+        partial.rename(path)
+    except BaseException:
+        if old.exists() and not path.exists():
+            old.rename(path)
+        raise
+    shutil.rmtree(old) if old.is_dir() else old.unlink()
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
+from operator import itemgetter
 from typing import overload
 
 import numpy as np
@@ -74,8 +76,13 @@ class Ids(Sequence[str]):
         >>> Ids(["x", "y"]).ordinals(["y", "z"]).tolist()
         [1, -1]
         """
-        find = self._ordinals.get
-        return np.array([find(name, -1) for name in names], dtype=np.int32)
+        names = tuple(names)
+        if len(names) > 1:  # itemgetter finds all in one call, twice as fast, and knows no default
+            try:
+                return np.fromiter(itemgetter(*names)(self._ordinals), dtype=np.int32, count=len(names))
+            except KeyError:
+                pass
+        return np.fromiter(map(self._ordinals.get, names, repeat(-1)), dtype=np.int32, count=len(names))
 
     @overload
     def __getitem__(self, ordinal: int) -> str: ...

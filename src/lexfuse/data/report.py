@@ -9,6 +9,7 @@ from pathlib import Path
 from lexfuse.errors import DataError
 
 EXAMPLES = 3
+REASONS = 20  # of a kind that are told one by one: reasons may name ids, so there may be thousands
 
 
 @dataclass(slots=True)
@@ -61,17 +62,19 @@ class Report:
         return sum(self._counts[reason] for reason in self._bad)
 
     def lines(self) -> list[str]:
-        """One line a reason, with its count and the first places.
+        """One line a reason, with its count and the first places; the last line counts what is too much to tell.
 
         >>> Report().lines()
         []
         """
-        kinds = [("skipped", self._bad), ("noted", self._noted)]
-        return [
-            f"{self._counts[reason]:,} {kind}: {reason}{_at(places)}"
-            for kind, reasons in kinds
-            for reason, places in reasons.items()
-        ]
+        return [*self._told("skipped", self._bad), *self._told("noted", self._noted)]
+
+    def _told(self, kind: str, reasons: dict[str, list[str]]) -> list[str]:
+        told = [f"{self._counts[reason]:,} {kind}: {reason}{_at(places)}" for reason, places in reasons.items()]
+        if len(told) <= REASONS:
+            return told
+        more = sum(self._counts[reason] for reason in list(reasons)[REASONS:])
+        return [*told[:REASONS], f"{more:,} more {kind}, for {len(told) - REASONS:,} other reasons"]
 
     def _add(self, reasons: dict[str, list[str]], reason: str, path: str | Path | None, line: int | None) -> None:
         places = reasons.setdefault(reason, [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -53,11 +54,12 @@ class Run:
         1.0
         """
         queries = Ids(rankings)
-        docs = Ids(dict.fromkeys(doc for ranking in rankings.values() for doc in ranking))
+        names = list(chain.from_iterable(rankings.values()))
+        docs = Ids(sorted(set().union(*rankings.values())))
         query = np.repeat(np.arange(len(queries), dtype=np.int32), [len(ranking) for ranking in rankings.values()])
-        doc = docs.ordinals(doc for ranking in rankings.values() for doc in ranking)
-        score = np.array([s for ranking in rankings.values() for s in ranking.values()], dtype=np.float32)
-        return cls.from_arrays(name, queries, docs, query, doc, score)
+        scores = chain.from_iterable(ranking.values() for ranking in rankings.values())
+        score = np.fromiter(scores, dtype=np.float32, count=len(names))
+        return cls._ranked(name, queries, docs, query, docs.ordinals(names), score, {})  # a dictionary repeats no document
 
     @classmethod
     def from_arrays(
@@ -71,15 +73,19 @@ class Run:
         ...                 np.array([1, 2], np.float32)).hits("q")[0].doc
         'b'
         """
+        _refuse_repeats(name, queries, docs, query, doc)
+        return cls._ranked(name, queries, docs, query, doc, score, parts or {})
+
+    @classmethod
+    def _ranked(cls, name: str, queries: Ids, docs: Ids, query: I32, doc: I32, score: F32, parts: Mapping[str, F32]) -> Run:
+        score = score.astype(np.float32, copy=False)
         if np.isnan(score).any():
             at = int(np.flatnonzero(np.isnan(score))[0])
             raise DataError(f"run {name!r}, query {queries[int(query[at])]!r}: document {docs[int(doc[at])]!r} has the score NaN")
-        order = np.lexsort((docs.order[doc], -score, query))
-        query, doc, score = query[order], doc[order].astype(np.int32), score[order].astype(np.float32)
-        _refuse_repeats(name, queries, docs, query, doc)
+        order = _ranking_order(docs, query, doc, score)
         offsets = offsets_of(np.bincount(query, minlength=len(queries)))
-        ordered = {source: frozen(values[order].astype(np.float32)) for source, values in (parts or {}).items()}
-        return cls(name, queries, docs, frozen(offsets), frozen(doc), frozen(score), ordered)
+        ordered = {source: frozen(values[order].astype(np.float32)) for source, values in parts.items()}
+        return cls(name, queries, docs, frozen(offsets), frozen(doc[order].astype(np.int32)), frozen(score[order]), ordered)
 
     def hits(self, query: str) -> list[Hit]:
         """The ranking of one query.
@@ -118,3 +124,27 @@ def _refuse_repeats(name: str, queries: Ids, docs: Ids, query: I32, doc: I32) ->
     if len(twice):
         row, at = divmod(int(pair[twice[0]]), len(docs))
         raise DataError(f"run {name!r}, query {queries[row]!r}: document {docs[at]!r} is ranked twice; keep one line")
+
+
+def _ranking_order(docs: Ids, query: I32, doc: I32, score: F32) -> I64:
+    """Order by query, score descending, document id ascending: `np.lexsort` on these keys, but several times faster.
+
+    Query and score make one integer, so one sort does; names are looked at only where scores tie.
+    """
+    key = (query.astype(np.int64) << 32) | _descending(score)
+    order = np.arange(len(key))
+    if (key[1:] < key[:-1]).any():  # rankings mostly come in order
+        order = np.argsort(key)
+        key = key[order]
+    same = key[1:] == key[:-1]
+    if same.any():
+        tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+        order[tied] = order[tied][np.lexsort((docs.order[doc[order[tied]]], key[tied]))]
+    return order
+
+
+def _descending(score: F32) -> I64:
+    """Integers from 0 to 2**32 - 1 that ascend as the scores descend; -0.0 and 0.0 give the same one."""
+    bits = (score + np.float32(0.0)).view(np.int32)
+    ascending = bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))  # IEEE floats order like sign-magnitude integers
+    return np.int64(0x7FFFFFFF) - ascending.astype(np.int64)

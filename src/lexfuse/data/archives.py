@@ -1,0 +1,107 @@
+"""Files inside folders, npm tarballs and wheels, read where they are: nothing is unpacked to disk.
+
+A member is found by the last part of its name, so no path out of an archive is ever followed.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import orjson
+
+from lexfuse.data.files import decode, existing, read_bytes
+from lexfuse.errors import DataError
+
+# The largest real member has 56 MB; a declared size far above that is a damaged or hostile archive.
+LARGEST_MEMBER = 1 << 29
+
+_TAR = (".tgz", ".tar.gz", ".tar")
+_ZIP = (".whl", ".zip")
+
+
+def members(path: str | Path, name: str) -> Iterator[tuple[str, bytes]]:
+    """Place and content of every file whose name matches a pattern, in the order of names.
+
+    ``path`` is such a file, an archive, or a folder. A folder's own files come first; its archives are
+    opened only when none of its files matches, so that an unpacked copy beside its tarball counts once.
+
+    >>> list(members("/dev/null", r"code[.]json"))
+    []
+    """
+    path, pattern = existing(path), re.compile(name)
+    if path.is_dir():
+        found = sorted(file for file in path.rglob("*") if file.is_file())
+        plain = [file for file in found if pattern.fullmatch(file.name)]
+        for file in plain or [file for file in found if _is_archive(file)]:
+            yield from members(file, name)
+    elif path.name.endswith(_TAR):
+        yield from _tar_members(path, pattern)
+    elif path.name.endswith(_ZIP):
+        yield from _zip_members(path, pattern)
+    elif pattern.fullmatch(path.name):
+        yield str(path), read_bytes(path)
+
+
+def holds(path: str | Path, name: str) -> bool:
+    """Whether a file, archive or folder has a member whose name matches; an archive that cannot be read has none.
+
+    >>> holds("/dev/null", r"code[.]json")
+    False
+    """
+    try:
+        return any(True for _ in members(path, name))
+    except DataError:
+        return False
+
+
+def parse_json(raw: bytes, place: str) -> Any:
+    """The JSON value in the bytes of a file; anything else is a `DataError` that says where it broke.
+
+    >>> parse_json(b'{"a": 1', "code.json")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: code.json: not valid JSON (unexpected end of data: line 1 column 8 (char 7)); ...
+    """
+    decode(raw, path=place)  # bytes that are not UTF-8 are named as such
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"not valid JSON ({error}); the file may be cut short, fetch it again", path=place) from None
+
+
+def _is_archive(path: Path) -> bool:
+    return path.name.endswith(_TAR + _ZIP)
+
+
+def _tar_members(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    try:
+        with tarfile.open(path) as archive:
+            entries = [entry for entry in archive if entry.isfile() and pattern.fullmatch(PurePosixPath(entry.name).name)]
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                _refuse_huge(path, entry.name, entry.size)
+                stream = archive.extractfile(entry)
+                yield f"{path}:{entry.name}", b"" if stream is None else stream.read()
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise DataError(f"the archive is damaged ({error}); fetch it again", path=path) from None
+
+
+def _zip_members(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, bytes]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = [entry for entry in archive.infolist() if pattern.fullmatch(PurePosixPath(entry.filename).name)]
+            for entry in sorted(entries, key=lambda entry: entry.filename):
+                _refuse_huge(path, entry.filename, entry.file_size)
+                yield f"{path}:{entry.filename}", archive.read(entry)
+    except (zipfile.BadZipFile, EOFError, OSError, zlib.error) as error:
+        raise DataError(f"the archive is damaged ({error}); fetch it again", path=path) from None
+
+
+def _refuse_huge(path: Path, name: str, size: int) -> None:
+    if size > LARGEST_MEMBER:
+        raise DataError(f"member {name!r} says it has {size:,} bytes, at most {LARGEST_MEMBER:,} are read", path=path)

@@ -1,0 +1,143 @@
+"""Judgements as files: TREC's four columns ``query 0 document grade``, or BEIR's three divided by tabs.
+
+BEIR's form may have the header ``query-id corpus-id score``; which form a file has is seen from its first line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from lexfuse.data.files import decode, lines, written_file
+from lexfuse.data.ids import Ids
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.report import Report
+from lexfuse.errors import DataError
+
+BEIR_HEADER = "query-id\tcorpus-id\tscore"
+
+
+def read_qrels(path: str | Path, report: Report | None = None, *, queries: Ids | None = None, docs: Ids | None = None) -> Qrels:
+    """Read judgements in TREC's or BEIR's form; ids not among ``queries`` or ``docs``, where given, are refused.
+
+    The judgements speak of documents by the ordinals of ``docs`` where that is given.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "qrels.txt")
+    ...     _ = path.write_text("q1 0 d7 2")
+    ...     read_qrels(path).as_dict()
+    {'q1': {'d7': 2}}
+    """
+    report = report or Report()
+    first: dict[tuple[str, str], int] = {}
+    grades: list[int] = []
+    for line, query, doc, grade in _judgements(path, report):
+        try:
+            if queries is not None and query not in queries:
+                raise DataError(f"query {query!r} is not among the queries; remove the line or add the query")
+            if docs is not None and doc not in docs:
+                raise DataError(f"document {doc!r} is not in the corpus; remove the line or add the document")
+            if (query, doc) in first:
+                raise DataError(f"query {query!r} judges document {doc!r} on line {first[query, doc]} already; keep one line")
+        except DataError as error:
+            report.bad(DataError(error.reason, path=path, line=line))
+            continue
+        first[query, doc] = line
+        grades.append(grade)
+    report.kept += len(grades)
+    if not grades:
+        report.note("no judgements", path=path)
+    names = Ids(dict.fromkeys(query for query, _ in first))
+    docs = Ids(dict.fromkeys(doc for _, doc in first)) if docs is None else docs
+    query_at, doc_at = names.ordinals(query for query, _ in first), docs.ordinals(doc for _, doc in first)
+    return Qrels.from_arrays(names, docs, query_at, doc_at, np.array(grades, dtype=np.int32))
+
+
+def write_qrels(qrels: Qrels, path: str | Path) -> None:
+    r"""Write judgements, documents of a query by id: BEIR's form for ``.tsv``, TREC's for every other name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_qrels(Qrels.of([("q1", "d7", 2)]), Path(folder, "test.tsv"))
+    ...     Path(folder, "test.tsv").read_text()
+    'query-id\tcorpus-id\tscore\nq1\td7\t2\n'
+    """
+    beir = Path(path).name.removesuffix(".gz").endswith(".tsv")
+    queries, docs = (id_columns(names, tabs=beir) for names in (qrels.queries, qrels.docs))
+    form = b"%b\t%b\t%d\n" if beir else b"%b 0 %b %d\n"
+    query = np.repeat(np.arange(len(queries)), np.diff(qrels.offsets))
+    order = np.lexsort((qrels.docs.order[qrels.doc], query))
+    rows = zip(query[order].tolist(), qrels.doc[order].tolist(), qrels.grade[order].tolist(), strict=True)
+    with written_file(path) as out:
+        out.write(BEIR_HEADER.encode() + b"\n" if beir else b"")
+        out.writelines(form % (queries[row], docs[at], grade) for row, at, grade in rows)
+
+
+def _judgements(path: str | Path, report: Report) -> Iterator[tuple[int, str, str, int]]:
+    beir = None
+    for line, raw in lines(path):
+        try:
+            text = decode(raw, path=path, line=line)
+            if beir is None:
+                beir = text.count("\t") == 2
+                if beir and _is_header(text):
+                    continue
+            if not text.strip():
+                continue
+            yield line, *_judgement(text, beir)
+        except DataError as error:
+            report.bad(DataError(error.reason, path=path, line=line))
+
+
+def _is_header(text: str) -> bool:
+    try:
+        _judgement(text, beir=True)
+    except DataError:
+        return True
+    return False
+
+
+def _judgement(text: str, beir: bool) -> tuple[str, str, int]:
+    columns = text.split("\t") if beir else text.split()
+    if len(columns) != (3 if beir else 4):
+        form = "three columns 'query-id corpus-id score' divided by tabs" if beir else "four columns 'query 0 document grade'"
+        raise DataError(f"expected the {form}, got {len(columns)}")
+    query, doc, grade = columns[0], columns[-2], columns[-1].strip()
+    if not query or not doc:
+        raise DataError("the query or the document has no id")
+    if not grade.removeprefix("-").removeprefix("+").isdecimal() or abs(int(grade)) >= 2**31:
+        raise DataError(f"the grade {grade!r} is not a whole number")
+    return query, doc, int(grade)
+
+
+def id_columns(names: Ids, *, tabs: bool = False) -> list[bytes]:
+    """Names as bytes, if they can be a column: without tabs and line ends, and in TREC without any white space.
+
+    >>> id_columns(Ids(["d1"]))
+    [b'd1']
+    """
+    for name in names:
+        unfit = any(mark in name for mark in "\t\r\n") if tabs else name.split() != [name]
+        if unfit or not name or name.startswith("\ufeff"):
+            form = (
+                "a BEIR file cannot hold an id with a tab or line end"
+                if tabs
+                else "a TREC file cannot hold an id with white space"
+            )
+            raise DataError(f"id {name!r}: {form}, or an empty one; rename it")
+    return [encoded(name) for name in names]
+
+
+def encoded(name: str) -> bytes:
+    """The UTF-8 bytes of an id; `DataError` where it has none.
+
+    >>> encoded("é") == "é".encode()
+    True
+    """
+    try:
+        return name.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"id {name!r} cannot be written as UTF-8: {error.reason}; rename it") from None

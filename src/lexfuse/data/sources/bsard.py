@@ -1,0 +1,174 @@
+"""BSARD, the Belgian statutory article retrieval dataset: articles, citizens' questions, labels by jurists.
+
+Columns as in the paper's Table 4 (BSARD, appendix) and as on the hub, where the headings have a column each. See
+https://doi.org/10.5281/zenodo.5217310; CC BY-NC-SA 4.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.beir import Collection
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document, Kind
+from lexfuse.data.ids import Ids
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.report import Report
+from lexfuse.data.sources.tablefiles import SPLITS, Part, required_parts
+from lexfuse.data.tables import Row, rows
+from lexfuse.errors import DataError
+
+HEADING_COLUMNS = ("book", "part", "act", "chapter", "section", "subsection")
+ARTICLE_COLUMNS = ("id", "article", "code")
+QUESTION_COLUMNS = ("id", "question", "article_ids")
+
+_FILES = ("articles_fr.csv", "questions_fr_train.csv", "questions_fr_test.csv", "corpus.csv", "train.csv", "test.csv")
+_QUESTION_EXTRA = ("category", "subcategory", "extra_description")
+_ARTICLE_EXTRA = ("law_type", "reference")
+_REFERENCE_NUMBER = re.compile(r"Art(?:icle|\.)?\s*(?P<number>[^,]+?)\s*,")
+
+
+def read_bsard(path: str | Path, report: Report | None = None) -> Collection:
+    r"""The articles, and the questions of every split that the folder has (train, test, synthetic).
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "articles_fr.csv").write_text("id,article,code,article_no\n1,Texte.,Code civil,5\n")
+    ...     _ = Path(folder, "questions_fr_test.csv").write_text('id,question,article_ids\nq,Qui ?,"1"\n')
+    ...     read_bsard(folder).qrels["test"].as_dict()
+    {'q': {'1': 1}}
+    """
+    report = Report() if report is None else report
+    parts = required_parts(path, "BSARD", _FILES)
+    return labelled_questions(_articles(parts[Part.CORPUS], report), parts, question_extra, report)
+
+
+def article_headings(row: Row) -> tuple[str, ...]:
+    """The heading path: one heading a column where there are columns for them, else the description.
+
+    >>> article_headings(Row({"book": "Livre 1", "part": "", "chapter": "Chapitre 2"}, "a.csv", 1))
+    ('Livre 1', 'Chapitre 2')
+    >>> article_headings(Row({"description": "Livre 1, Chapitre 2"}, "a.csv", 1))
+    ('Livre 1, Chapitre 2',)
+    """
+    levels = tuple(heading for column in HEADING_COLUMNS if (heading := row.text(column)))
+    if levels:
+        return levels
+    description = row.values.get("description")
+    found = description if isinstance(description, list) else [row.text("description")]
+    return tuple(text for item in found if item and (text := str(item).strip()))
+
+
+def statute(row: Row, extra: Mapping[str, Any]) -> Document:
+    """One article of Belgian law as a document.
+
+    >>> statute(Row({"id": 3, "article": "Texte.", "reference": "Art. 1.2, Code civil", "code": "Code civil"}, "a", 1), {}).number
+    '1.2'
+    """
+    if not row.text("id"):
+        raise row.error("an article without id")
+    code, reference = row.text("code"), row.text("reference")
+    match = _REFERENCE_NUMBER.match(reference)
+    number = row.text("article_no") or (match["number"] if match else "")
+    return Document(
+        id=row.text("id"),
+        title=reference or (f"{code}, art. {number}" if number else code),
+        text=row.text("article"),
+        language="fr",
+        kind=Kind.STATUTE,
+        code=code,
+        number=number,
+        headings=article_headings(row),
+        extra=extra,
+    )
+
+
+def question_extra(row: Row) -> dict[str, Any]:
+    """Topic and tags of a question; they are no part of its text.
+
+    >>> question_extra(Row({"category": "Logement", "subcategory": ""}, "a.csv", 1))
+    {'category': 'Logement'}
+    """
+    return {name: text for name in _QUESTION_EXTRA if (text := row.text(name))}
+
+
+def labelled_questions(
+    documents: Iterable[Document], parts: Mapping[Part, list[Path]], extra: Callable[[Row], dict[str, Any]], report: Report
+) -> Collection:
+    """The collection of these articles and of the questions of every split, each label with grade 1.
+
+    Synthetic questions are numbered on their own, so their ids get the prefix ``synthetic-``.
+
+    >>> labelled_questions([Document("1")], {}, question_extra, Report()).qrels
+    {}
+    """
+    corpus = Corpus.of(documents)
+    queries: dict[str, Query] = {}
+    qrels: dict[str, Qrels] = {}
+    for split in SPLITS:
+        triples: list[tuple[str, str, int]] = []
+        for row in (row for file in parts.get(split, []) for row in rows(file, report, QUESTION_COLUMNS)):
+            try:
+                query = _query(row, split, extra(row), queries)
+            except DataError as error:
+                report.bad(error)
+                continue
+            queries[query.id] = query
+            triples.extend((query.id, id, 1) for id in _known_articles(row, corpus.ids, report))
+        if triples:
+            qrels[split.value] = Qrels.of(triples)
+    report.kept += len(corpus) + len(queries)
+    return Collection(corpus=corpus, queries=Queries.of(queries.values()) if queries else None, qrels=qrels)
+
+
+def _articles(files: list[Path], report: Report) -> Iterable[Document]:
+    kept: dict[str, Document] = {}
+    for row in (row for file in files for row in rows(file, report, ARTICLE_COLUMNS)):
+        try:
+            extra = {name: text for name in _ARTICLE_EXTRA if (text := row.text(name))}
+            if any(row.text(column) for column in HEADING_COLUMNS) and row.text("description"):
+                extra["description"] = row.text("description")
+            add_unique(statute(row, extra), kept, row)
+        except DataError as error:
+            report.bad(error)
+    return kept.values()
+
+
+def add_unique(document: Document, kept: dict[str, Document], row: Row) -> None:
+    """Keep a document, or refuse a second one with its id.
+
+    >>> kept = {"1": Document("1")}
+    >>> add_unique(Document("1"), kept, Row({}, "a.csv", 2, line=3))
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: a.csv, line 3, id '1': comes twice; ids must be unique
+    """
+    if document.id in kept:
+        raise row.error("comes twice; ids must be unique", f"id {document.id!r}")
+    kept[document.id] = document
+
+
+def _query(row: Row, split: Part, extra: dict[str, Any], known: Mapping[str, Query]) -> Query:
+    id, text = row.text("id"), row.text("question")
+    if not id or not text:
+        raise row.error("a question without id" if not id else "a question without text")
+    id = f"synthetic-{id}" if split is Part.SYNTHETIC else id
+    if id in known:
+        raise row.error("comes twice; ids must be unique", f"id {id!r}")
+    return Query(id, text, language="fr", extra=extra)
+
+
+def _known_articles(row: Row, ids: Ids, report: Report) -> list[str]:
+    known = []
+    for id in row.items("article_ids"):
+        if id in ids:
+            known.append(id)
+        else:
+            report.bad(row.error("a label on an article that is not in the corpus", f"article {id!r}"))
+    if not known:
+        report.note("question without a label, kept without one", path=row.place)
+    return known

@@ -1,0 +1,271 @@
+"""Paragraphs of the Court of Justice of the EU that cite each other (CJEU, section 3.1; Olsen et al. 2023).
+
+Three published forms are read:
+
+- pairs: one row a citation, both paragraphs in full (``celex_from, number_from, date_from, text_from, celex_to, …``);
+- paragraphs and citations in a table each, joined by CELEX (or ECLI) and paragraph number, or by id;
+- LegalPincite, which has its own reader (`lexfuse.data.sources.legalpincite`).
+
+A citing paragraph is a query, the paragraphs it cites are relevant, and the date of the citing paragraph decides the
+split, as in Table 2 of CJEU.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lexfuse.data.beir import Collection
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.dates import parse_date
+from lexfuse.data.document import Document, Kind
+from lexfuse.data.files import existing
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.report import Report
+from lexfuse.data.sources.celex import CaseName
+from lexfuse.data.sources.tablefiles import tables_in
+from lexfuse.data.tables import Row, columns, is_table, rows
+from lexfuse.errors import DataError, NotFoundError
+
+# Table 2 of CJEU: training 1979-2016, validation 2017-2018, test 2019-2021; each split with its first day.
+SPLIT_STARTS = (
+    ("test", datetime.date(2019, 1, 1)),
+    ("dev", datetime.date(2017, 1, 1)),
+    ("train", datetime.date.min),
+)
+
+# Names under which the tables are met; the first one found in a table is taken.
+PARAGRAPH = {
+    "id": ("id", "_id", "paragraph_id"),
+    "case": ("celex", "celex_id", "celex_number", "ecli"),
+    "ecli": ("ecli",),
+    "number": ("number", "paragraph_number", "paragraph_no", "paragraph", "par", "point"),
+    "text": ("text", "paragraph_text", "text_clean"),
+    "date": ("date", "decision_date", "date_document"),
+    "language": ("language", "lang"),
+}
+CITATION_ENDS = {
+    "from": ("from", "from_id", "source", "citing", "citing_id"),
+    "to": ("to", "to_id", "target", "cited", "cited_id"),
+}
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """Paragraphs and citations as they come in; ids in the order of first sight."""
+
+    paragraphs: dict[str, Document] = field(default_factory=dict)
+    citations: dict[tuple[str, str], Row] = field(default_factory=dict)
+
+
+def read_cjeu(path: str | Path, report: Report | None = None) -> Collection:
+    r"""Paragraphs as documents, citing paragraphs as queries, their citations as labels of train, dev and test.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "pairs.csv").write_text(
+    ...         "CELEX_FROM,NUMBER_FROM,DATE_FROM,TEXT_FROM,CELEX_TO,NUMBER_TO,DATE_TO,TEXT_TO\n"
+    ...         "62018CJ0001,5,2019-03-01,As held before.,62010CJ0002,7,2012-01-01,It must be held.\n")
+    ...     read_cjeu(folder).qrels["test"].as_dict()
+    {'62018CJ0001#5': {'62010CJ0002#7': 1}}
+    """
+    report = Report() if report is None else report
+    gathered, seen = _Gathered(), []
+    for file in _tables(path):
+        names = columns(file)
+        seen.append(f"{file.name} ({', '.join(names)})")
+        if is_pairs(names):
+            _gather_pairs(file, gathered, report)
+        elif is_citations(names):
+            _gather_citations(file, gathered, report)
+        elif is_paragraphs(names):
+            _gather_paragraphs(file, gathered, report)
+        else:
+            report.note("table of another kind, not read", path=file)
+    if not gathered.paragraphs:
+        expected = "pairs with celex_from, number_from, text_from, …_to; or paragraphs with celex or ecli, number, text, date"
+        raise NotFoundError(f"no CJEU paragraphs in {str(path)!r}; expected {expected}; found {'; '.join(seen) or 'no table'}")
+    return _collection(gathered, report)
+
+
+def is_pairs(names: Iterable[str]) -> bool:
+    """Whether these are the columns of a table of citation pairs with both texts.
+
+    >>> is_pairs(["celex_from", "number_from", "text_from", "celex_to", "number_to", "text_to"])
+    True
+    """
+    return {"celex_from", "number_from", "text_from", "celex_to", "number_to", "text_to"} <= set(names)
+
+
+def is_citations(names: Iterable[str]) -> bool:
+    """Whether these are the columns of a table of citations without texts.
+
+    >>> is_citations(["celex_from", "number_from", "celex_to", "number_to"]), is_citations(["from", "to"])
+    (True, True)
+    """
+    found = set(names)
+    ends = all(found & set(aliases) for aliases in CITATION_ENDS.values())
+    return ends or {"celex_from", "number_from", "celex_to", "number_to"} <= found
+
+
+def is_paragraphs(names: Iterable[str]) -> bool:
+    """Whether these are the columns of a table of paragraphs.
+
+    >>> is_paragraphs(["celex", "paragraph", "text", "date"]), is_paragraphs(["id", "text"])
+    (True, False)
+    """
+    found = set(names)
+    return all(found & set(PARAGRAPH[part]) for part in ("case", "number", "text"))
+
+
+def split_of(day: datetime.date) -> str:
+    """The split of a citing paragraph, by the date of its judgment.
+
+    >>> split_of(datetime.date(2018, 12, 31)), split_of(datetime.date(2019, 1, 1))
+    ('dev', 'test')
+    """
+    return next(name for name, start in SPLIT_STARTS if day >= start)
+
+
+def paragraph(case: str, number: str, text: str, *, id: str = "", ecli: str = "", day: datetime.date | None = None) -> Document:
+    """One numbered paragraph of a judgment, findable by ECLI, CELEX and case number.
+
+    >>> paragraph("62022CJ0060", "64", "It follows.").identifiers, paragraph("62022CJ0060", "64", "It follows.").title
+    (('62022CJ0060', 'C-60/22'), 'C-60/22, paragraph 64')
+    """
+    name = CaseName.of(case)
+    numbers = name.numbers if name else ()
+    return Document(
+        id=id or f"{case}#{number}",
+        title=f"{numbers[0] if numbers else case}, paragraph {number}",
+        text=text,
+        kind=Kind.PARAGRAPH,
+        number=number,
+        court=name.court if name else "",
+        date=day,
+        identifiers=tuple(dict.fromkeys(one for one in (ecli, case, *numbers) if one)),
+    )
+
+
+def _tables(path: str | Path) -> list[Path]:
+    path = existing(path)
+    return [path] if path.is_file() and is_table(path) else tables_in(path)
+
+
+def _gather_pairs(file: Path, gathered: _Gathered, report: Report) -> None:
+    for row in rows(file, report):
+        try:
+            ends = [_paragraph_of(row, f"_{end}", report, gathered) for end in ("from", "to")]
+        except DataError as error:
+            report.bad(error)
+            continue
+        gathered.citations.setdefault((ends[0], ends[1]), row)
+
+
+def _paragraph_of(row: Row, end: str, report: Report, gathered: _Gathered) -> str:
+    case, number, text = row.text(f"celex{end}"), _number(row.text(f"number{end}")), row.text(f"text{end}")
+    if not case or not number or not text:
+        raise row.error(f"celex{end}, number{end} or text{end} is empty")
+    document = paragraph(case, number, text, ecli=row.text(f"ecli{end}"), day=_date(row, row.values.get(f"date{end}")))
+    known = gathered.paragraphs.setdefault(document.id, document)
+    if known.text != document.text:
+        report.note("paragraph with two texts, the first one kept", path=f"{row.place}, {document.id}")
+    return document.id
+
+
+def _gather_paragraphs(file: Path, gathered: _Gathered, report: Report) -> None:
+    for row in rows(file, report):
+        try:
+            case, number, text = (row.text(*PARAGRAPH[part]) for part in ("case", "number", "text"))
+            if not case or not number or not text:
+                raise row.error("a paragraph without case, number or text")
+            day = _date(row, next((row.values[name] for name in PARAGRAPH["date"] if name in row.values), None))
+            id, ecli, language = (row.text(*PARAGRAPH[part]) for part in ("id", "ecli", "language"))
+            document = replace(paragraph(case, _number(number), text, id=id, ecli=ecli, day=day), language=language)
+            if document.id in gathered.paragraphs:
+                raise row.error("comes twice; ids must be unique", f"id {document.id!r}")
+        except DataError as error:
+            report.bad(error)
+            continue
+        gathered.paragraphs[document.id] = document
+
+
+def _gather_citations(file: Path, gathered: _Gathered, report: Report) -> None:
+    for row in rows(file, report):
+        ends = []
+        for end, aliases in CITATION_ENDS.items():
+            case, number = row.text(f"celex_{end}", f"ecli_{end}"), _number(row.text(f"number_{end}"))
+            ends.append(f"{case}#{number}" if case and number else row.text(*aliases))
+        if all(ends):
+            gathered.citations.setdefault((ends[0], ends[1]), row)
+        else:
+            report.bad(row.error("a citation without both ends"))
+
+
+def _collection(gathered: _Gathered, report: Report) -> Collection:
+    by_name = _by_name(gathered.paragraphs)
+    cited: dict[str, list[str]] = {}
+    for (citing_name, cited_name), row in gathered.citations.items():
+        citing, target = by_name.get(citing_name), by_name.get(cited_name)
+        if citing is None or target is None:
+            missing = citing_name if citing is None else cited_name
+            report.bad(row.error("a citation of or by a paragraph that is not in the collection", missing))
+        elif citing != target and target not in cited.setdefault(citing, []):
+            cited[citing].append(target)
+    corpus = Corpus.of(
+        replace(document, citations=tuple(cited.get(document.id, ()))) for document in gathered.paragraphs.values()
+    )
+    queries = list(_queries(corpus, cited, report))
+    report.kept += len(corpus) + len(queries)
+    return Collection(
+        corpus=corpus, queries=Queries.of(queries) if queries else None, qrels=_qrels(queries, cited, corpus, report)
+    )
+
+
+def _by_name(paragraphs: Mapping[str, Document]) -> dict[str, str]:
+    """Ids of paragraphs under every name a citation may use: the id itself, or CELEX or ECLI with the number."""
+    names: dict[str, str] = {}
+    for id, document in paragraphs.items():
+        for case in document.identifiers:
+            names.setdefault(f"{case}#{document.number}", id)
+    names.update((id, id) for id in paragraphs)
+    return names
+
+
+def _queries(corpus: Corpus, cited: Mapping[str, list[str]], report: Report) -> Iterator[Query]:
+    for document in corpus:
+        if not cited.get(document.id):
+            continue
+        if document.date is None:
+            report.bad(DataError("a citing paragraph without date cannot be put in a split", path=f"paragraph {document.id}"))
+            continue
+        yield Query(document.id, document.text, language=document.language, date=document.date)
+
+
+def _qrels(queries: list[Query], cited: Mapping[str, list[str]], corpus: Corpus, report: Report) -> dict[str, Qrels]:
+    triples: dict[str, list[tuple[str, str, int]]] = {"train": [], "dev": [], "test": []}
+    inside = 0
+    for query in queries:
+        split = split_of(query.date or datetime.date.min)
+        triples[split].extend((query.id, target, 1) for target in cited[query.id])
+        if split == "test":
+            days = (corpus.document(target).date for target in cited[query.id])
+            inside += sum(day is not None and split_of(day) == "test" for day in days)
+    if inside:
+        report.note(f"{inside:,} test citations point into the test period; CJEU leaves such citations out")
+    return {split: Qrels.of(found) for split, found in triples.items() if found}
+
+
+def _number(text: str) -> str:
+    """Paragraph numbers that went through a table of floats come as ``64.0``."""
+    return text.removesuffix(".0")
+
+
+def _date(row: Row, value: object) -> datetime.date | None:
+    try:
+        return parse_date(value)
+    except DataError as error:
+        raise row.error(error.reason) from None

@@ -1,0 +1,253 @@
+"""French codes in the SocialGouv form of LEGI (npm ``@socialgouv/legi-data``): one document an article.
+
+A code is a JSON tree of ``{type: code|section|article, data, children}``. What the source gets wrong and how it is
+put right:
+
+- ``etat`` is stale. Dates decide, seen from the day of the code's own version (``dateDebutVersion`` of the root).
+- 2999-01-01 and 2222-02-22 are no dates: the end is not known.
+- ``texte`` has lost its paragraphs: the text comes from ``texteHtml``.
+- A link names a version of an article, often an old one: it resolves through ``cid`` and ``articleVersions``.
+- The id of a code's file may differ from the ``cid`` that other sources cite: both are kept.
+- Numbers repeat ("Annexe I") and have stray spaces: the id of a document is its LEGIARTI id.
+
+Articles stay in document order, because a range of articles ("L. 1 à L. 9") is read in that order.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.archives import members, parse_json
+from lexfuse.data.beir import Collection
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.dates import parse_date
+from lexfuse.data.document import Document, Kind, Status
+from lexfuse.data.files import existing
+from lexfuse.data.report import Report
+from lexfuse.data.sources.legi_html import Link, text_and_links
+from lexfuse.data.sources.legi_versions import Versions
+from lexfuse.errors import DataError, NotFoundError
+
+CODE_FILE = r"LEGITEXT\d{12}\.json(\.gz)?"
+ARTICLE_URL = "https://www.legifrance.gouv.fr/codes/article_lc/"
+
+_NUMBER = re.compile(r"(LO|[LRDA])(\*?\d.*)")
+# What each state of the source would mean if it were kept up to date.
+_STATES = {
+    "VIGUEUR": {Status.IN_FORCE},
+    "VIGUEUR_DIFF": {Status.DEFERRED},
+    "ABROGE_DIFF": {Status.ENDING},
+    "ABROGE": {Status.REPEALED},
+    "MODIFIE": {Status.REPEALED},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """The root of one file: what all its articles share."""
+
+    place: str
+    id: str
+    cid: str
+    title: str
+    day: datetime.date | None  # first day of the version of the code that the file holds
+
+
+def read_legi(path: str | Path, report: Report | None = None) -> Collection:
+    """The articles of one code (a JSON file) or of every code in a folder or in the package's tarball.
+
+    >>> import tempfile
+    >>> article = {"id": "LEGIARTI000000000001", "num": " L1 ", "texteHtml": "<p>Un.</p>", "dateDebut": 0}
+    >>> code = {"type": "code", "data": {"id": "T1", "title": "Code du jeu", "dateDebutVersion": "2020-01-01"},
+    ...         "children": [{"type": "article", "data": article}]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     import json
+    ...     _ = Path(folder, "code.json").write_text(json.dumps(code))
+    ...     print(read_legi(Path(folder, "code.json")).corpus[0].title)
+    Code du jeu, art. L. 1
+    """
+    report = Report() if report is None else report
+    documents: list[Document] = []
+    links: list[tuple[Link, ...]] = []
+    codes: set[str] = set()
+    for place, raw in _files(path):
+        code, tree = _code(parse_json(raw, place), place, report)
+        codes |= {code.id, code.cid}
+        for document, found in _articles(tree, code, report):
+            documents.append(document)
+            links.append(found)
+    if not documents:
+        raise DataError("no article in it; a code is a tree of sections and articles", path=path)
+    corpus = _linked(_unique(documents, path, report), dict(zip((d.id for d in documents), links, strict=True)), codes, report)
+    report.kept += len(corpus)
+    return Collection(corpus=corpus, queries=None, qrels={})
+
+
+def article_title(code: str, number: str) -> str:
+    """How an article is named in full.
+
+    >>> article_title("Code du travail", "L1251-33-1"), article_title("Code du travail", "Annexe I")
+    ('Code du travail, art. L. 1251-33-1', 'Code du travail, Annexe I')
+    """
+    if not number:
+        return code
+    if match := _NUMBER.fullmatch(number):
+        return f"{code}, art. {match[1]}. {match[2]}"
+    return f"{code}, art. {number}" if number[0].isdigit() else f"{code}, {number}"
+
+
+def status_on(day: datetime.date | None, valid_from: datetime.date | None, valid_to: datetime.date | None) -> Status:
+    """State of an article on a day, from its dates alone; on no day it is not known.
+
+    >>> from datetime import date
+    >>> status_on(date(2026, 3, 27), date(2018, 7, 1), date(2027, 7, 1))
+    <Status.ENDING: 'ending'>
+    """
+    if day is None:
+        return Status.UNKNOWN
+    if valid_to is not None and valid_to <= day:
+        return Status.REPEALED
+    if valid_from is not None and valid_from > day:
+        return Status.DEFERRED
+    return Status.IN_FORCE if valid_to is None else Status.ENDING
+
+
+def _files(path: str | Path) -> Iterator[tuple[str, bytes]]:
+    path = existing(path)
+    plain = path.is_file() and path.name.endswith((".json", ".json.gz"))  # a code may be saved under any name
+    found = False
+    for place, raw in members(path, re.escape(path.name) if plain else CODE_FILE):
+        found = True
+        yield place, raw
+    if not found:
+        raise NotFoundError(f"no LEGITEXT….json in {str(path)!r}; give a code's file, the package's tarball or its data folder")
+
+
+def _code(tree: Any, place: str, report: Report) -> tuple[_Code, Mapping[str, Any]]:
+    if not isinstance(tree, dict) or tree.get("type") != "code" or not isinstance(tree.get("data"), dict):
+        found = sorted(tree) if isinstance(tree, dict) else type(tree).__name__
+        raise DataError(f"not a code: expected an object with type 'code', data and children, found {found}", path=place)
+    data = tree["data"]
+    if not data.get("id") or not data.get("title"):
+        raise DataError(f"the code has no id or no title; found {sorted(data)}", path=place)
+    day = _date(data.get("dateDebutVersion"), place)
+    if day is None:
+        report.note("code without dateDebutVersion, the state of its articles is not known", path=place)
+    return _Code(place, data["id"], data.get("cid") or data["id"], _clean(data["title"]), day), tree
+
+
+def _articles(tree: Mapping[str, Any], code: _Code, report: Report) -> Iterator[tuple[Document, tuple[Link, ...]]]:
+    pending: list[tuple[Any, tuple[str, ...]]] = [(child, ()) for child in reversed(_children(tree, code.place))]
+    while pending:
+        node, headings = pending.pop()
+        kind, data = (node.get("type"), node.get("data")) if isinstance(node, dict) else (None, None)
+        if kind == "section" and isinstance(data, dict):
+            path = (*headings, _clean(data.get("title") or ""))
+            pending.extend((child, path) for child in reversed(_children(node, code.place)))
+        elif kind == "article" and isinstance(data, dict):
+            try:
+                yield _article(data, code, headings, report)
+            except DataError as error:
+                report.bad(error)
+        else:
+            report.bad(DataError(f"a node of type {kind!r}, expected 'section' or 'article' with data", path=code.place))
+
+
+def _children(node: Mapping[str, Any], place: str) -> list[Any]:
+    children = node.get("children", [])
+    if not isinstance(children, list):
+        raise DataError(f"children is {type(children).__name__}, a list was expected", path=place)
+    return children
+
+
+def _article(
+    data: Mapping[str, Any], code: _Code, headings: tuple[str, ...], report: Report
+) -> tuple[Document, tuple[Link, ...]]:
+    id, number = data.get("id"), _clean(data.get("num") or "")
+    if not id:
+        raise DataError("an article without id", path=f"{code.place}, article {number or '?'}")
+    place = f"{code.place}, article {id}"
+    if not number:
+        report.note("article without number, kept without one", path=place)
+    if not isinstance(data.get("texteHtml") or data.get("texte"), str):
+        raise DataError(f"no texteHtml and no texte; found {sorted(data)}", path=place)
+    text, links = text_and_links(data.get("texteHtml") or data["texte"])
+    valid_from, valid_to = _date(data.get("dateDebut"), place), _date(data.get("dateFin"), place)
+    status = status_on(code.day, valid_from, valid_to)
+    _note_state(data.get("etat"), status, place, report)
+    document = Document(
+        id=id,
+        title=article_title(code.title, number),
+        text=text,
+        language="fr",
+        kind=Kind.STATUTE,
+        code=code.title,
+        number=number,
+        headings=tuple(heading for heading in headings if heading),
+        valid_from=valid_from,
+        valid_to=valid_to,
+        status=status,
+        extra=_extra(data, id, code),
+    )
+    return document, links
+
+
+def _extra(data: Mapping[str, Any], id: str, code: _Code) -> dict[str, Any]:
+    extra: dict[str, Any] = {"cid": data.get("cid") or id, "code_id": code.id, "code_cid": code.cid, "url": ARTICLE_URL + id}
+    if nota := text_and_links(data.get("notaHtml") or data.get("nota") or "")[0]:
+        extra["nota"] = nota
+    older = dict.fromkeys(version.get("id") for version in data.get("articleVersions") or [])
+    if versions := [version for version in older if version and version not in (id, extra["cid"])]:
+        extra["versions"] = versions
+    return extra
+
+
+def _note_state(state: str | None, status: Status, place: str, report: Report) -> None:
+    if status is Status.REPEALED:
+        report.note("article no longer in force at the code's date, kept as repealed", path=place)
+    if status is not Status.UNKNOWN and status not in _STATES.get(state or "", set()):
+        report.note(f"state {state or 'none'!r} set aside, by its dates the article is {status.value!r}", path=place)
+
+
+def _unique(documents: list[Document], path: str | Path, report: Report) -> list[Document]:
+    kept: dict[str, Document] = {}
+    for document in documents:
+        if document.id in kept:
+            report.bad(DataError("an article id that comes twice", path=f"{path}, article {document.id}"))
+        kept.setdefault(document.id, document)
+    return list(kept.values())
+
+
+def _linked(documents: list[Document], links: Mapping[str, tuple[Link, ...]], codes: set[str], report: Report) -> Corpus:
+    versions = Versions.of(Corpus.of(documents))
+    linked: list[Document] = []
+    resolved = gone = elsewhere = 0
+    for document in documents:
+        targets = [versions.current(link.article) for link in links[document.id]]
+        inside = [link.text in codes for link in links[document.id]]
+        resolved += sum(target is not None for target in targets)
+        gone += sum(target is None and here for target, here in zip(targets, inside, strict=True))
+        elsewhere += sum(target is None and not here for target, here in zip(targets, inside, strict=True))
+        cited = dict.fromkeys(target for target in targets if target is not None and target != document.id)
+        linked.append(replace(document, citations=tuple(cited)))
+    report.note(
+        f"links to articles: {resolved:,} resolved ({sum(len(document.citations) for document in linked):,} between different "
+        f"articles, each once), {gone:,} to articles that these codes no longer hold, {elsewhere:,} to other texts"
+    )
+    return Corpus.of(linked)
+
+
+def _date(value: object, place: str) -> datetime.date | None:
+    try:
+        return parse_date(value)
+    except DataError as error:
+        raise DataError(error.reason, path=place) from None
+
+
+def _clean(text: str) -> str:
+    return " ".join(str(text).split())

@@ -1,0 +1,72 @@
+"""LLeQA, long-form legal question answering on Belgian law: BSARD's successor, with answers and cited paragraphs.
+
+Columns as the authors' loader and dataset card name them. The dataset is on the hub under an access agreement
+(``maastrichtlawtech/lleqa``), so it is imported from the files that its user downloads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.beir import Collection
+from lexfuse.data.document import Document
+from lexfuse.data.report import Report
+from lexfuse.data.sources.bsard import ARTICLE_COLUMNS, HEADING_COLUMNS, add_unique, labelled_questions, statute
+from lexfuse.data.sources.tablefiles import Part, required_parts
+from lexfuse.data.tables import Row, rows
+from lexfuse.errors import DataError
+
+_FILES = ("articles.json", "questions_train.json", "questions_dev.json", "questions_test.json")
+_ARTICLE_EXTRA = ("authority", "reference")
+_QUESTION_EXTRA = ("answer", "regions", "topics")
+
+
+def read_lleqa(path: str | Path, report: Report | None = None) -> Collection:
+    """The articles, and the questions of every split (train, dev, test, synthetic).
+
+    The expert's answer, the regions, the topics and the cited paragraphs of a question are in its ``extra``.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "articles.json").write_text('[{"id": 1, "article": "Texte.", "code": "Code civil"}]')
+    ...     _ = Path(folder, "questions_dev.json").write_text('[{"id": 5, "question": "Qui ?", "article_ids": [1]}]')
+    ...     read_lleqa(folder).qrels["dev"].as_dict()
+    {'5': {'1': 1}}
+    """
+    report = Report() if report is None else report
+    parts = required_parts(path, "LLeQA", _FILES)
+    return labelled_questions(_articles(parts[Part.CORPUS], report), parts, answer_extra, report)
+
+
+def answer_extra(row: Row) -> dict[str, Any]:
+    """What a question carries beside its text; the paragraph ids come under the name that the file gives them.
+
+    >>> answer_extra(Row({"answer": "Oui.", "topics": ["Bail"], "gold_paragraph_ids": ["1§2"], "regions": []}, "a", 1))
+    {'answer': 'Oui.', 'topics': ['Bail'], 'gold_paragraph_ids': ['1§2']}
+    """
+    names = (*_QUESTION_EXTRA, *(name for name in row.values if name.endswith("paragraph_ids")))
+    return {name: value for name in names if (value := row.values.get(name))}
+
+
+def _articles(files: list[Path], report: Report) -> Iterable[Document]:
+    kept: dict[str, Document] = {}
+    for row in (row for file in files for row in rows(file, report, ARTICLE_COLUMNS)):
+        try:
+            add_unique(statute(row, _extra(row)), kept, row)
+        except DataError as error:
+            report.bad(error)
+    return kept.values()
+
+
+def _extra(row: Row) -> dict[str, Any]:
+    extra: dict[str, Any] = {name: text for name in _ARTICLE_EXTRA if (text := row.text(name))}
+    if any(row.text(column) for column in HEADING_COLUMNS) and row.values.get("description"):
+        extra["description"] = row.values["description"]
+    paragraphs = row.values.get("paragraphs")
+    if isinstance(paragraphs, dict):  # Parquet gives every row the keys of all rows, empty where it has none
+        extra["paragraphs"] = {number: text for number, text in paragraphs.items() if text is not None}
+    elif paragraphs:
+        extra["paragraphs"] = paragraphs
+    return extra

@@ -1,0 +1,108 @@
+"""The known collections by name, and how to recognise one from its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from lexfuse.data.archives import holds
+from lexfuse.data.beir import Collection
+from lexfuse.data.files import existing
+from lexfuse.data.report import Report
+from lexfuse.errors import DataError
+
+
+class Source(StrEnum):
+    """A collection that LexFuse imports in the form in which it is published.
+
+    >>> Source("bsard")
+    <Source.BSARD: 'bsard'>
+    """
+
+    BSARD = "bsard"
+    LLEQA = "lleqa"
+    CJEU = "cjeu"
+    LEGALPINCITE = "legalpincite"
+    LEGI = "legi"
+    LABOUR = "labour"  # the codes of LEGI with the ministry's sheets as questions
+    CONSTITUTION = "constitution"
+
+
+# One line a collection: the module and the function that read it, loaded on use.
+_READERS = {
+    Source.BSARD: "bsard:read_bsard",
+    Source.LLEQA: "lleqa:read_lleqa",
+    Source.CJEU: "cjeu:read_cjeu",
+    Source.LEGALPINCITE: "legalpincite:read_legalpincite",
+    Source.LEGI: "legi:read_legi",
+    Source.LABOUR: "sheets:read_labour",
+    Source.CONSTITUTION: "constitution:read_constitution",
+}
+
+
+def read_source(source: Source, path: str | Path, report: Report | None = None) -> Collection:
+    """Import a collection of a known kind.
+
+    >>> read_source(Source.LEGI, "/dev/null")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.NotFoundError: no LEGITEXT….json in '/dev/null'; ...
+    """
+    module, function = _READERS[source].split(":")
+    reader = getattr(import_module(f"lexfuse.data.sources.{module}"), function)
+    return cast("Callable[[str | Path, Report | None], Collection]", reader)(path, report)
+
+
+def detect(path: str | Path) -> Source | None:
+    """The kind of collection that a file, folder or archive holds, ``None`` when it is none of them.
+
+    Names of files tell LEGI, the sheets and the Constitution; columns tell the collections made of tables.
+
+    >>> detect("/dev/null") is None
+    True
+    """
+    from lexfuse.data.sources.constitution import ARTICLES_FILE
+    from lexfuse.data.sources.legi import CODE_FILE
+    from lexfuse.data.sources.sheets import SHEETS_FILE
+
+    path = existing(path)
+    if holds(path, SHEETS_FILE):
+        return Source.LABOUR
+    if holds(path, CODE_FILE):
+        return Source.LEGI
+    if holds(path, ARTICLES_FILE):
+        return Source.CONSTITUTION
+    return _table_source(path)
+
+
+def _table_source(path: Path) -> Source | None:
+    from lexfuse.data.sources.cjeu import is_citations, is_pairs, is_paragraphs
+    from lexfuse.data.sources.tablefiles import Part, parts_in, tables_in
+    from lexfuse.data.tables import is_table
+
+    files = [path] if path.is_file() and is_table(path) else tables_in(path)
+    corpus = parts_in(path).get(Part.CORPUS, [])
+    for file in corpus[:1]:
+        names = _columns(file)
+        if {"id", "article", "code"} <= names:
+            return Source.LLEQA if names & {"paragraphs", "authority"} else Source.BSARD
+    headers = [_columns(file) for file in files]
+    if any({"docno", "text"} <= names for names in headers):
+        return Source.LEGALPINCITE
+    if any(is_pairs(names) for names in headers):
+        return Source.CJEU
+    if any(is_paragraphs(names) for names in headers) and any(is_citations(names) for names in headers):
+        return Source.CJEU
+    return None
+
+
+def _columns(file: Path) -> set[str]:
+    from lexfuse.data.tables import columns
+
+    try:
+        return set(columns(file))
+    except DataError:  # whatever it is, it is not a table of one of these collections
+        return set()

@@ -1,0 +1,97 @@
+"""Which table of a published dataset is which, by the names that its files and folders have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from lexfuse.data.files import existing
+from lexfuse.data.tables import SUFFIXES, is_table
+from lexfuse.errors import NotFoundError
+
+
+class Part(StrEnum):
+    """What a table of a dataset holds: the corpus, or the questions of one split.
+
+    >>> Part.DEV.value
+    'dev'
+    """
+
+    CORPUS = "corpus"
+    TRAIN = "train"
+    DEV = "dev"
+    TEST = "test"
+    SYNTHETIC = "synthetic"
+
+
+SPLITS = (Part.TRAIN, Part.DEV, Part.TEST, Part.SYNTHETIC)
+
+# In this order: "corpus/train-0.parquet" is the corpus, "questions_synthetic" is no training split.
+_WORDS = {
+    Part.CORPUS: {"corpus", "articles", "article", "documents"},
+    Part.SYNTHETIC: {"synthetic"},
+    Part.TEST: {"test"},
+    Part.DEV: {"dev", "validation", "valid", "val"},
+    Part.TRAIN: {"train", "training"},
+}
+_LEFT_OUT = {"negatives", "negative"}  # lists for training that some datasets carry beside their tables
+
+
+def part_of(name: str) -> Part | None:
+    """What a file holds, from the words of its path.
+
+    >>> part_of("articles_fr.csv"), part_of("questions/validation-00000-of-00001.parquet"), part_of("negatives/train.json")
+    (<Part.CORPUS: 'corpus'>, <Part.DEV: 'dev'>, None)
+    """
+    words = set(re.findall(r"[a-z]+", name.lower()))
+    if words & _LEFT_OUT:
+        return None
+    return next((part for part, marks in _WORDS.items() if words & marks), None)
+
+
+def parts_in(path: str | Path) -> dict[Part, list[Path]]:
+    """The tables of a folder by what they hold; several files of one part (shards) come in the order of their names.
+
+    >>> parts_in("/dev/null")
+    {}
+    """
+    folder = existing(path)
+    found: dict[Part, list[Path]] = {}
+    for file in tables_in(folder):
+        part = part_of(str(file.relative_to(folder)))
+        if part is not None:
+            found.setdefault(part, []).append(file)
+    return found
+
+
+def tables_in(path: str | Path) -> list[Path]:
+    """Every table in a folder and its subfolders, hidden ones left out.
+
+    >>> tables_in("/dev/null")
+    []
+    """
+    folder = existing(path)
+    if not folder.is_dir():
+        return []
+    found = (file for file in sorted(folder.rglob("*")) if file.is_file() and is_table(file))
+    return [file for file in found if not any(step.startswith(".") for step in file.relative_to(folder).parts)]
+
+
+def required_parts(path: str | Path, dataset: str, names: Sequence[str]) -> dict[Part, list[Path]]:
+    """The tables of a folder that must hold a corpus; else `NotFoundError` naming the files looked for.
+
+    >>> required_parts("/dev/null", "BSARD", ["articles_fr.csv"])
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.NotFoundError: no BSARD corpus in '/dev/null'; looked for articles_fr.csv (or .tsv, ...) and found no table
+    """
+    parts = parts_in(path)
+    if Part.CORPUS not in parts:
+        seen = ", ".join(file.name for file in tables_in(path)[:8]) or "no table"
+        others = ", ".join(suffix for suffix in SUFFIXES if suffix != ".csv")
+        raise NotFoundError(
+            f"no {dataset} corpus in {str(path)!r}; looked for {', '.join(names)} (or {others}, gzipped or not) and found {seen}"
+        )
+    return parts

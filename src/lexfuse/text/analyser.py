@@ -1,0 +1,194 @@
+"""From text to index terms: words normalised, stemmed and folded, and citations kept as terms of their own.
+
+Speed comes from doing Python work once per distinct word: a text is cut at its punctuation by two passes
+in C (`bytes.translate`, `bytes.split`), and each piece is looked up in a table of pieces seen before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+from lexfuse.errors import ConfigError
+from lexfuse.text.languages import SUPPORTED
+from lexfuse.text.letters import composed, folded
+from lexfuse.text.scan import scan
+
+# A word: letters, digits and underscores, with combining accents and soft hyphens inside.
+WORD = re.compile(r"[\w\u0300-\u036f\u00ad]+")
+
+# ASCII punctuation becomes a space and capitals become small; other bytes stay for `WORD` to judge.
+_CUT = bytes(
+    (byte | 32 if 65 <= byte <= 90 else byte) if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
+)
+# Common marks outside ASCII, cut too: not needed for the result, but "l’article" as one piece would fill the table.
+_MARKS = "’‘“”«»–—‑‐…•·\u00a0\u202f\u2009°§€"
+_CACHE_LIMIT = 2_000_000  # distinct pieces; beyond that the table starts anew
+
+
+class Folding(StrEnum):
+    """What happens to accents.
+
+    >>> Folding("beside")
+    <Folding.BESIDE: 'beside'>
+    """
+
+    KEEP = "keep"  # congé and conge are two terms
+    FOLD = "fold"  # one term, without accents
+    BESIDE = "beside"  # the exact term, and where it differs the folded one beside it
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or citation at its place; `terms` is empty for what is not indexed (stop words, single letters).
+
+    >>> Analyser("fr").tokens("L'employeur")[1].terms
+    ('employeur',)
+    """
+
+    start: int
+    end: int
+    text: str
+    terms: tuple[str, ...]
+    citation: bool = False
+
+
+@dataclass(frozen=True)
+class Analyser:
+    """Turns text of one language into index terms; the same analyser must serve documents and queries.
+
+    Languages other than French and English get neither stems nor stop words.
+
+    >>> Analyser("fr").terms("L’article L. 1234-5 s'applique aux salariés licenciés")
+    ['articl', 'l1234_5', 'appliqu', 'salar', 'licenc']
+    """
+
+    language: str = "en"
+    stems: bool = True
+    stop_words: bool = True
+    citations: bool = True
+    folding: Folding = Folding.FOLD
+    _terms: dict[bytes, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a language code that cannot be one."""
+        if self.language and not re.fullmatch("[a-z]{2,3}", self.language):
+            raise ConfigError(f"language must be a code like fr or en, got {self.language!r}")
+
+    def terms(self, text: str) -> list[str]:
+        """Index terms in order of place.
+
+        >>> Analyser("en").terms("Whether the employers' notices were given")
+        ['whether', 'employ', 'notic', 'given']
+        """
+        return [term for piece in self.pieces(text) for term in self.terms_of_piece(piece)]
+
+    def tokens(self, text: str) -> list[Token]:
+        """Every word and citation with its place in the text; the terms are those of `terms`.
+
+        >>> [(t.text, t.terms) for t in Analyser("fr").tokens("l'art. L. 1")]
+        [('l', ()), ('art', ('art',)), ('L. 1', ('l1_',))]
+        """
+        tokens: list[Token] = []
+        at = 0
+        for start, end, terms in self._citations(text):
+            tokens += self._words(text, at, start)
+            tokens.append(Token(start, end, text[start:end], terms, citation=True))
+            at = end
+        return tokens + list(self._words(text, at, len(text)))
+
+    def pieces(self, text: str) -> list[bytes]:
+        """The text cut at white space and ASCII punctuation, citations replaced by their terms.
+
+        >>> Analyser("en").pieces("Case C-60/22, a.")
+        [b'case', b'c_60_22', b'a']
+        """
+        parts: list[str] = []
+        at = 0
+        for start, end, terms in self._citations(text):
+            parts += (text[at:start], " ", " ".join(terms), " ")
+            at = end
+        plain = "".join((*parts, text[at:])) if parts else text
+        if not plain.isascii():
+            for mark in _MARKS:
+                plain = plain.replace(mark, " ")
+        return plain.encode("utf-8", "surrogatepass").translate(_CUT).split()
+
+    def terms_of_piece(self, piece: bytes) -> tuple[str, ...]:
+        """Index terms of one piece, from the table of pieces seen before.
+
+        >>> Analyser("fr").terms_of_piece("congés".encode())
+        ('cong',)
+        """
+        terms = self._terms.get(piece)
+        if terms is None:
+            if len(self._terms) >= _CACHE_LIMIT:
+                self._terms.clear()
+            words = WORD.findall(piece.decode("utf-8", "surrogatepass"))
+            self._terms[piece] = terms = tuple(term for word in words for term in self._terms_of_word(word))
+        return terms
+
+    def _citations(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        if not self.citations:
+            return
+        at = 0
+        for item in scan(text):
+            if item.start >= at:
+                yield item.start, item.end, item.terms
+                at = item.end
+
+    def _words(self, text: str, start: int, end: int) -> Iterator[Token]:
+        for word in WORD.finditer(text, start, end):
+            yield Token(word.start(), word.end(), word.group(), self.terms_of_piece(word.group().lower().encode("utf-8", "surrogatepass")))
+
+    def _terms_of_word(self, word: str) -> Iterator[str]:
+        for plain in WORD.findall(composed(word).lower()):
+            if len(plain) < 2 or (self.stop_words and plain in stop_words(self.language)):
+                continue
+            if "_" in plain and any(letter.isdigit() for letter in plain):
+                yield plain  # a citation
+                continue
+            yield from self._forms(plain)
+
+    def _forms(self, word: str) -> Iterator[str]:
+        exact, bare = self._stem(word), self._stem(folded(word))
+        if self.folding is not Folding.FOLD:
+            yield exact
+        if self.folding is Folding.FOLD or (self.folding is Folding.BESIDE and bare != exact):
+            yield bare
+
+    def _stem(self, word: str) -> str:
+        if not self.stems or self.language not in SUPPORTED:
+            return word
+        stemmed: str = stemmer(self.language).stemWord(word)
+        return stemmed
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Words too common to index, in their exact and folded forms; none for languages without a list.
+
+    >>> "où" in stop_words("fr"), stop_words("de")
+    (True, frozenset())
+    """
+    for line in (files("lexfuse.text") / "stop_words.txt").read_text("utf-8").splitlines():
+        name, words = line.split(":")
+        if name == language:
+            return frozenset(words.split()) | frozenset(map(folded, words.split()))
+    return frozenset()
+
+
+@cache
+def stemmer(language: str):  # noqa: ANN201 -- PyStemmer has no types
+    """The Snowball stemmer of a language.
+
+    >>> stemmer("en").stemWord("notices")
+    'notic'
+    """
+    import Stemmer
+
+    return Stemmer.Stemmer({"fr": "french", "en": "english"}[language])

@@ -1,0 +1,59 @@
+"""Complete a corpus after reading: languages that were not given, and the documents each text cites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.queries import Queries
+from lexfuse.text.languages import detect
+from lexfuse.text.resolve import Resolver, cited_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What `annotate` added, for the report of an import.
+
+    >>> Annotation(languages=3, citations=10).citations
+    10
+    """
+
+    languages: int
+    citations: int
+
+
+def annotate(corpus: Corpus, *, progress: Callable[[int], None] = lambda _: None) -> tuple[Corpus, Annotation]:
+    """The corpus with every language detected and every outgoing citation resolved.
+
+    What the source gave stays and comes first; citations are ids of the same corpus. `progress` is told
+    the number of documents done.
+
+    >>> from lexfuse.data.document import Document
+    >>> corpus = Corpus.of([Document("a", text="La loi est la loi, voir l'article 2", number="1"), Document("b", number="2")])
+    >>> annotate(corpus)[0][0].citations
+    ('b',)
+    """
+    resolver = Resolver(corpus)
+    languages, citations = list(corpus.language), list(corpus.citations)
+    for ordinal in range(len(corpus)):
+        if not languages[ordinal]:
+            languages[ordinal] = detect(f"{corpus.title[ordinal]} {corpus.text[ordinal]}")
+        citations[ordinal] = tuple(dict.fromkeys((*corpus.citations[ordinal], *cited_ids(corpus, resolver, ordinal))))
+        progress(ordinal + 1)
+    annotation = Annotation(
+        languages=sum(now != before for now, before in zip(languages, corpus.language, strict=True)),
+        citations=sum(map(len, citations)) - sum(map(len, corpus.citations)),
+    )
+    return replace(corpus, language=tuple(languages), citations=tuple(citations)), annotation
+
+
+def annotate_queries(queries: Queries) -> Queries:
+    """The queries with every language detected that was not given.
+
+    >>> from lexfuse.data.queries import Query
+    >>> annotate_queries(Queries.of([Query("q", "Quelle est la durée du préavis ?")])).language
+    ('fr',)
+    """
+    languages = tuple(given or detect(text) for given, text in zip(queries.language, queries.text, strict=True))
+    return replace(queries, language=languages)

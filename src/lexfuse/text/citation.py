@@ -1,0 +1,100 @@
+"""What a citation is: a place in a text that names law, in one canonical form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+
+class System(StrEnum):
+    """The numbering a citation belongs to.
+
+    >>> System.FRENCH_ARTICLE.value
+    'french article'
+    """
+
+    FRENCH_ARTICLE = "french article"  # L1234-5, R*123-4
+    ARTICLE = "article"  # a bare number: article 1240 du code civil, Article 45(2)
+    ECHR = "echr article"  # article 6 § 1 of the European Convention on Human Rights
+    US_CODE = "us code"  # 42 U.S.C. § 1983
+    EU_ACT = "eu act"  # Directive 2004/18/EC, Regulation (EU) 2016/679
+    ECLI = "ecli"
+    CELEX = "celex"
+    EU_CASE = "eu case"  # C-60/22, T-201/04
+    FRENCH_CASE = "french case"  # pourvoi n° 19-12.345
+    PARAGRAPH = "paragraph"  # paragraph 64, point 12, §§ 3-5
+
+
+# Citations that give away which decision is meant: what a fair test of text matching must hide.
+DECISIONS = frozenset({System.ECLI, System.CELEX, System.EU_CASE, System.FRENCH_CASE, System.PARAGRAPH})
+STATUTES = frozenset({System.FRENCH_ARTICLE, System.ARTICLE, System.ECHR, System.US_CODE, System.EU_ACT})
+EVERYTHING = DECISIONS | STATUTES
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One identifier found in a text: where, which system, canonical key, and what surrounds it.
+
+    >>> Citation(0, 9, System.FRENCH_ARTICLE, "L1234-5").terms
+    ('l1234_5',)
+    """
+
+    start: int
+    end: int
+    system: System
+    key: str  # L1234-5, 1240, C-60/22, ECLI:EU:C:2023:373, 42 U.S.C. § 1983
+    last: str = ""  # the other end of a range: L1 à L9 has key L1 and last L9
+    code: str = ""  # the code or text it belongs to, as written: "code du travail"; "present" for "du présent code"
+    parts: tuple[str, ...] = ()  # finer places: ("2", "c") in Article 45(2)(c); paragraphs of a decision
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Index terms: the same for every spelling; a finer place adds a second, finer term.
+
+        >>> Citation(0, 0, System.ECHR, "6", parts=("1",)).terms
+        ('art_6', 'art_6_1')
+        """
+        return terms_of(self.system, self.key, self.parts)
+
+    def __str__(self) -> str:
+        """The canonical form a reader would write."""
+        number = f"{self.key}–{self.last}" if self.last else self.key
+        places = "".join(f"({part})" for part in self.parts) if self.system in _BARE else ", ".join(self.parts)
+        if self.system in _BARE:
+            number = f"art. {number}{places}"
+        elif self.system is System.PARAGRAPH:
+            number = f"§ {number}"
+        elif places:
+            number = f"{number}, § {places}"
+        return f"{number} {self.code}".strip() if self.code and self.code != PRESENT else number
+
+
+PRESENT = "present"  # the code of the text that cites
+_BARE = (System.ARTICLE, System.ECHR)
+
+
+@lru_cache(maxsize=65536)
+def terms_of(system: System, key: str, parts: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Index terms of an identifier: word characters only, so that the word pattern keeps them whole.
+
+    >>> terms_of(System.EU_CASE, "C-60/22"), terms_of(System.US_CODE, "42 U.S.C. § 1983")
+    (('c_60_22',), ('usc_42_1983',))
+    """
+    word = _word(key)
+    if system in _BARE:
+        article = f"art_{word}"
+        return (article, f"{article}_{_word(parts[0])}") if parts else (article,)
+    if system is System.US_CODE:
+        return (f"usc_{word.replace('_u_s_c____', '_')}",)
+    if system in _TERM_PREFIX:
+        return (f"{_TERM_PREFIX[system]}_{word}",)
+    # "L1" alone would be an ordinary word; an underscore marks it as a citation.
+    return (word if "_" in word or system is not System.FRENCH_ARTICLE else f"{word}_",)
+
+
+_TERM_PREFIX = {System.EU_ACT: "act", System.FRENCH_CASE: "no", System.PARAGRAPH: "par"}
+
+
+def _word(key: str) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in key.lower())

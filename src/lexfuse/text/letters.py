@@ -1,0 +1,28 @@
+"""Letters: Unicode forms, accents and ligatures brought to one shape."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_LIGATURES = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"})
+
+
+def folded(text: str) -> str:
+    """The text without accents and ligatures.
+
+    >>> folded("cœur d'employé")
+    "coeur d'employe"
+    """
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFKD", text.translate(_LIGATURES))
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+
+
+def composed(word: str) -> str:
+    r"""One shape for every way to write the same letters (NFKC), soft hyphens gone.
+
+    >>> composed("e\u0301t\u00ade\u0301") == "été"
+    True
+    """
+    return word if word.isascii() else unicodedata.normalize("NFKC", word.replace("\u00ad", ""))

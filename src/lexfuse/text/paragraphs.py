@@ -1,0 +1,193 @@
+r"""Numbered paragraphs of judgments, recognised by the sequence of their numbers.
+
+Courts number the paragraphs of a judgment at the start of a line: ``12 The Court`` (CJEU), ``12.  The applicant`` (ECHR),
+``12\. Leave`` (Indian judgments turned into Markdown), ``12 - La société``, ``§ 12`` or ``12)`` (French courts), ``[12]``
+(common law). A year, an amount or a list inside a paragraph looks the same, so the lines alone do not tell. The numbers
+do: among all chains of ascending numbers, the best one is taken, where
+
+- every paragraph counts 1, and a little more when no other candidate stands between it and the number before it;
+- a gap in the numbers costs, so that a year or an amount is taken only if a sequence goes on from it;
+- a change of style (``12`` after ``11.``) costs;
+- entering a list costs: items from a ``1`` after a colon to the first that ends with a period.
+
+Of equal chains, the one that starts first is taken. A text with fewer than two such lines has no numbered paragraphs,
+but for a lone ``1.``; a chain that starts above 2, as an extract does, needs three.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+LARGEST_GAP = 30  # paragraphs that may be missing in a row
+
+# Points, in whole numbers so that equal chains are found equal.
+STEP = 20
+ADJACENT = 1
+GAP_COST = 8
+LARGEST_GAP_COST = 40
+STYLE_COST = 10
+LIST_COST = 10
+
+_NUMBERED_LINE = re.compile(
+    r"""^[^\S\n]*+(?:\*\*)?
+    (?: \[(?P<square>\d{1,4})\]
+      | §[^\S\n]?(?P<section>\d{1,4})(?:\.|(?=\s))
+      | (?P<dot>\d{1,4})\\?\.(?!\d)
+      | (?P<bracket>\d{1,4})\\?\)
+      | (?P<dash>\d{1,4})[^\S\n]?[-–—](?=\s)
+      | (?P<plain>\d{1,4})(?=\s+[^\s.,;:%/)\]*+=|-])
+    )(?:\*\*)?\s*+(?=\S)""",
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+class Style(Enum):
+    """How a number is written.
+
+    >>> Style("dot")
+    <Style.DOT: 'dot'>
+    """
+
+    PLAIN = "plain"
+    DOT = "dot"
+    BRACKET = "bracket"
+    DASH = "dash"
+    SECTION = "section"
+    SQUARE = "square"
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph of a text; ``body`` is where the text after the number starts.
+
+    >>> Paragraph("12", 0, 10, body=4).of("12. Leave.")
+    'Leave.'
+    """
+
+    number: str | None  # None: what stands before the first number
+    start: int
+    end: int
+    body: int
+
+    def of(self, text: str) -> str:
+        """The paragraph without its number.
+
+        >>> Paragraph(None, 0, 5, body=0).of("Facts")
+        'Facts'
+        """
+        return text[self.body : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that may begin a paragraph."""
+
+    number: int
+    style: Style
+    start: int
+    body: int
+    listed: bool  # an item of a list that a colon announces
+
+
+def paragraphs(text: str) -> list[Paragraph]:
+    r"""The numbered paragraphs of a text, in order, without the white space between them; together they hold every word.
+
+    >>> text = "Facts\n1. The lease.\n1976 was dry.\n2. He owed:\n1. rent,\n2. costs.\n3. Held."
+    >>> [(p.number, p.of(text)) for p in paragraphs(text)]
+    [(None, 'Facts'), ('1', 'The lease.\n1976 was dry.'), ('2', 'He owed:\n1. rent,\n2. costs.'), ('3', 'Held.')]
+    """
+    chain = _best_chain(_numbered_lines(text))
+    starts = [line.start for line in chain] + [len(text)]
+    found = []
+    before = len(text) - len(text.lstrip())
+    if before < starts[0]:
+        found.append(Paragraph(None, before, _trimmed(text, before, starts[0]), before))
+    for line, following in zip(chain, starts[1:], strict=True):
+        found.append(Paragraph(str(line.number), line.start, _trimmed(text, line.body, following), line.body))
+    return found
+
+
+def _trimmed(text: str, start: int, end: int) -> int:
+    """The end without the white space before it."""
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _numbered_lines(text: str) -> list[_Line]:
+    """Every line that starts with something like a paragraph number."""
+    lines: list[_Line] = []
+    for found in _NUMBERED_LINE.finditer(text):
+        style = found.lastgroup or ""
+        start = found.end() - len(found.group().lstrip())
+        number = int(found[style])
+        before = _last_character(text, start)
+        follows = bool(lines) and lines[-1].listed and lines[-1].number == number - 1 and before != "."
+        listed = follows or (number == 1 and before == ":")
+        lines.append(_Line(number, Style(style), start, found.end(), listed))
+    return lines
+
+
+def _last_character(text: str, end: int) -> str:
+    """The last character before a place, white space aside."""
+    end = _trimmed(text, 0, end)
+    return text[end - 1] if end else ""
+
+
+def _best_chain(lines: list[_Line]) -> list[_Line]:
+    """The chain of ascending numbers with the most points; of equal ones, the one that starts first."""
+    ranks: list[tuple[int, int]] = []  # of the best chain that ends at each line: points, and minus its first line
+    before: list[int] = []  # the line before each in that chain; -1: none
+    last_of_number: dict[int, int] = {}  # number -> the line with this number whose chain is best
+    for place, line in enumerate(lines):
+        rank, previous = (STEP - (LIST_COST if line.listed else 0), -place), -1
+        for other in _possible_before(line, place, lines, last_of_number):
+            adjacent = ADJACENT if other == place - 1 and lines[other].number == line.number - 1 else 0
+            reached = (ranks[other][0] + _step(lines[other], line) + adjacent, ranks[other][1])
+            if reached > rank:
+                rank, previous = reached, other
+        ranks.append(rank)
+        before.append(previous)
+        known = last_of_number.get(line.number)
+        if known is None or rank > ranks[known]:
+            last_of_number[line.number] = place
+    return _plausible(_followed_back(lines, ranks, before))
+
+
+def _possible_before(line: _Line, place: int, lines: list[_Line], last_of_number: dict[int, int]) -> Iterator[int]:
+    """The lines that may come before a line in a chain: the best of each lower number, and the one just before."""
+    if place and lines[place - 1].number == line.number - 1:
+        yield place - 1
+    for number in range(line.number - 1, line.number - LARGEST_GAP - 2, -1):
+        if number in last_of_number:
+            yield last_of_number[number]
+
+
+def _step(first: _Line, second: _Line) -> int:
+    """What a chain gains by going from one line to the next."""
+    points = STEP - min(GAP_COST * (second.number - first.number - 1), LARGEST_GAP_COST)
+    points -= STYLE_COST if first.style is not second.style else 0
+    points -= LIST_COST if second.listed and not first.listed else 0
+    return points
+
+
+def _followed_back(lines: list[_Line], ranks: list[tuple[int, int]], before: list[int]) -> list[_Line]:
+    """The lines of the chain with the highest rank, in order."""
+    chain = []
+    place = ranks.index(max(ranks)) if ranks else -1
+    while place >= 0:
+        chain.append(lines[place])
+        place = before[place]
+    return chain[::-1]
+
+
+def _plausible(chain: list[_Line]) -> list[_Line]:
+    """The chain, or nothing when it says too little."""
+    if len(chain) == 1 and (chain[0].number != 1 or chain[0].style is Style.PLAIN):
+        return []
+    if len(chain) == 2 and chain[0].number > 2:
+        return []
+    return chain

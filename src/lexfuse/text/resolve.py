@@ -1,0 +1,153 @@
+"""Resolve citations: from what a text names to the documents of a corpus that are meant."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Kind
+from lexfuse.text.citation import PRESENT, STATUTES, Citation, System
+from lexfuse.text.citations import find
+from lexfuse.text.codes import matching_codes
+from lexfuse.text.scan import scan
+
+_ACT_LETTER = {"directive": "L", "regulation": "R", "decision": "D"}
+_YEARS_OF_TWO_DIGITS = 100
+
+
+class Resolver:
+    """Looks up citations in one corpus; answers are ordinals in document order.
+
+    >>> from lexfuse.data.document import Document
+    >>> corpus = Corpus.of([Document(f"a{n}", kind=Kind.STATUTE, code="Code du travail", number=f"L{n}") for n in (1, 2, 3)])
+    >>> Resolver(corpus).resolve_text("les articles L. 1 à L. 3 du code du travail")
+    [0, 1, 2]
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        """Read numbers and identifiers of the corpus into tables."""
+        self._corpus = corpus
+        self._codes = sorted({code for code in corpus.code if code})
+        self._numbers: dict[str, list[int]] = defaultdict(list)
+        self._identifiers: dict[str, list[int]] = defaultdict(list)
+        self._meant: dict[str, frozenset[str]] = {}
+        for ordinal in range(len(corpus)):
+            if corpus.number[ordinal] and corpus.kind[ordinal] is not Kind.PARAGRAPH:
+                self._numbers[number_key(corpus.number[ordinal])].append(ordinal)
+            for identifier in corpus.identifiers[ordinal]:
+                self._identifiers[identifier_key(identifier)].append(ordinal)
+
+    def resolve(self, citation: Citation, *, own_code: str = "") -> list[int]:
+        """Documents that a citation means; none when its code or its number is not in the corpus.
+
+        Without a named code the citing text's own code is meant if it has that number, else any code.
+
+        >>> from lexfuse.data.document import Document
+        >>> Resolver(Corpus.of([Document("x", identifiers=("C-60/22",))])).resolve(find("affaire C‑60/22")[0])
+        [0]
+        """
+        if citation.system in STATUTES - {System.EU_ACT, System.US_CODE}:
+            return self._articles(citation, own_code)
+        return self._decisions(citation)
+
+    def resolve_text(self, text: str, *, own_code: str = "") -> list[int]:
+        """Documents that a text cites, each once, in the order it names them.
+
+        >>> from lexfuse.data.document import Document
+        >>> Resolver(Corpus.of([Document("x", number="21", code="Constitution of India")])).resolve_text("Article 21")
+        [0]
+        """
+        found = (ordinal for citation in find(text) for ordinal in self.resolve(citation, own_code=own_code))
+        return list(dict.fromkeys(found))
+
+    def _articles(self, citation: Citation, own_code: str) -> list[int]:
+        first = self._numbered(citation.key, citation.code, own_code)
+        if not citation.last:
+            return first
+        last = self._numbered(citation.last, citation.code, own_code)
+        code = self._corpus.code
+        for start in first:
+            for stop in last:
+                if start <= stop and code[start] == code[stop]:
+                    return [n for n in range(start, stop + 1) if code[n] == code[start] and self._same_series(n, start)]
+        return sorted({*first, *last})
+
+    def _numbered(self, number: str, cited: str, own_code: str) -> list[int]:
+        candidates = self._numbers.get(number_key(number), [])
+        code = self._corpus.code
+        cited = own_code if cited == PRESENT else cited
+        if cited:
+            meant = self._meant.setdefault(cited, matching_codes(cited, self._codes))
+            return [ordinal for ordinal in candidates if code[ordinal] in meant]
+        own = [ordinal for ordinal in candidates if own_code and code[ordinal] == own_code]
+        return own or candidates
+
+    def _same_series(self, ordinal: int, start: int) -> bool:
+        """L articles run with L articles, R with R; annexes and articles of another letter stay out."""
+        return _series(self._corpus.number[ordinal]) == _series(self._corpus.number[start])
+
+    def _decisions(self, citation: Citation) -> list[int]:
+        keys = celex_of_act(citation) if citation.system is System.EU_ACT else [identifier_key(citation.key)]
+        found = sorted({ordinal for key in keys for ordinal in self._identifiers.get(key, ())})
+        if not citation.parts or citation.system is System.US_CODE:
+            return found
+        numbers = self._corpus.number
+        pinned = [ordinal for ordinal in found if numbers[ordinal] in citation.parts]
+        return pinned or [ordinal for ordinal in found if self._corpus.kind[ordinal] is not Kind.PARAGRAPH]
+
+
+def number_key(number: str) -> str:
+    """The form of an article number that is compared: no spaces, dots or stars, plain hyphens, capitals.
+
+    >>> number_key("R.* 123-4"), number_key("39 bis"), number_key("L. 1234‑5")
+    ('R123-4', '39BIS', 'L1234-5')
+    """
+    return re.sub(r"[‐‑‒–−]", "-", re.sub(r"[\s.*]", "", number)).upper()
+
+
+def identifier_key(identifier: str) -> str:
+    """The form of an identifier that is compared: canonical where the scanner knows it, else capitals.
+
+    >>> identifier_key("EU:C:2023:373"), identifier_key("c‑60/22 P"), identifier_key("2010/12")
+    ('ECLI:EU:C:2023:373', 'C-60/22', '2010/12')
+    """
+    known = next(scan(identifier), None)
+    return known.key if known else identifier.strip().upper()
+
+
+def celex_of_act(citation: Citation) -> list[str]:
+    """CELEX numbers an act may have: its number is year/number or, in older regulations, number/year.
+
+    >>> celex_of_act(find("Directive 2004/18/EC")[0]), celex_of_act(find("Regulation (EC) No 1/2003")[0])
+    (['32004L0018'], ['32003R0001'])
+    """
+    letter = _ACT_LETTER[citation.code]
+    first, second = citation.key.split("/")
+    orders = [(first, second), (second, first)]
+    return [f"3{_year(year)}{letter}{int(number):04d}" for year, number in orders if _year(year)]
+
+
+def _year(digits: str) -> str:
+    if len(digits) == 4 and 1950 <= int(digits) <= _YEARS_OF_TWO_DIGITS + 2000:
+        return digits
+    return f"19{digits}" if len(digits) == 2 and int(digits) >= 50 else ""
+
+
+def _series(number: str) -> str:
+    letters = re.match(r"[A-Z]*", number_key(number))
+    return letters.group() if letters else ""
+
+
+def cited_ids(corpus: Corpus, resolver: Resolver, ordinal: int) -> Iterable[str]:
+    """Ids of the documents that a document's text cites, itself left out.
+
+    >>> from lexfuse.data.document import Document
+    >>> corpus = Corpus.of([Document("a", text="voir l'article 2", number="1"), Document("b", number="2")])
+    >>> list(cited_ids(corpus, Resolver(corpus), 0))
+    ['b']
+    """
+    for cited in resolver.resolve_text(corpus.text[ordinal], own_code=corpus.code[ordinal]):
+        if cited != ordinal:
+            yield corpus.ids[cited]

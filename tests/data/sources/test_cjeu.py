@@ -1,0 +1,145 @@
+from datetime import date
+
+import pytest
+
+from lexfuse.data.document import Kind
+from lexfuse.data.report import Report
+from lexfuse.data.sources.celex import CaseName
+from lexfuse.data.sources.cjeu import read_cjeu, split_of
+from lexfuse.errors import DataError, NotFoundError
+
+HEADER = "CELEX_FROM,NUMBER_FROM,DATE_FROM,TEXT_FROM,CELEX_TO,NUMBER_TO,DATE_TO,TEXT_TO\n"
+PAIR = "62018CJ0001,5,2019-03-01,As held before.,62010CJ0002,7,2012-01-01,It must be held.\n"
+
+
+@pytest.mark.parametrize(
+    ("celex", "numbers", "court"),
+    [
+        ("62022CJ0060", ("C-60/22",), "Court of Justice"),
+        ("62000CO0007", ("C-7/00",), "Court of Justice"),
+        ("62016TJ0540", ("T-540/16",), "General Court"),
+        ("62005FJ0126", ("F-126/05",), "Civil Service Tribunal"),
+        ("61962CJ0026", ("C-26/62", "26/62"), "Court of Justice"),
+        ("61990CJ0006(01)", ("C-6/90",), "Court of Justice"),
+    ],
+)
+def test_case_numbers_from_celex(celex, numbers, court):
+    assert CaseName.of(celex) == CaseName(court, numbers)
+
+
+@pytest.mark.parametrize("celex", ["32016R0679", "62022XX0060", "ECLI:EU:C:2023:373", ""])
+def test_what_is_no_judgment(celex):
+    assert CaseName.of(celex) is None
+
+
+@pytest.mark.parametrize(
+    ("day", "split"),
+    [
+        (date(1978, 2, 1), "train"),
+        (date(2016, 12, 31), "train"),
+        (date(2017, 1, 1), "dev"),
+        (date(2018, 12, 31), "dev"),
+        (date(2019, 1, 1), "test"),
+        (date(2021, 10, 1), "test"),
+    ],
+)
+def test_the_papers_temporal_split(day, split):
+    assert split_of(day) == split
+
+
+def test_pairs(tmp_path):
+    (tmp_path / "pairs.csv").write_text(HEADER + PAIR + PAIR.replace("62010CJ0002,7", "62011TJ0003,8.0"))
+    collection = read_cjeu(tmp_path)
+    citing, cited = collection.corpus[0], collection.corpus[1]
+    assert (citing.id, citing.kind, citing.number, citing.date) == ("62018CJ0001#5", Kind.PARAGRAPH, "5", date(2019, 3, 1))
+    assert citing.citations == ("62010CJ0002#7", "62011TJ0003#8")
+    assert cited.identifiers == ("62010CJ0002", "C-2/10")
+    assert (cited.title, cited.court) == ("C-2/10, paragraph 7", "Court of Justice")
+    assert (collection.queries[0].id, collection.queries[0].date) == ("62018CJ0001#5", date(2019, 3, 1))
+    assert collection.qrels["test"].as_dict() == {"62018CJ0001#5": {"62010CJ0002#7": 1, "62011TJ0003#8": 1}}
+
+
+def test_paragraphs_and_citations_in_two_tables(tmp_path):
+    (tmp_path / "paragraphs.csv").write_text(
+        "celex,ecli,paragraph,text,date,language\n"
+        "62010CJ0002,ECLI:EU:C:2012:1,7,It must be held.,2012-01-01,en\n"
+        "62015CJ0004,ECLI:EU:C:2017:9,3,As held.,2017-02-03,en\n"
+        "62015CJ0004,ECLI:EU:C:2017:9,4,Costs.,2017-02-03,en\n"
+    )
+    (tmp_path / "citations.csv").write_text("CELEX_FROM,NUMBER_FROM,CELEX_TO,NUMBER_TO\n62015CJ0004,3,62010CJ0002,7\n")
+    collection = read_cjeu(tmp_path)
+    assert len(collection.corpus) == 3
+    assert collection.corpus[0].identifiers == ("ECLI:EU:C:2012:1", "62010CJ0002", "C-2/10")
+    assert collection.corpus[0].language == "en"
+    assert collection.queries.ids.names == ("62015CJ0004#3",)
+    assert collection.qrels["dev"].as_dict() == {"62015CJ0004#3": {"62010CJ0002#7": 1}}
+
+
+def test_citations_by_ecli_or_by_id(tmp_path):
+    (tmp_path / "paragraphs.jsonl").write_text(
+        '{"id": "a", "ecli": "ECLI:EU:C:2012:1", "number": 7, "text": "It must.", "date": "2012-01-01"}\n'
+        '{"id": "b", "ecli": "ECLI:EU:C:2014:1", "number": 2, "text": "As held.", "date": "2014-01-01"}\n'
+    )
+    (tmp_path / "edges.csv").write_text("from,to\nb,a\nECLI:EU:C:2014:1#2,ECLI:EU:C:2012:1#7\nb,b\n")
+    collection = read_cjeu(tmp_path)
+    assert collection.qrels["train"].as_dict() == {"b": {"a": 1}}
+
+
+def test_test_citations_into_the_test_period_are_told(tmp_path):
+    (tmp_path / "pairs.csv").write_text(HEADER + PAIR.replace("2012-01-01", "2019-01-15"))
+    report = Report()
+    read_cjeu(tmp_path, report)
+    assert any("1 test citations point into the test period" in line for line in report.lines())
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (PAIR.replace("As held before.", ""), "text_from is empty"),
+        (PAIR.replace("2019-03-01", "soon"), "is not a date"),
+        (PAIR.replace("2019-03-01", "").replace("0001,5", "0001,6"), "without date cannot be put in a split"),
+    ],
+)
+def test_a_bad_row_raises_or_is_skipped(tmp_path, row, reason):
+    (tmp_path / "pairs.csv").write_text(HEADER + PAIR + row)
+    with pytest.raises(DataError, match=reason):
+        read_cjeu(tmp_path)
+    report = Report(skip_bad=True)
+    assert len(read_cjeu(tmp_path, report).queries) == 1
+    assert report.skipped == 1
+
+
+def test_a_citation_of_an_unknown_paragraph(tmp_path):
+    (tmp_path / "paragraphs.csv").write_text("celex,number,text,date\n62010CJ0002,7,It must be held.,2012-01-01\n")
+    (tmp_path / "edges.csv").write_text("from,to\n62010CJ0002#7,62010CJ0002#99\n62010CJ0002#7,\n")
+    with pytest.raises(DataError, match=r"edges.csv, line \d"):
+        read_cjeu(tmp_path)
+    report = Report(skip_bad=True)
+    collection = read_cjeu(tmp_path, report)
+    assert (collection.queries, collection.qrels, report.skipped) == (None, {}, 2)
+
+
+def test_two_texts_of_one_paragraph_are_told(tmp_path):
+    (tmp_path / "pairs.csv").write_text(
+        HEADER + PAIR + PAIR.replace("It must be held.", "Otherwise.").replace("0001,5", "0001,6")
+    )
+    report = Report()
+    assert "It must be held." in read_cjeu(tmp_path, report).corpus.text
+    assert any("paragraph with two texts" in line for line in report.lines())
+
+
+def test_other_tables_name_what_was_found(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(NotFoundError, match=r"no CJEU paragraphs in .*; expected pairs with .*; found x.csv \(a, b\)"):
+        read_cjeu(tmp_path)
+
+
+def test_bad_rows_of_a_table_of_paragraphs(tmp_path):
+    (tmp_path / "paragraphs.csv").write_text(
+        "celex,number,text,date\n62010CJ0002,7,Held.,2012-01-01\n62010CJ0002,7,Again.,2012-01-01\n62010CJ0002,8,,2012-01-01\n"
+    )
+    with pytest.raises(DataError, match=r"line 3, id '62010CJ0002#7': comes twice"):
+        read_cjeu(tmp_path)
+    report = Report(skip_bad=True)
+    assert read_cjeu(tmp_path, report).corpus.text == ("Held.",)
+    assert report.skipped == 2

@@ -1,0 +1,28 @@
+"""JSON without silent changes."""
+
+import pytest
+
+from lexfuse.data.jsontext import from_json, to_json
+from lexfuse.errors import DataError
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (float("nan"), "nan is not a JSON number"),
+        ({"a": [1, {"b": float("inf")}]}, "inf is not a JSON number"),
+        ("\ud800", "surrogates not allowed"),
+        (2**64, "64-bit"),
+        ({1: 2}, "key must be str"),
+        ({"a": {1, 2}}, "not JSON serializable"),
+    ],
+)
+def test_what_json_cannot_hold_is_refused_with_its_owner(value, reason):
+    with pytest.raises(DataError, match=f"document 'a'.*{reason}"):
+        to_json(value, "document 'a'")
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"nan", b'{"a": 1} x', b'"\\ud800"', b"\xff"])
+def test_what_is_no_json_is_refused(raw):
+    with pytest.raises(DataError, match=r"not valid JSON: .* at character \d"):
+        from_json(raw)
