@@ -1,5 +1,6 @@
 """Judgements as files."""
 
+import numpy as np
 import pytest
 
 from lexfuse.data.ids import Ids
@@ -104,3 +105,9 @@ def test_ids_that_beir_cannot_hold_are_named(tmp_path, id):
     with pytest.raises(DataError) as caught:
         write_qrels(Qrels.of([("q", id, 1)]), tmp_path / "a.tsv.gz")
     assert repr(id) in str(caught.value)
+
+
+def test_only_ids_that_are_used_must_fit(tmp_path):
+    qrels = Qrels.from_arrays(Ids(["q 1", "q2"]), Ids(["d 1", "d2"]), *np.array([[1], [1], [1]], np.int32))
+    write_qrels(qrels, tmp_path / "a.qrels")
+    assert (tmp_path / "a.qrels").read_text() == "q2 0 d2 1\n"

@@ -19,7 +19,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.data.trec import read_run, write_run
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=30, deadline=None)
 FORMATS = ["c.jsonl", "c.jsonl.gz", "c.csv", "c.parquet"]
 
 hard = st.sampled_from(

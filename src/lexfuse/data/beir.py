@@ -74,6 +74,17 @@ def write_collection(collection: Collection, folder: str | Path, *, replace: boo
             write_qrels(qrels, partial / "qrels" / f"{split}.tsv")
 
 
+def is_collection(path: str | Path) -> bool:
+    """Whether this is a folder that holds a BEIR corpus.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     is_collection(folder)
+    False
+    """
+    return any(Path(path, name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
+
+
 def corpus_file(folder: str | Path) -> Path:
     """The corpus of a BEIR folder; `NotFoundError` if there is none.
 
@@ -149,5 +160,5 @@ def _check_known(names: Ids, known: Ids, what: str) -> None:
 
 def _check_target(folder: Path) -> None:
     """Only a collection, or an empty folder, is ever replaced: a mistyped path must not cost other files."""
-    if folder.is_dir() and any(folder.iterdir()) and _one_of(folder, "corpus.jsonl") is None:
+    if folder.is_dir() and any(folder.iterdir()) and not is_collection(folder):
         raise StorageError(f"{str(folder)!r} holds other files and no corpus.jsonl; choose another folder")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lexfuse.data.arrays import I32, I64
 from lexfuse.data.files import decode, lines, written_file
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
@@ -66,9 +67,9 @@ def write_qrels(qrels: Qrels, path: str | Path) -> None:
     'query-id\tcorpus-id\tscore\nq1\td7\t2\n'
     """
     beir = Path(path).name.removesuffix(".gz").endswith(".tsv")
-    queries, docs = (id_columns(names, tabs=beir) for names in (qrels.queries, qrels.docs))
     form = b"%b\t%b\t%d\n" if beir else b"%b 0 %b %d\n"
-    query = np.repeat(np.arange(len(queries)), np.diff(qrels.offsets))
+    query = np.repeat(np.arange(len(qrels.queries)), np.diff(qrels.offsets))
+    queries, docs = id_columns(qrels.queries, query, tabs=beir), id_columns(qrels.docs, qrels.doc, tabs=beir)
     order = np.lexsort((qrels.docs.order[qrels.doc], query))
     rows = zip(query[order].tolist(), qrels.doc[order].tolist(), qrels.grade[order].tolist(), strict=True)
     with written_file(path) as out:
@@ -113,22 +114,21 @@ def _judgement(text: str, beir: bool) -> tuple[str, str, int]:
     return query, doc, int(grade)
 
 
-def id_columns(names: Ids, *, tabs: bool = False) -> list[bytes]:
-    """Names as bytes, if they can be a column: without tabs and line ends, and in TREC without any white space.
+def id_columns(names: Ids, used: I32 | I64, *, tabs: bool = False) -> dict[int, bytes]:
+    """Bytes of the ids that are used, if they can be a column: without tabs and line ends, in TREC without white space.
 
-    >>> id_columns(Ids(["d1"]))
-    [b'd1']
+    >>> id_columns(Ids(["d1", "not used"]), np.array([0, 0]))
+    {0: b'd1'}
     """
-    for name in names:
+    columns = {}
+    for at in np.unique(used).tolist():
+        name = names[at]
         unfit = any(mark in name for mark in "\t\r\n") if tabs else name.split() != [name]
         if unfit or not name or name.startswith("\ufeff"):
-            form = (
-                "a BEIR file cannot hold an id with a tab or line end"
-                if tabs
-                else "a TREC file cannot hold an id with white space"
-            )
-            raise DataError(f"id {name!r}: {form}, or an empty one; rename it")
-    return [encoded(name) for name in names]
+            what = "a tab or line end" if tabs else "white space"
+            raise DataError(f"id {name!r}: this format cannot hold an id that has {what} or is empty; rename it")
+        columns[at] = encoded(name)
+    return columns
 
 
 def encoded(name: str) -> bytes:

@@ -78,11 +78,11 @@ def write_run(run: Run, path: str | Path, tag: str | None = None) -> None:
         raise ConfigError(f"the tag of a TREC run must be one word, got {tag!r}; pass another as tag")
     if not np.isfinite(run.score).all():
         raise DataError(f"run {run.name!r} has infinite scores, which a TREC file cannot hold")
-    queries, docs = (id_columns(run.queries), id_columns(run.docs))
+    queries, docs = id_columns(run.queries, np.flatnonzero(np.diff(run.offsets))), id_columns(run.docs, run.doc)
     ending = b" " + encoded(tag) + b"\n"
     scores = orjson.dumps(run.score, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
     with written_file(path) as out:
-        for row, query in enumerate(queries):
+        for row, query in queries.items():
             start, stop = int(run.offsets[row]), int(run.offsets[row + 1])
             ranking = zip(run.doc[start:stop].tolist(), scores[start:stop], strict=True)
             out.write(

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from lexfuse.data.sources.registry import Source, detect, read_source
+from lexfuse.data.sources.names import Source
+from lexfuse.data.sources.registry import detect, read_source
 
 CODE = {
     "type": "code",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -12,23 +11,8 @@ from lexfuse.data.archives import holds
 from lexfuse.data.beir import Collection
 from lexfuse.data.files import existing
 from lexfuse.data.report import Report
+from lexfuse.data.sources.names import Source
 from lexfuse.errors import DataError
-
-
-class Source(StrEnum):
-    """A collection that LexFuse imports in the form in which it is published.
-
-    >>> Source("bsard")
-    <Source.BSARD: 'bsard'>
-    """
-
-    BSARD = "bsard"
-    LLEQA = "lleqa"
-    CJEU = "cjeu"
-    LEGALPINCITE = "legalpincite"
-    LEGI = "legi"
-    LABOUR = "labour"  # the codes of LEGI with the ministry's sheets as questions
-    CONSTITUTION = "constitution"
 
 
 # One line a collection: the module and the function that read it, loaded on use.

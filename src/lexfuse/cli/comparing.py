@@ -1,0 +1,47 @@
+"""``lexfuse compare``: is one run better than another, and is that chance?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lexfuse.cli.evaluating import USUAL, Judgements, Measures, Runs, read_both
+from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, table, working
+from lexfuse.evaluate.choices import Correction, PairedTest
+
+
+def compare(
+    qrels: Judgements,
+    runs: Runs,
+    measures: Measures = USUAL,
+    baseline: Annotated[str | None, typer.Option("--baseline", "-b", help="Name of the run to compare with; the first one if not given.")] = None,
+    test: Annotated[PairedTest, typer.Option(help="Paired test, two-tailed.")] = PairedTest.T,
+    correction: Annotated[Correction, typer.Option(help="Correction over all comparisons made.")] = Correction.HOLM,
+    level: Annotated[float, typer.Option(help="Level of significance.")] = 0.05,
+    seed: Annotated[int, typer.Option(help="Seed of bootstrap and randomisation.")] = 0,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Compare runs with a baseline: differences, intervals, effect sizes, tests.
+
+        lexfuse compare qrels/test.tsv bm25.trec hybrid.trec --baseline bm25 -m "nDCG@10 R@100"
+    """
+    from lexfuse.evaluate import compare as compare_runs
+    from lexfuse.evaluate import parse_measures
+    from lexfuse.evaluate.compare import cells
+
+    wanted = parse_measures(measures)
+    judged, ranked = read_both(qrels, runs, skip_bad)
+    with working("comparing"):
+        comparison = compare_runs(
+            judged, ranked, wanted, baseline=baseline or ranked[0].name, test=test, correction=correction, level=level, seed=seed
+        )
+    for remark in comparison.notes():
+        note(remark)
+    if json:
+        print_json(comparison.as_json())
+        return
+    title = f"{len(comparison.evaluations[0].queries):,} queries, compared with {comparison.baseline}"
+    table(title, comparison.columns(), [cells(row, comparison.baseline) for row in comparison.rows], numbers_from=2)
+    line(f"* significant at {level:g}: {test.value} test, two-tailed, {correction.value} correction over all comparisons", style="dim")

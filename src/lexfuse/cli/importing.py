@@ -1,0 +1,99 @@
+"""``lexfuse import``: any supported collection becomes a folder in BEIR layout with legal metadata."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lexfuse.cli.output import AsJson, SkipBad, counting, note, print_json, working
+from lexfuse.cli.summary import print_summary, summary_of
+from lexfuse.data.sources.names import Source
+
+if TYPE_CHECKING:
+    from lexfuse.data.beir import Collection
+    from lexfuse.data.report import Report
+
+
+def import_(
+    source: Annotated[Path, typer.Argument(help="A BEIR folder, a corpus file (.jsonl, .csv, .parquet, also .gz), or a published collection.")],
+    out: Annotated[Path, typer.Argument(help="The folder to write.")],
+    from_: Annotated[Source | None, typer.Option("--from", help="What SOURCE is, when it is not recognised.")] = None,
+    queries: Annotated[Path | None, typer.Option(help="Queries to go with a corpus file.")] = None,
+    qrels: Annotated[list[Path] | None, typer.Option(help="Judgements to go with them; the file name is the split's name. May be repeated.")] = None,
+    skip_bad: SkipBad = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is a collection already.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Write plain files instead of gzipped ones.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Read a collection of law and write it as a corpus folder.
+
+    Languages that are not given are detected, and the articles and decisions that each text cites are
+    resolved to documents. OUT appears only when it is complete.
+
+        lexfuse import bsard/ data/bsard
+
+        lexfuse import socialgouv-legi-data-2.513.0.tgz data/legi
+
+        lexfuse import corpus.csv data/mine --queries questions.csv --qrels test.tsv
+    """
+    from lexfuse.data.beir import write_collection
+    from lexfuse.data.report import Report
+
+    report = Report(skip_bad=skip_bad)
+    refuse_existing(out, force)
+    with working(f"reading {source}"):
+        collection = read_any(source, from_, queries, qrels or [], report)
+    collection = completed(collection)
+    with working(f"writing {out}"):
+        write_collection(collection, out, replace=force, gzipped=not plain)
+    summary = summary_of(collection)
+    if json:
+        print_json({"out": str(out), **summary, "skipped": report.skipped, "report": report.lines()})
+        return
+    for remark in report.lines():
+        note(remark)
+    print_summary(f"{out}", summary)
+
+
+def refuse_existing(out: Path, force: bool) -> None:
+    """Say at once, before the work, that the target is in the way."""
+    from lexfuse.errors import StorageError
+
+    if out.exists() and not force and (not out.is_dir() or any(out.iterdir())):
+        raise StorageError(f"{str(out)!r} is there already; choose another name or say --force to replace it")
+
+
+def read_any(source: Path, kind: Source | None, queries: Path | None, qrels: list[Path], report: Report) -> Collection:
+    """Read a published collection, a BEIR folder, or a corpus file with its queries and judgements."""
+    from lexfuse.data.beir import Collection, is_collection, read_collection
+    from lexfuse.data.files import existing
+    from lexfuse.data.formats import read_corpus, read_queries
+    from lexfuse.data.judgements import read_qrels
+    from lexfuse.data.sources.registry import detect, read_source
+    from lexfuse.data.trec import stem
+    from lexfuse.errors import ConfigError
+
+    existing(source)
+    kind = kind or (None if is_collection(source) else detect(source))
+    if kind is None and not is_collection(source):
+        corpus = read_corpus(source, report)
+        asked = read_queries(queries, report) if queries else None
+        names = asked.ids if asked else None
+        judged = {stem(path): read_qrels(path, report, queries=names, docs=corpus.ids) for path in qrels}
+        return Collection(corpus, asked, judged)
+    if queries or qrels:
+        raise ConfigError(f"--queries and --qrels go with a corpus file; {str(source)!r} is a whole collection")
+    return read_source(kind, source, report) if kind else read_collection(source, report)
+
+
+def completed(collection: Collection) -> Collection:
+    """The collection with languages detected and citations resolved."""
+    from lexfuse.text.annotate import annotate, annotate_queries
+
+    with counting("finding citations", len(collection.corpus)) as progress:
+        corpus, _ = annotate(collection.corpus, progress=progress)
+    queries = collection.queries and annotate_queries(collection.queries)
+    return replace(collection, corpus=corpus, queries=queries)

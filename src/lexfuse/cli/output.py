@@ -1,0 +1,116 @@
+"""What commands print: tables for people, one JSON value for programs, progress and notes on standard error.
+
+Text that comes from users or files is never read as markup.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of tables.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave bad records out, count and report them, instead of stopping at the first.")]
+
+
+@cache
+def screen() -> Console:
+    """Standard output for people."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False)
+
+
+@cache
+def side() -> Console:
+    """Standard error: progress, notes and errors."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value, indented for reading, with keys in their own order."""
+    import orjson
+
+    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers_from: int = 1) -> None:
+    """A table on the screen; columns from `numbers_from` on are set to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for position, column in enumerate(columns):
+        grid.add_column(Text(column), justify="right" if position >= numbers_from else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(cell_text(cell)) for cell in row))
+    screen().print(grid)
+
+
+def cell_text(value: object) -> str:
+    """A value as a table shows it: thousands separated, measures with four decimals.
+
+    >>> cell_text(29104), cell_text(0.5), cell_text(None), cell_text("a")
+    ('29,104', '0.5000', '–', 'a')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return str(value)
+
+
+def line(text: str = "", style: str = "") -> None:
+    """A line on the screen, as it is."""
+    from rich.text import Text
+
+    screen().print(Text(text, style=style))
+
+
+def note(text: str) -> None:
+    """A remark on standard error."""
+    from rich.text import Text
+
+    side().print(Text(text, style="yellow"), soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """An error on standard error."""
+    from rich.text import Text
+
+    side().print(Text(text, style="red"), soft_wrap=True)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that something is being done, where its length is not known."""
+    from rich.markup import escape
+
+    with side().status(escape(what)):
+        yield
+
+
+@contextmanager
+def counting(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar on standard error; call the function with the number done so far."""
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=side(), transient=True) as progress:
+        task = progress.add_task(escape(what), total=total)
+        yield lambda done: progress.update(task, completed=done)

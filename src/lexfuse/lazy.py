@@ -1,0 +1,22 @@
+"""Packages whose public names load on first use, so that importing one costs nothing that is not used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """A module's ``__getattr__``: each public name comes from the module it lives in.
+
+    >>> lazy("lexfuse", {"Corpus": "lexfuse.data.corpus"})("Corpus").__name__
+    'Corpus'
+    """
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(homes[name]), name)
+
+    return load

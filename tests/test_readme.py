@@ -1,0 +1,70 @@
+"""The README's commands work as they stand there."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def commands() -> list[str]:
+    lines = [line.split(" #")[0].strip() for block in blocks("console") for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def test_first_screen_has_the_two_commands_and_a_picture():
+    first_screen = "\n".join(README.splitlines()[:25])
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+    picture = re.search(r"!\[.+\]\((.+?)\)", first_screen)
+    assert picture
+    assert (ROOT / picture[1]).exists()
+
+
+def test_lexfuse_commands_run_in_order(checkout):
+    lines = [line for line in commands() if line.startswith("lexfuse ")]
+    assert len(lines) >= 5
+    for line in lines:
+        done = subprocess.run(shlex.split(line), cwd=checkout, env=environment(), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        assert done.stdout.strip(), line
+
+
+def test_make_commands_are_targets():
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    asked = [line.split()[1] for line in commands() if line.startswith("make ")]
+    assert asked == ["demo", "test"]
+    assert set(asked) <= set(targets)
+
+
+def test_python_example_runs(checkout):
+    for code in blocks("python"):
+        done = subprocess.run([sys.executable, "-c", code], cwd=checkout, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "L3" in done.stdout
+
+
+def test_links_point_at_files():
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target

@@ -1,0 +1,83 @@
+"""The tree keeps its promises: imports go downward, light commands stay light, long files are seen."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lexfuse
+
+SOURCE = Path(lexfuse.__file__).parent
+
+# Every part may import itself and what stands above it; DESIGN draws the same order.
+ORDER = ["errors", "lazy", "data", "text", "index", "encode", "retrieve", "fuse", "rerank", "evaluate", "tune", "advise",
+         "train", "cluster", "pipeline", "profile", "cli", "service", "web"]  # fmt: skip
+
+
+def part_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def imports_of(path: Path) -> list[str]:
+    """Every absolute import of a file, also those inside functions, but not those for the type checker alone."""
+    tree = ast.parse(path.read_text("utf-8"))
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.append(node.module)
+    return names
+
+
+def python_files() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_downward(path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if own == "__init__":
+        return  # the root names what lives below it, and loads nothing of it
+    for module in imports_of(path):
+        if module.startswith("lexfuse."):
+            assert ORDER.index(part_of(module)) <= ORDER.index(own), f"{own} must not import {module}"
+
+
+def test_every_part_has_a_place_in_the_order():
+    parts = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in python_files()} - {"__init__"}
+    assert parts <= set(ORDER)
+
+
+def test_the_check_of_imports_can_fail(tmp_path):
+    file = tmp_path / "bad.py"
+    file.write_text("def f():\n    from lexfuse.cli import main\n")
+    assert imports_of(file) == ["lexfuse.cli"]
+
+
+HEAVY = {"numpy", "pyarrow", "scipy", "nupunkt", "Stemmer", "selectolax", "torch", "pandas"}
+
+
+def loaded_by(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint('\\n'.join(sys.modules))"], capture_output=True, text=True, check=True
+    )
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_import_budget_of_the_package():
+    assert not loaded_by("import lexfuse") & (HEAVY | {"rich", "typer"})
+
+
+def test_import_budget_of_help():
+    code = "import sys\nfrom lexfuse.cli import main\nsys.argv = ['lexfuse', '--help']\ntry:\n    main()\nexcept SystemExit:\n    pass"
+    loaded = loaded_by(code)
+    assert "typer" in loaded
+    assert not loaded & HEAVY
+
+
+def test_only_training_may_import_torch():
+    offenders = [path for path in python_files() if "torch" in imports_of(path) and path.relative_to(SOURCE).parts[0] != "train"]
+    assert offenders == []
