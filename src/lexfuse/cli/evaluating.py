@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 Judgements = Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements: TREC (query 0 document grade) or BEIR (.tsv).")]
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN…", help="TREC runs, plain or gzipped.")]
-Measures = Annotated[str, typer.Option("--measures", "-m", help="Measures, with spaces between: nDCG@10 R@100 P(rel=2)@5 microF1@5 …")]
+Measures = Annotated[
+    str, typer.Option("--measures", "-m", help="Measures, with spaces between: nDCG@10 R@100 P(rel=2)@5 microF1@5 …")
+]
 USUAL = "nDCG@10 R@100 RR@10 AP@100"
 
 
@@ -44,7 +46,9 @@ def evaluate(
         for remark in evaluation.notes():
             note(f"{evaluation.run}: {remark}")
     if json and per_query:
-        values = {e.run: {str(m): dict(zip(e.queries, v.tolist(), strict=True)) for m, v in e.per_query.items()} for e in evaluations}
+        values = {
+            e.run: {str(m): dict(zip(e.queries, v.tolist(), strict=True)) for m, v in e.per_query.items()} for e in evaluations
+        }
         print_json(values)
     elif json:
         print_json({e.run: {str(measure): mean for measure, mean in e.means.items()} for e in evaluations})

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 
 def import_(
-    source: Annotated[Path, typer.Argument(help="A BEIR folder, a corpus file (.jsonl, .csv, .parquet, also .gz), or a published collection.")],
+    source: Annotated[
+        Path, typer.Argument(help="A BEIR folder, a corpus file (.jsonl, .csv, .parquet, also .gz), or a published collection.")
+    ],
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
     from_: Annotated[Source | None, typer.Option("--from", help="What SOURCE is, when it is not recognised.")] = None,
     queries: Annotated[Path | None, typer.Option(help="Queries to go with a corpus file.")] = None,
-    qrels: Annotated[list[Path] | None, typer.Option(help="Judgements to go with them; the file name is the split's name. May be repeated.")] = None,
+    qrels: Annotated[
+        list[Path] | None, typer.Option(help="Judgements to go with them; the file name is the split's name. May be repeated.")
+    ] = None,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is a collection already.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Write plain files instead of gzipped ones.")] = False,

@@ -5,6 +5,7 @@ Text that comes from users or files is never read as markup.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,8 +17,12 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+WIDTH_OF_FILES = 160  # where the output is no terminal, nothing needs to be squeezed
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of tables.")]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave bad records out, count and report them, instead of stopping at the first.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave bad records out, count and report them, instead of stopping at the first.")
+]
 
 
 @cache
@@ -25,7 +30,8 @@ def screen() -> Console:
     """Standard output for people."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=False)
+    console = Console(highlight=False)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=WIDTH_OF_FILES)
 
 
 @cache
@@ -49,9 +55,10 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    grid = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for position, column in enumerate(columns):
-        grid.add_column(Text(column), justify="right" if position >= numbers_from else "left", overflow="fold")
+        number = position >= numbers_from
+        grid.add_column(Text(column), justify="right" if number else "left", no_wrap=number, overflow="fold")
     for row in rows:
         grid.add_row(*(Text(cell_text(cell)) for cell in row))
     screen().print(grid)

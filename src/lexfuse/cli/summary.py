@@ -36,9 +36,7 @@ def summary_of(collection: Collection) -> dict[str, Any]:
         "headings": sum(map(bool, corpus.headings)),
         "citations": sum(map(len, corpus.citations)),
         "queries": len(collection.queries) if collection.queries else 0,
-        "qrels": {
-            split: {"queries": len(qrels.queries), "judgements": len(qrels)} for split, qrels in collection.qrels.items()
-        },
+        "qrels": {split: {"queries": len(qrels.queries), "judgements": len(qrels)} for split, qrels in collection.qrels.items()},
     }
 
 
@@ -90,17 +88,16 @@ def print_document(document: Document, corpus: Corpus, *, characters: int = 600)
     cut = document.text[:characters]
     line(f"{cut}{' …' if len(document.text) > characters else ''}")
     if document.citations:
-        line(f"  cites: {', '.join(map(repr_of(corpus), document.citations[:MOST_SHOWN]))}", style="dim")
+        cited = [_short_name(corpus.document(id), document.code) for id in document.citations]
+        more = f" and {len(cited) - MOST_SHOWN:,} more" if len(cited) > MOST_SHOWN else ""
+        line(f"  cites: {', '.join(cited[:MOST_SHOWN])}{more}", style="dim")
 
 
-def repr_of(corpus: Corpus):  # noqa: ANN201
-    """A short name for a document id: its number where it has one."""
-
-    def short(id: str) -> str:
-        document = corpus.document(id)
-        return f"{document.number} ({document.code})" if document.number and document.code else id
-
-    return short
+def _short_name(document: Document, here: str) -> str:
+    """The number of an article, with its code if that is another one; else the id."""
+    if not document.number:
+        return document.id
+    return document.number if document.code == here else f"{document.number} ({document.code})"
 
 
 def _validity(document: Document) -> str:

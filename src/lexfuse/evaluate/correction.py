@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 
 import numpy as np
 
 from lexfuse.data.arrays import F64
 from lexfuse.errors import ConfigError
-
-
-class Correction(Enum):
-    """How p-values of a family of tests are adjusted.
-
-    Bonferroni multiplies each by their number. Holm does so step by step from the smallest on; it holds the same promise (the
-    chance of any false finding stays below the level) and finds at least as much, so it is the one to use.
-
-    >>> Correction("holm")
-    <Correction.HOLM: 'holm'>
-    """
-
-    NONE = "none"
-    BONFERRONI = "bonferroni"
-    HOLM = "holm"
+from lexfuse.evaluate.choices import Correction
 
 
 def adjusted(p_values: Sequence[float] | F64, correction: Correction) -> F64:

@@ -15,29 +15,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
 from lexfuse.data.arrays import F64
 from lexfuse.errors import ConfigError
+from lexfuse.evaluate.choices import PairedTest
 
 SAMPLES = 10_000
 _EXACT_UP_TO = 14  # differing queries: 16,384 sign patterns, about as many as a sample
 _DECIMALS = 12
 _CELLS = 2_000_000  # sign patterns are drawn in blocks of about this many numbers
-
-
-class PairedTest(Enum):
-    """The tests there are.
-
-    >>> PairedTest("wilcoxon")
-    <PairedTest.WILCOXON: 'wilcoxon'>
-    """
-
-    T = "t"
-    WILCOXON = "wilcoxon"
-    RANDOMISATION = "randomisation"
 
 
 @dataclass(frozen=True, slots=True)

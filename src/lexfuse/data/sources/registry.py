@@ -14,7 +14,6 @@ from lexfuse.data.report import Report
 from lexfuse.data.sources.names import Source
 from lexfuse.errors import DataError
 
-
 # One line a collection: the module and the function that read it, loaded on use.
 _READERS = {
     Source.BSARD: "bsard:read_bsard",

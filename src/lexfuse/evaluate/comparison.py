@@ -13,10 +13,11 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.evaluate.bootstrap import Interval, intervals
-from lexfuse.evaluate.correction import Correction, adjusted
+from lexfuse.evaluate.choices import Correction, PairedTest
+from lexfuse.evaluate.correction import adjusted
 from lexfuse.evaluate.evaluation import Evaluation, evaluate
 from lexfuse.evaluate.measures import Measure, QueryMeasure
-from lexfuse.evaluate.significance import PairedTest, differences, effect_size, paired_test
+from lexfuse.evaluate.significance import differences, effect_size, paired_test
 from lexfuse.evaluate.spelling import parse_measure
 
 
@@ -93,7 +94,7 @@ class Comparison:
     >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
     >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
     >>> compare(qrels, runs, "RR R@1", baseline="bm25").lines()[0]
-    'run    measure  mean    difference  95 % interval       effect  win/tie/loss  p       adjusted p'
+    'run    measure  mean    diff      95 % interval     effect  w/t/l  p       adj. p'
     """
 
     baseline: str
@@ -127,6 +128,18 @@ class Comparison:
         """
         return [f"{evaluation.run}: {note}" for evaluation in self.evaluations for note in evaluation.notes()]
 
+    def table(self) -> list[list[str]]:
+        """Cells to print, the head first.
+
+        >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
+        >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
+        >>> compare(qrels, runs, "RR", baseline="bm25").table()[2][:4]
+        ['dense', 'RR', '0.6667', '+0.3333']
+        """
+        confidence = f"{100 * (1 - self.level):g} % interval"
+        head = ["run", "measure", "mean", "diff", confidence, "effect", "w/t/l", "p", "adj. p"]
+        return [head, *(_cells(row, self.baseline) for row in self.rows)]
+
     def lines(self) -> list[str]:
         """A plain table; a star marks what is significant at the level.
 
@@ -135,10 +148,8 @@ class Comparison:
         >>> print(compare(qrels, runs, "RR", baseline="bm25").lines()[1])
         bm25   RR       0.3333  baseline
         """
-        confidence = f"{100 * (1 - self.level):g} % interval"
-        head = ["run", "measure", "mean", "difference", confidence, "effect", "win/tie/loss", "p", "adjusted p"]
-        table = [head, *(_cells(row, self.baseline) for row in self.rows)]
-        widths = [max(len(line[at]) for line in table) for at in range(len(head))]
+        table = self.table()
+        widths = [max(len(line[at]) for line in table) for at in range(len(table[0]))]
         padded = ([f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)] for line in table)
         return ["  ".join(line).rstrip() for line in padded] + self.notes()
 
@@ -246,7 +257,7 @@ def _cells(row: Row, baseline: str) -> list[str]:
     return [
         *cells,
         f"{row.difference:+.4f}",
-        f"[{paired.interval.low:+.4f}, {paired.interval.high:+.4f}]",
+        f"[{paired.interval.low:+.3f}, {paired.interval.high:+.3f}]",
         f"{paired.effect_size:+.2f}",
         f"{paired.wins}/{paired.ties}/{paired.losses}",
         f"{paired.p:.4f}",
