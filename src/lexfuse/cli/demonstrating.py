@@ -85,7 +85,7 @@ def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Colle
         with working(f"reading {corpus.title}"):
             return read_collection(target)
     try:
-        collection = completed(_fetched(corpus))
+        collection, _ = completed(_fetched(corpus))
     except (FetchError, MissingDependencyError) as error:
         failures.append(error)
         note(f"going on without {corpus.title}: {error}")

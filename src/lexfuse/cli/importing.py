@@ -50,10 +50,10 @@ def import_(
     refuse_existing(out, force)
     with working(f"reading {source}"):
         collection = read_any(source, from_, queries, qrels or [], report)
-    collection = completed(collection)
+    collection, found = completed(collection)
     with working(f"writing {out}"):
         write_collection(collection, out, replace=force, gzipped=not plain)
-    summary = summary_of(collection)
+    summary = summary_of(collection) | {"citations_found_in_text": found}
     if json:
         print_json({"out": str(out), **summary, "skipped": report.skipped, "report": report.lines()})
         return
@@ -93,11 +93,11 @@ def read_any(source: Path, kind: Source | None, queries: Path | None, qrels: lis
     return read_source(kind, source, report) if kind else read_collection(source, report)
 
 
-def completed(collection: Collection) -> Collection:
-    """The collection with languages detected and citations resolved."""
+def completed(collection: Collection) -> tuple[Collection, int]:
+    """The collection with languages detected and citations resolved, and how many citations that added."""
     from lexfuse.text.annotate import annotate, annotate_queries
 
     with counting("finding citations", len(collection.corpus)) as progress:
-        corpus, _ = annotate(collection.corpus, progress=progress)
+        corpus, annotation = annotate(collection.corpus, progress=progress)
     queries = collection.queries and annotate_queries(collection.queries)
-    return replace(collection, corpus=corpus, queries=queries)
+    return replace(collection, corpus=corpus, queries=queries), annotation.citations

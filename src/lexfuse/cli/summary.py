@@ -57,6 +57,7 @@ def print_summary(title: str, summary: dict[str, Any]) -> None:
         ("with a date", summary["dated"]),
         ("with a first day in force", summary["validity"]),
         ("citations between documents", summary["citations"]),
+        *([("  found in the text", summary["citations_found_in_text"])] if "citations_found_in_text" in summary else []),
         ("words", summary["words"]["total"]),
         ("  a document, median", summary["words"]["median"]),
         ("  longest document", summary["words"]["longest"]),
