@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from lexfuse.text.citation import System, terms_of
-from lexfuse.text.spellings import HYPHEN, LATIN, NUMBER_TAIL, PLACES, TO, both_forms, plain_number
+from lexfuse.text.spellings import AND, HYPHEN, NUMBER_TAIL, PLACES, SECTION, TO, TO_WORD, both_forms, plain_number
 
 
 class Item(NamedTuple):
@@ -42,30 +43,29 @@ def items_of(match: re.Match[str]) -> list[Item]:
     >>> [item.key for item in items_of(IDENTIFIER.search("articles 6, 8 et 13"))]
     ['6', '8', '13']
     """
-    return _READERS[match.lastgroup](match)  # type: ignore[index]  # every branch of the pattern is named
+    return _READERS[str(match.lastgroup)](match)
 
-
-# --- French articles ---------------------------------------------------------------------------------------------------
 
 _FRENCH_PREFIX = re.compile(r"(L\.?\s?[OPop]|[LRDAlrda])\.?\s?(\*?)\.?\s?$")
-_FRENCH_PIECE = re.compile(rf"(?P<to>{both_forms(TO)})?(?P<number>[0-9]+[^,&]*?)(?:(?={both_forms(TO)}[0-9]+-)|\s?,\s?|\s(?:et|and|ou|or|&)\s|$)")
-_INITIAL = re.compile(r"[A-Z]\.\s?$")
-_ARTICLE_BEFORE = re.compile(
+_FRENCH_NEXT = re.compile(both_forms(rf"((?:{AND}|{TO_WORD})(?=[0-9]))"))
+_FRENCH_TO = re.compile(both_forms(TO_WORD))
+_INITIAL = re.compile(r"\b[A-Z]\.\s?$")
+_CITED_BEFORE = re.compile(
     both_forms(
-        rf"(?:^|[(«]\s?|\b(?:articles?|arts?\.?|voir|see|cf\.)\s?|"
-        rf"\b[LRDA]\.?\s?\*?\s?[0-9]+(?:-[0-9]+)*(?:\s{LATIN}|\s[A-Z])?(?:\s?,\s?|\s)(?:(?:et|ou|à|and|or|to)\s)?(?:(?:à|de|aux?|des)\s)?)$"
+        r"(?:\b(?:articles?|arts?\.?|voir|see|cf\.)\s?|\(|"
+        r"\b[LRDA]\.?\s?\*?\s?[0-9]+(?:-[0-9]+)*(?:\s[a-z]+|\s[A-Z])?(?:\s?,\s?|\s)(?:(?:et|ou|à|and|or|to)\s)?(?:(?:à|de|aux?|des)\s)?)$"
     ),
     re.IGNORECASE,
 )
-_CODE_AFTER = re.compile(r"\s(?:du\s(?!\d)|de\sl|C\.\s)")
-_CONTEXT = 24
+_CODE_AFTER = re.compile(r"\s(?:du\s(?![0-9])|de\s(?:la|ce)\s|de\sl|C\.\s)")
+_BEFORE = 32  # characters looked back for the word "article" or another article of the list
 
 
 class _Reading(NamedTuple):
-    """How a French article was written: length of its prefix, its numbers, and what it takes to be one."""
+    """How a French article was written: the length of its prefix, its numbers, and what it takes to be one."""
 
     back: int
-    numbers: tuple[tuple[int, int, str, bool], ...]  # start, end, key, ranges
+    numbers: tuple[tuple[int, int, str, bool], ...]  # start, end, key, whether it ends a range
     certain: bool  # a citation wherever it stands, else only after "article", in a list or before "du code"
     dotted: bool
 
@@ -76,53 +76,191 @@ def _french(match: re.Match[str]) -> list[Item]:
     if reading is None:
         return []
     begin = start - reading.back
-    if reading.dotted and _INITIAL.search(text, max(0, begin - 4), begin):
-        return []  # S. C. R. 747, L. R. 59
-    if not (
-        reading.certain
-        or _ARTICLE_BEFORE.search(text[max(0, begin - _CONTEXT) : begin] if begin >= _CONTEXT else text[:begin])
-        or _CODE_AFTER.match(text, match.end())
-    ):
-        return []
+    if not (reading.certain or begin == 0 or _CODE_AFTER.match(text, match.end())):
+        if not _CITED_BEFORE.search(text, max(0, begin - _BEFORE), begin):
+            return []
+    if reading.dotted and begin and _INITIAL.search(text, max(0, begin - 4), begin):
+        return []  # law reports and names: S. C. R. 747, J. L. 12-3
     if len(reading.numbers) == 1:
         return [Item(begin, match.end(), System.FRENCH_ARTICLE, reading.numbers[0][2])]
     return [
-        Item(begin if place == 0 else start + first, start + last, System.FRENCH_ARTICLE, key, ranges=ranges)
+        Item(start + first if place else begin, start + last, System.FRENCH_ARTICLE, key, ranges=ranges)
         for place, (first, last, key, ranges) in enumerate(reading.numbers)
     ]
 
 
 @lru_cache(maxsize=65536)
 def _french_reading(before: str, written: str) -> _Reading | None:
-    """Read prefix and numbers; kept, since a code's articles come again and again."""
+    """Read prefix and numbers; the answer is kept, since the articles of a code come again and again.
+
+    Where the letter is given once, it counts for the whole list: L. 1234-1, 1234-2 à 1234-5.
+    """
     prefix = _FRENCH_PREFIX.search(before)
     if prefix is None:
         return None
     letter = re.sub(r"[.\s]", "", prefix[1])
     dotted = "." in prefix.group() or prefix[2] != ""
-    head = f"{letter.upper()}{prefix[2]}"
-    pieces = [*_FRENCH_PIECE.finditer(written)] if re.search(r",|\s", written) else []
-    if len(pieces) > 1:
-        numbers = tuple((p.start("number"), p.end("number"), head + plain_number(p["number"]), p["to"] is not None) for p in pieces)
-    else:
-        numbers = ((0, len(written), head + plain_number(written), False),)
-    hyphenated = re.match(rf"([0-9]+){HYPHEN}", written)
-    certain = hyphenated is not None and (
-        (dotted and letter.isupper())
-        or (letter in "LRDlLOLP" and len(hyphenated[1]) > 2)
-        or (letter in "rd" and len(hyphenated[1]) > 2)
-        or letter in ("l", "LO", "LP")
-    )
-    return _Reading(len(before) - prefix.start(), numbers, certain, dotted)
+    numbers, at = [], 0
+    for place, piece in enumerate(_FRENCH_NEXT.split(written)):
+        if place % 2 == 0:
+            numbers.append((at, at + len(piece), f"{letter.upper()}{prefix[2]}{plain_number(piece)}", ranges))
+        ranges = place % 2 == 1 and _FRENCH_TO.fullmatch(piece) is not None
+        at += len(piece)
+    first = re.match(rf"([0-9]+){HYPHEN}", written)
+    certain = first is not None and ((dotted and letter[0].isupper()) or (len(first[1]) > 2 and letter not in "Aa"))
+    return _Reading(len(before) - prefix.start(), tuple(numbers), certain, dotted)
 
-
-# --- Articles without a letter -----------------------------------------------------------------------------------------
 
 _BARE = re.compile(both_forms(rf"(?P<to>{TO})?(?P<number>[0-9]+{NUMBER_TAIL})(?P<parts>{PLACES})"))
-_PLACE_WORDS = re.compile(r"paragraphe?s?|paras?\b|par\b|and|et|to|à")
+_PLACE = re.compile(r"\(([0-9a-zA-Z]+)\)|([0-9]+)")
+_AHEAD = 20  # characters that the grammar of a number may look at beyond its end
 
 
 def _articles(match: re.Match[str]) -> list[Item]:
     items = []
-    text = match.group() + (" du" if match.string[match.end() : match.end() + 2].isspace() else "")
-    return [*_bare_items(match, text)] or items
+    for piece in _BARE.finditer(match.string, match.start(), match.end() + _AHEAD):
+        if piece.start("number") >= match.end():
+            break
+        number, _, point = plain_number(piece["number"]).partition(".")
+        parts = (point, *_places(piece["parts"])) if point else _places(piece["parts"])
+        items.append(Item(piece.start("number"), piece.end(), System.ARTICLE, number, parts, ranges=piece["to"] is not None))
+    return items
+
+
+def _places(written: str) -> tuple[str, ...]:
+    return tuple(place[1] or place[2] for place in _PLACE.finditer(written)) if written else ()
+
+
+_SECTION = re.compile(SECTION)
+_US_HEAD = re.compile(r"[0-9]{1,2}[^0-9]+(?<!\s[0-9])")
+
+
+def _us_code(match: re.Match[str]) -> list[Item]:
+    title = re.match("[0-9]+", match.group())
+    head = _US_HEAD.match(match.string, match.start(), match.end())
+    if title is None or head is None:  # pragma: no cover -- the pattern begins with both
+        return []
+    items: list[Item] = []
+    for section in _SECTION.finditer(match.string, head.end(), match.end()):
+        start = section.start() if items else match.start()
+        items.append(_us_item(start, section.end(), title.group(), section))
+    return items
+
+
+def _us_words(match: re.Match[str]) -> list[Item]:
+    """Section 1983 of title 42, United States Code."""
+    section = _SECTION.match(match.string, match.start(), match.end())
+    title = re.search(r"itle\s([0-9]+)", match.group())
+    if section is None or title is None:  # pragma: no cover -- the pattern has both
+        return []
+    return [_us_item(match.start(), match.end(), title[1], section)]
+
+
+def _us_item(start: int, end: int, title: str, section: re.Match[str]) -> Item:
+    key = f"{title} U.S.C. § {plain_number(section[1])}"
+    return Item(start, end, System.US_CODE, key, _places(section[2]))
+
+
+def _celex(match: re.Match[str]) -> list[Item]:
+    return [Item(match.start(), match.end(), System.CELEX, match.group().upper())]
+
+
+_ECLI_HEAD = re.compile(r"(?<![\w:])(?:ECLI:\s?)?([A-Z]{2}:[A-Z0-9]{1,7}):$", re.IGNORECASE)
+_ECLI_EU = re.compile(r"[0-9]{4}:[0-9]+")
+
+
+def _ecli(match: re.Match[str]) -> list[Item]:
+    head = _ECLI_HEAD.search(match.string, max(0, match.start() - 20), match.start())
+    if head is None:
+        return []
+    number = match.group()
+    if head[1][:3].upper() == "EU:" and (digits := _ECLI_EU.match(number)):
+        number = digits.group()  # a full stop may follow without a space
+    return [Item(head.start(), match.start() + len(number), System.ECLI, f"ECLI:{head[1]}:{number}".upper())]
+
+
+_CASE = re.compile(r"([0-9]{1,4})/([0-9]{2,4})[^,0-9]*")
+_JOURNAL = re.compile(r"\b(?:OJ|JO)(?:\s[0-9]{4})?,?\s?$")
+
+
+def _case(match: re.Match[str]) -> list[Item]:
+    """C-60/22, and the numbers that follow without the letter: C-92/09 et 93/09."""
+    text, start = match.string, match.start()
+    while text[start - 1] not in "CTFctf":
+        start -= 1
+    start -= 1
+    if _JOURNAL.search(text, max(0, start - 10), start):
+        return []
+    return [*_cases(match, text[start].upper(), start)]
+
+
+def _old_case(match: re.Match[str]) -> list[Item]:
+    """Cases from before 1989 have no letter: Case 26/62 is C-26/62 in today's form."""
+    return [*_cases(match, "C", match.start())]
+
+
+def _cases(match: re.Match[str], court: str, start: int) -> Iterator[Item]:
+    for one in _CASE.finditer(match.string, match.start(), match.end()):
+        end = one.end() if one.end() == match.end() else one.end(2)
+        first = one.start() == match.start()
+        yield Item(start if first else one.start(), end, System.EU_CASE, f"{court}-{int(one[1])}/{one[2][-2:]}")
+
+
+_ACT_KINDS = {
+    "directive": "directive",
+    "regulation": "regulation",
+    "règlement": "regulation",
+    "re\u0300glement": "regulation",
+    "decision": "decision",
+    "décision": "decision",
+    "de\u0301cision": "decision",
+}
+_COMMUNITY = "(?:EEC|EC|EU|CEE|CE|UE|ECSC|CECA|Euratom)"
+_ACT_WORD = re.compile(
+    rf"(?P<kind>{'|'.join(_ACT_KINDS)})s?(?:-cadre)?(?:\s(?:d['’]ex(?:é|e\u0301)cution|d(?:é|e\u0301)l(?:é|e\u0301)gu(?:é|e\u0301)e?))?"
+    rf"\s(?:\(?{_COMMUNITY}(?:,\s?{_COMMUNITY})*\)?\s)?(?:n(?:os?|[°º])\.?\s?)?$",
+    re.IGNORECASE,
+)
+_ACT_NUMBER = re.compile(r"([0-9]{1,4}/[0-9]{1,4})(/[A-Za-z]+)?")
+_ECLI_AFTER = re.compile(r"\s?,?\s?\(?(?:not\spublished,\s)?(?:ECLI:)?EU:[CTF]:[0-9]")
+_LONGEST_ACT_WORD = 48
+
+
+def _act(match: re.Match[str]) -> list[Item]:
+    """An EU act; or, just before an ECLI, a case without its letter: Reyners, 2/74, EU:C:1974:68."""
+    text, start = match.string, match.start()
+    word = _ACT_WORD.search(text, max(0, start - _LONGEST_ACT_WORD), start)
+    numbers = [*_ACT_NUMBER.finditer(text, start, match.end())]
+    if word is None and _ECLI_AFTER.match(text, match.end()):
+        return _old_case(match)
+    kind = _ACT_KINDS[word["kind"].lower()] if word else "directive"
+    return [
+        Item(word.start() if word and place == 0 else number.start(), number.end(), System.EU_ACT, number[1], kind=kind)
+        for place, number in enumerate(numbers)
+        if word or number[2]
+    ]
+
+
+_POURVOI = re.compile(r"(?:\bpourvois?|\bn(?:os?|[°º])\.?)\s?(?:[A-Z]\s?)?$", re.IGNORECASE)
+
+
+def _french_case(match: re.Match[str]) -> list[Item]:
+    year, number = re.split(HYPHEN, match.group())
+    if "." not in number and not _POURVOI.search(match.string, max(0, match.start() - 12), match.start()):
+        return []
+    return [Item(match.start(), match.end(), System.FRENCH_CASE, f"{year}-{number[:2]}.{number[-3:]}")]
+
+
+_READERS: Mapping[str, Callable[[re.Match[str]], list[Item]]] = {
+    "french": _french,
+    "article": _articles,
+    "articles": _articles,
+    "us_code": _us_code,
+    "us_words": _us_words,
+    "celex": _celex,
+    "ecli": _ecli,
+    "case": _case,
+    "old_case": _old_case,
+    "act": _act,
+    "french_case": _french_case,
+}

@@ -11,8 +11,8 @@ LATIN = (
     "quaterdecies|quindecies|sexdecies|septdecies|octodecies|novodecies|vicies)"
 )
 AND = r"(?:\s?,\s?(?:(?:et|and|ou|or)\s)?|\s(?:et|ou|and|or|&)\s)"
-TO = rf"(?:\s(?:à|to|through)\s|\s?{HYPHEN}\s?)"
-NEXT = rf"(?:{AND}|{TO})"
+TO_WORD = r"\s(?:à|to|through)\s"
+TO = rf"(?:{TO_WORD}|\s?{HYPHEN}\s?)"
 
 # A letter after a number (L. 16 B, 39 bis A); roman numerals number the parts of an article instead.
 LETTER = rf"(?:\s[A-HJ-UWYZ](?=\s(?:du|de|des|et|ou)\b|\s{LATIN}\b|\s?[.,;)]|\s*$))"
@@ -29,6 +29,8 @@ PLACES = (
     rf"(?:,?\s?(?:§§|\bparagraph(?:e?s)\b|\bparas\b\.?)\s?{_SMALL}(?:(?:\s?,\s?|\s(?:and|et|to|à)\s|\s?{HYPHEN}\s?){_SMALL})*"
     rf"|,?\s?(?:§|\bparagraphe?\b|\bpara?\b\.?)\s?{_SMALL})?(?:\s?{PLACE})*"
 )
+# A section of the United States Code and its places: 2000e-5(b), 78aa.
+SECTION = rf"([0-9]+[a-z]{{0,3}}(?:{HYPHEN}[0-9]+[a-z]{{0,2}})*)((?:{PLACE})*)"
 
 
 def both_forms(pattern: str) -> str:
@@ -55,4 +57,4 @@ _SPACES = re.compile(r"\s+")
 _HYPHENS = re.compile(HYPHEN)
 _FIRST = re.compile(r"(?<=[0-9])er\b")
 _GLUED_LETTER = re.compile(r"-(?=[A-Z])")
-_SUFFIX = re.compile(rf"\s?\b({LATIN})\b|(?<=[0-9])({LATIN})\b")
+_SUFFIX = re.compile(rf"\s?((?<![^\W\d]){LATIN})\b")
