@@ -7,16 +7,18 @@ in C (`bytes.translate`, `bytes.split`), and each piece is looked up in a table 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
 from lexfuse.errors import ConfigError
+from lexfuse.text.citation import terms_of
+from lexfuse.text.items import Item, items_of
 from lexfuse.text.languages import SUPPORTED
 from lexfuse.text.letters import composed, folded
-from lexfuse.text.scan import scan
+from lexfuse.text.scan import IDENTIFIER
 
 # A word: letters, digits and underscores, with combining accents and soft hyphens inside.
 WORD = re.compile(r"[\w\u0300-\u036f\u00ad]+")
@@ -46,13 +48,15 @@ class Folding(StrEnum):
 class Token:
     """A word or citation at its place; `terms` is empty for what is not indexed (stop words, single letters).
 
-    >>> Analyser("fr").tokens("L'employeur")[1].terms
-    ('employeur',)
+    >>> token = Analyser("fr").tokens("L'Employé")[1]
+    >>> token.exact, token.terms
+    ('employé', ('employ',))
     """
 
     start: int
     end: int
     text: str
+    exact: str  # the word in small letters with its accents, not stemmed; the canonical key of a citation
     terms: tuple[str, ...]
     citation: bool = False
 
@@ -95,10 +99,10 @@ class Analyser:
         """
         tokens: list[Token] = []
         at = 0
-        for start, end, terms in self._citations(text):
-            tokens += self._words(text, at, start)
-            tokens.append(Token(start, end, text[start:end], terms, citation=True))
-            at = end
+        for item in self._citations(text):
+            tokens += self._words(text, at, item.start)
+            tokens.append(Token(item.start, item.end, text[item.start : item.end], item.key, item.terms, citation=True))
+            at = item.end
         return tokens + list(self._words(text, at, len(text)))
 
     def pieces(self, text: str) -> list[bytes]:
@@ -109,10 +113,10 @@ class Analyser:
         """
         parts: list[str] = []
         at = 0
-        for start, end, terms in self._citations(text):
-            parts += (text[at:start], " ", " ".join(terms), " ")
+        for start, end, system, key, places, *_ in self._citations(text):
+            parts += (text[at:start], *terms_of(system, key, places), "")
             at = end
-        plain = "".join((*parts, text[at:])) if parts else text
+        plain = " ".join((*parts, text[at:])) if parts else text
         if not plain.isascii():
             for mark in _MARKS:
                 plain = plain.replace(mark, " ")
@@ -128,44 +132,39 @@ class Analyser:
         if terms is None:
             if len(self._terms) >= _CACHE_LIMIT:
                 self._terms.clear()
-            words = WORD.findall(piece.decode("utf-8", "surrogatepass"))
+            word = piece.decode("utf-8", "surrogatepass")
+            words = (word,) if word.isascii() else WORD.findall(" ".join(map(composed, WORD.findall(word))).lower())
             self._terms[piece] = terms = tuple(term for word in words for term in self._terms_of_word(word))
         return terms
 
-    def _citations(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    def _citations(self, text: str) -> list[Item]:
         if not self.citations:
-            return
+            return []
+        items: list[Item] = []
         at = 0
-        for item in scan(text):
-            if item.start >= at:
-                yield item.start, item.end, item.terms
-                at = item.end
+        for match in IDENTIFIER.finditer(text):
+            for item in items_of(match):
+                if item.start >= at:
+                    items.append(item)
+                    at = item.end
+        return items
 
     def _words(self, text: str, start: int, end: int) -> Iterator[Token]:
         for word in WORD.finditer(text, start, end):
-            yield Token(word.start(), word.end(), word.group(), self.terms_of_piece(word.group().lower().encode("utf-8", "surrogatepass")))
+            piece = word.group().encode("utf-8", "surrogatepass").translate(_CUT)
+            yield Token(word.start(), word.end(), word.group(), composed(word.group()).lower(), self.terms_of_piece(piece))
 
-    def _terms_of_word(self, word: str) -> Iterator[str]:
-        for plain in WORD.findall(composed(word).lower()):
-            if len(plain) < 2 or (self.stop_words and plain in stop_words(self.language)):
-                continue
-            if "_" in plain and any(letter.isdigit() for letter in plain):
-                yield plain  # a citation
-                continue
-            yield from self._forms(plain)
-
-    def _forms(self, word: str) -> Iterator[str]:
-        exact, bare = self._stem(word), self._stem(folded(word))
-        if self.folding is not Folding.FOLD:
-            yield exact
-        if self.folding is Folding.FOLD or (self.folding is Folding.BESIDE and bare != exact):
-            yield bare
-
-    def _stem(self, word: str) -> str:
-        if not self.stems or self.language not in SUPPORTED:
-            return word
-        stemmed: str = stemmer(self.language).stemWord(word)
-        return stemmed
+    def _terms_of_word(self, word: str) -> tuple[str, ...]:
+        if len(word) < 2 or (self.stop_words and word in stop_words(self.language)):
+            return ()
+        if "_" in word and word.isascii() and any(letter.isdigit() for letter in word):
+            return (word,)  # a citation
+        stem = stem_of(self.language) if self.stems and self.language in SUPPORTED else str
+        if self.folding is Folding.FOLD:
+            return (stem(folded(word)),)
+        if self.folding is Folding.KEEP:
+            return (stem(word),)
+        return tuple(dict.fromkeys((stem(word), stem(folded(word)))))
 
 
 @cache
@@ -183,12 +182,14 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 @cache
-def stemmer(language: str):  # noqa: ANN201 -- PyStemmer has no types
-    """The Snowball stemmer of a language.
+def stem_of(language: str) -> Callable[[str], str]:
+    """What stems a word of a language (Snowball).
 
-    >>> stemmer("en").stemWord("notices")
+    >>> stem_of("en")("notices")
     'notic'
     """
     import Stemmer
 
-    return Stemmer.Stemmer({"fr": "french", "en": "english"}[language])
+    # Its own cache is a hindrance: the analyser asks for every word once.
+    stem: Callable[[str], str] = Stemmer.Stemmer({"fr": "french", "en": "english"}[language], maxCacheSize=0).stemWord
+    return stem

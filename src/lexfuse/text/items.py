@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lexfuse.text.citation import System, terms_of
-from lexfuse.text.spellings import AND, HYPHEN, NUMBER_TAIL, PLACES, SECTION, TO, TO_WORD, both_forms, plain_number
+from lexfuse.text.spellings import AND, HYPHEN, NUMBER_TAIL, PLACE, PLACES, SECTION, TO, TO_WORD, both_forms, plain_number
 
 
 class Item(NamedTuple):
@@ -47,18 +47,16 @@ def items_of(match: re.Match[str]) -> list[Item]:
 
 
 _FRENCH_PREFIX = re.compile(r"(L\.?\s?[OPop]|[LRDAlrda])\.?\s?(\*?)\.?\s?$")
+_USUAL_PREFIXES = frozenset({"L. ", "R. ", "D. "})
 _FRENCH_NEXT = re.compile(both_forms(rf"((?:{AND}|{TO_WORD})(?=[0-9]))"))
 _FRENCH_TO = re.compile(both_forms(TO_WORD))
-_INITIAL = re.compile(r"\b[A-Z]\.\s?$")
-_CITED_BEFORE = re.compile(
-    both_forms(
-        r"(?:\b(?:articles?|arts?\.?|voir|see|cf\.)\s?|\(|"
-        r"\b[LRDA]\.?\s?\*?\s?[0-9]+(?:-[0-9]+)*(?:\s[a-z]+|\s[A-Z])?(?:\s?,\s?|\s)(?:(?:et|ou|à|and|or|to)\s)?(?:(?:à|de|aux?|des)\s)?)$"
-    ),
-    re.IGNORECASE,
+_LIST_STEP = r"(?:\s?,\s?|\s)(?:(?:et|ou|à|and|or|to)\s)?"
+_ARTICLE_BEFORE = re.compile(
+    both_forms(rf"\b(?:articles?|arts?\.?)\s?(?:[LRDA]\.?\s?\*?\s?[0-9][\w*-]*(?:\s[a-z]+\b)?{_LIST_STEP})*$"), re.IGNORECASE
 )
+_ARTICLE_NEAR = re.compile(both_forms(rf"(?:\b(?:voir|see|cf\.)\s|\(|\b[LRD]\.\s?\*?\s?[0-9][\w*-]*(?:\s\w+)?{_LIST_STEP})$"))
 _CODE_AFTER = re.compile(r"\s(?:du\s(?![0-9])|de\s(?:la|ce)\s|de\sl|C\.\s)")
-_BEFORE = 32  # characters looked back for the word "article" or another article of the list
+_BEFORE = 100  # characters looked back for the word "article" or another article of the list
 
 
 class _Reading(NamedTuple):
@@ -72,14 +70,16 @@ class _Reading(NamedTuple):
 
 def _french(match: re.Match[str]) -> list[Item]:
     text, start = match.string, match.start()
-    reading = _french_reading(text[max(0, start - 7) : start], match.group())
-    if reading is None:
-        return []
+    spelled = text[start - 3 : match.end()]  # most often with "L. ": a short key finds more answers that were kept
+    if spelled[:3] in _USUAL_PREFIXES:
+        reading = _french_reading(spelled, 3)
+    else:
+        begin = max(0, start - 7)
+        reading = _french_reading(text[begin : match.end()], start - begin)
     begin = start - reading.back
-    if not (reading.certain or begin == 0 or _CODE_AFTER.match(text, match.end())):
-        if not _CITED_BEFORE.search(text, max(0, begin - _BEFORE), begin):
-            return []
-    if reading.dotted and begin and _INITIAL.search(text, max(0, begin - 4), begin):
+    if not (reading.certain or _is_cited(text, begin, match.end(), reading)):
+        return []
+    if reading.dotted and text[begin - 2 : begin - 1] == "." and text[begin - 3 : begin - 2].isupper():
         return []  # law reports and names: S. C. R. 747, J. L. 12-3
     if len(reading.numbers) == 1:
         return [Item(begin, match.end(), System.FRENCH_ARTICLE, reading.numbers[0][2])]
@@ -89,26 +89,35 @@ def _french(match: re.Match[str]) -> list[Item]:
     ]
 
 
+def _is_cited(text: str, begin: int, end: int, reading: _Reading) -> bool:
+    """Whether the words around say that a short number like L1 or R. 5 is an article."""
+    if _CODE_AFTER.match(text, end) or _ARTICLE_BEFORE.search(text, max(0, begin - _BEFORE), begin):
+        return True
+    if reading.dotted and text[begin] in "LRD":
+        return begin == 0 or _ARTICLE_NEAR.search(text, max(0, begin - _BEFORE), begin) is not None
+    return text[begin] in "LRD" and not text[:begin].strip() and not text[end:].strip()
+
+
 @lru_cache(maxsize=65536)
-def _french_reading(before: str, written: str) -> _Reading | None:
-    """Read prefix and numbers; the answer is kept, since the articles of a code come again and again.
+def _french_reading(spelled: str, at: int) -> _Reading:
+    """Read prefix and numbers, which begin `at`; the answer is kept, since a code's articles come again and again.
 
     Where the letter is given once, it counts for the whole list: L. 1234-1, 1234-2 à 1234-5.
     """
-    prefix = _FRENCH_PREFIX.search(before)
-    if prefix is None:
-        return None
+    prefix, written = _FRENCH_PREFIX.search(spelled, 0, at), spelled[at:]
+    if prefix is None:  # pragma: no cover -- the pattern looks back at one
+        raise AssertionError(spelled)
     letter = re.sub(r"[.\s]", "", prefix[1])
     dotted = "." in prefix.group() or prefix[2] != ""
-    numbers, at = [], 0
+    numbers, begin, ranges = [], 0, False
     for place, piece in enumerate(_FRENCH_NEXT.split(written)):
         if place % 2 == 0:
-            numbers.append((at, at + len(piece), f"{letter.upper()}{prefix[2]}{plain_number(piece)}", ranges))
+            numbers.append((begin, begin + len(piece), f"{letter.upper()}{prefix[2]}{plain_number(piece)}", ranges))
         ranges = place % 2 == 1 and _FRENCH_TO.fullmatch(piece) is not None
-        at += len(piece)
+        begin += len(piece)
     first = re.match(rf"([0-9]+){HYPHEN}", written)
     certain = first is not None and ((dotted and letter[0].isupper()) or (len(first[1]) > 2 and letter not in "Aa"))
-    return _Reading(len(before) - prefix.start(), tuple(numbers), certain, dotted)
+    return _Reading(at - prefix.start(), tuple(numbers), certain, dotted)
 
 
 _BARE = re.compile(both_forms(rf"(?P<to>{TO})?(?P<number>[0-9]+{NUMBER_TAIL})(?P<parts>{PLACES})"))
@@ -131,7 +140,7 @@ def _places(written: str) -> tuple[str, ...]:
     return tuple(place[1] or place[2] for place in _PLACE.finditer(written)) if written else ()
 
 
-_SECTION = re.compile(SECTION)
+_SECTION = re.compile(rf"({SECTION})((?:{PLACE})*)")
 _US_HEAD = re.compile(r"[0-9]{1,2}[^0-9]+(?<!\s[0-9])")
 
 

@@ -7,6 +7,7 @@ still shows its accents, elisions or word endings.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from importlib.resources import files
 
@@ -14,7 +15,9 @@ SUPPORTED = ("fr", "en")
 SAMPLE = 4000  # characters; more does not change the answer
 
 _WORD = re.compile(r"[^\W\d_]+")
-_FRENCH_LETTERS = re.compile(r"[éèêëàâçùûîïôœ]|\b(?:[ldjnstcm]|qu|jusqu|lorsqu|puisqu)['’ʼ](?=\w)|(?:tion|ment|eur|aux|eux|age|ité|ée)s?\b")
+_FRENCH_LETTERS = re.compile(
+    r"[éèêëàâçùûîïôœ]|\b(?:[ldjnstcm]|qu|jusqu|lorsqu|puisqu)['’ʼ](?=\w)|(?:tion|ment|eur|aux|eux|age|ité|ée)s?\b"
+)
 _ENGLISH_LETTERS = re.compile(r"\b(?:wh|th|sh|kn)|(?:ing|ght|ness|ship|ful|able|ly|ed|ity| law|wn|ck)s?\b|\w[’']s\b")
 
 
@@ -42,12 +45,9 @@ def function_words() -> dict[str, frozenset[str]]:
     >>> "shall" in function_words()["en"], "a" in function_words()["en"]
     (True, False)
     """
-    lists: dict[str, set[str]] = {}
+    lists: dict[str, frozenset[str]] = {}
     for line in (files("lexfuse.text") / "function_words.txt").read_text("utf-8").splitlines():
         language, words = line.split(":")
-        lists[language] = set(words.split())
-    counts: dict[str, int] = {}
-    for words in lists.values():
-        for word in words:
-            counts[word] = counts.get(word, 0) + 1
-    return {language: frozenset(word for word in words if counts[word] == 1) for language, words in lists.items()}
+        lists[language] = frozenset(words.split())
+    counts = Counter(word for common in lists.values() for word in common)
+    return {language: frozenset(word for word in common if counts[word] == 1) for language, common in lists.items()}

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Kind
+from lexfuse.text.belonging import SAME, Mention, mentions
 from lexfuse.text.citation import PRESENT, STATUTES, Citation, System
 from lexfuse.text.citations import find
 from lexfuse.text.codes import matching_codes
 from lexfuse.text.scan import scan
 
 _ACT_LETTER = {"directive": "L", "regulation": "R", "decision": "D"}
-_YEARS_OF_TWO_DIGITS = 100
+_ARTICLES = STATUTES - {System.EU_ACT, System.US_CODE}
 
 
 class Resolver:
@@ -42,13 +44,13 @@ class Resolver:
     def resolve(self, citation: Citation, *, own_code: str = "") -> list[int]:
         """Documents that a citation means; none when its code or its number is not in the corpus.
 
-        Without a named code the citing text's own code is meant if it has that number, else any code.
+        Without a named code the citing text's own code is meant if that is given, else any code.
 
         >>> from lexfuse.data.document import Document
         >>> Resolver(Corpus.of([Document("x", identifiers=("C-60/22",))])).resolve(find("affaire C‑60/22")[0])
         [0]
         """
-        if citation.system in STATUTES - {System.EU_ACT, System.US_CODE}:
+        if citation.system in _ARTICLES:
             return self._articles(citation, own_code)
         return self._decisions(citation)
 
@@ -59,8 +61,22 @@ class Resolver:
         >>> Resolver(Corpus.of([Document("x", number="21", code="Constitution of India")])).resolve_text("Article 21")
         [0]
         """
-        found = (ordinal for citation in find(text) for ordinal in self.resolve(citation, own_code=own_code))
-        return list(dict.fromkeys(found))
+        found: dict[int, None] = {}
+        named: list[Mention] | None = None
+        for citation in find(text):
+            ordinals = self.resolve(citation, own_code=own_code)
+            if not ordinals and own_code and not citation.code and citation.system in _ARTICLES:
+                named = mentions(text) if named is None else named
+                ordinals = self._in_nearest(citation, named)
+            found |= dict.fromkeys(ordinals)
+        return list(found)
+
+    def _in_nearest(self, citation: Citation, named: list[Mention]) -> list[int]:
+        """The article in the code that is named nearest: (dispositions du code du travail prévues à l')article R. 1."""
+        if not named:
+            return []
+        nearest = min(named, key=lambda mention: max(mention.start - citation.end, citation.start - mention.end))
+        return [] if nearest.name == PRESENT else self._articles(replace(citation, code=nearest.name), "")
 
     def _articles(self, citation: Citation, own_code: str) -> list[int]:
         first = self._numbered(citation.key, citation.code, own_code)
@@ -77,12 +93,13 @@ class Resolver:
     def _numbered(self, number: str, cited: str, own_code: str) -> list[int]:
         candidates = self._numbers.get(number_key(number), [])
         code = self._corpus.code
-        cited = own_code if cited == PRESENT else cited
+        if cited == PRESENT or (cited == SAME and not own_code):
+            cited = own_code
         if cited:
-            meant = self._meant.setdefault(cited, matching_codes(cited, self._codes))
-            return [ordinal for ordinal in candidates if code[ordinal] in meant]
-        own = [ordinal for ordinal in candidates if own_code and code[ordinal] == own_code]
-        return own or candidates
+            if cited not in self._meant:
+                self._meant[cited] = matching_codes(cited, self._codes)
+            return [ordinal for ordinal in candidates if code[ordinal] in self._meant[cited]]
+        return [ordinal for ordinal in candidates if code[ordinal] == own_code] if own_code else candidates
 
     def _same_series(self, ordinal: int, start: int) -> bool:
         """L articles run with L articles, R with R; annexes and articles of another letter stay out."""
@@ -91,11 +108,10 @@ class Resolver:
     def _decisions(self, citation: Citation) -> list[int]:
         keys = celex_of_act(citation) if citation.system is System.EU_ACT else [identifier_key(citation.key)]
         found = sorted({ordinal for key in keys for ordinal in self._identifiers.get(key, ())})
+        whole = [ordinal for ordinal in found if self._corpus.kind[ordinal] is not Kind.PARAGRAPH]
         if not citation.parts or citation.system is System.US_CODE:
-            return found
-        numbers = self._corpus.number
-        pinned = [ordinal for ordinal in found if numbers[ordinal] in citation.parts]
-        return pinned or [ordinal for ordinal in found if self._corpus.kind[ordinal] is not Kind.PARAGRAPH]
+            return whole or found
+        return [ordinal for ordinal in found if self._corpus.number[ordinal] in citation.parts] or whole
 
 
 def number_key(number: str) -> str:
@@ -130,7 +146,7 @@ def celex_of_act(citation: Citation) -> list[str]:
 
 
 def _year(digits: str) -> str:
-    if len(digits) == 4 and 1950 <= int(digits) <= _YEARS_OF_TWO_DIGITS + 2000:
+    if len(digits) == 4 and 1950 <= int(digits) <= 2099:
         return digits
     return f"19{digits}" if len(digits) == 2 and int(digits) >= 50 else ""
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from lexfuse.text.items import Item, items_of
-from lexfuse.text.spellings import AND, HYPHEN, LATIN, LETTER, NUMBER_TAIL, PLACES, SECTION, TO, TO_WORD, both_forms
+from lexfuse.text.spellings import AND, HYPHEN, LATIN, LETTER, NUMBER_TAIL, PLACE, PLACES, SECTION, TO, TO_WORD, both_forms
 
 _EU_SUFFIX = "(?:/(?:EEC|EC|EU|CEE|CE|UE|Euratom|EURATOM|JHA|JAI|ECSC|CECA))"
 _REGISTER = r"(?:P\(R\)|PPU|P|R|RENV|AJ|OP|SA|REV|DEP)"
@@ -46,6 +46,7 @@ _ARTICLES = _behind(r"[Aa]rticles\s", r"ARTICLES\s", r"[Aa]rts\.\s", r"[Aa]rts\s
 _COURT = _behind(f"[CTFctf]{HYPHEN}", "[CT]", rf"[CTFctf]{HYPHEN}\s", r"[CTF]\s")
 _CASE_WORD = _behind(r"[Cc]ase\s", r"[Cc]ases\s", r"[Aa]ffaire\s", r"[Aa]ffaires\s", r"[Aa]ffaires\sjointes\s", r"[Aa]ff\.\s")
 _US_CODE = r"(?:U\.?\s?S\.?\s?C\.?(?:\s?[AS]\.?)?|u\.?s\.?c\.?|United\sStates\sCode,?)"
+_SECTION = rf"{SECTION}(?:{PLACE})*"
 _SECTIONS = r"(?:§§\s?|[Ss]ec(?:tions|s\.)\s)"
 _ONE_SECTION = r"(?:§\s?|[Ss]ec(?:tion|\.)\s)?"
 
@@ -53,25 +54,28 @@ IDENTIFIER = re.compile(
     both_forms(
         rf"""
     [0-9](?<![0-9][0-9])(?:
-        (?P<french>{_after_prefix()}[0-9]*(?:er\b)?(?:{HYPHEN}[0-9]+(?![0-9]*°))*(?:\s?{LATIN}\b)?{LETTER}?
+        (?P<french>{_after_prefix()}[0-9]*(?:er\b)?(?:{HYPHEN}[0-9]+(?![0-9]*°))*(?:\s?{LATIN}\b)?(?:[A-Z]\b|{LETTER})?(?![A-Z0-9_])
             (?:(?:{AND}|{TO_WORD})[0-9]+(?:{HYPHEN}[0-9]+)+(?![\w°/]|\.[0-9])(?:\s{LATIN}\b)?)*)
-      | (?P<case>(?<=[CTF‐‑‒–−\s-][0-9])(?=[0-9]{{0,3}}/){_COURT}[0-9]{{0,3}}/(?:19|20)?[0-9]{{2}}(?![0-9/])(?:\s{_REGISTER}(?!\w))?
+      | (?P<case>(?<=[CTF‐‑‒–−\s-][0-9])(?=[0-9]{{0,3}}/){_COURT}
+            [0-9]{{0,3}}/(?:19|20)?[0-9]{{2}}(?![0-9/])(?:\s{_REGISTER}(?!\w))?
             (?:{AND}[0-9]{{1,4}}/[0-9]{{2}}(?![0-9/])(?:\s{_REGISTER}(?!\w))?)*)
-      | (?P<old_case>(?<=[es.]\s[0-9])(?=[0-9]{{0,3}}/){_CASE_WORD}[0-9]{{0,3}}/[0-9]{{2}}(?![0-9/])(?:{AND}[0-9]{{1,4}}/[0-9]{{2}}(?![0-9/]))*)
-      | (?P<articles>(?<=[sS.]\s[0-9]){_ARTICLES}[0-9]*{NUMBER_TAIL}{PLACES}(?:(?:{AND}|{TO})[0-9]+{NUMBER_TAIL}{PLACES}(?![\w°]))*)
+      | (?P<old_case>(?<=[es.]\s[0-9])(?=[0-9]{{0,3}}/){_CASE_WORD}
+            [0-9]{{0,3}}/[0-9]{{2}}(?![0-9/])(?:{AND}[0-9]{{1,4}}/[0-9]{{2}}(?![0-9/]))*)
+      | (?P<articles>(?<=[sS.]\s[0-9]){_ARTICLES}[0-9]*{NUMBER_TAIL}{PLACES}
+            (?:(?:{AND}|{TO})[0-9]+{NUMBER_TAIL}{PLACES}(?![\w°]))*)
       | (?P<article>(?:(?<=[eEtT.]\s[0-9]){_ARTICLE}|(?<=t\.[0-9]){_ARTICLE_GLUED})[0-9]*{NUMBER_TAIL}{PLACES})
-      | (?P<us_words>(?<=n\s[0-9])(?<=[Ss]ection\s[0-9])[0-9]*[a-z]{{0,3}}(?:{HYPHEN}[0-9]+)?(?:\([0-9a-zA-Z]{{1,4}}\))*,?\s(?:of\s)?
-            [Tt]itle\s[0-9]{{1,2}},?\s(?:of\sthe\s)?(?:United\sStates|U\.?\s?S\.?)\sCode)
+      | (?P<us_words>(?<=n\s[0-9])(?<=[Ss]ection\s[0-9])[0-9]*[a-z]{{0,3}}(?:{HYPHEN}[0-9]+)?(?:{PLACE})*
+            ,?\s(?:of\s)?[Tt]itle\s[0-9]{{1,2}},?\s(?:of\sthe\s)?(?:United\sStates|U\.?\s?S\.?)\sCode)
       | (?P<ecli>(?<=:[0-9])[0-9]{{3}}:[A-Za-z0-9.]*[A-Za-z0-9])
       | (?<![^\W°º][0-9])(?=[0-9]{{0,4}}(?:/|\s?[Uu]|[A-Za-z]|{HYPHEN}[0-9]{{2}}[.\s0-9]))(?:
-            (?P<us_code>[0-9]?\s?{_US_CODE}\s?(?:{_SECTIONS}{SECTION}(?:{AND}{SECTION}(?![\w./°]|\s?U\.?\s?S))*|{_ONE_SECTION}{SECTION}))
+            (?P<us_code>[0-9]?\s?{_US_CODE}\s?(?:{_SECTIONS}{_SECTION}(?:{AND}{_SECTION}(?![\w./°]|\s?U\.?\s?S))*|{_ONE_SECTION}{_SECTION}))
           | (?P<celex>(?:19|20)[0-9]{{2}}[A-Za-z]{{1,2}}[0-9]{{3,4}}(?:R?\([0-9]{{2}}\)|-[0-9]{{8}})?(?!\w))
           | (?P<act>(?<![/.,-][0-9])[0-9]{{0,3}}/[0-9]{{1,4}}(?:{_EU_SUFFIX}|(?![0-9/]))
                 (?:{AND}(?:[Nn]o\s|n[°º]\s?)?[0-9]{{1,4}}/[0-9]{{2,4}}(?:{_EU_SUFFIX}|(?![0-9/])))*)
           | (?P<french_case>[0-9]{HYPHEN}[0-9]{{2}}[.\s]?[0-9]{{3}}(?![\w]))
         )
     )
-    """.replace(SECTION, re.sub(r"\((?!\?)", "(?:", SECTION))
+    """
     ),
     re.VERBOSE,
 )

@@ -15,7 +15,7 @@ TO_WORD = r"\s(?:à|to|through)\s"
 TO = rf"(?:{TO_WORD}|\s?{HYPHEN}\s?)"
 
 # A letter after a number (L. 16 B, 39 bis A); roman numerals number the parts of an article instead.
-LETTER = rf"(?:\s[A-HJ-UWYZ](?=\s(?:du|de|des|et|ou)\b|\s{LATIN}\b|\s?[.,;)]|\s*$))"
+LETTER = rf"(?:\s[A-HJ-UWYZ](?=\s(?:du|de|des|et|ou)\b|\s{LATIN}\b|\s?[,;)]|\.?\s*$))"
 
 # What may follow the first digits of an article that has no letter: 1er, 16-1, 6.1, 21A, 31-B, 39 bis A, 1649 quater-0 B bis.
 NUMBER_TAIL = (
@@ -29,8 +29,7 @@ PLACES = (
     rf"(?:,?\s?(?:§§|\bparagraph(?:e?s)\b|\bparas\b\.?)\s?{_SMALL}(?:(?:\s?,\s?|\s(?:and|et|to|à)\s|\s?{HYPHEN}\s?){_SMALL})*"
     rf"|,?\s?(?:§|\bparagraphe?\b|\bpara?\b\.?)\s?{_SMALL})?(?:\s?{PLACE})*"
 )
-# A section of the United States Code and its places: 2000e-5(b), 78aa.
-SECTION = rf"([0-9]+[a-z]{{0,3}}(?:{HYPHEN}[0-9]+[a-z]{{0,2}})*)((?:{PLACE})*)"
+SECTION = rf"[0-9]+[a-z]{{0,3}}(?:{HYPHEN}[0-9]+[a-z]{{0,2}})*"  # of the United States Code: 2000e-5, 78aa
 
 
 def both_forms(pattern: str) -> str:
@@ -43,18 +42,18 @@ def both_forms(pattern: str) -> str:
 
 
 def plain_number(written: str) -> str:
-    """One form of a number: plain hyphens, one space before a suffix in small letters, none before a letter glued on.
+    """One form of a number: plain hyphens, one space before a suffix in small letters, none between digit and letter.
 
-    >>> plain_number("162–22‑3ter"), plain_number("1er"), plain_number("39 bis A"), plain_number("31-B")
-    ('162-22-3 ter', '1', '39 bis A', '31B')
+    >>> plain_number("162–22‑3ter"), plain_number("1er"), plain_number("39 bis A"), plain_number("31-B"), plain_number("16 B")
+    ('162-22-3 ter', '1', '39 bis A', '31B', '16B')
     """
     plain = _SPACES.sub(" ", _HYPHENS.sub("-", written)).strip()
-    plain = _FIRST.sub("", _GLUED_LETTER.sub("", plain))
+    plain = _FIRST.sub("", _LETTER_APART.sub("", plain))
     return _SUFFIX.sub(lambda suffix: f" {suffix[1].lower()}", plain)
 
 
 _SPACES = re.compile(r"\s+")
 _HYPHENS = re.compile(HYPHEN)
 _FIRST = re.compile(r"(?<=[0-9])er\b")
-_GLUED_LETTER = re.compile(r"-(?=[A-Z])")
+_LETTER_APART = re.compile(r"(?<=[0-9])[\s-](?=[A-Z])")
 _SUFFIX = re.compile(rf"\s?((?<![^\W\d]){LATIN})\b")

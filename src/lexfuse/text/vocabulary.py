@@ -10,8 +10,8 @@ import numpy as np
 from lexfuse.data.arrays import I32
 from lexfuse.text.analyser import Analyser
 
-_NONE = -1  # a piece that gives no term
-_SEVERAL = -2  # a piece that gives more than one
+_PIECES_KEPT = 2_000_000  # then the table starts anew, so that a long-lived encoder stays small
+_NONE = -1  # a piece that gives no term; below: a piece that gives several
 
 
 class Vocabulary(Sequence[str]):
@@ -71,13 +71,13 @@ class TermEncoder:
     ([0, 1, 0], ['loi', 'droit'])
     """
 
-    def __init__(self, analyser: Analyser, vocabulary: Vocabulary) -> None:
-        """Keep the analyser and the vocabulary that grows."""
+    def __init__(self, analyser: Analyser, vocabulary: Vocabulary, *, grows: bool = True) -> None:
+        """Keep the analyser and the vocabulary; where that does not grow, terms it does not know are left out."""
         self.analyser = analyser
         self.vocabulary = vocabulary
+        self._id = vocabulary.learn if grows else vocabulary.find
         self._pieces = _PieceTable(self._learn)
-        self._term = np.full(1024, _NONE, dtype=np.int32)
-        self._several: dict[int, list[int]] = {}
+        self._several: list[list[int]] = []
 
     def encode(self, text: str) -> I32:
         """Term ids of a text, in order of place; new terms enter the vocabulary.
@@ -85,33 +85,30 @@ class TermEncoder:
         >>> TermEncoder(Analyser("en"), Vocabulary()).encode("").tolist()
         []
         """
-        pieces = np.fromiter(map(self._pieces.__getitem__, self.analyser.pieces(text)), dtype=np.int32)
-        terms = self._term[pieces]
-        if self._several and (terms == _SEVERAL).any():
-            several = self._several
-            flat = [several.get(p, (t,)) for p, t in zip(pieces.tolist(), terms.tolist(), strict=True)]
-            terms = np.array([term for group in flat for term in group], dtype=np.int32)
+        terms = np.fromiter(map(self._pieces.__getitem__, self.analyser.pieces(text)), dtype=np.int32)
+        if self._several and len(terms) and terms.min() < _NONE:
+            groups = ((term,) if term >= _NONE else self._several[_NONE - 1 - term] for term in terms.tolist())
+            terms = np.array([term for group in groups for term in group], dtype=np.int32)
         return terms[terms >= 0]
 
-    def _learn(self, piece: bytes, number: int) -> None:
-        if number >= len(self._term):
-            self._term = np.concatenate((self._term, np.full(len(self._term), _NONE, dtype=np.int32)))
-        ids = [self.vocabulary.learn(term) for term in self.analyser.terms_of_piece(piece)]
-        if len(ids) == 1:
-            self._term[number] = ids[0]
-        elif ids:
-            self._term[number] = _SEVERAL
-            self._several[number] = ids
+    def _learn(self, piece: bytes) -> int:
+        if len(self._pieces) > _PIECES_KEPT:
+            self._pieces.clear()
+        found = (self._id(term) for term in self.analyser.terms_of_piece(piece))
+        ids = [number for number in found if number is not None]
+        if len(ids) > 1:
+            self._several.append(ids)
+            return _NONE - len(self._several)
+        return ids[0] if ids else _NONE
 
 
 class _PieceTable(dict[bytes, int]):
-    """Numbers pieces as they come and tells the encoder about each new one."""
+    """The term id of every piece met so far; asks for that of a new one."""
 
-    def __init__(self, learn: Callable[[bytes, int], None]) -> None:
+    def __init__(self, learn: Callable[[bytes], int]) -> None:
         super().__init__()
         self._learn = learn
 
     def __missing__(self, piece: bytes) -> int:
-        number = self[piece] = len(self)
-        self._learn(piece, number)
+        number = self[piece] = self._learn(piece)
         return number

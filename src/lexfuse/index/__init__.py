@@ -1,0 +1,1 @@
+"""The index folder: a SQLite catalog beside immutable, memory-mapped segments."""

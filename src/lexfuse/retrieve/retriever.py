@@ -1,0 +1,62 @@
+"""What every retriever is: a name, bounds of its scores, a ranking, and exact scores of given pairs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from lexfuse.data.arrays import F32, Bools
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+
+Mask = Bools  # one flag per document of the snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Infimum and supremum of a retriever's scores (BRUCH eq. 4), for theoretical min-max normalisation.
+
+    >>> Bounds(0.0).high
+    inf
+    """
+
+    low: float
+    high: float = math.inf
+
+
+class Retriever(Protocol):
+    """The shape of a retriever.
+
+    >>> from lexfuse.retrieve.bm25 import BM25
+    >>> hasattr(BM25, "retrieve") and hasattr(BM25, "score")
+    True
+    """
+
+    @property
+    def name(self) -> str:
+        """How the retriever is called in runs and explanations."""
+
+    @property
+    def bounds(self) -> Bounds:
+        """Infimum and supremum of its scores."""
+
+    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+        """The best k documents of every query, among those the mask allows."""
+
+    def score(self, queries: Queries, pairs: Run) -> F32:
+        """The exact score of every pair of query and document in a run, in its order."""
+
+
+def checked_k(k: int) -> int:
+    """The number of results if it makes sense.
+
+    >>> checked_k(0)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: k must be at least 1, got 0
+    """
+    if k < 1:
+        raise ConfigError(f"k must be at least 1, got {k}")
+    return k
