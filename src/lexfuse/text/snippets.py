@@ -51,7 +51,7 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     """
     hits = [token for token in analyser.tokens(text) if any(term in terms for term in token.terms)]
     first = _best_start(hits, terms, width)
-    last = max((token.end for token in hits if token.end <= first + width), default=first)
+    last = max((token.end for token in hits if token.end <= first + width or token.start == first), default=first)
     begin = _opening(text, max(0, last - width, first - width // 4), first)
     end = _word_end(text, max(begin + width, last))
     inside = tuple(Span(token.start, token.end) for token in hits if begin <= token.start and token.end <= end)

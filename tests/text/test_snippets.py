@@ -1,0 +1,57 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexfuse.text.analyser import Analyser
+from lexfuse.text.sentences import Span
+from lexfuse.text.snippets import Snippet, snippet
+
+FRENCH = Analyser("fr")
+
+
+def terms(query: str) -> dict[str, float]:
+    return dict.fromkeys(FRENCH.terms(query), 1.0)
+
+
+def marked(text: str, query: str, width: int = 280) -> str:
+    return snippet(text, FRENCH, terms(query), width=width).marked(text, "[", "]")
+
+
+def test_elisions_are_not_marked_and_inflected_words_are():
+    assert marked("L’employeur notifie aux salariés l'échéance.", "employeurs salarié échéances") == (
+        "L’[employeur] notifie aux [salariés] l'[échéance]."
+    )
+
+
+@pytest.mark.parametrize("spelling", ["L. 1237-19", "L.1237‑19", "L1237-19"])
+def test_a_citation_is_marked_as_a_whole_in_any_spelling(spelling):
+    assert f"[{spelling}]" in marked(f"Vu l'article {spelling} du code.", "article L 1237-19")
+
+
+def test_the_window_with_most_distinct_terms_wins():
+    text = "Le préavis. " + "Rien à voir ici. " * 40 + "Le préavis de démission est réduit. " + "Encore autre chose. " * 40
+    assert "[préavis] de [démission]" in marked(text, "préavis démission", width=80)
+
+
+def test_without_a_match_it_is_the_beginning():
+    text = "Premiers mots. " + "Suite. " * 100
+    found = snippet(text, FRENCH, terms("inconnu"), width=50)
+    assert found.span.start == 0
+    assert found.matches == ()
+    assert found.marked(text, "[", "]").endswith(" …")
+
+
+def test_empty_text_and_a_word_longer_than_the_window():
+    assert snippet("", FRENCH, terms("loi")) == Snippet(Span(0, 0), ())
+    long = "x" * 500
+    assert snippet(f"{long} loi", FRENCH, {long: 1.0}, width=100).matches == (Span(0, 500),)
+
+
+@given(st.text(alphabet="aéloi'’ .\n-L1234", max_size=400), st.integers(20, 120))
+def test_matches_lie_in_order_inside_the_snippet_and_the_snippet_in_the_text(text, width):
+    found = snippet(text, FRENCH, terms("loi aloi L1"), width=width)
+    assert 0 <= found.span.start <= found.span.end <= len(text)
+    places = [(match.start, match.end) for match in found.matches]
+    assert places == sorted(places)
+    assert all(found.span.start <= start < end <= found.span.end for start, end in places)
+    assert snippet(text, FRENCH, terms("loi aloi L1"), width=width) == found
