@@ -12,6 +12,9 @@ from lexfuse.cli.demonstrating import demo
 from lexfuse.cli.describing import info
 from lexfuse.cli.evaluating import evaluate
 from lexfuse.cli.importing import import_
+from lexfuse.cli.indexing import index
+from lexfuse.cli.running import run
+from lexfuse.cli.searching import search
 
 app = typer.Typer(
     help="LexFuse finds the law: hybrid retrieval for statutes and case law, and honest evaluation of it.",
@@ -21,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command(name="import")(import_)
-for command in (info, analyse, evaluate, compare, demo):
+for command in (index, search, run, info, analyse, evaluate, compare, demo):
     app.command()(command)
 
 

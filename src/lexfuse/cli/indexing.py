@@ -15,13 +15,20 @@ if TYPE_CHECKING:
 
 
 def index(
-    paths: Annotated[list[Path], typer.Argument(metavar="[CORPUS] INDEX", help="The corpus to read (not for --delete, --merge, --verify), and the index folder.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[CORPUS] INDEX", help="The corpus to read (not for --delete, --merge, --verify), and the index folder."
+        ),
+    ],
     add: Annotated[bool, typer.Option("--add", help="Add the corpus to an index that is there.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Add the corpus and replace documents of the same id.")] = False,
     delete: Annotated[list[str] | None, typer.Option("--delete", help="Delete this document; may be repeated.")] = None,
     merge: Annotated[bool, typer.Option("--merge", help="Make one segment of all and drop what is deleted.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Check every file of the index.")] = False,
-    fields: Annotated[str, typer.Option("--fields", help="What is searched, with weights if wanted: title:2,headings,text.")] = "title,headings,text",
+    fields: Annotated[
+        str, typer.Option("--fields", help="What is searched, with weights if wanted: title:2,headings,text.")
+    ] = "title,headings,text",
     citations: Annotated[bool, typer.Option(help="Read citations as terms of their own.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Build anew in the place of an index that is there.")] = False,
     skip_bad: SkipBad = False,
@@ -86,7 +93,9 @@ def _settings(fields: str, citations: bool) -> IndexSettings:
     return IndexSettings(fields=weights, citations=citations)
 
 
-def _build(source: Path, folder: Path, existing: bool, update: bool, settings: IndexSettings, force: bool, skip_bad: bool) -> dict[str, Any]:
+def _build(
+    source: Path, folder: Path, existing: bool, update: bool, settings: IndexSettings, force: bool, skip_bad: bool
+) -> dict[str, Any]:
     from lexfuse.cli.importing import refuse_existing
     from lexfuse.data.formats import read_corpus
     from lexfuse.data.report import Report

@@ -55,7 +55,9 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    grid = Table(
+        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+    )
     for position, column in enumerate(columns):
         number = position >= numbers_from
         grid.add_column(Text(column), justify="right" if number else "left", no_wrap=number, overflow="fold")

@@ -13,7 +13,9 @@ from lexfuse.cli.searching import AsOf, B, Filters, K1, masked
 
 def run(
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
-    queries: Annotated[Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")],
+    queries: Annotated[
+        Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write, .gz to pack it.")],
     qrels: Annotated[Path | None, typer.Option("--qrels", help="Rank only the queries that these judgements judge.")] = None,
     k1: K1 = 1.2,
@@ -21,15 +23,19 @@ def run(
     depth: Annotated[int, typer.Option(help="How many documents a query.")] = 1000,
     filters: Filters = None,
     as_of: AsOf = None,
-    before_query_date: Annotated[bool, typer.Option("--before-query-date", help="Only documents dated before the query.")] = False,
-    mask: Annotated[bool, typer.Option("--mask", help="Hide citations of decisions in the queries, for a fair test of text matching.")] = False,
+    before_query_date: Annotated[
+        bool, typer.Option("--before-query-date", help="Only documents dated before the query.")
+    ] = False,
+    mask: Annotated[
+        bool, typer.Option("--mask", help="Hide citations of decisions in the queries, for a fair test of text matching.")
+    ] = False,
     name: Annotated[str | None, typer.Option(help="Name of the run; that of the file if not given.")] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
     """Rank documents for many queries with BM25 and write a TREC run.
 
-        lexfuse run legi.index data/legi --qrels data/legi/qrels/dev.tsv --depth 1000 -o bm25.trec
+    lexfuse run legi.index data/legi --qrels data/legi/qrels/dev.tsv --depth 1000 -o bm25.trec
     """
     from dataclasses import replace
 

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from lexfuse.data.run import Hit
     from lexfuse.index.snapshot import Snapshot
     from lexfuse.retrieve.bm25 import BM25, TermPart
+    from lexfuse.text.snippets import Snippet
 
-Filters = Annotated[list[str] | None, typer.Option("--filter", help="field=value, field=a,b, date>=2020-01-01, headings^=A > B, court!=X. May be repeated.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", help="field=value, field=a,b, date>=2020-01-01, headings^=A > B, court!=X. May be repeated."),
+]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="Only what was in force on this day.")]
 K1 = Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")]
 B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")]
@@ -29,7 +33,9 @@ def search(
     k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
     filters: Filters = None,
     as_of: AsOf = None,
-    language: Annotated[str | None, typer.Option("--language", "-l", help="Language of the question; detected if not given.")] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", "-l", help="Language of the question; detected if not given.")
+    ] = None,
     k1: K1 = 1.2,
     b: B = 0.75,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
@@ -37,9 +43,9 @@ def search(
 ) -> None:
     """Find documents: those the question cites first, then the best matches by BM25.
 
-        lexfuse search legi.index "durée du préavis de démission"
+    lexfuse search legi.index "durée du préavis de démission"
 
-        lexfuse search legi.index "licenciement économique" --filter "code=Code du travail" --as-of 2024-01-01 --explain
+    lexfuse search legi.index "licenciement économique" --filter "code=Code du travail" --as-of 2024-01-01 --explain
     """
     from lexfuse.data.queries import Queries, Query
     from lexfuse.index.index import Index
@@ -88,7 +94,7 @@ def _result(snapshot: Snapshot, retriever: BM25, queries: Any, hit: Hit, rank: i
     from lexfuse.text.snippets import snippet
 
     document = snapshot.document(hit.doc)
-    parts = retriever.explain(queries, hit.doc)
+    parts = retriever.explain(queries[0], hit.doc)
     analyser = snapshot.settings.analyser(document.language)
     found = snippet(document.text, analyser, {part.term: max(part.idf, 0.01) for part in parts})
     return {
@@ -103,6 +109,7 @@ def _result(snapshot: Snapshot, retriever: BM25, queries: Any, hit: Hit, rank: i
 
 def _as_json(result: dict[str, Any]) -> dict[str, Any]:
     document: Document = result["document"]
+    found: Snippet = result["snippet"]
     return {
         "rank": result["rank"],
         "id": document.id,
@@ -110,7 +117,8 @@ def _as_json(result: dict[str, Any]) -> dict[str, Any]:
         "score": result["score"],
         "title": document.title,
         "headings": list(document.headings),
-        "snippet": result["snippet"].marked(document.text, "<mark>", "</mark>"),
+        "snippet": found.span.of(document.text),
+        "matches": [[match.start - found.span.start, match.end - found.span.start] for match in found.matches],
         "explanation": [_part(part) for part in result["parts"]],
     }
 
@@ -138,7 +146,10 @@ def _show(result: dict[str, Any]) -> None:
         line(f"   {place}", style="dim")
     screen().print(_marked(result["snippet"], document.text), soft_wrap=False)
     for part in result["parts"]:
-        line(f"     {part.term}: {part.contribution:+.3f}  (in the document {part.in_document:g}x, idf {part.idf:.2f})", style="cyan")
+        line(
+            f"     {part.term}: {part.contribution:+.3f}  (in the document {part.in_document:g}x, idf {part.idf:.2f})",
+            style="cyan",
+        )
     line()
 
 

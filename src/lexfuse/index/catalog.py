@@ -8,57 +8,76 @@ writer is refused at once.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
-from lexfuse.data.document import Document, Kind, Status
-from lexfuse.errors import DataError, NotFoundError, StorageError
+from lexfuse.data.document import Document
+from lexfuse.errors import DataError, LexFuseError, NotFoundError, StorageError
+from lexfuse.index.rows import COLUMNS, LONG, SHORT, Row, checksum_of, document_of
 
 FORMAT = 1
 FILE = "catalog.sqlite"
-
-# Columns of a document in the catalog; the long ones last, so that reading the others skips them.
-PLAIN = ("title", "language", "kind", "code", "number", "court", "date", "valid_from", "valid_to", "status")
-LISTS = ("headings", "identifiers", "citations")
-COLUMNS = (*PLAIN, *LISTS, "extra", "text")
+_WAIT = 10_000  # milliseconds that a reader waits while another process opens, repairs or closes the file
+_WAIT_TO_WRITE = 200  # a second writer is told soon
+_AT_ONCE = 10_000  # ids in one statement
 
 _SCHEMA = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE segments (number INTEGER PRIMARY KEY, folder TEXT NOT NULL, documents INTEGER NOT NULL);
+CREATE TABLE segments (number INTEGER PRIMARY KEY, folder TEXT NOT NULL, documents INTEGER NOT NULL, manifest TEXT NOT NULL);
 CREATE TABLE tombstones (segment INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (segment, ordinal)) WITHOUT ROWID;
-CREATE TABLE documents (id TEXT PRIMARY KEY, segment INTEGER NOT NULL, ordinal INTEGER NOT NULL, {", ".join(COLUMNS)});
-CREATE UNIQUE INDEX documents_place ON documents (segment, ordinal);
+CREATE TABLE documents (serial INTEGER PRIMARY KEY, segment INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+                        id TEXT NOT NULL UNIQUE, {", ".join(SHORT)});
+CREATE TABLE contents (serial INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, {", ".join(LONG)});
 """
+_WHOLE = "documents JOIN contents USING (serial)"
+_ROW = f"id, {', '.join(COLUMNS)}"
+
+
+class Named(NamedTuple):
+    """A segment as the catalog names it.
+
+    >>> Named(1, "segments/000001", 20, "e3b0c442").documents
+    20
+    """
+
+    number: int
+    folder: str
+    documents: int  # the dead included
+    manifest: str  # sha256
 
 
 class Catalog:
-    """An open catalog; reading methods see the state at the start of their transaction.
+    """An open catalog; every statement sees the newest state, unless it stands inside `reading` or `writing`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     catalog = Catalog.create(Path(folder), {"fields": ["text"]})
-    ...     catalog.meta("fields")
+    ...     print(catalog.meta("fields"))
+    ...     catalog.close()
     ['text']
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        """Wrap a connection; use `create` or `open`."""
-        self.connection = connection
+    def __init__(self, path: Path) -> None:
+        """Connect to the file; use `create` or `open`."""
         self.path = path
+        with _named(path):
+            self.connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT / 1000, check_same_thread=False)
 
     @classmethod
     def create(cls, folder: Path, settings: dict[str, Any]) -> Catalog:
         """A new, empty catalog in a folder."""
-        catalog = cls(_connect(folder / FILE), folder / FILE)
-        with catalog.writing():
-            for statement in filter(str.strip, _SCHEMA.split(";")):
-                catalog.connection.execute(statement)
-            for name, value in {"format": FORMAT, "generation": 0, "next_segment": 1, **settings}.items():
-                catalog.set_meta(name, value)
+        catalog = cls(folder / FILE)
+        with catalog._closed_on_error():
+            catalog._rows("PRAGMA journal_mode = WAL")
+            with catalog.writing():
+                for statement in filter(str.strip, _SCHEMA.split(";")):
+                    catalog.connection.execute(statement)
+                for name, value in {"format": FORMAT, "generation": 0, "next_segment": 1, **settings}.items():
+                    catalog.set_meta(name, value)
         return catalog
 
     @classmethod
@@ -67,15 +86,31 @@ class Catalog:
         path = folder / FILE
         if not path.is_file():
             raise NotFoundError(f"no index in {str(folder)!r} (it has no {FILE}); build one with lexfuse index CORPUS {folder}")
-        catalog = cls(_connect(path), path)
-        found = catalog.meta("format")
-        if found > FORMAT:
-            raise DataError(f"the index has format {found}, this LexFuse reads up to {FORMAT}; use a newer LexFuse", path=path)
+        catalog = cls(path)
+        with catalog._closed_on_error():
+            catalog._rows("PRAGMA synchronous = FULL")
+            found = catalog.meta("format")
+            if found != FORMAT:
+                advice = "use a newer LexFuse" if found > FORMAT else "build the index again"
+                raise DataError(f"the index has format {found}, this LexFuse reads {FORMAT}; {advice}", path=path)
         return catalog
+
+    @contextmanager
+    def _closed_on_error(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def meta(self, name: str) -> Any:
         """One setting of the index."""
-        return orjson.loads(self._rows("SELECT value FROM meta WHERE name = ?", (name,))[0][0])
+        rows = self._rows("SELECT value FROM meta WHERE name = ?", (name,))
+        try:
+            return orjson.loads(rows[0][0])
+        except (IndexError, TypeError, ValueError):
+            reason = f"the catalog is damaged (no {name!r} in its meta table); restore it or build the index again"
+            raise DataError(reason, path=self.path) from None
 
     def set_meta(self, name: str, value: Any) -> None:
         """Change a setting, inside `writing`."""
@@ -84,115 +119,158 @@ class Catalog:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """One transaction, for the only writer: all of it happens, or none."""
-        try:
-            self.connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            raise StorageError(f"{str(self.path.parent)!r} is being written by another process; wait for it to end") from error
-        try:
-            yield
-            self.connection.execute("COMMIT")
-        except BaseException as error:
-            self.connection.rollback()
-            if isinstance(error, sqlite3.OperationalError):
-                raise StorageError(f"cannot write {str(self.path)!r}: {error}; nothing was changed") from error
-            raise
+        with _named(self.path):
+            if self.connection.in_transaction:
+                raise _busy(self.path)
+            try:
+                self.connection.execute(f"PRAGMA busy_timeout = {_WAIT_TO_WRITE}")
+                self.connection.execute("BEGIN IMMEDIATE")
+                yield
+                self.connection.execute("COMMIT")
+            finally:
+                if self.connection.in_transaction:
+                    self.connection.rollback()
+                self.connection.execute(f"PRAGMA busy_timeout = {_WAIT}")
+
+    def hold(self) -> None:
+        """See one and the same state from now on, until the catalog is closed."""
+        self._rows("BEGIN")
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One consistent state for several reads."""
-        self.connection.execute("BEGIN")
+        if self.connection.in_transaction:  # that of `writing`, which is consistent too
+            yield
+            return
+        self.hold()
         try:
             yield
         finally:
             self.connection.rollback()
 
-    def segments(self) -> list[tuple[int, str, int]]:
-        """Number, folder and size of every segment, oldest first."""
-        return self._rows("SELECT number, folder, documents FROM segments ORDER BY number")
+    def segments(self) -> list[Named]:
+        """Every segment, oldest first."""
+        return [Named(*row) for row in self._rows("SELECT number, folder, documents, manifest FROM segments ORDER BY number")]
 
     def tombstones(self) -> list[tuple[int, int]]:
         """Segment and ordinal of every deleted document."""
         return self._rows("SELECT segment, ordinal FROM tombstones ORDER BY segment, ordinal")
 
-    def place(self, id: str) -> tuple[int, int] | None:
-        """Segment and ordinal of a document, None if the index does not have it."""
-        rows = self._rows("SELECT segment, ordinal FROM documents WHERE id = ?", (id,))
-        return rows[0] if rows else None
+    def members(self, segment: int) -> list[tuple[int, str]]:
+        """Ordinal and id of a segment's living documents, by ordinal."""
+        return self._rows("SELECT ordinal, id FROM documents WHERE segment = ? ORDER BY ordinal", (segment,))
+
+    def present(self, ids: Sequence[str]) -> set[str]:
+        """Which of these ids the index has."""
+        # Half a character cannot be stored, so it cannot be here either, and SQLite does not take it.
+        wanted = [id for id in ids if id.isascii() or id.encode("utf-8", "ignore").decode() == id]
+        found: set[str] = set()
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            found.update(id for (id,) in self._rows(f"SELECT id FROM documents WHERE id IN ({marks})", some))  # noqa: S608
+        return found
 
     def column(self, name: str) -> list[tuple[int, int, Any]]:
         """Segment, ordinal and one column of every document."""
         if name not in COLUMNS:
             raise NotFoundError(f"documents have no field {name!r}; they have {', '.join(COLUMNS)}")
-        return self._rows(f"SELECT segment, ordinal, {name} FROM documents")  # noqa: S608 -- one of COLUMNS
+        table = _WHOLE if name in LONG else "documents"
+        return self._rows(f"SELECT segment, ordinal, {name} FROM {table}")  # noqa: S608 -- constants
 
     def document(self, id: str) -> Document:
         """A whole document; `NotFoundError` if the index does not have it."""
-        rows = self._rows(f"SELECT id, {', '.join(COLUMNS)} FROM documents WHERE id = ?", (id,))  # noqa: S608
+        rows = self._rows(f"SELECT {_ROW} FROM {_WHOLE} WHERE id = ?", (id,)) if self.present([id]) else []  # noqa: S608
         if not rows:
             raise NotFoundError(f"the index has no document {id!r}")
-        return _document(rows[0])
+        return document_of(rows[0])
 
     def documents(self) -> Iterator[Document]:
         """All documents, by id."""
-        for row in self.connection.execute(f"SELECT id, {', '.join(COLUMNS)} FROM documents ORDER BY id"):  # noqa: S608
-            yield _document(row)
+        with _named(self.path):
+            for row in self.connection.execute(f"SELECT {_ROW} FROM {_WHOLE} ORDER BY id"):  # noqa: S608 -- constants
+                yield document_of(row)
 
-    def insert(self, segment: int, documents: Iterable[Document]) -> None:
-        """Name the documents of a new segment, in the order of their ordinals."""
-        marks = ", ".join("?" * (3 + len(COLUMNS)))
-        rows = ((document.id, segment, ordinal, *_values(document)) for ordinal, document in enumerate(documents))
-        self.connection.executemany(f"INSERT INTO documents VALUES ({marks})", rows)  # noqa: S608
+    def insert(self, segment: Named, rows: Sequence[Row]) -> None:
+        """Name a new segment and its documents, which come in the order of their ordinals."""
+        self.connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?)", segment)
+        first = self._rows("SELECT coalesce(max(serial), 0) + 1 FROM documents")[0][0]
+        size = 1 + len(SHORT)
+        documents = ((first + at, segment.number, at, *row[:size]) for at, row in enumerate(rows))
+        contents = ((first + at, checksum_of(row), *row[size:]) for at, row in enumerate(rows))
+        self.connection.executemany(f"INSERT INTO documents VALUES ({_marks(3 + size)})", documents)  # noqa: S608
+        self.connection.executemany(f"INSERT INTO contents VALUES ({_marks(2 + len(LONG))})", contents)  # noqa: S608
 
-    def remove(self, id: str) -> bool:
-        """Bury a document; False if there is none."""
-        place = self.place(id)
-        if place is None:
-            return False
-        self.connection.execute("INSERT INTO tombstones VALUES (?, ?)", place)
-        self.connection.execute("DELETE FROM documents WHERE id = ?", (id,))
-        return True
+    def remove(self, ids: Sequence[str]) -> None:
+        """Bury documents, all of which must be present."""
+        one = [(id,) for id in ids]
+        self.connection.executemany("INSERT INTO tombstones SELECT segment, ordinal FROM documents WHERE id = ?", one)
+        self.connection.executemany("DELETE FROM contents WHERE serial = (SELECT serial FROM documents WHERE id = ?)", one)
+        self.connection.executemany("DELETE FROM documents WHERE id = ?", one)
+
+    def replace(self, old: Sequence[Named], new: Named | None, ids: Sequence[str]) -> None:
+        """Put one segment, or none, in the place of several; its ids are given in the order of their ordinals."""
+        numbers = [(segment.number,) for segment in old]
+        self.connection.executemany("DELETE FROM segments WHERE number = ?", numbers)
+        self.connection.executemany("DELETE FROM tombstones WHERE segment = ?", numbers)
+        if new is not None:
+            self.connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?)", new)
+            places = ((new.number, ordinal, id) for ordinal, id in enumerate(ids))
+            self.connection.executemany("UPDATE documents SET segment = ?, ordinal = ? WHERE id = ?", places)
+
+    def clear(self) -> None:
+        """Forget every document and segment."""
+        for table in ("segments", "tombstones", "documents", "contents"):
+            self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
+
+    def compact(self) -> None:
+        """Give the space of deleted rows and of the write-ahead log back, as far as readers of older states allow."""
+        with _named(self.path):
+            self.connection.execute("VACUUM")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def damages(self) -> list[str]:
+        """What SQLite finds wrong with its file, and documents that are not what was written."""
+        other = "document {!r} has other bytes than were written"
+        try:
+            found = [line for (line,) in self._rows("PRAGMA integrity_check") if line != "ok"]
+            with _named(self.path):
+                rows = self.connection.execute(f"SELECT checksum, {_ROW} FROM {_WHOLE}")  # noqa: S608 -- constants
+                found += [other.format(row[0]) for checksum, *row in rows if checksum_of(row) != checksum]
+        except LexFuseError as error:
+            return [str(error)]
+        return [f"{self.path}: {line}" for line in found]
 
     def close(self) -> None:
         """Let go of the file."""
         self.connection.close()
 
-    def _rows(self, statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
-        try:
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        with _named(self.path):
             return self.connection.execute(statement, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise DataError(
-                f"the catalog cannot be read ({error}); restore it or build the index again", path=self.path
-            ) from None
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=0.2, check_same_thread=False)
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+def _busy(path: Path) -> StorageError:
+    return StorageError(f"{str(path.parent)!r} is being written by another process; wait for it to end; nothing was changed")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours, which name the file and say what to do."""
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise DataError(f"is no catalog ({error}); restore it or build the index again", path=path) from None
-    return connection
-
-
-def _values(document: Document) -> Iterator[Any]:
-    for name in COLUMNS:
-        value = getattr(document, name)
-        if name in LISTS or name == "extra":
-            yield orjson.dumps(value if name == "extra" else list(value)).decode() if value else None
-        else:
-            yield None if value is None else str(value)
-
-
-def _document(row: tuple[Any, ...]) -> Document:
-    from lexfuse.data.dates import parse_date
-
-    values = dict(zip(("id", *COLUMNS), row, strict=True))
-    for name in LISTS:
-        values[name] = tuple(orjson.loads(values[name])) if values[name] else ()
-    for name in ("date", "valid_from", "valid_to"):
-        values[name] = parse_date(values[name])
-    values["extra"] = orjson.loads(values["extra"]) if values["extra"] else {}
-    values["kind"], values["status"] = Kind(values["kind"]), Status(values["status"])
-    return Document(**values)
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise StorageError(f"{str(path)!r} was closed; open the index again") from error
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            raise _busy(path) from error
+        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")):
+            advice = "free some space or check its permissions; nothing was changed"
+            raise StorageError(f"cannot use {str(path)!r}: {error}; {advice}") from error
+        reason = f"the catalog is damaged ({error}); restore it or build the index again"
+        raise DataError(reason, path=path) from error

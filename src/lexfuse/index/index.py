@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
+from types import TracebackType
 
 import numpy as np
 
 from lexfuse.data.document import Document
 from lexfuse.data.files import storage_named, written_folder
-from lexfuse.errors import DataError, StorageError
-from lexfuse.index.building import merged, segment_of
-from lexfuse.index.catalog import Catalog
-from lexfuse.index.segment import Segment, damages
+from lexfuse.errors import ConfigError, DataError, StorageError
+from lexfuse.index.building import segment_of
+from lexfuse.index.catalog import FILE, Catalog, Named
+from lexfuse.index.merging import crowded, merged
+from lexfuse.index.rows import Row, rows_of
+from lexfuse.index.segment import Segment
 from lexfuse.index.settings import IndexSettings
 from lexfuse.index.snapshot import Snapshot, open_snapshot
+from lexfuse.index.verifying import damages_of
 
 SEGMENTS = "segments"
+
+Progress = Callable[[int], None]  # is told how many documents are done
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +46,7 @@ class Index:
     """An index folder. Many may read it at once, one may write.
 
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(Path(folder, "i"))
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
     ...     index.add([Document("a", text="la loi"), Document("b", text="le droit")])
     ...     index.delete(["a", "z"])
     Changes(added=2, updated=0, deleted=0, missing=())
@@ -53,105 +57,140 @@ class Index:
         """Open an index; `create` makes a new one."""
         self.folder = Path(folder)
         self._catalog = Catalog.open(self.folder)
-        self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
+        try:
+            self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
+        except BaseException:
+            self._catalog.close()
+            raise
 
     @classmethod
-    def create(cls, folder: str | Path, settings: IndexSettings | None = None, *, replace: bool = False) -> Index:
-        """Make a new, empty index; the folder must not be there, or be an index to replace.
+    def create(
+        cls,
+        folder: str | Path,
+        settings: IndexSettings | None = None,
+        *,
+        documents: Iterable[Document] = (),
+        replace: bool = False,
+        progress: Progress = lambda _: None,
+    ) -> Index:
+        """Make a new index with these documents, complete or not at all; with ``replace`` in the place of an older one.
+
+        The older one stays as it is until the new one is complete. Only an index is replaced, never another folder.
 
         >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     len(Index.create(Path(folder, "i")).snapshot())
-        0
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i"), documents=[Document("a")]) as index:
+        ...     with index.snapshot() as snapshot:
+        ...         len(snapshot)
+        1
         """
-        settings = settings or IndexSettings()
-        with written_folder(folder, replace=replace) as partial:
-            Catalog.create(partial, {"settings": settings.as_json()}).close()
+        path, settings = Path(folder), settings or IndexSettings()
+        if replace and path.exists():
+            if not (path / FILE).exists():
+                raise StorageError(f"{str(path)!r} is there and is no index; choose another name or remove it yourself")
+            try:
+                old = cls(path)
+            except DataError:  # damaged or of a newer version: a new folder takes its place
+                pass
+            else:
+                return old._started_anew(settings, documents, progress)
+        with written_folder(path, replace=replace) as partial:
             (partial / SEGMENTS).mkdir()
-        return cls(folder)
+            Catalog.create(partial, {"settings": settings.as_json()}).close()
+            with cls(partial) as index:
+                index.add(documents, progress=progress)
+        return cls(path)
 
-    def add(
-        self, documents: Iterable[Document], *, update: bool = False, progress: Callable[[int], None] = lambda _: None
-    ) -> Changes:
+    def add(self, documents: Iterable[Document], *, update: bool = False, progress: Progress = lambda _: None) -> Changes:
         """Add documents as a new segment; one that is there already is a `DataError`, or replaced with ``update``.
 
         >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     index = Index.create(Path(folder, "i"))
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
         ...     _ = index.add([Document("a", text="old")])
-        ...     index.add([Document("a", text="new")], update=True).updated, index.snapshot().document("a").text
-        (1, 'new')
+        ...     print(index.add([Document("a", text="new")], update=True).updated)
+        ...     with index.snapshot() as snapshot:
+        ...         print(snapshot.document("a").text)
+        1
+        new
         """
-        rows = sorted(documents, key=lambda document: document.id)
-        for before, after in pairwise(rows):
-            if before.id == after.id:
-                raise DataError(f"document {before.id!r} comes twice; keep one")
-        with self._catalog.writing():
-            present = [document.id for document in rows if self._catalog.place(document.id) is not None]
-            if present and not update:
-                raise DataError(f"{len(present):,} documents are in the index already, first {present[0]!r}; update them instead")
-            for id in present:
-                self._catalog.remove(id)
-            if rows:
-                self._write(segment_of(rows, self.settings, progress=progress), rows)
-            self._next_generation()
-        return Changes(added=len(rows) - len(present), updated=len(present))
+        rows = rows_of(documents)
+        with self._changing():
+            return self._add(rows, update, progress)
 
     def delete(self, ids: Sequence[str]) -> Changes:
         """Delete documents; ids that are not there are told.
 
         >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Index.create(Path(folder, "i")).delete(["x"]).missing
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
+        ...     index.delete(["x"]).missing
         ('x',)
         """
-        with self._catalog.writing():
-            missing = tuple(id for id in dict.fromkeys(ids) if not self._catalog.remove(id))
-            self._next_generation()
-        return Changes(deleted=len(dict.fromkeys(ids)) - len(missing), missing=missing)
+        if isinstance(ids, str):
+            raise ConfigError(f"ids to delete must be a list of ids, got the text {ids!r}; write [{ids!r}]")
+        wanted = list(dict.fromkeys(ids))
+        with self._changing():
+            present = self._catalog.present(wanted)
+            self._catalog.remove([id for id in wanted if id in present])
+        return Changes(deleted=len(present), missing=tuple(id for id in wanted if id not in present))
 
     def merge(self) -> None:
         """Make one segment of all, without the dead; the same bytes as if built anew, and the old files go.
 
         >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     index = Index.create(Path(folder, "i"))
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
         ...     _ = index.add([Document("a", text="loi")]), index.add([Document("b", text="loi")])
         ...     index.merge()
-        ...     len(index.snapshot().segments)
+        ...     with index.snapshot() as snapshot:
+        ...         len(snapshot.segments)
         1
         """
-        with self._catalog.writing():
+        with self._changing():
             named = self._catalog.segments()
-            segments = [Segment.load(self.folder / name) for _, name, _ in named]
-            alive = [np.ones(size, dtype=np.bool_) for _, _, size in named]
-            position = {number: at for at, (number, _, _) in enumerate(named)}
-            for number, ordinal in self._catalog.tombstones():
-                alive[position[number]][ordinal] = False
-            if len(segments) > 1 or any(not flags.all() for flags in alive):
-                self._replace_all(merged(segments, alive))
-                self._next_generation()
-        with suppress(StorageError), self._catalog.writing():  # the next writer does it, if one is here already
-            self._remove_orphans()
+            if len(named) > 1 or self._catalog.tombstones():
+                self._merge(named)
+
+    def compact(self) -> None:
+        """Merge, and give the space of what was deleted back to the file system.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
+        ...     index.compact()
+        """
+        self.merge()
+        self._catalog.compact()
+
+    def rebuild(self, *, progress: Progress = lambda _: None) -> None:
+        """Write the segments anew from the documents in the catalog: puts right what `verify` finds in segment files.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i"), documents=[Document("a")]) as index:
+        ...     index.rebuild()
+        ...     index.verify()
+        []
+        """
+        with self._changing():
+            documents = list(self._catalog.documents())
+            self._replace(self._catalog.segments(), segment_of(documents, self.settings, progress=progress))
 
     def verify(self) -> list[str]:
         """Every damage found, one line each; empty when all is well.
 
         >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Index.create(Path(folder, "i")).verify()
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
+        ...     index.verify()
         []
         """
-        found = [line for _, name, _ in self._catalog.segments() for line in damages(self.folder / name)]
-        checked = self._catalog.connection.execute("PRAGMA integrity_check").fetchall()
-        return found + [f"{self._catalog.path}: {line}" for (line,) in checked if line != "ok"]
+        while True:
+            found, generation = damages_of(self._catalog, self.folder)
+            if not found or generation is None or self._catalog.meta("generation") == generation:
+                return found  # else another process merged meanwhile, and took the older files away
 
     def snapshot(self) -> Snapshot:
         """The newest state, to read from.
 
         >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Index.create(Path(folder, "i")).snapshot().generation
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
+        ...     with index.snapshot() as snapshot:
+        ...         snapshot.generation
         0
         """
         return open_snapshot(self.folder)
@@ -160,41 +199,86 @@ class Index:
         """Let go of the catalog."""
         self._catalog.close()
 
-    def _write(self, segment: Segment, rows: Sequence[Document]) -> None:
-        """Put a segment on disk and name it, inside the transaction."""
-        self._remove_orphans()
-        number, name = self._save(segment)
-        self._catalog.connection.execute("INSERT INTO segments VALUES (?, ?, ?)", (number, name, len(rows)))
-        self._catalog.insert(number, rows)
+    def __enter__(self) -> Index:
+        """Use as a context that closes."""
+        return self
 
-    def _replace_all(self, segment: Segment) -> None:
-        number, name = self._save(segment)
-        connection = self._catalog.connection
-        connection.execute("DELETE FROM segments")
-        connection.execute("DELETE FROM tombstones")
-        connection.execute("INSERT INTO segments VALUES (?, ?, ?)", (number, name, len(segment.ids)))
-        places = ((number, ordinal, id) for ordinal, id in enumerate(segment.ids))
-        connection.executemany("UPDATE documents SET segment = ?, ordinal = ? WHERE id = ?", places)
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close."""
+        self.close()
 
-    def _save(self, segment: Segment) -> tuple[int, str]:
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """One change: all of it happens and makes a new generation, or none and no file of it stays."""
+        began = False
+        try:
+            with self._catalog.writing():
+                began = True
+                self._remove_orphans()
+                # Another process may have replaced the whole index since this one was opened.
+                self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
+                before = self._catalog.connection.total_changes
+                yield
+                if self._catalog.connection.total_changes > before:
+                    self._catalog.set_meta("generation", self._catalog.meta("generation") + 1)
+        finally:
+            if began:
+                with suppress(StorageError), self._catalog.writing():  # if another is here already, it does it
+                    self._remove_orphans()
+
+    def _started_anew(self, settings: IndexSettings, documents: Iterable[Document], progress: Progress) -> Index:
+        try:
+            rows = rows_of(documents)
+            with self._changing():
+                self._catalog.clear()
+                self._catalog.set_meta("settings", settings.as_json())
+                self.settings = settings
+                self._add(rows, update=False, progress=progress)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _add(self, rows: Sequence[tuple[Document, Row]], update: bool, progress: Progress) -> Changes:
+        if not rows:
+            return Changes()
+        present = self._catalog.present([document.id for document, _ in rows])
+        if present and not update:
+            raise DataError(f"{len(present):,} documents are in the index already, first {min(present)!r}; update them instead")
+        self._catalog.remove(sorted(present))
+        segment = self._save(segment_of([document for document, _ in rows], self.settings, progress=progress))
+        self._catalog.insert(segment, [row for _, row in rows])
+        named = self._catalog.segments()
+        while group := crowded([segment.documents for segment in named]):
+            self._merge([named[at] for at in group])
+            named = self._catalog.segments()
+        return Changes(added=len(rows) - len(present), updated=len(present))
+
+    def _merge(self, named: Sequence[Named]) -> None:
+        alive = {segment.number: np.ones(segment.documents, dtype=np.bool_) for segment in named}
+        for number, ordinal in self._catalog.tombstones():
+            if number in alive:
+                alive[number][ordinal] = False
+        segments = [Segment.load(self.folder / segment.folder, segment.manifest) for segment in named]
+        self._replace(named, merged(segments, list(alive.values())))
+
+    def _replace(self, old: Sequence[Named], segment: Segment) -> None:
+        """Put a segment with the same living documents in the place of others; one without documents is none."""
+        self._catalog.replace(old, self._save(segment) if len(segment.ids) else None, list(segment.ids))
+
+    def _save(self, segment: Segment) -> Named:
+        """Put a segment on disk; it exists once the transaction has named it."""
         number = self._catalog.meta("next_segment")
         self._catalog.set_meta("next_segment", number + 1)
         name = f"{SEGMENTS}/{number:06d}"
-        folder = self.folder / name
-        try:
-            with storage_named(folder):
-                segment.save(folder)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        return number, name
+        with storage_named(self.folder / name):
+            return Named(number, name, len(segment.ids), segment.save(self.folder / name))
 
     def _remove_orphans(self) -> None:
-        """Files that no state names: left by a writer that was killed, or by a merge."""
-        named = {name for _, name, _ in self._catalog.segments()}
-        for folder in (self.folder / SEGMENTS).iterdir():
-            if f"{SEGMENTS}/{folder.name}" not in named:
-                shutil.rmtree(folder, ignore_errors=True)
-
-    def _next_generation(self) -> None:
-        self._catalog.set_meta("generation", self._catalog.meta("generation") + 1)
+        """Remove files that no state names: left by a writer that was killed, by a change that failed, or by a merge."""
+        named = {segment.folder for segment in self._catalog.segments()}
+        with storage_named(self.folder / SEGMENTS):
+            (self.folder / SEGMENTS).mkdir(exist_ok=True)
+            for folder in (self.folder / SEGMENTS).iterdir():
+                if f"{SEGMENTS}/{folder.name}" not in named:
+                    shutil.rmtree(folder, ignore_errors=True)

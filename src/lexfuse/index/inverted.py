@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from lexfuse.data.arrays import F32, I32, I64, frozen, offsets_of
-from lexfuse.index.mapping import mapped, save_array
+from lexfuse.errors import DataError
+from lexfuse.index.mapping import checked_offsets, mapped, save_array
 from lexfuse.index.strings import StringList
 from lexfuse.text.vocabulary import Vocabulary
 
@@ -108,8 +109,12 @@ class InvertedFile:
         ...     InvertedFile.load(Path(folder)).postings("a")[0].tolist()
         [0]
         """
-        arrays = {name: mapped(folder / f"{name}.npy") for name in _ARRAYS}
-        return cls(StringList.load(folder / "terms"), **arrays)
+        arrays = {name: mapped(folder / f"{name}.npy", dtype) for name, dtype in _ARRAYS.items()}
+        terms = StringList.load(folder / "terms")
+        checked_offsets(arrays["offsets"], len(arrays["docs"]), folder / "offsets.npy")
+        if len(arrays["offsets"]) != len(terms) + 1 or len(arrays["weights"]) != len(arrays["docs"]):
+            raise DataError("the files do not belong together; restore them, or rebuild the index", path=folder)
+        return cls(terms, **arrays)
 
 
-_ARRAYS = ("offsets", "docs", "weights", "lengths")
+_ARRAYS = {"offsets": np.int64, "docs": np.int32, "weights": np.float32, "lengths": np.float32}

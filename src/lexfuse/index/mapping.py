@@ -1,4 +1,4 @@
-"""Arrays on disk: written with their checksum in mind, mapped into memory for reading, never unpickled."""
+"""Arrays on disk: written whole, mapped into memory for reading, never unpickled."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.lib import format as npy
+from numpy.typing import DTypeLike, NDArray
 
 from lexfuse.errors import DataError, NotFoundError
+
+# Smaller files are read: a map holds a file descriptor, and an index of many small segments would need thousands.
+MAPPED_FROM = 1 << 20
 
 
 def save_array(path: Path, array: NDArray[Any]) -> Path:
@@ -20,29 +24,53 @@ def save_array(path: Path, array: NDArray[Any]) -> Path:
     ...     save_array(Path(folder, "a.npy"), np.arange(2)).name
     'a.npy'
     """
-    np.save(path, array, allow_pickle=False)
+    array = np.ascontiguousarray(array)
+    with path.open("wb") as stream:
+        npy.write_array_header_1_0(stream, npy.header_data_from_array_1_0(array))
+        stream.write(array.view(np.uint8).data)  # np.save loses the reason when the disk is full
     return path
 
 
-def mapped(path: Path) -> NDArray[Any]:
-    """A saved array, mapped into memory; a missing or broken file is named.
+def mapped(path: Path, dtype: DTypeLike) -> NDArray[Any]:
+    """A saved list of numbers of this type, mapped into memory; a missing or broken file is named.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     mapped(save_array(Path(folder, "a.npy"), np.arange(2))).tolist()
+    ...     mapped(save_array(Path(folder, "a.npy"), np.arange(2)), np.int64).tolist()
     [0, 1]
     """
     try:
         with path.open("rb") as stream:
-            np.lib.format.read_magic(stream)
-            shape, _, _ = np.lib.format.read_array_header_1_0(stream)
-        # An empty array has no bytes to map.
-        array: NDArray[Any] = np.load(path, mmap_mode="r" if all(shape) else None, allow_pickle=False)
-        return array
+            if npy.read_magic(stream) != (1, 0):
+                raise ValueError("unknown version of its header")
+            shape, _, found = npy.read_array_header_1_0(stream)
+            if found != np.dtype(dtype) or len(shape) != 1:
+                raise ValueError(f"expected a list of {np.dtype(dtype)}, got {found} of shape {shape}")
+            start, size = stream.tell(), path.stat().st_size
+            if size != start + shape[0] * found.itemsize:
+                raise ValueError(f"expected {start + shape[0] * found.itemsize:,} bytes, got {size:,}")
+            if size >= MAPPED_FROM:
+                return np.memmap(path, found, "r", start, shape).view(np.ndarray)
+            array: NDArray[Any] = np.frombuffer(stream.read(), dtype=found)
+            return array
     except FileNotFoundError:
-        raise NotFoundError(f"the index lacks its file {str(path)!r}; restore it or build the index again") from None
+        raise NotFoundError(f"the index lacks its file {str(path)!r}; restore it, or rebuild the index") from None
     except (ValueError, OSError, EOFError) as error:
-        raise DataError(f"the file is damaged ({error}); restore it or build the index again", path=path) from None
+        raise DataError(f"the file is damaged ({error}); restore it, or rebuild the index", path=path) from None
+
+
+def checked_offsets(offsets: NDArray[np.int64], end: int, path: Path) -> NDArray[np.int64]:
+    """The offsets of lists if they ascend from 0 to the end; `DataError` otherwise, before anything reads out of bounds.
+
+    >>> checked_offsets(np.array([0, 3, 2]), 2, Path("a.npy"))
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: a.npy: the file is damaged (its offsets do not ascend from 0 to 2); restore it, ...
+    """
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != end or (offsets[1:] < offsets[:-1]).any():
+        reason = f"the file is damaged (its offsets do not ascend from 0 to {end:,}); restore it, or rebuild the index"
+        raise DataError(reason, path=path)
+    return offsets
 
 
 def checksum(path: Path) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, I32, I64, Bools
+from lexfuse.errors import DataError
 from lexfuse.index.inverted import InvertedFile
 from lexfuse.text.vocabulary import Vocabulary
 
@@ -45,6 +46,9 @@ class Postings:
     @cached_property
     def docs(self) -> I32:
         """Raw document of every posting, segment by segment."""
+        for file in self._files:  # compiled loops do not look: a damaged file must not make them write elsewhere
+            if len(file.docs) and not 0 <= file.docs.min() <= file.docs.max() < len(file.lengths):
+                raise DataError("posting lists of the index are damaged (they name documents that are not there); verify it")
         if len(self._files) == 1:
             return self._files[0].docs
         shifted = [file.docs + np.int32(base) for file, base in zip(self._files, self._bases, strict=False)]
@@ -63,7 +67,8 @@ class Postings:
     @cached_property
     def _tables(self) -> tuple[list[I32], list[I64]]:
         """Per segment: the vocabulary number of each of its terms, and the offsets of its lists in `docs`."""
-        numbers = [np.array([self.vocabulary.find(term) for term in file.terms], dtype=np.int32) for file in self._files]
+        numbers = [np.arange(len(file.terms), dtype=np.int32) for file in self._files[:1]]
+        numbers += [np.array([self.vocabulary.find(term) for term in file.terms], dtype=np.int32) for file in self._files[1:]]
         bases = np.cumsum([0, *(len(file.docs) for file in self._files)])
         return numbers, [file.offsets + base for file, base in zip(self._files, bases, strict=False)]
 
@@ -95,10 +100,11 @@ class Postings:
     @cached_property
     def document_frequency(self) -> I64:
         """In how many living documents each term occurs."""
-        terms = self.term_of_posting
+        frequency: I64 = (self.range_ends - self.range_starts).sum(axis=1, dtype=np.int64)
         if not self.alive.all():
-            terms = terms[self.alive[self.docs]]
-        return np.bincount(terms, minlength=len(self.vocabulary)).astype(np.int64)
+            dead = self.term_of_posting[~self.alive[self.docs]]
+            frequency -= np.bincount(dead, minlength=len(frequency))
+        return frequency
 
     @cached_property
     def documents(self) -> int:

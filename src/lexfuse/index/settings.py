@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from lexfuse.data.document import Document
-from lexfuse.errors import ConfigError
+from lexfuse.errors import ConfigError, DataError
 from lexfuse.text.analyser import Analyser, Folding
 
 FIELDS = ("title", "headings", "text", "code", "number", "court")
@@ -37,8 +38,10 @@ class IndexSettings:
         unknown = [name for name in self.fields if name not in FIELDS]
         if unknown or not self.fields:
             raise ConfigError(f"fields to index must be some of {', '.join(FIELDS)}; got {', '.join(self.fields) or 'none'}")
-        if min(self.fields.values()) <= 0:
-            raise ConfigError(f"weights of fields must be positive, got {dict(self.fields)}; leave a field out instead of 0")
+        if not all(0 < weight < math.inf for weight in self.fields.values()):
+            raise ConfigError(
+                f"weights of fields must be positive numbers, got {dict(self.fields)}; leave a field out instead of 0"
+            )
 
     def analyser(self, language: str) -> Analyser:
         """The analyser for a language; texts of unknown language are read as English without complaint.
@@ -83,9 +86,21 @@ class IndexSettings:
         >>> IndexSettings.from_json(IndexSettings().as_json()) == IndexSettings()
         True
         """
-        return asdict(self) | {"folding": self.folding.value}
+        return {name: getattr(self, name) for name in ("stems", "stop_words", "citations")} | {
+            "fields": dict(self.fields),
+            "folding": self.folding.value,
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> IndexSettings:
-        """Settings from plain values."""
-        return cls(**values | {"folding": Folding(values["folding"])})
+        """Settings from plain values; what is none is a `DataError`.
+
+        >>> IndexSettings.from_json({"stems": True})
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.DataError: the settings of the index are damaged ('folding'); restore it or build the index again
+        """
+        try:
+            return cls(**values | {"folding": Folding(values["folding"])})
+        except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
+            raise DataError(f"the settings of the index are damaged ({error}); restore it or build the index again") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -57,8 +58,7 @@ class Snapshot:
 
     >>> from lexfuse.index.index import Index
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(Path(folder, "i"))
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
     ...     _ = index.add([Document("a", text="la loi")])
     ...     with index.snapshot() as snapshot:
     ...         snapshot.ids, snapshot.document("a").text
@@ -69,37 +69,40 @@ class Snapshot:
         """Open the newest state and hold on to it."""
         self.folder = folder
         self._catalog = Catalog.open(folder)
-        self._catalog.connection.execute("BEGIN")
-        self.generation: int = self._catalog.meta("generation")
-        self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
-        self._named = self._catalog.segments()
         try:
-            self.segments: list[Segment] = [Segment.load(folder / name) for _, name, _ in self._named]
-        except (NotFoundError, DataError) as error:
-            self._catalog.close()
-            raise _VanishedError(self.generation, error) from error
-        self._check_sizes()
+            self._catalog.hold()
+            self.generation: int = self._catalog.meta("generation")
+            self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
+            self._named = self._catalog.segments()
+            self.segments: list[Segment] = self._loaded()
+        except BaseException:
+            self.close()
+            raise
         self._postings: dict[str, Postings] = {}
-        self._columns: dict[str, list[Any]] = {}
+        self._coded: dict[str, tuple[I32, list[Any]]] = {}
 
-    def _check_sizes(self) -> None:
-        for (_, name, documents), segment in zip(self._named, self.segments, strict=True):
-            if len(segment.ids) != documents:
-                reason = f"holds {len(segment.ids):,} documents, the catalog says {documents:,}; run lexfuse index --verify"
-                raise DataError(reason, path=self.folder / name)
+    def _loaded(self) -> list[Segment]:
+        try:
+            segments = [Segment.load(self.folder / named.folder, named.manifest) for named in self._named]
+        except (NotFoundError, DataError) as error:
+            raise _VanishedError(self.generation, error) from error
+        for named, segment in zip(self._named, segments, strict=True):
+            if len(segment.ids) != named.documents:
+                reason = f"holds {len(segment.ids):,} documents, the catalog says {named.documents:,}; verify the index"
+                raise DataError(reason, path=self.folder / named.folder)
+        return segments
 
     @cached_property
     def bases(self) -> I64:
         """Raw number of the first document of each segment, and the end."""
-        return np.concatenate(([0], np.cumsum([size for _, _, size in self._named]))).astype(np.int64)
+        return np.concatenate(([0], np.cumsum([named.documents for named in self._named]))).astype(np.int64)
 
     @cached_property
     def alive(self) -> Bools:
         """Raw numbering: which documents are not deleted."""
         alive = np.ones(int(self.bases[-1]), dtype=np.bool_)
-        base = {number: int(self.bases[at]) for at, (number, _, _) in enumerate(self._named)}
-        for segment, ordinal in self._catalog.tombstones():
-            alive[base[segment] + ordinal] = False
+        if buried := self._catalog.tombstones():
+            alive[self._raw(*zip(*buried, strict=True))] = False
         return alive
 
     @cached_property
@@ -131,15 +134,29 @@ class Snapshot:
             self._postings[channel] = Postings(files, self.bases, self.alive)
         return self._postings[channel]
 
+    def coded(self, name: str) -> tuple[I32, list[Any]]:
+        """One catalog column as it is stored: the number of each living document's value, and the distinct values."""
+        if name not in self._coded:
+            codes = np.zeros(len(self), dtype=np.int32)
+            numbers: defaultdict[Any, int] = defaultdict()
+            numbers.default_factory = numbers.__len__
+            if rows := self._catalog.column(name):
+                segment, ordinal, values = zip(*rows, strict=True)
+                found = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32, count=len(values))
+                codes[self.places[self._raw(segment, ordinal)]] = found
+            self._coded[name] = codes, list(numbers)
+        return self._coded[name]
+
     def column(self, name: str) -> list[Any]:
-        """One catalog column of every document alive, in the order of their numbers, as stored."""
-        if name not in self._columns:
-            base = {number: int(self.bases[at]) for at, (number, _, _) in enumerate(self._named)}
-            values: list[Any] = [None] * len(self.ids)
-            for segment, ordinal, value in self._catalog.column(name):
-                values[self.places[base[segment] + ordinal]] = value
-            self._columns[name] = values
-        return self._columns[name]
+        """One catalog column of every living document, in the order of their numbers, as stored."""
+        codes, values = self.coded(name)
+        return [values[code] for code in codes.tolist()]
+
+    def _raw(self, segment: Sequence[int], ordinal: Sequence[int]) -> I64:
+        """Raw numbers of documents by segment and ordinal."""
+        numbers = np.array([named.number for named in self._named], dtype=np.int64)  # they ascend
+        at = np.searchsorted(numbers, np.array(segment, dtype=np.int64))
+        return self.bases[at] + np.array(ordinal, dtype=np.int64)
 
     def document(self, id: str) -> Document:
         """A whole document; `NotFoundError` if there is none."""
@@ -163,4 +180,4 @@ class Snapshot:
 
     def __len__(self) -> int:
         """How many documents are alive."""
-        return len(self.ids)
+        return int(self.alive.sum())

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import I64, frozen, offsets_of
-from lexfuse.index.mapping import mapped, save_array
+from lexfuse.errors import DataError
+from lexfuse.index.mapping import checked_offsets, mapped, save_array
 
 
 class StringList:
@@ -21,12 +22,13 @@ class StringList:
     ('loi', 2, 0, None)
     """
 
-    __slots__ = ("_bytes", "_offsets", "_places")
+    __slots__ = ("_bytes", "_offsets", "_path", "_places")
 
-    def __init__(self, offsets: I64, data: NDArray[np.uint8]) -> None:
-        """Keep the offsets and the bytes."""
+    def __init__(self, offsets: I64, data: NDArray[np.uint8], path: Path | None = None) -> None:
+        """Keep the offsets and the bytes, and where they came from, to name it if they are damaged."""
         self._offsets = offsets
         self._bytes = data
+        self._path = path
         self._places: dict[str, int] | None = None
 
     @classmethod
@@ -71,12 +73,15 @@ class StringList:
         ...     list(StringList.load(Path(folder, "terms")))
         ['a']
         """
-        return cls(mapped(stem.with_name(f"{stem.name}.offsets.npy")), mapped(stem.with_name(f"{stem.name}.bytes.npy")))
+        offsets_path, bytes_path = (stem.with_name(f"{stem.name}.{name}.npy") for name in ("offsets", "bytes"))
+        data = mapped(bytes_path, np.uint8)
+        return cls(checked_offsets(mapped(offsets_path, np.int64), len(data), offsets_path), data, bytes_path)
 
     def __getitem__(self, at: int) -> str:
         """The string at a position."""
-        start, end = self._offsets[at], self._offsets[at + 1]
-        return bytes(self._bytes[start:end]).decode("utf-8", "surrogatepass")
+        if not 0 <= at < len(self):
+            raise IndexError(f"no string {at} among {len(self)}")
+        return self._decoded(self._bytes[self._offsets[at] : self._offsets[at + 1]].tobytes())
 
     def __len__(self) -> int:
         """How many strings there are."""
@@ -84,6 +89,16 @@ class StringList:
 
     def __iter__(self) -> Iterator[str]:
         """The strings in order."""
-        data, offsets = bytes(self._bytes), self._offsets.tolist()
-        for start, end in pairwise(offsets):
-            yield data[start:end].decode("utf-8", "surrogatepass")
+        data, offsets = self._bytes.tobytes(), self._offsets.tolist()
+        if data.isascii():  # then characters are bytes, and one decoding does for all
+            text = data.decode("ascii")
+            yield from (text[start:end] for start, end in pairwise(offsets))
+        else:
+            yield from (self._decoded(data[start:end]) for start, end in pairwise(offsets))
+
+    def _decoded(self, raw: bytes) -> str:
+        try:
+            return raw.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            reason = f"the file is damaged ({raw[:40]!r} is not UTF-8); restore it, or rebuild the index"
+            raise DataError(reason, path=self._path) from None

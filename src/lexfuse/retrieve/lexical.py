@@ -1,126 +1,197 @@
-"""What lexical retrievers share: queries as terms of the index, sums of impacts, the best k, exact pair scores.
+"""What lexical retrievers share: a score is a sum over the query's distinct terms of weight in the query x impact.
 
-A lexical score is a sum over the query's distinct terms of (occurrences in the query) x (impact of the posting).
-What differs between BM25, TF-IDF and others is only the impact, one number per posting.
+BM25, TF-IDF and cosines differ only in the impact, one number per posting, and in the weights of query terms.
+Nothing is approximated: every posting of every term is added up, and `score` adds in the order of `retrieve`, so
+that a pair has the same bits in both, in however many segments the documents lie.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from lexfuse.data.arrays import F32, I32, I64, offsets_of
+from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.ids import Ids
-from lexfuse.data.queries import Queries
+from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+from lexfuse.index.building import LEXICAL
 from lexfuse.index.postings import Postings
-from lexfuse.index.settings import IndexSettings
 from lexfuse.index.snapshot import Snapshot
-from lexfuse.retrieve.retriever import Mask, checked_k
-from lexfuse.text.languages import detect
-from lexfuse.text.vocabulary import TermEncoder
+from lexfuse.retrieve.reading import EncodedQueries, QueryReader
+from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedQueries:
-    """Queries as rows of distinct vocabulary numbers with how often each occurs.
+@dataclass(frozen=True, slots=True)
+class TermPart:
+    """What one query term adds to a score.
 
-    >>> EncodedQueries(np.array([0, 1]), np.array([3]), np.array([2.0])).starts.tolist()
-    [0, 1]
+    >>> TermPart("loi", 1.0, 2.0, 1.5, 0.9).contribution
+    0.9
     """
 
-    starts: I64
-    terms: I32
-    counts: F32
+    term: str
+    in_query: float  # its weight there; for BM25 and TF-IDF how often it occurs
+    in_document: float  # how often it occurs, times the weight of its field; 0 where it does not
+    idf: float
+    contribution: float
 
 
-class QueryReader:
-    """Reads queries of any language into the terms of one channel.
+@dataclass(frozen=True)
+class LexicalRetriever(ABC):
+    """A retriever over the posting lists of one snapshot; a subclass says which, with which idf and impacts.
 
-    >>> from lexfuse.index.inverted import InvertedFile
-    >>> from lexfuse.index.settings import IndexSettings
-    >>> postings = Postings([InvertedFile.of([["loi"]])], np.array([0, 1]), np.array([True]))
-    >>> from lexfuse.data.queries import Query
-    >>> QueryReader(postings, IndexSettings()).read(Queries.of([Query("q", "la loi, la loi", "fr")])).counts.tolist()
-    [2.0]
+    >>> from lexfuse.retrieve.tfidf import TfIdf
+    >>> issubclass(TfIdf, LexicalRetriever)
+    True
     """
 
-    def __init__(self, postings: Postings, settings: IndexSettings) -> None:
-        """Take the postings and the settings of the index."""
-        self._postings = postings
-        self._settings = settings
-        self._encoders: dict[str, TermEncoder] = {}
+    snapshot: Snapshot
+    name: str = field(default="lexical", kw_only=True)
+
+    @property
+    @abstractmethod
+    def bounds(self) -> Bounds:
+        """Infimum and supremum of its scores."""
+
+    @property
+    @abstractmethod
+    def term_idf(self) -> F64:
+        """The inverse document frequency of every term of the vocabulary."""
+
+    @property
+    @abstractmethod
+    def impacts(self) -> F32:
+        """What each posting adds to a score, for a query weight of 1."""
+
+    @property
+    def postings(self) -> Postings:
+        """The posting lists it reads."""
+        return self.snapshot.postings(LEXICAL)
+
+    @cached_property
+    def _reader(self) -> QueryReader:
+        return QueryReader(self.postings, self.snapshot.settings)
 
     def read(self, queries: Queries) -> EncodedQueries:
-        """Distinct terms of each query that the index knows; the language is detected where it is not given."""
-        from lexfuse.index.kernels import distinct
+        """The queries as terms of the index; words that it does not know, and stop words, are not among them."""
+        return self._reader.read(queries)
 
-        rows = [
-            self._encoder(given or detect(text)).encode(text) for text, given in zip(queries.text, queries.language, strict=True)
-        ]
-        starts = offsets_of(np.array([len(row) for row in rows], dtype=np.int64))
-        flat = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
-        return EncodedQueries(*distinct(starts, flat.astype(np.int32), len(self._postings.vocabulary)))
+    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+        """The best k documents of every query, among those the mask allows; fewer where fewer hold a term of the query."""
+        return self.rank(queries, self.read(queries), k, within=within)
 
-    def _encoder(self, language: str) -> TermEncoder:
-        if language not in self._encoders:
-            analyser = self._settings.analyser(language)
-            self._encoders[language] = TermEncoder(analyser, self._postings.vocabulary, grows=False)
-        return self._encoders[language]
+    def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
+        """`retrieve` for queries that `read` has read before; documents with a score above zero are ranked."""
+        from lexfuse.index.kernels import best
+
+        snapshot, postings = self.snapshot, self.postings
+        starts, ends, factors, rows = _ranges(postings, encoded)
+        mask, depth = _raw_mask(snapshot, within), min(checked_k(k), len(postings.alive))
+        offsets, docs, scores = best(
+            rows, starts, ends, factors, postings.docs, self.impacts, snapshot.raw_order, mask, depth
+        )  # fmt: skip
+        return Run(self.name, queries.ids, snapshot.ids, offsets, snapshot.places[docs], scores)
+
+    def score(self, queries: Queries, pairs: Run) -> F32:
+        """The exact score of every pair of query and document in a run, in its order; 0 where they share no term."""
+        from lexfuse.index.kernels import pair_scores
+
+        starts, ends, factors, rows = _ranges(self.postings, self.read(queries))
+        doc = _raw_numbers(self.snapshot)[translated(pairs.docs, pairs.doc, self.snapshot.ids)]
+        row = np.repeat(np.arange(len(pairs.queries), dtype=np.int32), np.diff(pairs.offsets))
+        query = translated(pairs.queries, row, queries.ids)
+        scores: F32 = pair_scores(query, doc, rows, starts, ends, factors, self.postings.docs, self.impacts)
+        return scores
+
+    def explain(self, query: Query, doc: str) -> list[TermPart]:
+        """What each term of a query adds to a document's score, largest first; the document need not be ranked."""
+        encoded = self.read(Queries.of([query]))
+        raw = int(_raw_numbers(self.snapshot)[self.snapshot.ids.ordinal(doc)])
+        parts = []
+        for term, weight in zip(encoded.terms.tolist(), encoded.weights.tolist(), strict=True):
+            at = self._posting(term, raw)
+            held, impact = (0.0, 0.0) if at is None else (float(self.postings.weights[at]), float(self.impacts[at]))
+            parts.append(TermPart(self.postings.vocabulary[term], weight, held, float(self.term_idf[term]), weight * impact))
+        return sorted(parts, key=lambda part: (-part.contribution, part.term))
+
+    def _posting(self, term: int, raw: int) -> int | None:
+        """Where the posting of a term in a document is, None if the document does not hold it."""
+        postings = self.postings
+        for start, end in zip(postings.range_starts[term].tolist(), postings.range_ends[term].tolist(), strict=True):
+            at = int(start + np.searchsorted(postings.docs[start:end], raw))
+            if at < end and postings.docs[at] == raw:
+                return at
+        return None
 
 
-def ranked(snapshot: Snapshot, postings: Postings, impacts: F32, queries: Queries, encoded: EncodedQueries, k: int,
-           within: Mask | None, name: str) -> Run:  # fmt: skip
-    """The best k documents by summed impacts, which must be positive, under the one tie rule."""
-    from lexfuse.index.kernels import best
+def kept(postings: Postings, kind: str, parameters: tuple[Hashable, ...], make: Callable[[], F32]) -> F32:
+    """Impacts for these parameters; those of the parameters used last are kept for each kind of retriever.
 
-    starts, ends, factors, row_starts = _ranges(postings, encoded)
-    mask = _raw_mask(snapshot, within)
-    offsets, docs, scores = best(
-        row_starts,
-        starts,
-        ends,
-        factors,
-        postings.docs,
-        impacts,
-        snapshot.raw_order,
-        mask,
-        min(checked_k(k), len(postings.alive)),
-    )
-    return Run(name, queries.ids, snapshot.ids, offsets, snapshot.places[docs], scores)
+    >>> postings = Postings([], np.array([0]), np.array([], dtype=bool))
+    >>> kept(postings, "bm25", (1.2,), lambda: np.ones(1, np.float32)) is kept(postings, "bm25", (1.2,), lambda: np.zeros(1))
+    True
+    """
+    key = (kind, *parameters)
+    impacts = postings.impacts.get(key)
+    if impacts is None:
+        impacts = make()
+        for old in [old for old in list(postings.impacts) if isinstance(old, tuple) and old[0] == kind]:
+            postings.impacts.pop(old, None)  # another thread may have been here
+        postings.impacts[key] = impacts
+    return impacts
 
 
-def summed(snapshot: Snapshot, postings: Postings, impacts: F32, queries: Queries, encoded: EncodedQueries, pairs: Run) -> F32:
-    """The sum of impacts of every given pair, bit for bit what `ranked` gives."""
-    from lexfuse.index.kernels import pair_scores
+def translated(names: Ids, used: I32, into: Ids) -> I32:
+    """Ordinals of names as ordinals of the same names in another list; `NotFoundError` for one that is not there.
 
-    starts, ends, factors, row_starts = _ranges(postings, encoded)
-    raw = np.flatnonzero(snapshot.alive).astype(np.int32)  # live number to raw number
-    doc = raw[_translated(pairs.docs, snapshot.ids)[pairs.doc]]
-    query = np.repeat(_translated(pairs.queries, queries.ids), np.diff(pairs.offsets)).astype(np.int32)
-    scores: F32 = pair_scores(query, doc, row_starts, starts, ends, factors, postings.docs, impacts)
-    return scores
-
-
-def _translated(names: Ids, into: Ids) -> I32:
-    """Ordinals of names in another list; all of them must be there."""
+    >>> translated(Ids("abc"), np.array([2, 0], np.int32), Ids("ca")).tolist()
+    [0, 1]
+    """
     if names is into:
-        return np.arange(len(into), dtype=np.int32)
-    return np.array([into.ordinal(name) for name in names], dtype=np.int32)
+        return used
+    distinct, place = np.unique(used, return_inverse=True)
+    return np.array([into.ordinal(names[at]) for at in distinct.tolist()], dtype=np.int32)[place]
+
+
+def allowed(snapshot: Snapshot, within: Mask) -> Mask:
+    """A mask that fits the snapshot, as it came; a `ConfigError` for another length.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     allowed(Index.create(f"{folder}/i").snapshot(), np.array([True]))
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: a mask must have one flag for each of the 0 documents, got 1; make it from the same snapshot
+    """
+    if len(within) != len(snapshot):
+        expected = f"a mask must have one flag for each of the {len(snapshot):,} documents"
+        raise ConfigError(f"{expected}, got {len(within):,}; make it from the same snapshot")
+    return within
+
+
+def _raw_numbers(snapshot: Snapshot) -> I32:
+    """Live number to raw number."""
+    return np.flatnonzero(snapshot.alive).astype(np.int32)
 
 
 def _ranges(postings: Postings, encoded: EncodedQueries) -> tuple[I64, I64, F32, I64]:
-    """Posting ranges of every query term in every segment, with the term's count in the query."""
+    """Posting ranges of every query term in every segment, with the term's weight in the query."""
     segments = postings.range_starts.shape[1]
     starts = postings.range_starts[encoded.terms].ravel()
     ends = postings.range_ends[encoded.terms].ravel()
-    return starts, ends, np.repeat(encoded.counts, segments), encoded.starts * segments
+    return starts, ends, np.repeat(encoded.weights, segments), encoded.starts * segments
 
 
 def _raw_mask(snapshot: Snapshot, within: Mask | None) -> Mask:
+    """One flag per raw document, or none at all where every document is allowed."""
     if within is None:
         return np.empty(0, dtype=np.bool_) if snapshot.alive.all() else snapshot.alive
     mask = np.zeros(len(snapshot.alive), dtype=np.bool_)
-    mask[snapshot.alive] = within
+    mask[snapshot.alive] = allowed(snapshot, within)
     return mask

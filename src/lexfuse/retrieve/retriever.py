@@ -10,6 +10,7 @@ from lexfuse.data.arrays import F32, Bools
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.index.snapshot import Snapshot
 
 Mask = Bools  # one flag per document of the snapshot
 
@@ -33,6 +34,10 @@ class Retriever(Protocol):
     >>> hasattr(BM25, "retrieve") and hasattr(BM25, "score")
     True
     """
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state of the index whose documents it ranks."""
 
     @property
     def name(self) -> str:

@@ -7,32 +7,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.index.postings import Postings
-from lexfuse.index.snapshot import Snapshot
-from lexfuse.retrieve.lexical import EncodedQueries
+from lexfuse.retrieve.lexical import LexicalRetriever, allowed
+from lexfuse.retrieve.reading import EncodedQueries
 from lexfuse.retrieve.retriever import Mask, checked_k
 
 
-def ranked_signed(snapshot: Snapshot, postings: Postings, impacts: F32, queries: Queries, encoded: EncodedQueries, k: int,
-                  within: Mask | None, name: str) -> Run:  # fmt: skip
+def ranked_signed(retriever: LexicalRetriever, queries: Queries, encoded: EncodedQueries, k: int, within: Mask | None) -> Run:
     """The best k of the documents that hold a term of the query, by summed impacts of any sign."""
-    allowed = np.ones(len(snapshot.ids), dtype=np.bool_) if within is None else within
-    rows, docs, scores = [], [], []
-    for query in range(len(queries)):
-        total = np.zeros(len(postings.alive), dtype=np.float32)
-        held = np.zeros(len(postings.alive), dtype=np.bool_)
-        for at in range(int(encoded.starts[query]), int(encoded.starts[query + 1])):
-            term, count = encoded.terms[at], encoded.counts[at]
+    snapshot, postings, impacts = retriever.snapshot, retriever.postings, retriever.impacts
+    candidates = snapshot.alive.copy()
+    if within is not None:
+        candidates[snapshot.alive] = allowed(snapshot, within)
+    query, doc, score = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
+    for row in range(len(queries)):
+        total = np.zeros(len(candidates), dtype=np.float32)
+        held = np.zeros(len(candidates), dtype=np.bool_)
+        for at in range(int(encoded.starts[row]), int(encoded.starts[row + 1])):
+            term, weight = encoded.terms[at], encoded.weights[at]
             for start, end in zip(postings.range_starts[term], postings.range_ends[term], strict=True):
-                total[postings.docs[start:end]] += count * impacts[start:end]
+                total[postings.docs[start:end]] += weight * impacts[start:end]
                 held[postings.docs[start:end]] = True
-        raw = np.flatnonzero(held & snapshot.alive)
-        found = raw[allowed[snapshot.places[raw]]]
-        order = np.lexsort((snapshot.raw_order[found], -total[found]))[: checked_k(k)]
-        rows.append(np.full(len(order), query, dtype=np.int32))
-        docs.append(snapshot.places[found[order]])
-        scores.append(total[found[order]])
-    return Run.from_arrays(name, queries.ids, snapshot.ids, np.concatenate(rows), np.concatenate(docs), np.concatenate(scores))
+        raw = np.flatnonzero(held & candidates)
+        best = raw[np.lexsort((snapshot.raw_order[raw], -total[raw]))[: checked_k(k)]]
+        query.append(np.full(len(best), row, dtype=np.int32))
+        doc.append(snapshot.places[best])
+        score.append(total[best])
+    return Run.from_arrays(
+        retriever.name, queries.ids, snapshot.ids, np.concatenate(query), np.concatenate(doc), np.concatenate(score)
+    )

@@ -20,8 +20,9 @@ from lexfuse.text.languages import SUPPORTED
 from lexfuse.text.letters import composed, folded
 from lexfuse.text.scan import IDENTIFIER
 
-# A word: letters, digits and underscores, with combining accents and soft hyphens inside.
-WORD = re.compile(r"[\w\u0300-\u036f\u00ad]+")
+# A word: letters, digits and underscores, with combining accents and soft hyphens inside. The modifier apostrophe
+# counts as a letter in Unicode, but in French it is the apostrophe of an elision.
+WORD = re.compile(r"(?:[^\W\u02bc]|[\u0300-\u036f\u00ad])+")
 
 # ASCII punctuation becomes a space and capitals become small; other bytes stay for `WORD` to judge.
 _CUT = bytes(

@@ -34,18 +34,28 @@ def annotate(corpus: Corpus, *, progress: Callable[[int], None] = lambda _: None
     >>> annotate(corpus)[0][0].citations
     ('b',)
     """
+    spoken = with_languages(corpus)
     resolver = Resolver(corpus)
-    languages, citations = list(corpus.language), list(corpus.citations)
+    citations = list(corpus.citations)
     for ordinal in range(len(corpus)):
-        if not languages[ordinal]:
-            languages[ordinal] = detect(f"{corpus.title[ordinal]} {corpus.text[ordinal]}")
         citations[ordinal] = tuple(dict.fromkeys((*corpus.citations[ordinal], *cited_ids(corpus, resolver, ordinal))))
         progress(ordinal + 1)
     annotation = Annotation(
-        languages=sum(now != before for now, before in zip(languages, corpus.language, strict=True)),
+        languages=sum(now != before for now, before in zip(spoken.language, corpus.language, strict=True)),
         citations=sum(map(len, citations)) - sum(map(len, corpus.citations)),
     )
-    return replace(corpus, language=tuple(languages), citations=tuple(citations)), annotation
+    return replace(spoken, citations=tuple(citations)), annotation
+
+
+def with_languages(corpus: Corpus) -> Corpus:
+    """The corpus with every language detected that was not given.
+
+    >>> from lexfuse.data.document import Document
+    >>> with_languages(Corpus.of([Document("a", text="The court held that the appeal must fail.")])).language
+    ('en',)
+    """
+    rows = zip(corpus.language, corpus.title, corpus.text, strict=True)
+    return replace(corpus, language=tuple(given or detect(f"{title} {text}") for given, title, text in rows))
 
 
 def annotate_queries(queries: Queries) -> Queries:

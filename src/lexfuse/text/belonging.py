@@ -8,8 +8,9 @@ article 12 of a code.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from lexfuse.text.citation import PRESENT
@@ -75,13 +76,14 @@ def belonging_of(text: str, start: int, end: int) -> Belonging:
     """
     after = _after().match(text, end)
     if after is None:
-        before = _before().search(text, max(0, start - _LONGEST_NAME), start)
-        return _named(before[1], end) if before else Belonging("", end)
+        ahead = _before().search(text, max(0, start - _LONGEST_NAME), start)
+        return _named(ahead[1], end) if ahead else Belonging("", end)
     if after["present"]:
         return Belonging(PRESENT, after.end())
     if after["same"]:
-        named = [mention.name for mention in mentions(text[:start])]
-        return Belonging(named[-1] if named else PRESENT if _PLAIN.search(after.group()) else SAME, after.end())
+        before = bisect_left(mentions(text), start, key=lambda mention: mention.start)
+        named = mentions(text)[before - 1].name if before else PRESENT if _PLAIN.search(after.group()) else SAME
+        return Belonging(named, after.end())
     if after["protocol"]:
         return Belonging(f"Protocol {after['protocol_number']}", after.end(), european=True)
     if after["european"]:
@@ -101,14 +103,15 @@ class Mention(NamedTuple):
     name: str  # `PRESENT` for "le présent code"
 
 
-def mentions(text: str) -> list[Mention]:
+@lru_cache(maxsize=2)  # one text asks again and again
+def mentions(text: str) -> tuple[Mention, ...]:
     """The codes that a text names, in order of place.
 
     >>> [mention.name for mention in mentions("au livre II du code civil et au présent code")]
     ['code civil', 'present']
     """
     found = _mention().finditer(text)
-    return [Mention(m.start(), m.end(), " ".join(m.group().split()) if m["name"] else PRESENT) for m in found]
+    return tuple(Mention(m.start(), m.end(), " ".join(m.group().split()) if m["name"] else PRESENT) for m in found)
 
 
 def _named(name: str, end: int) -> Belonging:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -60,14 +61,16 @@ class Citation:
     def __str__(self) -> str:
         """The canonical form a reader would write."""
         number = f"{self.key}–{self.last}" if self.last else self.key
-        places = "".join(f"({part})" for part in self.parts) if self.system in _BARE else ", ".join(self.parts)
-        if self.system in _BARE:
-            number = f"art. {number}{places}"
-        elif self.system is System.PARAGRAPH:
-            number = f"§ {number}"
-        elif places:
-            number = f"{number}, § {places}"
-        return f"{number} {self.code}".strip() if self.code and self.code != PRESENT else number
+        if self.system is System.PARAGRAPH:
+            return f"§ {', '.join((number, *self.parts))}"
+        if self.system is System.EU_ACT:
+            return f"{self.code} {number}"
+        if self.system in _BARE or self.system is System.US_CODE:
+            number += "".join(f"({part})" for part in self.parts)
+        elif self.parts:
+            number += f", § {', '.join(self.parts)}"
+        number = f"art. {number}" if self.system in _BARE else number
+        return f"{number} {self.code}" if self.code and self.code != PRESENT else number
 
 
 PRESENT = "present"  # the code of the text that cites
@@ -97,4 +100,7 @@ _TERM_PREFIX = {System.EU_ACT: "act", System.FRENCH_CASE: "no", System.PARAGRAPH
 
 
 def _word(key: str) -> str:
-    return "".join(letter if letter.isalnum() else "_" for letter in key.lower())
+    return _NO_LETTER.sub("_", key.lower())
+
+
+_NO_LETTER = re.compile(r"\W")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from lexfuse.text.citation import DECISIONS, EVERYTHING, STATUTES, Citation, System
-from lexfuse.text.decisions import decisions, paragraphs_of_articles
+from lexfuse.text.decisions import decisions, with_paragraphs_before
 from lexfuse.text.scan import scan
 from lexfuse.text.statutes import statutes
 
@@ -27,7 +27,7 @@ def find(text: str) -> list[Citation]:
     items = list(scan(text))
     articles = statutes(text, [item for item in items if item.system in STATUTES])
     cases, paragraphs = decisions(text, [item for item in items if item.system in DECISIONS])
-    articles, paragraphs = paragraphs_of_articles(text, articles, paragraphs)
+    articles = with_paragraphs_before(text, articles, paragraphs)
     return list(_without_overlaps([*articles, *cases, *paragraphs]))
 
 

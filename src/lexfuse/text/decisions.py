@@ -17,7 +17,8 @@ _NUMBER_WORD = re.compile(
     r"\b(?:(?:CELEX(?:\snumber)?:?|pourvois?)\s?)?(?:n(?:os?|[°º])\.?(?:\s[A-Z])?|pourvois?|(?:joined\s)?cases?|affaires?(?:\sjointes)?|aff\.|CELEX:?)\s?$",
     re.IGNORECASE,
 )
-_NUMBERS = rf"[0-9]{{1,4}}(?![0-9/])(?:(?:\s?,\s?(?:(?:et|and|ou|or)\s)?|\s(?:et|and|ou|or|à|to)\s|\s?{HYPHEN}\s?)[0-9]{{1,4}}(?![\w/°]))*"
+_STEP = rf"(?:\s?,\s?(?:(?:et|and|ou|or)\s)?|\s(?:et|and|ou|or|à|to)\s|\s?{HYPHEN}\s?)"
+_NUMBERS = rf"[0-9]{{1,4}}(?![0-9/])(?:{_STEP}[0-9]{{1,4}}(?![\w/°]))*"
 PARAGRAPHS = re.compile(
     both_forms(rf"(?:\b(?:paragraph(?:e?s?)|paras?\.?|points?|pts?\.?)\s|§{{1,2}}\s?)(?P<numbers>{_NUMBERS})"), re.IGNORECASE
 )
@@ -62,26 +63,21 @@ def decisions(text: str, items: list[Item]) -> tuple[list[Citation], list[Citati
     return cited, alone
 
 
-def paragraphs_of_articles(
-    text: str, statutes: list[Citation], paragraphs: list[Citation]
-) -> tuple[list[Citation], list[Citation]]:
-    """Articles with the paragraphs named before them, and the paragraphs that are left.
+def with_paragraphs_before(text: str, articles: list[Citation], paragraphs: list[Citation]) -> list[Citation]:
+    """The articles, with the paragraphs that are said to be of them.
 
     >>> from lexfuse.text.citations import find
-    >>> [(c.key, c.parts) for c in find("paragraph 2 of Article 101 TFEU")]
-    [('101', ('2',))]
+    >>> [(c.system.value, c.key, c.parts) for c in find("paragraph 2 of Article 101 TFEU")]
+    [('paragraph', '2', ()), ('article', '101', ('2',))]
     """
-    articles, left = list(statutes), []
-    at = {citation.start: place for place, citation in enumerate(articles) if citation.system is not System.EU_ACT}
+    done = list(articles)
+    at = {citation.start: place for place, citation in enumerate(done) if citation.system is not System.EU_ACT}
     for paragraph in paragraphs:
         link = _OF_ARTICLE.match(text, paragraph.end)
         place = at.get(link.end()) if link else None
-        if place is None:
-            left.append(paragraph)
-            continue
-        article = articles[place]
-        articles[place] = replace(article, start=paragraph.start, parts=(paragraph.key, *paragraph.parts, *article.parts))
-    return articles, left
+        if place is not None:
+            done[place] = replace(done[place], parts=(paragraph.key, *paragraph.parts, *done[place].parts))
+    return done
 
 
 def _decision(text: str, item: Item) -> Citation:

@@ -48,6 +48,7 @@ def items_of(match: re.Match[str]) -> list[Item]:
 
 _FRENCH_PREFIX = re.compile(r"(L\.?\s?[OPop]|[LRDAlrda])\.?\s?(\*?)\.?\s?$")
 _USUAL_PREFIXES = frozenset({"L. ", "R. ", "D. "})
+_PLAIN_NUMBER = re.compile("[0-9]+(?:-[0-9]+)*")
 _FRENCH_NEXT = re.compile(both_forms(rf"((?:{AND}|{TO_WORD})(?=[0-9]))"))
 _FRENCH_TO = re.compile(both_forms(TO_WORD))
 _LIST_STEP = r"(?:\s?,\s?|\s)(?:(?:et|ou|à|and|or|to)\s)?"
@@ -55,6 +56,7 @@ _ARTICLE_BEFORE = re.compile(
     both_forms(rf"\b(?:articles?|arts?\.?)\s?(?:[LRDA]\.?\s?\*?\s?[0-9][\w*-]*(?:\s[a-z]+\b)?{_LIST_STEP})*$"), re.IGNORECASE
 )
 _ARTICLE_NEAR = re.compile(both_forms(rf"(?:\b(?:voir|see|cf\.)\s|\(|\b[LRD]\.\s?\*?\s?[0-9][\w*-]*(?:\s\w+)?{_LIST_STEP})$"))
+_LIST_AFTER = re.compile(both_forms(r"(?:\s?,\s?|\s(?:et|ou|à|and|or|to)\s)[LRD]\.\s?\*?\s?[0-9]"))
 _CODE_AFTER = re.compile(r"\s(?:du\s(?![0-9])|de\s(?:la|ce)\s|de\sl|C\.\s)")
 _BEFORE = 100  # characters looked back for the word "article" or another article of the list
 
@@ -94,7 +96,8 @@ def _is_cited(text: str, begin: int, end: int, reading: _Reading) -> bool:
     if _CODE_AFTER.match(text, end) or _ARTICLE_BEFORE.search(text, max(0, begin - _BEFORE), begin):
         return True
     if reading.dotted and text[begin] in "LRD":
-        return begin == 0 or _ARTICLE_NEAR.search(text, max(0, begin - _BEFORE), begin) is not None
+        near = _LIST_AFTER.match(text, end) or _ARTICLE_NEAR.search(text, max(0, begin - _BEFORE), begin)
+        return begin == 0 or near is not None
     return text[begin] in "LRD" and not text[:begin].strip() and not text[end:].strip()
 
 
@@ -104,6 +107,9 @@ def _french_reading(spelled: str, at: int) -> _Reading:
 
     Where the letter is given once, it counts for the whole list: L. 1234-1, 1234-2 à 1234-5.
     """
+    if at == 3 and _PLAIN_NUMBER.fullmatch(spelled, at):  # by far the most frequent: L. 1234-5
+        written = spelled[at:]
+        return _Reading(at, ((0, len(written), spelled[0] + written, False),), "-" in written, dotted=True)
     prefix, written = _FRENCH_PREFIX.search(spelled, 0, at), spelled[at:]
     if prefix is None:  # pragma: no cover -- the pattern looks back at one
         raise AssertionError(spelled)
@@ -189,6 +195,7 @@ def _ecli(match: re.Match[str]) -> list[Item]:
 
 
 _CASE = re.compile(r"([0-9]{1,4})/([0-9]{2,4})[^,0-9]*")
+_OPINION = re.compile(r"(?:Opinion|[Aa]vis)\s$")
 _JOURNAL = re.compile(r"\b(?:OJ|JO)(?:\s[0-9]{4})?,?\s?$")
 
 
@@ -204,15 +211,17 @@ def _case(match: re.Match[str]) -> list[Item]:
 
 
 def _old_case(match: re.Match[str]) -> list[Item]:
-    """Cases from before 1989 have no letter: Case 26/62 is C-26/62 in today's form."""
-    return [*_cases(match, "C", match.start())]
+    """Cases from before 1989 have no letter: Case 26/62 is C-26/62 in today's form. Opinions never had one."""
+    opinion = _OPINION.search(match.string, max(0, match.start() - 8), match.start())
+    return [*_cases(match, "Opinion" if opinion else "C", opinion.start() if opinion else match.start())]
 
 
 def _cases(match: re.Match[str], court: str, start: int) -> Iterator[Item]:
     for one in _CASE.finditer(match.string, match.start(), match.end()):
         end = one.end() if one.end() == match.end() else one.end(2)
         first = one.start() == match.start()
-        yield Item(start if first else one.start(), end, System.EU_CASE, f"{court}-{int(one[1])}/{one[2][-2:]}")
+        key = f"{court}{' ' if court == 'Opinion' else '-'}{int(one[1])}/{one[2][-2:]}"
+        yield Item(start if first else one.start(), end, System.EU_CASE, key)
 
 
 _ACT_KINDS = {

@@ -1,24 +1,28 @@
 """Which language a text is in: French and English are analysed, others recognised so as not to be mistaken.
 
-Function words decide, letters help: law has long sentences full of function words, and a short query
-still shows its accents, elisions or word endings.
+Function words decide where there are some; letters decide a query of two words. The weights of triples of letters
+(``letter_triples.txt``) are rounded log ratios of their shares in French and English words, made by
+``bench/languages.py --learn``.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import cache
 from importlib.resources import files
 
+from lexfuse.text.letters import composed, folded
+
 SUPPORTED = ("fr", "en")
-SAMPLE = 4000  # characters; more does not change the answer
+SAMPLE = 2000  # characters; more does not change the answer
+_DECISIVE = 12.0  # votes of function words that letters need not confirm
+_FUNCTION_WORD = 2.0  # votes, divided among the languages that have the word
+_TRIPLE = 0.2  # votes for each unit of a triple's weight
+_MARGIN = 0.3  # votes between the first and the second language, or none is named
 
 _WORD = re.compile(r"[^\W\d_]+")
-_FRENCH_LETTERS = re.compile(
-    r"[éèêëàâçùûîïôœ]|\b(?:[ldjnstcm]|qu|jusqu|lorsqu|puisqu)['’ʼ](?=\w)|(?:tion|ment|eur|aux|eux|age|ité|ée)s?\b"
-)
-_ENGLISH_LETTERS = re.compile(r"\b(?:wh|th|sh|kn)|(?:ing|ght|ness|ship|ful|able|ly|ed|ity| law|wn|ck)s?\b|\w[’']s\b")
+_FRENCH_LETTERS = re.compile(r"[éèêëàâçùûîïôœ]|\b(?:[ldjnstcm]|qu|jusqu|lorsqu|puisqu)['’ʼ](?=\w)")
+_ENGLISH_LETTERS = re.compile(r"\w[’']s\b")
 
 
 def detect(text: str) -> str:
@@ -29,25 +33,71 @@ def detect(text: str) -> str:
     >>> detect("Die Würde des Menschen ist unantastbar"), detect("12345")
     ('de', '')
     """
-    sample = text[:SAMPLE].lower()
+    sample = composed(text[:SAMPLE]).lower()
     words = _WORD.findall(sample)
-    votes = {language: sum(2.0 * (word in common) for word in words) for language, common in function_words().items()}
-    votes["fr"] += 0.5 * len(_FRENCH_LETTERS.findall(sample))
-    votes["en"] += 0.5 * len(_ENGLISH_LETTERS.findall(sample))
+    votes = _function_votes(words)
     best, second = sorted(votes, key=votes.__getitem__, reverse=True)[:2]
-    return best if votes[best] > votes[second] else ""
+    if votes[best] - votes[second] < _DECISIVE:
+        votes["fr"] += len(_FRENCH_LETTERS.findall(sample))
+        votes["en"] += len(_ENGLISH_LETTERS.findall(sample))
+        weight = _TRIPLE * triple_weight(words)
+        votes["fr" if weight > 0 else "en"] += abs(weight)
+        best, second = sorted(votes, key=votes.__getitem__, reverse=True)[:2]
+    return best if votes[best] - votes[second] >= _MARGIN else ""
+
+
+def _function_votes(words: list[str]) -> dict[str, float]:
+    known = function_words()
+    votes = dict.fromkeys(_languages(), 0.0)
+    for word in words:
+        languages = known.get(word)
+        if languages:
+            for language in languages:
+                votes[language] += _FUNCTION_WORD / len(languages)
+    return votes
+
+
+def triple_weight(words: list[str]) -> int:
+    """What the letters of words say: above zero French, below zero English.
+
+    >>> triple_weight(["conges", "payes"]) > 0 > triple_weight(["cold", "exposure", "growth"])
+    True
+    """
+    weights = _triples()
+    text = f" {folded(' '.join(words))} "
+    return sum(weights.get(text[at : at + 3], 0) for at in range(len(text) - 2))
 
 
 @cache
-def function_words() -> dict[str, frozenset[str]]:
-    """Words that tell a language, by language; words shared by two of them are left out.
+def function_words() -> dict[str, tuple[str, ...]]:
+    """Words that tell a language, each with the languages that have it.
 
-    >>> "shall" in function_words()["en"], "a" in function_words()["en"]
-    (True, False)
+    >>> function_words()["shall"], function_words()["de"]
+    (('en',), ('fr', 'nl'))
     """
-    lists: dict[str, frozenset[str]] = {}
-    for line in (files("lexfuse.text") / "function_words.txt").read_text("utf-8").splitlines():
+    languages: dict[str, tuple[str, ...]] = {}
+    for line in _lines("function_words.txt"):
         language, words = line.split(":")
-        lists[language] = frozenset(words.split())
-    counts = Counter(word for common in lists.values() for word in common)
-    return {language: frozenset(word for word in common if counts[word] == 1) for language, common in lists.items()}
+        for word in words.split():
+            languages[word] = (*languages.get(word, ()), language)
+    return languages
+
+
+@cache
+def _languages() -> tuple[str, ...]:
+    return tuple(line.split(":")[0] for line in _lines("function_words.txt"))
+
+
+@cache
+def _triples() -> dict[str, int]:
+    weights: dict[str, int] = {}
+    for line in _lines("letter_triples.txt"):
+        head, triples = line.split(":")
+        language, size = head.split()
+        weight = int(size) if language == "fr" else -int(size)
+        weights |= {triple.replace("_", " "): weight for triple in triples.split()}
+    return weights
+
+
+def _lines(name: str) -> list[str]:
+    return (files("lexfuse.text") / name).read_text("utf-8").splitlines()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 _LIGATURES = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"})
 
 
@@ -15,8 +17,9 @@ def folded(text: str) -> str:
     """
     if text.isascii():
         return text
-    apart = unicodedata.normalize("NFKD", text.translate(_LIGATURES))
-    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_LIGATURES)))
+    # Other alphabets have marks of their own.
+    return bare if bare.isascii() else "".join(letter for letter in bare if not unicodedata.combining(letter))
 
 
 def composed(word: str) -> str:

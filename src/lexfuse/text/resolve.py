@@ -15,7 +15,7 @@ from lexfuse.text.citations import find
 from lexfuse.text.codes import matching_codes
 from lexfuse.text.scan import scan
 
-_ACT_LETTER = {"directive": "L", "regulation": "R", "decision": "D"}
+_ACT_LETTERS = {"directive": "L", "regulation": "R", "decision": "DF"}  # of CELEX numbers; F: framework decisions
 _ARTICLES = STATUTES - {System.EU_ACT, System.US_CODE}
 
 
@@ -62,16 +62,14 @@ class Resolver:
         [0]
         """
         found: dict[int, None] = {}
-        named: list[Mention] | None = None
         for citation in find(text):
             ordinals = self.resolve(citation, own_code=own_code)
             if not ordinals and own_code and not citation.code and citation.system in _ARTICLES:
-                named = mentions(text) if named is None else named
-                ordinals = self._in_nearest(citation, named)
+                ordinals = self._in_nearest(citation, mentions(text))
             found |= dict.fromkeys(ordinals)
         return list(found)
 
-    def _in_nearest(self, citation: Citation, named: list[Mention]) -> list[int]:
+    def _in_nearest(self, citation: Citation, named: tuple[Mention, ...]) -> list[int]:
         """The article in the code that is named nearest: (dispositions du code du travail prévues à l')article R. 1."""
         if not named:
             return []
@@ -83,11 +81,12 @@ class Resolver:
         if not citation.last:
             return first
         last = self._numbered(citation.last, citation.code, own_code)
-        code = self._corpus.code
+        code, number = self._corpus.code, self._corpus.number
         for start in first:
             for stop in last:
                 if start <= stop and code[start] == code[stop]:
-                    return [n for n in range(start, stop + 1) if code[n] == code[start] and self._same_series(n, start)]
+                    series = {_series(number[start]), _series(number[stop])}
+                    return [n for n in range(start, stop + 1) if code[n] == code[start] and _series(number[n]) in series]
         return sorted({*first, *last})
 
     def _numbered(self, number: str, cited: str, own_code: str) -> list[int]:
@@ -100,10 +99,6 @@ class Resolver:
                 self._meant[cited] = matching_codes(cited, self._codes)
             return [ordinal for ordinal in candidates if code[ordinal] in self._meant[cited]]
         return [ordinal for ordinal in candidates if code[ordinal] == own_code] if own_code else candidates
-
-    def _same_series(self, ordinal: int, start: int) -> bool:
-        """L articles run with L articles, R with R; annexes and articles of another letter stay out."""
-        return _series(self._corpus.number[ordinal]) == _series(self._corpus.number[start])
 
     def _decisions(self, citation: Citation) -> list[int]:
         keys = celex_of_act(citation) if citation.system is System.EU_ACT else [identifier_key(citation.key)]
@@ -139,10 +134,9 @@ def celex_of_act(citation: Citation) -> list[str]:
     >>> celex_of_act(find("Directive 2004/18/EC")[0]), celex_of_act(find("Regulation (EC) No 1/2003")[0])
     (['32004L0018'], ['32003R0001'])
     """
-    letter = _ACT_LETTER[citation.code]
     first, second = citation.key.split("/")
-    orders = [(first, second), (second, first)]
-    return [f"3{_year(year)}{letter}{int(number):04d}" for year, number in orders if _year(year)]
+    orders = [(_year(year), number) for year, number in ((first, second), (second, first)) if _year(year)]
+    return [f"3{year}{letter}{int(number):04d}" for year, number in orders for letter in _ACT_LETTERS[citation.code]]
 
 
 def _year(digits: str) -> str:
@@ -152,6 +146,7 @@ def _year(digits: str) -> str:
 
 
 def _series(number: str) -> str:
+    """L articles run with L articles, R with R; annexes and articles of another letter stay out of a range."""
     letters = re.match(r"[A-Z]*", number_key(number))
     return letters.group() if letters else ""
 

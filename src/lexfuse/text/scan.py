@@ -19,7 +19,7 @@ _REGISTER = r"(?:P\(R\)|PPU|P|R|RENV|AJ|OP|SA|REV|DEP)"
 
 def _behind(*forms: str) -> str:
     """A number (its first digit is read already) that comes right after one of these forms."""
-    return "(?:" + "|".join(rf"(?<=(?<![\w.]){form}[0-9])" for form in forms) + ")"
+    return "(?:" + "|".join(rf"(?<=(?<![\w.\u0300-\u036f]){form}[0-9])" for form in forms) + ")"
 
 
 def _after_prefix() -> str:
@@ -44,7 +44,10 @@ _ARTICLE = _behind(r"[Aa]rticle\s", r"ARTICLE\s", r"[Aa]rt\.\s", r"[Aa]rt\s", r"
 _ARTICLE_GLUED = _behind(r"[Aa]rt\.")
 _ARTICLES = _behind(r"[Aa]rticles\s", r"ARTICLES\s", r"[Aa]rts\.\s", r"[Aa]rts\s")
 _COURT = _behind(f"[CTFctf]{HYPHEN}", "[CT]", rf"[CTFctf]{HYPHEN}\s", r"[CTF]\s")
-_CASE_WORD = _behind(r"[Cc]ase\s", r"[Cc]ases\s", r"[Aa]ffaire\s", r"[Aa]ffaires\s", r"[Aa]ffaires\sjointes\s", r"[Aa]ff\.\s")
+_CASE_WORD = _behind(
+    *(r"[Cc]ase\s", r"[Cc]ases\s", r"[Aa]ffaire\s", r"[Aa]ffaires\s", r"[Aa]ffaires\sjointes\s", r"[Aa]ff\.\s"),
+    *(r"Opinion\s", r"[Aa]vis\s"),
+)
 _US_CODE = r"(?:U\.?\s?S\.?\s?C\.?(?:\s?[AS]\.?)?|u\.?s\.?c\.?|United\sStates\sCode,?)"
 _SECTION = rf"{SECTION}(?:{PLACE})*"
 _SECTIONS = r"(?:§§\s?|[Ss]ec(?:tions|s\.)\s)"
@@ -54,12 +57,12 @@ IDENTIFIER = re.compile(
     both_forms(
         rf"""
     [0-9](?<![0-9][0-9])(?:
-        (?P<french>{_after_prefix()}[0-9]*(?:er\b)?(?:{HYPHEN}[0-9]+(?![0-9]*°))*(?:\s?{LATIN}\b)?(?:[A-Z]\b|{LETTER})?(?![A-Z0-9_])
+        (?P<french>{_after_prefix()}[0-9]*(?:er\b)?(?:{HYPHEN}[0-9]+(?![0-9]*°))*(?:\s?{LATIN}\b)?(?:[A-Z]\b|{LETTER})?(?![A-Z](?![a-zé])|[0-9_])
             (?:(?:{AND}|{TO_WORD})[0-9]+(?:{HYPHEN}[0-9]+)+(?![\w°/]|\.[0-9])(?:\s{LATIN}\b)?)*)
       | (?P<case>(?<=[CTF‐‑‒–−\s-][0-9])(?=[0-9]{{0,3}}/){_COURT}
             [0-9]{{0,3}}/(?:19|20)?[0-9]{{2}}(?![0-9/])(?:\s{_REGISTER}(?!\w))?
             (?:{AND}[0-9]{{1,4}}/[0-9]{{2}}(?![0-9/])(?:\s{_REGISTER}(?!\w))?)*)
-      | (?P<old_case>(?<=[es.]\s[0-9])(?=[0-9]{{0,3}}/){_CASE_WORD}
+      | (?P<old_case>(?<=[ens.]\s[0-9])(?=[0-9]{{0,3}}/){_CASE_WORD}
             [0-9]{{0,3}}/[0-9]{{2}}(?![0-9/])(?:{AND}[0-9]{{1,4}}/[0-9]{{2}}(?![0-9/]))*)
       | (?P<articles>(?<=[sS.]\s[0-9]){_ARTICLES}[0-9]*{NUMBER_TAIL}{PLACES}
             (?:(?:{AND}|{TO})[0-9]+{NUMBER_TAIL}{PLACES}(?![\w°]))*)

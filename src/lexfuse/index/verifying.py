@@ -1,0 +1,46 @@
+"""Look for damage: files against their check sums, and the catalog against itself and the segments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lexfuse.errors import LexFuseError
+from lexfuse.index.catalog import Catalog, Named
+from lexfuse.index.segment import damages
+from lexfuse.index.strings import StringList
+
+
+def damages_of(catalog: Catalog, folder: Path) -> tuple[list[str], int | None]:
+    """Every damage of an index, one line each, and the generation that was looked at, None if that cannot be told.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")):
+    ...     catalog = Catalog.open(Path(folder, "i"))
+    ...     print(damages_of(catalog, Path(folder, "i")))
+    ...     catalog.close()
+    ([], 0)
+    """
+    found: list[str] = []
+    generation = None
+    try:
+        with catalog.reading():
+            generation = catalog.meta("generation")
+            found += catalog.damages()
+            for segment in catalog.segments():
+                wrong = damages(folder / segment.folder, segment.manifest)
+                found += wrong or _differences(catalog, folder, segment)
+    except LexFuseError as error:
+        found.append(str(error))
+    return found, generation
+
+
+def _differences(catalog: Catalog, folder: Path, segment: Named) -> list[str]:
+    """Where the catalog's living documents and a segment's ids less the tombstones are not the same."""
+    buried = {ordinal for number, ordinal in catalog.tombstones() if number == segment.number}
+    ids = StringList.load(folder / segment.folder / "ids")
+    expected = [(ordinal, id) for ordinal, id in enumerate(ids) if ordinal not in buried]
+    members = catalog.members(segment.number)
+    if members == expected and len(ids) == segment.documents and all(ordinal < len(ids) for ordinal in buried):
+        return []
+    return [f"{folder / segment.folder}: {len(expected):,} living documents, the catalog has {len(members):,} or others"]

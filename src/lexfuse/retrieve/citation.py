@@ -1,0 +1,162 @@
+"""Citation lookup: the documents that a query names, by whatever spelling.
+
+``article L. 1237-19 du code du travail``, ``C-60/22``, ``L. 1 à L. 9`` or ``C-60/22, paragraph 64`` are not words to
+match but names to look up. What is named comes first, in the order in which the query names it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import orjson
+
+from lexfuse.data.arrays import F32, I32, offsets_of
+from lexfuse.data.corpus import Corpus, days
+from lexfuse.data.document import Kind, Status
+from lexfuse.data.ids import Ids
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.index.snapshot import Snapshot
+from lexfuse.retrieve.lexical import allowed, translated
+from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
+from lexfuse.text.citations import find
+from lexfuse.text.resolve import Resolver, number_key
+
+_LATIN = ("BIS", "TER", "QUATER", "QUINQUIES", "SEXIES", "SEPTIES", "OCTIES", "NONIES", "DECIES")
+_SERIES = {"LO": "L", "D": "R"}  # printed among those of the other letter
+_NUMBER_PART = re.compile(rf"\d+|{'|'.join(_LATIN)}|[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class CitationLookup:
+    """Ranks the documents that a query names, and no others.
+
+    What is named first scores 1, what is named second 1/2, then 1/3 and so on. Documents that one name fits (versions of
+    an article, articles of that number in several codes where none is named, all paragraphs of a judgment) score the
+    same; a range names its articles one after the other. A document that is named twice counts where it is first.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.index.index import Index
+    >>> articles = [Document(f"id{n}", number=f"L{n}", code="Code du travail", kind=Kind.STATUTE) for n in (1, 2, 3)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     index = Index.create(f"{folder}/i")
+    ...     _ = index.add(articles)
+    ...     queries = Queries.of([Query("q", "les articles L. 2 et L. 1 du code du travail")])
+    ...     CitationLookup(index.snapshot()).retrieve(queries, 10).as_dict()
+    {'q': {'id2': 1.0, 'id1': 0.5}}
+    """
+
+    snapshot: Snapshot
+    name: str = field(default="citation", kw_only=True)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Above zero for what is named, zero for what is not."""
+        return Bounds(0.0, 1.0)
+
+    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+        """The first k documents that each query names, among those the mask allows; none where it names none."""
+        order = self.snapshot.ids.order
+        within = None if within is None else allowed(self.snapshot, within)
+        rankings = []
+        for text in queries.text:
+            named = [(-score, int(order[doc]), doc) for doc, score in self.named(text).items() if within is None or within[doc]]
+            rankings.append(sorted(named)[: checked_k(k)])
+        hits = [hit for ranking in rankings for hit in ranking]
+        return Run(
+            self.name,
+            queries.ids,
+            self.snapshot.ids,
+            offsets_of(np.array([len(ranking) for ranking in rankings], dtype=np.int64)),
+            np.array([doc for _, _, doc in hits], dtype=np.int32),
+            np.array([-score for score, _, _ in hits], dtype=np.float32),
+        )
+
+    def score(self, queries: Queries, pairs: Run) -> F32:
+        """The score of every pair of query and document in a run, in its order; 0 where the query does not name it."""
+        docs = translated(pairs.docs, pairs.doc, self.snapshot.ids).tolist()
+        scores = np.zeros(len(docs), dtype=np.float32)
+        for row, query in enumerate(pairs.queries):
+            start, stop = int(pairs.offsets[row]), int(pairs.offsets[row + 1])
+            named = self.named(queries.text[queries.ids.ordinal(query)]) if stop > start else {}
+            scores[start:stop] = [named.get(doc, 0.0) for doc in docs[start:stop]]
+        return scores
+
+    def named(self, text: str) -> dict[int, float]:
+        """Numbers of the documents that a text names, with their scores."""
+        place: dict[int, int] = {}
+        last = 0
+        for citation in find(text):
+            found = self._resolver.resolve(citation)
+            names = [number_key(self._corpus.number[at]) if citation.last else "" for at in found]
+            new = [(name, at) for name, at in zip(names, found, strict=True) if at not in place]
+            positions = {name: last + at for at, name in enumerate(dict.fromkeys(name for name, _ in new), start=1)}
+            place |= {at: positions[name] for name, at in new}
+            last += len(positions)
+        return {int(self._order[at]): 1.0 / position for at, position in place.items()}
+
+    @cached_property
+    def _order(self) -> I32:
+        """Documents in the order of codes and numbers, which is what a range runs through."""
+        code, number = _texts(self.snapshot, "code"), _texts(self.snapshot, "number")
+        keys = [(code[at], article_order(number[at])) for at in range(len(self.snapshot))]
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int32)
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        """What resolving needs of the documents, in `_order`: no texts are read."""
+        snapshot, order = self.snapshot, self._order.tolist()
+        code, number, kind = (_texts(snapshot, name) for name in ("code", "number", "kind"))
+        identifiers = snapshot.column("identifiers")
+        blank, empty = ("",) * len(order), ((),) * len(order)
+        undated = days([None]).repeat(len(order))
+        return Corpus(
+            ids=Ids(snapshot.ids[at] for at in order),
+            title=blank,
+            text=blank,
+            language=blank,
+            kind=tuple(Kind(kind[at]) for at in order),
+            code=tuple(code[at] for at in order),
+            number=tuple(number[at] for at in order),
+            headings=empty,
+            court=blank,
+            date=undated,
+            valid_from=undated,
+            valid_to=undated,
+            status=(Status.UNKNOWN,) * len(order),
+            identifiers=tuple(tuple(orjson.loads(identifiers[at])) if identifiers[at] else () for at in order),
+            citations=empty,
+            extra=({},) * len(order),
+        )
+
+    @cached_property
+    def _resolver(self) -> Resolver:
+        return Resolver(self._corpus)
+
+
+def article_order(number: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that sorts article numbers as a code prints them.
+
+    Numbers go by value, ``-1`` before ``bis``; R and D articles stand among each other, and so do L and LO. A letter at the
+    end was put in before the article (L1 A, L1), but in codes whose numbers have no letter in front after it (39, 39 A).
+
+    >>> sorted(["L10-1", "L2-9 bis", "L2-9", "L2-9 A", "L2-9-1", "D5", "R4", "R6"], key=article_order)
+    ['L2-9 A', 'L2-9', 'L2-9-1', 'L2-9 bis', 'L10-1', 'R4', 'D5', 'R6']
+    """
+    parts = _NUMBER_PART.findall(number_key(number))
+    series = parts.pop(0) if parts and parts[0].isalpha() else ""
+    inserted = -1 if series else 2
+    places = [
+        (1, int(part), "") if part.isdecimal() else (2, _LATIN.index(part), "") if part in _LATIN else (inserted, 0, part)
+        for part in parts
+    ]
+    return ((0, 0, _SERIES.get(series, series)), *places, (0, 0, series))
+
+
+def _texts(snapshot: Snapshot, column: str) -> list[str]:
+    return [value or "" for value in snapshot.column(column)]

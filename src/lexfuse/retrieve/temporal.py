@@ -1,0 +1,110 @@
+"""Retrieval as of each query's own day: only documents dated before it are candidates.
+
+A paragraph of a judgment can cite what was decided before it, never after (CJEU 3.1); so a fair experiment filters by the
+date of the query. It is a true filter, one mask for all queries of a day, applied inside the retriever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexfuse.data.arrays import I64, Days, offsets_of
+from lexfuse.data.corpus import days
+from lexfuse.data.dates import parse_date
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.index.snapshot import Snapshot
+from lexfuse.retrieve.retriever import Mask, Retriever
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SameDay:
+    """Queries that share their candidates: those of one day, and the documents that were there before it.
+
+    >>> SameDay(np.array([], np.int64), Queries.of([]), np.array([True])).within
+    array([ True])
+    """
+
+    rows: I64  # where the queries stand among all
+    queries: Queries
+    within: Mask | None
+
+
+def document_dates(snapshot: Snapshot) -> Days:
+    """The date of every document of a snapshot, NaT where it has none.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     document_dates(Index.create(f"{folder}/i").snapshot()).tolist()
+    []
+    """
+    return days(parse_date(value) for value in snapshot.column("date"))
+
+
+def by_day(queries: Queries, dates: Days, within: Mask | None = None) -> Iterator[SameDay]:
+    """The queries grouped by day, each group with the mask of the documents dated before it, earliest first.
+
+    A document without a date is before no day. A query without one is a `DataError`.
+
+    >>> import datetime
+    >>> from lexfuse.data.queries import Query
+    >>> queries = Queries.of([Query("q", "", date=datetime.date(2020, 5, 1))])
+    >>> next(by_day(queries, np.array(["2020-04-30", "2020-05-01", "NaT"], "datetime64[D]"))).within
+    array([ True, False, False])
+    """
+    undated = np.flatnonzero(np.isnat(queries.date))
+    if len(undated):
+        first = queries.ids[int(undated[0])]
+        raise DataError(f"{len(undated):,} of {len(queries):,} queries have no date, first {first!r}; give them one")
+    if within is not None and len(within) != len(dates):
+        raise ConfigError(
+            f"there are dates of {len(dates):,} documents and a mask of {len(within):,}; make both from one snapshot"
+        )
+    for day in np.unique(queries.date):
+        rows = np.flatnonzero(queries.date == day)
+        before = dates < day  # never true for NaT
+        yield SameDay(rows, queries.select(rows.tolist()), before if within is None else before & within)
+
+
+def retrieve_before(retriever: Retriever, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+    """The best k documents of every query among those dated before it, for any retriever.
+
+    >>> import datetime, tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.index.index import Index
+    >>> from lexfuse.retrieve.bm25 import BM25
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     index = Index.create(f"{folder}/i")
+    ...     _ = index.add([Document(str(year), text="consent", date=datetime.date(year, 1, 1)) for year in (2019, 2021)])
+    ...     queries = Queries.of([Query("q", "consent", date=datetime.date(2020, 1, 1))])
+    ...     [hit.doc for hit in retrieve_before(BM25(index.snapshot()), queries, 10).hits("q")]
+    ['2019']
+    """
+    groups = list(by_day(queries, document_dates(retriever.snapshot), within))
+    runs = [retriever.retrieve(group.queries, k, within=group.within) for group in groups]
+    return joined(queries, groups, runs) if runs else retriever.retrieve(queries, k, within=within)
+
+
+def joined(queries: Queries, groups: list[SameDay], runs: list[Run]) -> Run:
+    """The rankings of all groups as one run, queries in their own order.
+
+    >>> queries = Queries.of([])
+    >>> joined(queries, [SameDay(np.array([], np.int64), queries, None)], [Run.of("x", {})]).name
+    'x'
+    """
+    sizes = np.zeros(len(queries), dtype=np.int64)
+    for group, run in zip(groups, runs, strict=True):
+        sizes[group.rows] = np.diff(run.offsets)
+    offsets = offsets_of(sizes)
+    doc, score = np.empty(offsets[-1], dtype=np.int32), np.empty(offsets[-1], dtype=np.float32)
+    for group, run in zip(groups, runs, strict=True):
+        within_row = np.arange(len(run.doc)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
+        places = np.repeat(offsets[:-1][group.rows], np.diff(run.offsets)) + within_row
+        doc[places], score[places] = run.doc, run.score
+    return Run(runs[0].name, queries.ids, runs[0].docs, offsets, doc, score)

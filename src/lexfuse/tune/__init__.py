@@ -1,0 +1,1 @@
+"""Choosing parameters on judged queries; every choice carries the evidence for it."""

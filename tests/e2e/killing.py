@@ -1,0 +1,189 @@
+"""Kills writers of an index again and again, and tells after each kill what is wrong with the index: one JSON line a kill.
+
+    python killing.py FOLDER KILLS SEED [--names-first]
+
+One process loads everything once and forks the writers, so that two hundred take seconds. A writer tells each
+operation before and after it; the one in flight may have happened or not, but only as a whole. With
+``--names-first`` writers break the rule that files come before their names, so the check must find damage.
+"""
+
+import json
+import os
+import random
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+
+from lexfuse.data.document import Document
+from lexfuse.data.queries import Queries, Query
+from lexfuse.errors import LexFuseError
+from lexfuse.index.index import Index
+from lexfuse.index.segment import Segment
+from lexfuse.retrieve.bm25 import BM25
+
+LONGEST = 0.06  # seconds until a kill: the time of a few operations
+MOST = 60  # documents
+
+
+def document(id, version):
+    return Document(id, title=f"Document {id}", text=f"common words and only{id}version{version} " * 30, language="en")
+
+
+def operation(state, chance):
+    """One change of the index, drawn at random: its name, and the documents with their versions that it leaves."""
+    free = sorted({f"d{number}" for number in range(MOST)} - state.keys())
+    kind = chance.choice(["add", "add", "update", "update", "delete", "delete", "merge", "compact", "rebuild"])
+    if kind == "add" and free:
+        return kind, dict.fromkeys(chance.sample(free, min(len(free), chance.randint(1, 8))), 1)
+    if kind in ("update", "delete") and state:
+        chosen = chance.sample(sorted(state), min(len(state), chance.randint(1, 5)))
+        return kind, {id: state[id] + 1 for id in chosen}
+    return kind if kind in ("compact", "rebuild") else "merge", {}
+
+
+def applied(state, kind, documents):
+    if kind == "delete":
+        return {id: version for id, version in state.items() if id not in documents}
+    return {**state, **documents}
+
+
+def change(index, kind, documents):
+    if kind in ("add", "update"):
+        index.add([document(*one) for one in documents.items()], update=kind == "update")
+    elif kind == "delete":
+        index.delete(list(documents))
+    else:
+        getattr(index, kind)()
+
+
+def write_for_ever(folder, state, chance, report):
+    """The writer: change after change until it is killed."""
+    with Index(folder) as index:
+        os.write(report, b"ready\n")
+        while True:
+            kind, documents = operation(state, chance)
+            os.write(report, json.dumps(["begun", kind, documents]).encode() + b"\n")
+            change(index, kind, documents)
+            os.write(report, b'["done"]\n')
+            state = applied(state, kind, documents)
+
+
+def killed(folder, state, chance):
+    """Fork a writer, kill it after a random time, and give what it told."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            write_for_ever(folder, state, chance, writing)
+        except BaseException as error:
+            os.write(writing, json.dumps(["failed", repr(error)]).encode() + b"\n")
+        finally:
+            os._exit(1)
+    os.close(writing)
+    told = b""
+    while not told.startswith(b"ready\n"):
+        more = os.read(reading, 1 << 16)
+        if not more:
+            break
+        told += more
+    end = time.monotonic() + chance.uniform(0.001, LONGEST)
+    while (left := end - time.monotonic()) > 0 and select.select([reading], [], [], left)[0]:
+        more = os.read(reading, 1 << 16)
+        if not more:
+            break
+        told += more
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    while more := os.read(reading, 1 << 16):
+        told += more
+    os.close(reading)
+    return [json.loads(line) for line in told.decode().splitlines() if line != "ready"]
+
+
+def outcomes(state, events):
+    """The states the index may be in: what was done, and also what was in flight."""
+    flying = None
+    for name, *what in events:
+        if name == "begun":
+            flying = what
+        elif name == "done":
+            state = applied(state, *flying)
+            flying = None
+    return [state] if flying is None else [state, applied(state, *flying)]
+
+
+def problems_of(folder, possible, chance):
+    """What is wrong with the index, and the state it is in."""
+    with Index(folder) as index:
+        wrong = index.verify()
+        with index.snapshot() as snapshot:
+            held = {id: snapshot.document(id) for id in snapshot.ids}
+            state = next((state for state in possible if held == {id: document(id, version) for id, version in state.items()}), None)
+            if state is None:
+                return [*wrong, f"holds {sorted(held)}, expected one of {possible}"], possible[0]
+            for id in chance.sample(sorted(state), min(3, len(state))):
+                found = BM25(snapshot).retrieve(Queries.of([Query("q", f"only{id}version{state[id]}", "en")]), 5).hits("q")
+                wrong += [] if [hit.doc for hit in found] == [id] else [f"searching for {id} finds {found}"]
+            common = BM25(snapshot).retrieve(Queries.of([Query("q", "common", "en")]), MOST).hits("q")
+            wrong += [] if [hit.doc for hit in common] == sorted(state) else [f"searching for all finds {common}"]
+    return wrong, state
+
+
+def unnamed(folder):
+    with Index(folder) as index, index.snapshot() as snapshot:
+        named = len(snapshot.segments)
+    return len(list((folder / "segments").iterdir())) - named
+
+
+def names_first():
+    """Break the order: the catalog names a segment whose files are written by the next operation only."""
+    save, late = Segment.save, []
+
+    def save_late(self, folder):
+        while late:
+            late.pop()()
+        late.append(lambda: save(self, folder))
+        return "0" * 64
+
+    Segment.save = save_late
+
+
+def load_everything(folder):
+    """Use all there is once, so that the writers, which inherit it, spend their time on writing."""
+    state = {"d1": 1, "d2": 1}
+    with Index.create(folder) as index:
+        for kind, documents in (("add", state), ("rebuild", {}), ("compact", {})):
+            change(index, kind, documents)
+    problems_of(folder, [state], random.Random(1))
+
+
+def main(folder, kills, seed, *flags):
+    folder = Path(folder)
+    load_everything(folder.with_name("warm"))
+    Index.create(folder).close()
+    if "--names-first" in flags:
+        names_first()
+    state, chance = {}, random.Random(int(seed))
+    for _ in range(int(kills)):
+        events = killed(folder, state, chance)
+        line = {"done": sum(event[0] == "done" for event in events), "in flight": None}
+        if events and events[-1][0] == "begun":
+            line["in flight"] = events[-1][1]
+        try:
+            line["problems"], state = problems_of(folder, outcomes(state, events), chance)
+            line["unnamed"] = unnamed(folder)
+        except LexFuseError as error:
+            line["problems"] = [str(error)]
+        line["problems"] += [event[1] for event in events if event[0] == "failed"]
+        print(json.dumps(line), flush=True)
+    if "--names-first" not in flags:
+        with Index(folder) as index:
+            index.merge()
+        print(json.dumps({"unnamed at the end": unnamed(folder)}), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,125 @@
+"""Index, search and run through the real command."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+COMMAND = Path(sys.executable).parent / "lexfuse"
+
+
+def lexfuse(*arguments):
+    return subprocess.run(
+        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "160"}
+    )
+
+
+def found(index, *arguments) -> list[str]:
+    done = lexfuse("search", index, *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return [result["id"] for result in json.loads(done.stdout)["results"]]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("built") / "library.index"
+    done = lexfuse("index", EXAMPLES / "articles.csv", folder, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["documents"] == 6
+    return folder
+
+
+@pytest.fixture
+def index(built, tmp_path):
+    return shutil.copytree(built, tmp_path / "library.index")
+
+
+def test_search_finds_by_words_and_shows_marked_snippets(built):
+    done = lexfuse("search", built, "retard de prêt", "--json")
+    first = json.loads(done.stdout)["results"][0]
+    assert first["id"] == "lib-4"
+    words = [first["snippet"][start:end] for start, end in first["matches"]]
+    assert words == ["retard", "prêt"]
+
+
+def test_cited_documents_come_first(built):
+    assert found(built, "que dit l'article R. 1 du code des bibliothèques")[0] == "lib-5"
+    assert found(built, "articles L. 2 à L. 4", "-k", "3") == ["lib-2", "lib-3", "lib-4"]
+
+
+def test_filters_and_validity(built):
+    assert found(built, "prêt lecteur", "--filter", "headings^=Partie législative > Titre II") == ["lib-3", "lib-4"]
+    assert "lib-4" not in found(built, "retard prêt", "--as-of", "2021-01-01")
+    assert found(built, "prêt", "--filter", "court=nobody") == []
+
+
+def test_explanation_adds_up(built):
+    results = json.loads(lexfuse("search", built, "cotisation annuelle des lecteurs", "--explain", "--json").stdout)["results"]
+    for result in results:
+        assert sum(part["contribution"] for part in result["explanation"]) == pytest.approx(result["score"], rel=1e-5)
+
+
+def test_bad_filters_dates_and_folders(built, tmp_path):
+    unknown = lexfuse("search", built, "prêt", "--filter", "couleur=bleu")
+    assert unknown.returncode == 4
+    assert "headings" in unknown.stderr
+    assert lexfuse("search", built, "prêt", "--as-of", "soon").returncode == 2
+    assert lexfuse("search", tmp_path, "prêt").returncode == 4
+    assert lexfuse("search", built, "prêt", "--k1", "-1").returncode == 2
+    assert lexfuse("search", built, "prêt", "-k", "0").returncode == 2
+
+
+@pytest.mark.parametrize("query", ["de la", "x", "", "γλώσσα", "!?", "mot " * 20000])
+def test_odd_queries_are_answered(built, query):
+    assert lexfuse("search", built, query).returncode == 0
+
+
+def test_add_update_delete_merge_verify(index, tmp_path):
+    (tmp_path / "new.jsonl").write_text('{"_id": "lib-9", "text": "Le bibliobus passe le mardi.", "metadata": {"language": "fr"}}\n')
+    assert json.loads(lexfuse("index", tmp_path / "new.jsonl", index, "--add", "--json").stdout)["added"] == 1
+    assert found(index, "bibliobus") == ["lib-9"]
+    again = lexfuse("index", tmp_path / "new.jsonl", index, "--add")
+    assert again.returncode == 3
+    assert "lib-9" in again.stderr
+    (tmp_path / "new.jsonl").write_text('{"_id": "lib-9", "text": "Le bus passe le jeudi.", "metadata": {"language": "fr"}}\n')
+    assert json.loads(lexfuse("index", tmp_path / "new.jsonl", index, "--update", "--json").stdout)["updated"] == 1
+    assert found(index, "bibliobus") == []
+    assert found(index, "jeudi") == ["lib-9"]
+    gone = json.loads(lexfuse("index", index, "--delete", "lib-9", "--delete", "nobody", "--merge", "--json").stdout)
+    assert (gone["deleted"], gone["missing"], gone["documents"]) == (1, ["nobody"], 6)
+    assert lexfuse("index", index, "--verify").returncode == 0
+
+
+def test_verify_names_a_damaged_file(index):
+    victim = next(index.glob("segments/*/bm25/weights.npy"))
+    content = bytearray(victim.read_bytes())
+    content[-1] ^= 0xFF
+    victim.write_bytes(content)
+    done = lexfuse("index", index, "--verify")
+    assert done.returncode == 3
+    assert "weights.npy" in done.stdout
+
+
+def test_an_index_in_the_way_is_kept_unless_forced(index):
+    refused = lexfuse("index", EXAMPLES / "articles.csv", index)
+    assert refused.returncode == 5
+    assert found(index, "prêt")
+    assert lexfuse("index", EXAMPLES / "articles.csv", index, "--force", "--fields", "title:2,text").returncode == 0
+    assert lexfuse("index", EXAMPLES / "articles.csv", index, "--force", "--fields", "colour").returncode == 2
+
+
+def test_run_writes_a_trec_file_that_evaluate_reads(built, tmp_path):
+    out = tmp_path / "bm25.trec"
+    done = lexfuse("run", built, EXAMPLES / "questions.csv", "-o", out, "--k1", "0.9", "--b", "0.4", "--depth", "5", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["queries"] == 3
+    values = json.loads(lexfuse("evaluate", EXAMPLES / "test.tsv", out, "-m", "R@5", "--json").stdout)
+    assert values["bm25"]["R@5"] > 0
+    assert lexfuse("run", built, EXAMPLES / "questions.csv", "-o", tmp_path / "again.trec", "--k1", "0.9", "--b", "0.4", "--depth", "5",
+                   "--name", "bm25").returncode == 0  # fmt: skip
+    assert (tmp_path / "again.trec").read_bytes() == out.read_bytes()

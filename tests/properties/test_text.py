@@ -1,0 +1,81 @@
+"""Whatever the text is: tokens agree with terms, encoding with the analyser, masking hides, finding stays in bounds."""
+
+import re
+import unicodedata
+from itertools import pairwise
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from lexfuse.text.analyser import Analyser, Folding
+from lexfuse.text.citation import DECISIONS, EVERYTHING
+from lexfuse.text.citations import find, mask
+from lexfuse.text.languages import detect
+from lexfuse.text.letters import folded
+from lexfuse.text.vocabulary import TermEncoder, Vocabulary
+
+PIECES = [
+    "L. 1234-5", "L1", "R.*12-3", "l'", "article", "articles", "art.", "6", "§ 1", "à", "et", ",", "(", ")", "C-60/22",
+    "EU:C:2023:373", "paragraph 64", "of", "du", "code du travail", "CEDH", "42 U.S.C.", "§§ 1981, 1983",
+    "Directive 95/46/EC", "n° 19-12.345", "bis", "A", "été", "e\u0301te\u0301", "\u00ad", "\u0301", "’", "\u00a0",
+    "\u202f", "‑", "ﬁ", "Œ", "İ", "ẞ", "Σ", "ﷺ", "½", "²", "_", "a_1", "\ud800", "\x00", "\u2028", "१२", "漢字", "😀",
+    "1er", "12/03/2020", ".", ";", "-", "*", "U", "S", "C",
+]  # fmt: skip
+MIXED = st.lists(st.sampled_from(PIECES)).map(" ".join) | st.lists(st.sampled_from(PIECES)).map("".join)
+TEXTS = MIXED | st.text(st.characters(exclude_categories=())) | st.text("LRDCTart.icles 0123456789-/§()'’,à*:EU&\n", max_size=60)
+ANALYSERS = st.sampled_from([Analyser(lang, folding=fold) for lang in ("fr", "en", "") for fold in Folding])
+
+
+@given(TEXTS, ANALYSERS)
+@settings(max_examples=500)
+@example("\ud800é L. 1", Analyser("fr"))
+@example("e\u0301L. 12-3\u0301", Analyser("fr"))
+def test_tokens_are_the_terms_with_places(text, analyser):
+    tokens = analyser.tokens(text)
+    assert [term for token in tokens for term in token.terms] == analyser.terms(text)
+    assert all(text[token.start : token.end] == token.text for token in tokens)
+    assert all(first.end <= second.start for first, second in pairwise(tokens))
+    assert all(token.exact == token.exact.lower() or token.citation for token in tokens)
+
+
+@given(st.lists(TEXTS, max_size=4), ANALYSERS)
+def test_an_encoder_decodes_to_the_terms(texts, analyser):
+    encoder = TermEncoder(analyser, Vocabulary())
+    for text in texts:
+        assert [encoder.vocabulary[number] for number in encoder.encode(text)] == analyser.terms(text)
+
+
+@given(MIXED | st.text(st.characters(codec="utf-8", max_codepoint=0x2FF)))
+@settings(max_examples=300)
+def test_composed_or_not_is_the_same_text(text):
+    forms = {form: unicodedata.normalize(form, text) for form in ("NFC", "NFD")}
+    analyser = Analyser("fr")
+    assert analyser.terms(forms["NFC"]) == analyser.terms(forms["NFD"])
+
+
+@given(TEXTS)
+@settings(max_examples=500)
+def test_citations_lie_in_the_text_in_order(text):
+    found = find(text)
+    assert all(0 <= citation.start < citation.end <= len(text) for citation in found)
+    assert [citation.start for citation in found] == sorted(citation.start for citation in found)
+    assert all(re.search("[0-9]", text[citation.start : citation.end]) and citation.terms and str(citation) for citation in found)
+
+
+@given(TEXTS, st.sampled_from([DECISIONS, EVERYTHING]), st.booleans())
+@settings(max_examples=500)
+def test_masking_hides_what_was_found_and_nothing_without(text, systems, parentheses):
+    found = [citation for citation in find(text) if citation.system in systems]
+    masked = mask(text, systems, parentheses=parentheses)
+    if not found:
+        assert masked == text
+    else:
+        assert len(masked) < len(text)
+        digits = sum(character.isdigit() for character in masked)
+        assert digits < sum(character.isdigit() for character in text)
+
+
+@given(TEXTS)
+def test_detection_answers_for_any_text(text):
+    assert detect(text) in {"fr", "en", "de", "es", "it", "nl", "pt", ""}
+    assert folded(folded(text)) == folded(text)
