@@ -31,10 +31,9 @@ from lexfuse.retrieve.ngrams import NgramTfIdf
 from lexfuse.retrieve.retriever import Retriever
 from lexfuse.retrieve.temporal import retrieve_before
 from lexfuse.retrieve.tfidf import TfIdf
-from lexfuse.text.annotate import annotate_queries
+from lexfuse.text.annotate import with_languages
 from lexfuse.text.citation import DECISIONS
 from lexfuse.text.citations import mask
-from lexfuse.text.languages import detect
 
 PEERS = {
     "scifact test BM25 0.9/0.4": {"nDCG@100": 0.7017, "R@100": 0.9127},
@@ -89,13 +88,12 @@ class Bench:
 
     @classmethod
     def read(cls, data: Path, name: str, split: str, folder: Path) -> Bench:
-        """A collection with the language of every document and query detected, as an import does."""
+        """A collection with the language of every document detected, as an import does."""
         collection = read_collection(data / name)
-        corpus, queries = collection.corpus, collection.queries
-        languages = tuple(detect(f"{title} {text}") for title, text in zip(corpus.title, corpus.text, strict=True))
+        queries = collection.queries
         assert queries is not None
-        judged = annotate_queries(queries.select([queries.ids.ordinal(id) for id in collection.qrels[split].queries]))
-        return cls(name, split, replace(collection, corpus=replace(corpus, language=languages)), judged, folder)
+        judged = queries.select([queries.ids.ordinal(id) for id in collection.qrels[split].queries])
+        return cls(name, split, replace(collection, corpus=with_languages(collection.corpus)), judged, folder)
 
     def snapshot(self, settings: IndexSettings | None = None) -> Snapshot:
         """A new index of the whole corpus."""
@@ -130,9 +128,10 @@ def cjeu(data: Path, folder: Path, *, test: bool, quick: bool) -> Iterator[Measu
     """Paragraphs to the earlier paragraphs that they cite; the citation itself printed in the query, and masked."""
     bench = Bench.read(data, "cjeu", "test" if test else "dev", folder)
     measures = "R@1 R@5 R@10 R@20 nDCG@10 AP RR"
-    snapshot = bench.snapshot()
+    snapshot = bench.snapshot(IndexSettings(stems=False, stop_words=False))  # quotations: words count as they are written
     retrievers: dict[str, Retriever] = {"BM25 1.2/0.75": BM25(snapshot)}
     if not quick:
+        retrievers["BM25 1.2/0.75 stems"] = BM25(bench.snapshot())
         retrievers |= {f"TF-IDF-{n}gr": NgramTfIdf.fit(snapshot, n=n) for n in (1, 2)}
     masked = replace(bench.queries, text=tuple(mask(text, DECISIONS) for text in bench.queries.text))
     for form, queries in (("as printed", bench.queries), ("masked", masked)):

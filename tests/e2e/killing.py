@@ -121,7 +121,9 @@ def problems_of(folder, possible, chance):
         wrong = index.verify()
         with index.snapshot() as snapshot:
             held = {id: snapshot.document(id) for id in snapshot.ids}
-            state = next((state for state in possible if held == {id: document(id, version) for id, version in state.items()}), None)
+            state = next(
+                (state for state in possible if held == {id: document(id, version) for id, version in state.items()}), None
+            )
             if state is None:
                 return [*wrong, f"holds {sorted(held)}, expected one of {possible}"], possible[0]
             for id in chance.sample(sorted(state), min(3, len(state))):
@@ -157,7 +159,7 @@ def load_everything(folder):
     with Index.create(folder) as index:
         for kind, documents in (("add", state), ("rebuild", {}), ("compact", {})):
             change(index, kind, documents)
-    problems_of(folder, [state], random.Random(1))
+    problems_of(folder, [state], random.Random(1))  # noqa: S311 -- repeatable
 
 
 def main(folder, kills, seed, *flags):
@@ -166,7 +168,7 @@ def main(folder, kills, seed, *flags):
     Index.create(folder).close()
     if "--names-first" in flags:
         names_first()
-    state, chance = {}, random.Random(int(seed))
+    state, chance = {}, random.Random(int(seed))  # noqa: S311 -- repeatable
     for _ in range(int(kills)):
         events = killed(folder, state, chance)
         line = {"done": sum(event[0] == "done" for event in events), "in flight": None}
@@ -178,11 +180,11 @@ def main(folder, kills, seed, *flags):
         except LexFuseError as error:
             line["problems"] = [str(error)]
         line["problems"] += [event[1] for event in events if event[0] == "failed"]
-        print(json.dumps(line), flush=True)
+        print(json.dumps(line), flush=True)  # noqa: T201
     if "--names-first" not in flags:
         with Index(folder) as index:
             index.merge()
-        print(json.dumps({"unnamed at the end": unnamed(folder)}), flush=True)
+        print(json.dumps({"unnamed at the end": unnamed(folder)}), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -58,5 +58,5 @@ def test_damage_is_named(tmp_path, size, damage):
 
 def test_more_dimensions_are_refused(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((2, 2), dtype=np.int32))
-    with pytest.raises(DataError, match="expected a list"):
+    with pytest.raises(DataError, match="damaged"):
         mapped(tmp_path / "a.npy", np.int32)

@@ -9,7 +9,7 @@ from lexfuse.index.building import segment_of
 from lexfuse.index.merging import crowded, merged
 from lexfuse.index.settings import IndexSettings
 
-WORDS = "contract notice court damages lease tenant appeal".split()
+WORDS = ["contract", "notice", "court", "damages", "lease", "tenant", "appeal"]
 
 
 def document(number):
@@ -19,7 +19,11 @@ def document(number):
 
 def arrays_of(segment):
     file = segment.channels["bm25"]
-    return list(segment.ids), list(file.terms), *(array.tolist() for array in (file.offsets, file.docs, file.weights, file.lengths))
+    return (
+        list(segment.ids),
+        list(file.terms),
+        *(array.tolist() for array in (file.offsets, file.docs, file.weights, file.lengths)),
+    )
 
 
 @pytest.mark.parametrize("block", [1, 3, 1 << 22])

@@ -8,7 +8,9 @@ from lexfuse.index.settings import IndexSettings
 from lexfuse.text.analyser import Folding
 
 
-@pytest.mark.parametrize("fields", [{}, {"body": 1.0}, {"text": 0.0}, {"text": -1.0}, {"text": float("nan")}, {"text": float("inf")}])
+@pytest.mark.parametrize(
+    "fields", [{}, {"body": 1.0}, {"text": 0.0}, {"text": -1.0}, {"text": float("nan")}, {"text": float("inf")}]
+)
 def test_fields_that_cannot_be_are_refused(fields):
     with pytest.raises(ConfigError, match=r"fields to index|weights of fields"):
         IndexSettings(fields=fields)
@@ -32,7 +34,10 @@ def test_round_trip_and_fingerprints():
     ]
     assert [IndexSettings.from_json(one.as_json()) for one in every] == every
     assert len({one.fingerprint for one in every}) == len(every)
-    assert IndexSettings(fields={"text": 1.0, "title": 2.0}).fingerprint == IndexSettings(fields={"title": 2.0, "text": 1.0}).fingerprint
+    assert (
+        IndexSettings(fields={"text": 1.0, "title": 2.0}).fingerprint
+        == IndexSettings(fields={"title": 2.0, "text": 1.0}).fingerprint
+    )
 
 
 def test_texts_of_unknown_language_are_read_as_english():

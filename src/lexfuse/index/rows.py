@@ -49,18 +49,13 @@ def row_of(document: Document) -> Row:
     """
     if not isinstance(document.id, str) or not document.id:
         raise DataError(f"a document's id must be a text of at least one character, got {document.id!r}")
-    row = (
-        document.id,
-        *_words(document),
-        *(_day(document, name) for name in DATES),
-        *(_list(document, name) for name in LISTS),
-        _extra(document),
-        document.text,
-    )
+    words, text = _words(document), document.text
+    others = (*(_day(document, name) for name in DATES), *(_list(document, name) for name in LISTS), _extra(document))
+    row = (document.id, *words, *others, text)
     try:
-        "".join(filter(None, row)).encode()
+        "".join((document.id, *words, *filter(None, others), text)).encode()
     except (UnicodeEncodeError, TypeError):
-        _refuse(document, row)
+        _refuse(row)
     return row
 
 
@@ -123,17 +118,17 @@ def _extra(document: Document) -> str | None:
     return to_json(dict(document.extra), f"document {document.id!r}").decode() if document.extra else None
 
 
-def _refuse(document: Document, row: Row) -> None:
+def _refuse(row: Sequence[Any]) -> None:
     """Say which field holds what SQLite cannot store: something that is no text, or half a character."""
     for name, value in zip(("id", *COLUMNS), row, strict=True):
-        if value is not None and not isinstance(value, str):
-            raise DataError(f"document {document.id!r}: field {name!r} must be text, got {value!r}")
+        if not isinstance(value, str) and name in (*WORDS, "text"):
+            raise DataError(f"document {row[0]!r}: field {name!r} must be text, got {value!r}")
         try:
             (value or "").encode()
         except UnicodeEncodeError as error:
             half = f"\\u{ord(error.object[error.start]):04x} at position {error.start}"
             reason = f"field {name!r} holds half a character ({half}); decode the source as UTF-8 again"
-            raise DataError(f"document {document.id!r}: {reason}") from None
+            raise DataError(f"document {row[0]!r}: {reason}") from None
 
 
 _WORDS = attrgetter(*WORDS)

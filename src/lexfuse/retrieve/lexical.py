@@ -75,7 +75,7 @@ class LexicalRetriever(ABC):
 
     @cached_property
     def _reader(self) -> QueryReader:
-        return QueryReader(self.postings, self.snapshot.settings)
+        return QueryReader(self.snapshot, self.postings)
 
     def read(self, queries: Queries) -> EncodedQueries:
         """The queries as terms of the index; words that it does not know, and stop words, are not among them."""

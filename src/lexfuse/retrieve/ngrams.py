@@ -25,10 +25,9 @@ from lexfuse.index.inverted import InvertedFile
 from lexfuse.index.postings import Postings
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.lexical import LexicalRetriever, allowed
-from lexfuse.retrieve.reading import EncodedQueries, encoded
+from lexfuse.retrieve.reading import EncodedQueries, QueryLanguages, encoded
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 from lexfuse.retrieve.tfidf import log_ratio
-from lexfuse.text.languages import detect
 from lexfuse.text.vocabulary import TermEncoder, Vocabulary
 
 
@@ -107,6 +106,10 @@ class NgramTfIdf(LexicalRetriever):
         weights = self.features.weights * self.feature_idf[self.features.term_of_posting]
         return _normalised(weights, self.features.docs, len(self.features.alive))
 
+    @cached_property
+    def _languages(self) -> QueryLanguages:
+        return QueryLanguages(self.snapshot)
+
     def read(self, queries: Queries) -> EncodedQueries:
         """The vectors of the queries, made as long as 1."""
         rows = [self._numbers(text, language) for text, language in zip(queries.text, queries.language, strict=True)]
@@ -128,7 +131,7 @@ class NgramTfIdf(LexicalRetriever):
         return np.minimum(super().score(queries, pairs), np.float32(1.0))
 
     def _numbers(self, text: str, language: str) -> I32:
-        terms = self.snapshot.settings.analyser(language or detect(text)).terms(text)
+        terms = self.snapshot.settings.analyser(self._languages.of(text, language)).terms(text)
         grams = (" ".join(terms[at : at + self.n]) for at in range(len(terms) - self.n + 1))
         found = (self.features.vocabulary.find(gram) for gram in grams)
         return np.array([number for number in found if number is not None], dtype=np.int32)

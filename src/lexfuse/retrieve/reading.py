@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from lexfuse.data.arrays import F32, I32, I64, offsets_of
 from lexfuse.data.queries import Queries
 from lexfuse.index.postings import Postings
-from lexfuse.index.settings import IndexSettings
+from lexfuse.index.settings import FALLBACK_LANGUAGE
+from lexfuse.index.snapshot import Snapshot
 from lexfuse.text.languages import detect
 from lexfuse.text.vocabulary import TermEncoder
 
@@ -27,29 +30,71 @@ class EncodedQueries:
     weights: F32
 
 
+class QueryLanguages:
+    """Tells in which language queries are to be read against the documents of a snapshot.
+
+    As given; where none is given, as detected if documents are in that language, else that of most documents: a short
+    query shows little ("mise a pied", "CDI"), and a language that no document is in finds nothing.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     index = Index.create(f"{folder}/i")
+    ...     _ = index.add([Document("a", text="la loi", language="fr")])
+    ...     languages = QueryLanguages(index.snapshot())
+    ...     languages.of("CDI", ""), languages.of("the contract", ""), languages.of("the contract", "en")
+    ('fr', 'fr', 'en')
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Take the snapshot; its documents are counted when a query comes without a language."""
+        self._snapshot = snapshot
+
+    def of(self, text: str, given: str) -> str:
+        """The language to read a query in."""
+        if given:
+            return given
+        found = detect(text)
+        return found if found in self._counts or not self._counts else self._most
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        """How many documents are read in each language."""
+        return Counter(language or FALLBACK_LANGUAGE for language in self._snapshot.column("language"))
+
+    @cached_property
+    def _most(self) -> str:
+        return min(self._counts, key=lambda language: (-self._counts[language], language))
+
+
 class QueryReader:
     """Reads queries of any language and any length into the terms of one channel.
 
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
-    >>> from lexfuse.index.inverted import InvertedFile
-    >>> postings = Postings([InvertedFile.of([["loi"]])], np.array([0, 1]), np.array([True]))
-    >>> QueryReader(postings, IndexSettings()).read(Queries.of([Query("q", "la loi, la loi", "fr")])).weights.tolist()
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     index = Index.create(f"{folder}/i")
+    ...     _ = index.add([Document("a", text="la loi", language="fr")])
+    ...     snapshot = index.snapshot()
+    ...     QueryReader(snapshot, snapshot.postings("bm25")).read(Queries.of([Query("q", "la loi, la loi", "fr")])).weights.tolist()
     [2.0]
     """
 
-    def __init__(self, postings: Postings, settings: IndexSettings) -> None:
-        """Take the postings and the settings of the index."""
+    def __init__(self, snapshot: Snapshot, postings: Postings) -> None:
+        """Take the snapshot and the posting lists that are asked for."""
+        self._settings = snapshot.settings
         self._postings = postings
-        self._settings = settings
+        self._languages = QueryLanguages(snapshot)
         self._encoders: dict[str, TermEncoder] = {}
 
     def read(self, queries: Queries) -> EncodedQueries:
-        """Distinct terms of each query that the index knows; the language is detected where it is not given."""
-        languages = (given or detect(text) for text, given in zip(queries.text, queries.language, strict=True))
-        return encoded(
-            [self._encoder(language).encode(text) for text, language in zip(queries.text, languages, strict=True)],
-            len(self._postings.vocabulary),
-        )
+        """Distinct terms of each query that the index knows."""
+        languages = map(self._languages.of, queries.text, queries.language)
+        rows = [self._encoder(language).encode(text) for text, language in zip(queries.text, languages, strict=True)]
+        return encoded(rows, len(self._postings.vocabulary))
 
     def _encoder(self, language: str) -> TermEncoder:
         if language not in self._encoders:

@@ -14,8 +14,8 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from lexfuse.text.citation import PRESENT
-from lexfuse.text.codes import EUROPEAN_CONVENTION, code_pattern, full_code
-from lexfuse.text.spellings import HYPHEN, both_forms
+from lexfuse.text.codes import EUROPEAN_CONVENTION, code_pattern, full_code, plain_pattern, plain_text
+from lexfuse.text.spellings import HYPHEN
 
 _LONGEST_NAME = 100
 _ORDINAL = "(?:premier|première|deuxième|second|seconde|troisième|quatrième|cinquième|dernier|avant-dernier)"
@@ -74,10 +74,11 @@ def belonging_of(text: str, start: int, end: int) -> Belonging:
     >>> belonging_of("l'article 1240 du code civil", 2, 14).code
     'code civil'
     """
-    after = _after().match(text, end)
+    plain = plain_text(text)
+    after = _after().match(plain, end)
     if after is None:
-        ahead = _before().search(text, max(0, start - _LONGEST_NAME), start)
-        return _named(ahead[1], end) if ahead else Belonging("", end)
+        ahead = _before().search(plain, max(0, start - _LONGEST_NAME), start)
+        return _named(text[slice(*ahead.span(1))], end) if ahead else Belonging("", end)
     if after["present"]:
         return Belonging(PRESENT, after.end())
     if after["same"]:
@@ -88,7 +89,8 @@ def belonging_of(text: str, start: int, end: int) -> Belonging:
         return Belonging(f"Protocol {after['protocol_number']}", after.end(), european=True)
     if after["european"]:
         return Belonging("ECHR", after.end(), european=True)
-    return _named(after["code"] or after["unknown"] or after["law"] or after["other"], after.end())
+    group = next(name for name in ("code", "unknown", "law", "other") if after[name])
+    return _named(text[slice(*after.span(group))], after.end())
 
 
 class Mention(NamedTuple):
@@ -110,8 +112,10 @@ def mentions(text: str) -> tuple[Mention, ...]:
     >>> [mention.name for mention in mentions("au livre II du code civil et au présent code")]
     ['code civil', 'present']
     """
-    found = _mention().finditer(text)
-    return tuple(Mention(m.start(), m.end(), " ".join(m.group().split()) if m["name"] else PRESENT) for m in found)
+    found = _mention().finditer(plain_text(text))
+    return tuple(
+        Mention(m.start(), m.end(), " ".join(text[m.start() : m.end()].split()) if m["name"] else PRESENT) for m in found
+    )
 
 
 def _named(name: str, end: int) -> Belonging:
@@ -122,7 +126,7 @@ def _named(name: str, end: int) -> Belonging:
 @cache
 def _after() -> re.Pattern[str]:
     return re.compile(
-        both_forms(
+        plain_pattern(
             rf"{FILLER}\s\(?(?:"
             rf"(?:(?:du|de\sla|des)\s)?(?P<present>présente?s?\s(?:code|livre|titre|chapitre|section|loi)\b)"
             rf"|(?:{_OF})?(?:(?P<code>{code_pattern()}|Constitution(?:\s(?:of|de)\s(?:la\s)?\w+)?)|(?P<unknown>{_UNKNOWN}))"
@@ -134,7 +138,7 @@ def _after() -> re.Pattern[str]:
 
 @cache
 def _mention() -> re.Pattern[str]:
-    return re.compile(both_forms(rf"(?<!\w)(?:(?P<name>{code_pattern()})|(?:présent|PRÉSENT)\s(?:code|CODE)\b)"))
+    return re.compile(rf"(?<!\w)(?:(?P<name>{code_pattern()})|present\scode\b)", re.IGNORECASE)
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from lexfuse.text.citation import System
@@ -26,12 +26,13 @@ def known_codes() -> dict[str, str]:
     >>> known_codes()["c. trav."], known_codes()["code du travail"], known_codes()["tfue"]
     ('code du travail', 'code du travail', 'treaty on the functioning of the european union')
     """
-    names: dict[str, str] = {}
-    for file in ("french_codes.tsv", "treaties.tsv"):
-        for line in (files("lexfuse.text") / file).read_text("utf-8").splitlines():
-            full, *others = line.split("\t")
-            names |= {code_key(name): code_key(full) for name in (full, *others)}
-    return names
+    return {code_key(name): code_key(names[0]) for names in _names() for name in names}
+
+
+def _names() -> list[list[str]]:
+    """The lines of the lists: a name, then its other names."""
+    lists = ((files("lexfuse.text") / file).read_text("utf-8") for file in ("french_codes.tsv", "treaties.tsv"))
+    return [line.split("\t") for text in lists for line in text.splitlines()]
 
 
 def code_key(name: str) -> str:
@@ -89,37 +90,50 @@ def matching_codes(cited: str, actual: Iterable[str]) -> frozenset[str]:
 
 @cache
 def code_pattern() -> str:
-    """A regular expression source that matches any known code or abbreviation at a position in real text.
+    """A regular expression source that matches any known code or abbreviation in `plain_text`, whatever its capitals.
 
-    >>> bool(re.match(code_pattern(), "Code du travail")), bool(re.match(code_pattern(), "cp"))
-    (True, False)
+    >>> pattern = re.compile(code_pattern(), re.IGNORECASE)
+    >>> bool(pattern.match("Code du travail")), bool(pattern.match("CP")), bool(pattern.match("cp"))
+    (True, True, False)
     """
-    names = sorted(known_codes(), key=len, reverse=True)
+    names = sorted((name for names in _names() for name in names), key=len, reverse=True)
     return "(?:" + "|".join(_spelled(name) for name in names) + r")(?!\w)"
 
 
 def _spelled(name: str) -> str:
-    """One name with every accent, apostrophe, capital and white space that real text has.
+    """One name with the white space that real text has.
 
     Abbreviations without dots are capitals (CPC), or else many small words would be codes.
     """
-    if name in ("charter", "charte"):
-        return f"(?-i:{name.capitalize()})"
+    if name in ("Charter", "Charte"):
+        return f"(?-i:{name})"
     if name.isalpha() and len(name) <= _LONGEST_ABBREVIATION:
         return f"(?-i:{name.upper()})"
-    return re.sub(r"\\\.\?\\s\+", r"\.?\\s*", "".join(_LETTER_CLASSES.get(letter, re.escape(letter)) for letter in name))
+    source = plain_pattern(re.escape(name)).replace("'", r"'\s?")
+    return source.replace(r"\.\ ", r"\.?\s*").replace(r"\.", r"\.?").replace(r"\ ", r"\s+")
 
 
 _LONGEST_ABBREVIATION = 6
-_ACCENT = "[\u0300-\u036f]?"  # in decomposed text the accent is a character of its own
-_LETTER_CLASSES = {
-    " ": r"\s+",
-    "'": f"[{APOSTROPHES}]\\s?",
-    ".": r"\.?",
-    "a": f"[aàâAÀÂ]{_ACCENT}",
-    "c": f"[cçCÇ]{_ACCENT}",
-    "e": f"[eéèêëEÉÈÊË]{_ACCENT}",
-    "i": f"[iîïIÎÏ]{_ACCENT}",
-    "o": f"[oôOÔ]{_ACCENT}",
-    "u": f"[uùûüUÙÛÜ]{_ACCENT}",
-} | {letter: f"[{letter}{letter.upper()}]" for letter in "bdfghjklmnpqrstvwxyz"}
+_ACCENTED = "àâäçéèêëîïôöùûü"
+_PLAIN_LETTERS = str.maketrans(
+    {letter: folded(letter) for letter in _ACCENTED + _ACCENTED.upper()} | dict.fromkeys(APOSTROPHES, "'")
+)
+
+
+@lru_cache(maxsize=2)  # one text asks again and again
+def plain_text(text: str) -> str:
+    """The text with accents and apostrophes made plain, every character at its place.
+
+    >>> plain_text("Présent code de l’État")
+    "Present code de l'Etat"
+    """
+    return text.translate(_PLAIN_LETTERS)
+
+
+def plain_pattern(pattern: str) -> str:
+    r"""A pattern for plain text; where a letter had an accent, decomposed text may still have it as a character.
+
+    >>> bool(re.fullmatch(plain_pattern("été"), "ete")), bool(re.fullmatch(plain_pattern("été"), "e\u0301te\u0301"))
+    (True, True)
+    """
+    return re.sub(f"[{_ACCENTED}]", lambda letter: f"{folded(letter[0])}[\u0300-\u036f]?", pattern.replace("['’]", "'"))

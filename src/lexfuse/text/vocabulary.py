@@ -85,7 +85,8 @@ class TermEncoder:
         >>> TermEncoder(Analyser("en"), Vocabulary()).encode("").tolist()
         []
         """
-        terms = np.fromiter(map(self._pieces.__getitem__, self.analyser.pieces(text)), dtype=np.int32)
+        pieces = self.analyser.pieces(text)
+        terms = np.fromiter(map(self._pieces.__getitem__, pieces), dtype=np.int32, count=len(pieces))
         if self._several and len(terms) and terms.min() < _NONE:
             groups = ((term,) if term >= _NONE else self._several[_NONE - 1 - term] for term in terms.tolist())
             terms = np.array([term for group in groups for term in group], dtype=np.int32)

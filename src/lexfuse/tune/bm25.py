@@ -146,7 +146,8 @@ def tune_bm25(
         groups = list(by_day(queries, document_dates(snapshot), within))
     else:
         groups = [SameDay(np.arange(len(queries)), queries, within)]
-    read = [BM25(snapshot).read(group.queries) for group in groups]
+    reader = BM25(snapshot)
+    read = [reader.read(group.queries) for group in groups]
     surface = np.zeros((len(k1s), len(b_s)))
     evaluated = 0
     for done, (row, column) in enumerate(np.ndindex(surface.shape), start=1):
