@@ -2,6 +2,7 @@
 
 import sqlite3
 
+import orjson
 import pytest
 
 from lexfuse.data.document import Document
@@ -49,11 +50,25 @@ def test_a_document_that_is_not_there(catalog, id):
 
 def test_columns(catalog):
     insert(catalog, Document("a", code="C", text="T"), Document("b", headings=("H",)))
-    assert catalog.column("code") == [(1, 0, "C"), (1, 1, "")]
-    assert catalog.column("text") == [(1, 0, "T"), (1, 1, "")]
-    assert catalog.column("headings") == [(1, 0, None), (1, 1, '["H"]')]
+    assert catalog.column("code") == ([1, 1], [0, 1], ["C", ""])
+    assert catalog.column("text") == ([1, 1], [0, 1], ["T", ""])
+    assert catalog.column("headings") == ([1, 1], [0, 1], [None, '["H"]'])
     with pytest.raises(NotFoundError, match="no field 'colour'; they have title, language"):
         catalog.column("colour")
+
+
+def test_columns_hold_any_text(catalog):
+    insert(catalog, *(Document(f"{number:02}", court=id, headings=(id,)) for number, id in enumerate(ODD_IDS)))
+    assert catalog.column("court")[2] == ODD_IDS
+    assert [orjson.loads(value) for value in catalog.column("headings")[2]] == [[id] for id in ODD_IDS]
+
+
+def test_columns_of_very_many_documents(catalog):
+    insert(catalog, *(Document(f"{number:06}", court=str(number)) for number in range(25_000)))
+    with catalog.writing():
+        catalog.remove([f"{number:06}" for number in range(9_990, 21_000)])
+    kept = [*range(9_990), *range(21_000, 25_000)]
+    assert catalog.column("court") == ([1] * len(kept), kept, [str(number) for number in kept])
 
 
 def test_a_change_that_fails_did_not_happen(catalog):

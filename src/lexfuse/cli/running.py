@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
-from lexfuse.cli.searching import AsOf, B, Filters, K1, masked
+from lexfuse.cli.searching import K1, AsOf, B, Filters, masked
 
 
 def run(
@@ -46,12 +46,11 @@ def run(
     from lexfuse.index.index import Index
     from lexfuse.retrieve.bm25 import BM25
     from lexfuse.retrieve.temporal import retrieve_before
-    from lexfuse.text.annotate import annotate_queries
     from lexfuse.text.citation import DECISIONS
     from lexfuse.text.citations import mask as hidden
 
     report = Report(skip_bad=skip_bad)
-    asked = annotate_queries(read_queries(queries, report))
+    asked = read_queries(queries, report)
     if qrels is not None:
         judged = read_qrels(qrels, report, queries=asked.ids).queries
         asked = asked.select([asked.ids.ordinal(query) for query in judged])

@@ -16,6 +16,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.errors import DataError, NotFoundError
 from lexfuse.index.catalog import Catalog
+from lexfuse.index.ids import StoredIds
 from lexfuse.index.postings import Postings
 from lexfuse.index.segment import Segment
 from lexfuse.index.settings import IndexSettings
@@ -113,16 +114,22 @@ class Snapshot:
     @cached_property
     def ids(self) -> Ids:
         """Ids of the documents alive, in the order of their numbers."""
-        names = (id for segment in self.segments for id in segment.ids)
-        return Ids(name for name, alive in zip(names, self.alive.tolist(), strict=True) if alive)
+        return StoredIds([segment.ids for segment in self.segments], self.alive)
 
     @cached_property
     def raw_order(self) -> I32:
         """Raw numbering: position of each id among all, for ties; the dead come last."""
+        if len(self.segments) == 1 and self.alive.all():  # a segment's documents stand in the order of their ids
+            return np.arange(len(self.alive), dtype=np.int32)
         order = np.empty(len(self.alive), dtype=np.int32)
         order[self.alive] = self.ids.order
         order[~self.alive] = np.arange(len(self.ids), len(self.alive), dtype=np.int32)
         return order
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of the channels, none while the index is empty."""
+        return tuple(self.segments[0].channels) if self.segments else ()
 
     def postings(self, channel: str) -> Postings:
         """The posting lists of a channel over all segments; `NotFoundError` lists the channels there are."""
@@ -140,10 +147,9 @@ class Snapshot:
             codes = np.zeros(len(self), dtype=np.int32)
             numbers: defaultdict[Any, int] = defaultdict()
             numbers.default_factory = numbers.__len__
-            if rows := self._catalog.column(name):
-                segment, ordinal, values = zip(*rows, strict=True)
-                found = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32, count=len(values))
-                codes[self.places[self._raw(segment, ordinal)]] = found
+            segments, ordinals, values = self._catalog.column(name)
+            found = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32, count=len(values))
+            codes[self.places[self._raw(segments, ordinals)]] = found
             self._coded[name] = codes, list(numbers)
         return self._coded[name]
 

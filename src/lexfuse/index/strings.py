@@ -89,12 +89,19 @@ class StringList:
 
     def __iter__(self) -> Iterator[str]:
         """The strings in order."""
+        return iter(self.strings())
+
+    def strings(self) -> list[str]:
+        """All strings at once.
+
+        >>> StringList.of(["droit", "loi"]).strings()
+        ['droit', 'loi']
+        """
         data, offsets = self._bytes.tobytes(), self._offsets.tolist()
         if data.isascii():  # then characters are bytes, and one decoding does for all
             text = data.decode("ascii")
-            yield from (text[start:end] for start, end in pairwise(offsets))
-        else:
-            yield from (self._decoded(data[start:end]) for start, end in pairwise(offsets))
+            return [text[start:end] for start, end in pairwise(offsets)]
+        return [self._decoded(data[start:end]) for start, end in pairwise(offsets)]
 
     def _decoded(self, raw: bytes) -> str:
         try:

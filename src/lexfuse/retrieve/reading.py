@@ -79,7 +79,8 @@ class QueryReader:
     ...     index = Index.create(f"{folder}/i")
     ...     _ = index.add([Document("a", text="la loi", language="fr")])
     ...     snapshot = index.snapshot()
-    ...     QueryReader(snapshot, snapshot.postings("bm25")).read(Queries.of([Query("q", "la loi, la loi", "fr")])).weights.tolist()
+    ...     reader = QueryReader(snapshot, snapshot.postings("bm25"))
+    ...     reader.read(Queries.of([Query("q", "la loi, la loi", "fr")])).weights.tolist()
     [2.0]
     """
 

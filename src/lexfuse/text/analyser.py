@@ -14,8 +14,7 @@ from functools import cache
 from importlib.resources import files
 
 from lexfuse.errors import ConfigError
-from lexfuse.text.citation import terms_of
-from lexfuse.text.items import Item, items_of
+from lexfuse.text.items import Item, follows_initial, items_of, usual_terms
 from lexfuse.text.languages import SUPPORTED
 from lexfuse.text.letters import composed, folded
 from lexfuse.text.scan import IDENTIFIER
@@ -114,9 +113,17 @@ class Analyser:
         """
         parts: list[str] = []
         at = 0
-        for start, end, system, key, places, *_ in self._citations(text):
-            parts += (text[at:start], *terms_of(system, key, places), "")
-            at = end
+        for match in IDENTIFIER.finditer(text) if self.citations else ():
+            start, end = match.span()
+            terms = usual_terms(text[start - 3 : end])
+            if terms and not follows_initial(text, start - 3):
+                parts += (text[at : start - 3], *terms)
+                at = end
+                continue
+            for item in items_of(match):
+                if item.start >= at:
+                    parts += (text[at : item.start], *item.terms)
+                    at = item.end
         plain = " ".join((*parts, text[at:])) if parts else text
         if not plain.isascii():
             for mark in _MARKS:

@@ -48,7 +48,7 @@ def items_of(match: re.Match[str]) -> list[Item]:
 
 _FRENCH_PREFIX = re.compile(r"(L\.?\s?[OPop]|[LRDAlrda])\.?\s?(\*?)\.?\s?$")
 _USUAL_PREFIXES = frozenset({"L. ", "R. ", "D. "})
-_PLAIN_NUMBER = re.compile("[0-9]+(?:-[0-9]+)*")
+_USUAL = re.compile(r"[LRD]\. [0-9]+(?:-[0-9]+)+")
 _FRENCH_NEXT = re.compile(both_forms(rf"((?:{AND}|{TO_WORD})(?=[0-9]))"))
 _FRENCH_TO = re.compile(both_forms(TO_WORD))
 _LIST_STEP = r"(?:\s?,\s?|\s)(?:(?:et|ou|à|and|or|to)\s)?"
@@ -59,6 +59,25 @@ _ARTICLE_NEAR = re.compile(both_forms(rf"(?:\b(?:voir|see|cf\.)\s|\(|\b[LRD]\.\s
 _LIST_AFTER = re.compile(both_forms(r"(?:\s?,\s?|\s(?:et|ou|à|and|or|to)\s)[LRD]\.\s?\*?\s?[0-9]"))
 _CODE_AFTER = re.compile(r"\s(?:du\s(?![0-9])|de\s(?:la|ce)\s|de\sl|C\.\s)")
 _BEFORE = 100  # characters looked back for the word "article" or another article of the list
+
+
+@lru_cache(maxsize=65536)
+def usual_terms(spelled: str) -> tuple[str, ...]:
+    """Index terms of an article in its most frequent spelling, which is a citation wherever it stands; none for others.
+
+    >>> usual_terms("L. 1234-5"), usual_terms("L. 5")
+    (('l1234_5',), ())
+    """
+    return terms_of(System.FRENCH_ARTICLE, spelled[0] + spelled[3:]) if _USUAL.fullmatch(spelled) else ()
+
+
+def follows_initial(text: str, begin: int) -> bool:
+    """Whether an initial stands before a place: law reports and names, as in S. C. R. 747 and J. L. 12-3.
+
+    >>> follows_initial("S. C. R. 747", 6)
+    True
+    """
+    return text[begin - 2 : begin - 1] == "." and text[begin - 3 : begin - 2].isupper()
 
 
 class _Reading(NamedTuple):
@@ -72,17 +91,13 @@ class _Reading(NamedTuple):
 
 def _french(match: re.Match[str]) -> list[Item]:
     text, start = match.string, match.start()
-    spelled = text[start - 3 : match.end()]  # most often with "L. ": a short key finds more answers that were kept
-    if spelled[:3] in _USUAL_PREFIXES:
-        reading = _french_reading(spelled, 3)
-    else:
-        begin = max(0, start - 7)
-        reading = _french_reading(text[begin : match.end()], start - begin)
+    before = 3 if text[start - 3 : start] in _USUAL_PREFIXES else min(start, 7)  # a short key finds more answers kept
+    reading = _french_reading(text[start - before : match.end()], before)
     begin = start - reading.back
     if not (reading.certain or _is_cited(text, begin, match.end(), reading)):
         return []
-    if reading.dotted and text[begin - 2 : begin - 1] == "." and text[begin - 3 : begin - 2].isupper():
-        return []  # law reports and names: S. C. R. 747, J. L. 12-3
+    if reading.dotted and follows_initial(text, begin):
+        return []
     if len(reading.numbers) == 1:
         return [Item(begin, match.end(), System.FRENCH_ARTICLE, reading.numbers[0][2])]
     return [
@@ -107,9 +122,6 @@ def _french_reading(spelled: str, at: int) -> _Reading:
 
     Where the letter is given once, it counts for the whole list: L. 1234-1, 1234-2 à 1234-5.
     """
-    if at == 3 and _PLAIN_NUMBER.fullmatch(spelled, at):  # by far the most frequent: L. 1234-5
-        written = spelled[at:]
-        return _Reading(at, ((0, len(written), spelled[0] + written, False),), "-" in written, dotted=True)
     prefix, written = _FRENCH_PREFIX.search(spelled, 0, at), spelled[at:]
     if prefix is None:  # pragma: no cover -- the pattern looks back at one
         raise AssertionError(spelled)

@@ -1,0 +1,339 @@
+"""BM25 beside bm25s (numba backend) and tantivy: queries per second, index building, start-up, disk and memory.
+
+    python bench/lexical.py [--quick] [--json]
+
+Reads fr-labour (questions), cjeu (paragraphs as printed), irled2017 (whole judgments as queries) and scifact from the folder
+that the environment variable LEXFUSE_DATA names. A corpus of 1,000,000 passages is cut from the texts of all four: 60 words,
+a new passage every 23, in shuffled order (seed 0); its index is kept in the temporary folder for the next time. With --quick
+it has 200,000 passages, and repeats are fewer.
+
+"from token ids" is retrieval alone: all engines hold the same tokens, and ours and bm25s must give the same scores before
+anything is timed. "from text" counts each engine's own analysis of the queries too. One thread everywhere. Batches of the
+engines alternate and the shortest counts, because other work may run on the machine; still, quiet machines give steadier
+figures. Our ranking is exact with ties broken by id; bm25s leaves ties to chance, tantivy rounds document lengths.
+
+Building from tokens is what turns token ids into posting lists in memory. Building from text runs in a process of its own,
+whose peak memory is told too; ours writes the catalog with all texts, the others their index only. Start-up is a new process
+that imports, opens the index from disk and answers one question, once with everything that can be compiled before
+compiled ("warm") and once with an empty compile cache ("cold"; bm25s keeps none, so both are the same for it).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from peers.lexical import Bm25sNumba, Ours, Tantivy, Tokens
+
+from lexfuse.data.document import Document
+from lexfuse.data.queries import Queries, Query
+from lexfuse.index.inverted import InvertedFile
+
+LANGUAGES = {"fr-labour": "fr", "cjeu": "en", "irled2017": "en", "scifact": "en"}
+KINDS = {"fr-labour": "question", "cjeu": "paragraph", "irled2017": "whole-judgment"}
+WORDS, EVERY = 60, 23
+FILTER = 0.1
+
+Record = dict[str, Any]
+Call = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents and queries of one language."""
+
+    language: str
+    documents: list[Document]
+    queries: Queries
+
+    @property
+    def texts(self) -> list[str]:
+        """What is indexed of every document, as one text."""
+        return [" ".join((document.title, *document.headings, document.text)) for document in self.documents]
+
+
+def read(name: str) -> Collection:
+    """A collection, in the order of its ids, as every index of ours is."""
+    folder, language = Path(os.environ["LEXFUSE_DATA"], name), LANGUAGES[name]
+    with gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in stream]
+    with gzip.open(folder / "queries.jsonl.gz", "rt", encoding="utf-8") as stream:
+        asked = [json.loads(line) for line in stream]
+    documents = [
+        Document(row["_id"], row["title"], row["text"], language, headings=tuple(row["metadata"].get("headings", ())))
+        for row in rows
+    ]
+    documents.sort(key=lambda document: document.id)
+    return Collection(language, documents, Queries.of(Query(row["_id"], row["text"], language) for row in asked))
+
+
+def passages(count: int) -> list[Document]:
+    """Passages cut from all collections, shuffled."""
+    cut = []
+    for name, language in LANGUAGES.items():
+        for text in read(name).texts:
+            words = text.split()
+            cut += [(" ".join(words[at : at + WORDS]), language) for at in range(0, max(len(words) - WORDS // 2, 1), EVERY)]
+    chosen = np.random.default_rng(0).permutation(len(cut))[:count]
+    if len(chosen) < count:
+        raise SystemExit(f"the collections give {len(cut):,} passages only, {count:,} are needed")
+    return [Document(f"{number:07d}", text=cut[at][0], language=cut[at][1]) for number, at in enumerate(chosen.tolist())]
+
+
+def shortest(repeats: int, calls: dict[str, Call]) -> dict[str, float]:
+    """The shortest time of each, in turn."""
+    best = dict.fromkeys(calls, math.inf)
+    for _ in range(repeats):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def compared(metric: str, times: dict[str, float], *, per: int = 0) -> Iterator[Record]:
+    """Records of ours beside each peer: seconds (or bytes), or with `per` so many things a second; higher ratios are better."""
+    ours = times[Ours.name]
+    for peer, theirs in times.items():
+        if peer != Ours.name:
+            shown = (per / ours, per / theirs) if per else (ours, theirs)
+            yield {"metric": metric, "ours": shown[0], "peer": peer, "theirs": shown[1], "ratio": theirs / ours}
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """All engines with the same tokens."""
+
+    ours: Ours
+    bm25s: Bm25sNumba
+    tantivy: Tantivy
+    tokens: Tokens
+    queries: Queries
+    kept: Any
+
+    @classmethod
+    def of(cls, folder: Path, queries: Queries) -> Rivals:
+        """The peers, built from the tokens of our index in a folder."""
+        ours = Ours(folder / "ours")
+        tokens = Tokens.of(ours.snapshot, queries)
+        kept = np.random.default_rng(1).random(len(tokens.rows)) < FILTER
+        vocabulary = {term: number for number, term in enumerate(tokens.vocabulary)}
+        bm25s = Bm25sNumba.from_tokens([row.tolist() for row in tokens.rows], vocabulary)
+        shutil.rmtree(folder / "tantivy-tokens", ignore_errors=True)
+        tantivy = Tantivy.from_terms(folder / "tantivy-tokens", joined(tokens), kept)
+        return cls(ours, bm25s, tantivy, tokens, queries, kept)
+
+    def agree(self, within: Any = None) -> None:
+        """Stop unless ours and bm25s score alike."""
+        rows = self.tokens.queries[:20]
+        queries = Queries.of(self.queries.query(id) for id in self.queries.ids[:20])
+        run = self.ours.by_ids(queries, rows, 100, within)
+        theirs = self.bm25s.by_ids([row.tolist() for row in rows], 100, within).scores
+        for number, scores in enumerate(np.split(run.score, run.offsets[1:-1])):
+            if not np.allclose(theirs[number], np.pad(scores, (0, 100 - len(scores))), rtol=1e-4, atol=1e-4):
+                raise SystemExit(f"bm25s scores query {queries.ids[number]} otherwise; nothing was timed")
+
+    def speed(self, what: str, k: int, repeats: int, *, filtered: bool = False) -> Iterator[Record]:
+        """Queries per second from token ids."""
+        within = self.kept if filtered else None
+        self.agree(within)
+        rows = [row.tolist() for row in self.tokens.queries]
+        ready = [self.tantivy.query([self.tokens.vocabulary[term] for term in row], kept=filtered) for row in rows]
+        calls: dict[str, Call] = {
+            Ours.name: partial(self.ours.by_ids, self.queries, self.tokens.queries, k, within),
+            Bm25sNumba.name: partial(self.bm25s.by_ids, rows, k, within),
+            Tantivy.name: partial(self.tantivy.by_query, ready, k),
+        }
+        yield from compared(f"qps {what} top-{k}", shortest(repeats, calls), per=len(rows))
+
+    def building(self, what: str, repeats: int, folder: Path) -> Iterator[Record]:
+        """Seconds to build posting lists from token ids."""
+        ids = [row.tolist() for row in self.tokens.rows]
+        vocabulary = {term: number for number, term in enumerate(self.tokens.vocabulary)}
+        texts = joined(self.tokens)
+
+        def build_tantivy() -> None:
+            shutil.rmtree(folder / "tantivy-again", ignore_errors=True)
+            Tantivy.from_terms(folder / "tantivy-again", texts)
+
+        calls: dict[str, Call] = {
+            Ours.name: partial(InvertedFile.from_rows, self.tokens.rows, self.tokens.vocabulary),
+            Bm25sNumba.name: partial(Bm25sNumba.from_tokens, ids, vocabulary),
+            Tantivy.name: build_tantivy,
+        }
+        yield from compared(f"seconds index from tokens, {what}", shortest(repeats, calls))
+
+
+def joined(tokens: Tokens) -> list[str]:
+    """The terms of every document with spaces between them."""
+    return [" ".join([tokens.vocabulary[term] for term in row.tolist()]) for row in tokens.rows]
+
+
+def from_text(what: str, collection: Collection, ours: Ours, folder: Path, repeats: int) -> Iterator[Record]:
+    """Queries per second with each engine's own analysis."""
+    texts, asked, language = collection.texts, list(collection.queries.text), collection.language
+    bm25s = Bm25sNumba.from_texts(texts, language)
+    tantivy = Tantivy.from_texts(folder / "tantivy-own", texts, language)
+    calls: dict[str, Call] = {
+        Ours.name: partial(ours.by_text, collection.queries, 100),
+        Bm25sNumba.name: partial(bm25s.by_text, asked, language, 100),
+        Tantivy.name: partial(tantivy.by_text, asked, 100),
+    }
+    yield from compared(f"qps {what} top-100 from text", shortest(repeats, calls), per=len(asked))
+
+
+def build_part(engine: str, name: str, folder: Path) -> None:
+    """Build one engine's index from text; told as JSON: seconds, bytes on disk, peak memory."""
+    collection = read(name)
+    texts = collection.texts
+    start = time.perf_counter()
+    if engine == Ours.name:
+        Ours.from_texts(collection.documents, folder)
+    elif engine == Bm25sNumba.name:
+        Bm25sNumba.from_texts(texts, collection.language).retriever.save(str(folder), show_progress=False)
+    else:
+        Tantivy.from_texts(folder, texts, collection.language)
+    seconds = time.perf_counter() - start
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"seconds": seconds, "bytes on disk": size, "peak memory": peak}))
+
+
+def built_from_text(name: str, folder: Path) -> Iterator[Record]:
+    """Each engine's index of a collection, built in a process of its own; ours stays for what follows."""
+    told = {}
+    for engine, target in ((Ours.name, "ours"), (Bm25sNumba.name, "bm25s"), (Tantivy.name, "tantivy")):
+        command = [sys.executable, __file__, "--part", engine, name, str(folder / target)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        told[engine] = json.loads(done.stdout.splitlines()[-1])
+    for measure in ("seconds", "bytes on disk", "peak memory"):
+        yield from compared(
+            f"{measure} index from text, {KINDS[name]}", {engine: values[measure] for engine, values in told.items()}
+        )
+
+
+START_OURS = """
+import sys, time
+start = time.perf_counter()
+from lexfuse.data.queries import Queries, Query
+from lexfuse.index.snapshot import open_snapshot
+from lexfuse.retrieve.bm25 import BM25
+BM25(open_snapshot(sys.argv[1])).retrieve(Queries.of([Query("q", sys.argv[2], "fr")]), 100)
+print(time.perf_counter() - start)
+"""
+START_BM25S = """
+import sys, time
+start = time.perf_counter()
+import bm25s, Stemmer
+retriever = bm25s.BM25.load(sys.argv[1], mmap=True)
+tokens = bm25s.tokenize([sys.argv[2]], stopwords="fr", stemmer=Stemmer.Stemmer("french"), show_progress=False)
+retriever.retrieve(tokens, k=100, n_threads=1, show_progress=False)
+print(time.perf_counter() - start)
+"""
+
+
+def first_query(code: str, folder: Path, question: str, cache: Path | None = None) -> float:
+    """Seconds to the first answer in a new process, with the compile cache in a folder of its own if given."""
+    environment = os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cache else {})
+    command = [sys.executable, "-c", code, str(folder), question]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    return float(done.stdout.splitlines()[-1])
+
+
+def start_up(folder: Path, question: str, repeats: int) -> Iterator[Record]:
+    """Import, open and first query, with a warm and with a cold compile cache."""
+    best = {"warm": math.inf, "cold": math.inf, "theirs": math.inf}
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache:
+            best["cold"] = min(best["cold"], first_query(START_OURS, folder / "ours", question, Path(cache)))
+            best["warm"] = min(best["warm"], first_query(START_OURS, folder / "ours", question, Path(cache)))
+        best["theirs"] = min(best["theirs"], first_query(START_BM25S, folder / "bm25s", question))
+    for cache_state in ("warm", "cold"):
+        times = {Ours.name: best[cache_state], Bm25sNumba.name: best["theirs"]}
+        yield from compared(f"seconds to first query, {cache_state} compile cache", times)
+
+
+def collections(folder: Path, quick: bool) -> Iterator[Record]:
+    """All figures of the three collections."""
+    for name, what in KINDS.items():
+        collection = read(name)
+        here = folder / name
+        here.mkdir()
+        yield from built_from_text(name, here)
+        if name == "fr-labour":
+            yield from start_up(here, collection.queries.text[0], 2 if quick else 5)
+        rivals = Rivals.of(here, collection.queries)
+        for k in (100, 1000):
+            yield from rivals.speed(what, k, 5 if quick else 20)
+        yield from rivals.building(what, 1 if quick else 3, here)
+        yield from from_text(what, collection, rivals.ours, here, 2 if quick else 10)
+
+
+def million(folder: Path, quick: bool) -> Iterator[Record]:
+    """Queries per second on many passages, all and a tenth of them."""
+    count = 200_000 if quick else 1_000_000
+    kept = Path(tempfile.gettempdir(), f"lexfuse-bench-passages-{count}")
+    if not (kept / "ours").exists():
+        kept.mkdir(exist_ok=True)
+        partial_folder = kept / "partial"
+        shutil.rmtree(partial_folder, ignore_errors=True)
+        Ours.from_texts(passages(count), partial_folder)
+        partial_folder.rename(kept / "ours")
+    short = "1M" if count == 1_000_000 else f"{count // 1000}k"
+    questions, paragraphs = read("fr-labour").queries, read("cjeu").queries
+    every = [*(questions.query(id) for id in questions.ids[:300]), *(paragraphs.query(id) for id in paragraphs.ids[:100])]
+    rivals = Rivals.of(kept, Queries.of(every))
+    for what, ids in (("question", questions.ids[:300]), ("paragraph", paragraphs.ids[:100])):
+        rows = [rivals.queries.ids.ordinal(id) for id in ids]
+        tokens = Tokens(rivals.tokens.rows, rivals.tokens.vocabulary, [rivals.tokens.queries[row] for row in rows])
+        asked = Queries.of(rivals.queries.query(id) for id in ids)
+        some = Rivals(rivals.ours, rivals.bm25s, rivals.tantivy, tokens, asked, rivals.kept)
+        for k in (100, 1000):
+            yield from some.speed(f"{what} on {short} passages", k, 3 if quick else 10)
+        yield from some.speed(f"{what} on {short} passages, 10% filter", 100, 3 if quick else 10, filtered=True)
+
+
+def show(record: Record, as_json: bool) -> None:
+    """One line a comparison."""
+    if as_json:
+        print(json.dumps(record), flush=True)
+    else:
+        values = f"{record['ours']:16,.3f}  {record['theirs']:16,.3f}"
+        print(f"{record['metric']:<52} {values}  {record['ratio']:8.2f} x  {record['peer']}", flush=True)
+
+
+def main() -> None:
+    """Print every comparison as it is measured."""
+    parser = argparse.ArgumentParser(description="BM25 beside bm25s and tantivy")
+    parser.add_argument("--quick", action="store_true", help="200,000 passages and fewer repeats: a minute or two")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--part", nargs=3, metavar=("ENGINE", "COLLECTION", "FOLDER"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if "LEXFUSE_DATA" not in os.environ:
+        raise SystemExit("set LEXFUSE_DATA to the folder that holds " + ", ".join(LANGUAGES))
+    if options.part:
+        build_part(options.part[0], options.part[1], Path(options.part[2]))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for part in (collections, million):
+            for record in part(Path(folder), options.quick):
+                show(record, options.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""Three lexical engines behind the same few calls: LexFuse, bm25s with its numba backend, and tantivy's Python bindings.
+
+Every engine is built from the same token ids or, with its own analysis, from texts, and answers batches of queries on one
+thread. Where an engine lets something be prepared before the clock runs, it is: tantivy gets ready query objects, with
+repeated terms as boosts, and neither counts matches nor fetches documents.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import bm25s
+import numpy as np
+import Stemmer
+import tantivy
+
+from lexfuse.data.arrays import I32, Bools
+from lexfuse.data.document import Document
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.index.building import LEXICAL
+from lexfuse.index.index import Index
+from lexfuse.index.snapshot import Snapshot, open_snapshot
+from lexfuse.retrieve.bm25 import BM25
+from lexfuse.retrieve.reading import encoded
+from lexfuse.text.vocabulary import TermEncoder, Vocabulary
+
+K1, B = 1.2, 0.75
+STEMMERS = {"fr": "french", "en": "english"}
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What engines are given: term ids of every document, what the ids stand for, and the term ids of every query."""
+
+    rows: list[I32]
+    vocabulary: Vocabulary
+    queries: list[I32]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, queries: Queries) -> Self:
+        """The tokens that an index of LexFuse holds, so that nobody reads another text; their order does not matter to BM25."""
+        postings = snapshot.postings(LEXICAL)
+        by_doc = np.argsort(postings.docs, kind="stable")
+        counts = postings.weights[by_doc].astype(np.int64)
+        flat = np.repeat(postings.term_of_posting[by_doc], counts)
+        ends = np.cumsum(np.bincount(postings.docs[by_doc], weights=counts, minlength=len(snapshot)).astype(np.int64))
+        rows = [row.astype(np.int32) for row in np.split(flat, ends[:-1])]
+        readers = {
+            language: TermEncoder(snapshot.settings.analyser(language), postings.vocabulary, grows=False) for language in STEMMERS
+        }
+        asked = [readers[language].encode(text) for text, language in zip(queries.text, queries.language, strict=True)]
+        return cls(rows, postings.vocabulary, asked)
+
+
+class Ours:
+    """LexFuse: an index folder, opened and asked through the public retriever."""
+
+    name = "lexfuse"
+
+    def __init__(self, folder: Path) -> None:
+        """Open an index."""
+        self.snapshot = open_snapshot(folder)
+        self.retriever = BM25(self.snapshot, K1, B)
+
+    @classmethod
+    def from_texts(cls, documents: Sequence[Document], folder: Path) -> Self:
+        """Build an index of documents, catalog and all."""
+        Index.create(folder).add(documents)
+        return cls(folder)
+
+    def by_ids(self, queries: Queries, rows: list[I32], k: int, within: Bools | None = None) -> Run:
+        """The best k for queries given as term ids."""
+        terms = len(self.retriever.postings.vocabulary)
+        return self.retriever.rank(queries, encoded(rows, terms), k, within=within)
+
+    def by_text(self, queries: Queries, k: int) -> None:
+        """The best k for queries as text."""
+        self.retriever.retrieve(queries, k)
+
+
+class Bm25sNumba:
+    """bm25s as its documentation advises for speed: numba backend, Snowball stems, stop words, memory-mapped files."""
+
+    name = "bm25s-numba"
+
+    def __init__(self, tokens: Any) -> None:
+        """Index token ids with their vocabulary."""
+        self.retriever = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numba")
+        self.retriever.index(tokens, show_progress=False)
+
+    @classmethod
+    def from_tokens(cls, ids: list[list[int]], vocabulary: dict[str, int]) -> Self:
+        """Index the tokens that all engines share."""
+        return cls(bm25s.tokenization.Tokenized(ids=ids, vocab=vocabulary))
+
+    @classmethod
+    def from_texts(cls, texts: list[str], language: str) -> Self:
+        """Index texts with its own tokens."""
+        return cls(cls.tokenized(texts, language))
+
+    @staticmethod
+    def tokenized(texts: list[str], language: str) -> Any:
+        """Its own tokens of texts."""
+        stemmer = Stemmer.Stemmer(STEMMERS[language])
+        return bm25s.tokenize(texts, stopwords=language, stemmer=stemmer, show_progress=False)
+
+    def by_ids(self, rows: list[list[int]], k: int, within: Bools | None = None) -> Any:
+        """Documents and scores of the best k for queries given as token ids; a filter is a weight of 0 or 1 for every document."""
+        weights = None if within is None else within.astype(np.float32)
+        return self.retriever.retrieve(rows, k=k, n_threads=1, show_progress=False, weight_mask=weights)
+
+    def by_text(self, texts: list[str], language: str, k: int) -> None:
+        """The best k for queries as text."""
+        self.retriever.retrieve(self.tokenized(texts, language), k=k, n_threads=1, show_progress=False)
+
+
+class Tantivy:
+    """tantivy: one segment, term frequencies without positions, block-max pruning as it comes."""
+
+    name = "tantivy"
+
+    def __init__(self, folder: Path, analyser: tantivy.TextAnalyzer, texts: Sequence[str], kept: Bools | None = None) -> None:
+        """Index texts with one writing thread; `kept` marks documents for a filter."""
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("text", tokenizer_name="bench", index_option="freq")
+        builder.add_text_field("kept", tokenizer_name="raw", index_option="basic")
+        folder.mkdir(parents=True)
+        self._schema = builder.build()
+        self._analyser = analyser
+        index = tantivy.Index(self._schema, str(folder))
+        index.register_tokenizer("bench", analyser)
+        writer = index.writer(1_000_000_000, 1)
+        for at, text in enumerate(texts):
+            document = tantivy.Document()
+            document.add_text("text", text)
+            document.add_text("kept", "yes" if kept is not None and kept[at] else "no")
+            writer.add_document(document)
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
+        self._searcher = index.searcher()
+
+    @classmethod
+    def from_terms(cls, folder: Path, texts: Sequence[str], kept: Bools | None = None) -> Self:
+        """Index the terms that all engines share, joined by spaces."""
+        return cls(folder, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build(), texts, kept)
+
+    @classmethod
+    def from_texts(cls, folder: Path, texts: Sequence[str], language: str) -> Self:
+        """Index texts with its own analysis."""
+        builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        for step in ("lowercase", "stopword", "stemmer"):
+            make = getattr(tantivy.Filter, step)
+            builder = builder.filter(make() if step == "lowercase" else make(STEMMERS[language]))
+        return cls(folder, builder.build(), texts)
+
+    def query(self, terms: Sequence[str], *, kept: bool = False) -> tantivy.Query:
+        """Any of the terms, repeated ones weighted; with `kept`, only among marked documents."""
+        parts = []
+        for term, count in Counter(terms).items():
+            part = tantivy.Query.term_query(self._schema, "text", term, index_option="freq")
+            parts.append((tantivy.Occur.Should, part if count == 1 else tantivy.Query.boost_query(part, float(count))))
+        if not parts:
+            return tantivy.Query.empty_query()
+        query = tantivy.Query.boolean_query(parts)
+        if not kept:
+            return query
+        marked = tantivy.Query.const_score_query(tantivy.Query.term_query(self._schema, "kept", "yes", index_option="basic"), 0.0)
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, marked)])
+
+    def by_query(self, queries: list[tantivy.Query], k: int) -> list[Any]:
+        """The best k for ready queries."""
+        return [self._searcher.search(query, k, count=False).hits for query in queries]
+
+    def by_text(self, texts: list[str], k: int) -> None:
+        """The best k for queries as text."""
+        self.by_query([self.query(self._analyser.analyze(text)) for text in texts], k)
