@@ -94,10 +94,12 @@ def read_any(source: Path, kind: Source | None, queries: Path | None, qrels: lis
 
 
 def completed(collection: Collection) -> tuple[Collection, int]:
-    """The collection with languages detected and citations resolved, and how many citations that added."""
-    from lexfuse.text.annotate import annotate, annotate_queries
+    """The collection with its documents' languages detected and citations resolved, and how many citations that added.
+
+    Queries keep only the language they were given: a short one shows little, and what is read against it helps to tell.
+    """
+    from lexfuse.text.annotate import annotate
 
     with counting("finding citations", len(collection.corpus)) as progress:
         corpus, annotation = annotate(collection.corpus, progress=progress)
-    queries = collection.queries and annotate_queries(collection.queries)
-    return replace(collection, corpus=corpus, queries=queries), annotation.citations
+    return replace(collection, corpus=corpus), annotation.citations

@@ -109,10 +109,7 @@ def _build(
         corpus = with_languages(read_corpus(source, report))
     for remark in report.lines():
         note(remark)
-    if existing:
-        changed = _filled(Index(folder), corpus, update)
-    else:
-        changed = _created(folder, settings, corpus, force)
+    changed = _filled(Index(folder), corpus, update) if existing else _created(folder, settings, corpus, force)
     return {**changed, "skipped": report.skipped}
 
 
