@@ -80,7 +80,9 @@ def test_odd_queries_are_answered(built, query):
 
 
 def test_add_update_delete_merge_verify(index, tmp_path):
-    (tmp_path / "new.jsonl").write_text('{"_id": "lib-9", "text": "Le bibliobus passe le mardi.", "metadata": {"language": "fr"}}\n')
+    (tmp_path / "new.jsonl").write_text(
+        '{"_id": "lib-9", "text": "Le bibliobus passe le mardi.", "metadata": {"language": "fr"}}\n'
+    )
     assert json.loads(lexfuse("index", tmp_path / "new.jsonl", index, "--add", "--json").stdout)["added"] == 1
     assert found(index, "bibliobus") == ["lib-9"]
     again = lexfuse("index", tmp_path / "new.jsonl", index, "--add")
@@ -103,6 +105,7 @@ def test_verify_names_a_damaged_file(index):
     done = lexfuse("index", index, "--verify")
     assert done.returncode == 3
     assert "weights.npy" in done.stdout
+    assert lexfuse("index", index, "--rebuild", "--verify").returncode == 0
 
 
 def test_an_index_in_the_way_is_kept_unless_forced(index):

@@ -158,14 +158,11 @@ def _show_question(collection: Collection, word: str) -> None:
 
 def _indexed(collection: Collection, target: Path) -> Path:
     """The index of a corpus, built if it is not there."""
-    from lexfuse.data.files import written_folder
     from lexfuse.index.index import Index
 
     if not target.exists():
-        with written_folder(target) as partial, counting("indexing", len(collection.corpus)) as progress:
-            partial.rmdir()
-            with Index.create(partial) as index:
-                index.add(collection.corpus, progress=progress)
+        with counting("indexing", len(collection.corpus)) as progress:
+            Index.create(target, documents=collection.corpus, progress=progress).close()
     return target
 
 

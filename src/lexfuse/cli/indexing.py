@@ -10,6 +10,7 @@ import typer
 from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, working
 
 if TYPE_CHECKING:
+    from lexfuse.data.corpus import Corpus
     from lexfuse.index.index import Index
     from lexfuse.index.settings import IndexSettings
 
@@ -18,14 +19,18 @@ def index(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="[CORPUS] INDEX", help="The corpus to read (not for --delete, --merge, --verify), and the index folder."
+            metavar="[CORPUS] INDEX",
+            help="The corpus to read (not for --delete, --merge, --verify, --rebuild), and the index folder.",
         ),
     ],
     add: Annotated[bool, typer.Option("--add", help="Add the corpus to an index that is there.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Add the corpus and replace documents of the same id.")] = False,
     delete: Annotated[list[str] | None, typer.Option("--delete", help="Delete this document; may be repeated.")] = None,
-    merge: Annotated[bool, typer.Option("--merge", help="Make one segment of all and drop what is deleted.")] = False,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Make one segment of all, drop what is deleted and give the space back.")
+    ] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Check every file of the index.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write damaged segments anew from the catalog's documents.")] = False,
     fields: Annotated[
         str, typer.Option("--fields", help="What is searched, with weights if wanted: title:2,headings,text.")
     ] = "title,headings,text",
@@ -46,10 +51,10 @@ def index(
     """
     from lexfuse.errors import ConfigError
 
-    if sum((add, update, bool(delete) or merge or verify)) > 1:
-        raise ConfigError("choose one of --add, --update, or --delete/--merge/--verify")
-    if delete or merge or verify:
-        result = _maintain(_only(paths), delete or [], merge, verify)
+    if sum((add, update, bool(delete) or merge or verify or rebuild)) > 1:
+        raise ConfigError("choose one of --add, --update, or --delete/--merge/--verify/--rebuild")
+    if delete or merge or verify or rebuild:
+        result = _maintain(_only(paths), delete or [], merge, verify, rebuild)
     else:
         corpus, folder = _both(paths)
         result = _build(corpus, folder, add or update, update, _settings(fields, citations), force, skip_bad)
@@ -113,35 +118,35 @@ def _build(
     return {**changed, "skipped": report.skipped}
 
 
-def _filled(index: Index, corpus: Any, update: bool) -> dict[str, Any]:
+def _filled(index: Index, corpus: Corpus, update: bool) -> dict[str, Any]:
     with index, counting("indexing", len(corpus)) as progress:
         changes = index.add(corpus, update=update, progress=progress)
         with index.snapshot() as snapshot:
             return {"index": str(index.folder), "documents": len(snapshot), "added": changes.added, "updated": changes.updated}
 
 
-def _created(folder: Path, settings: IndexSettings, corpus: Any, force: bool) -> dict[str, Any]:
-    """Build beside the target and put it there when it is complete."""
-    from lexfuse.data.files import written_folder
+def _created(folder: Path, settings: IndexSettings, corpus: Corpus, force: bool) -> dict[str, Any]:
     from lexfuse.index.index import Index
 
-    with written_folder(folder, replace=force) as partial:
-        partial.rmdir()
-        result = _filled(Index.create(partial, settings), corpus, update=False)
-    return {**result, "index": str(folder)}
+    with counting("indexing", len(corpus)) as progress:
+        Index.create(folder, settings, documents=corpus, replace=force, progress=progress).close()
+    return {"index": str(folder), "documents": len(corpus), "added": len(corpus)}
 
 
-def _maintain(folder: Path, delete: list[str], merge: bool, verify: bool) -> dict[str, Any]:
+def _maintain(folder: Path, delete: list[str], merge: bool, verify: bool, rebuild: bool) -> dict[str, Any]:
     from lexfuse.index.index import Index
 
     result: dict[str, Any] = {"index": str(folder)}
     with Index(folder) as index:
+        if rebuild:
+            with working("rebuilding"):
+                index.rebuild()
         if delete:
             changes = index.delete(delete)
             result |= {"deleted": changes.deleted, "missing": list(changes.missing)}
         if merge:
             with working("merging"):
-                index.merge()
+                index.compact()
         if verify:
             with working("verifying"):
                 result["damages"] = index.verify()
