@@ -38,11 +38,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peers.lexical import Bm25sNumba, Ours, Tantivy, Tokens
 
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.index.inverted import InvertedFile
+from peers.lexical import Bm25sNumba, Ours, Tantivy, Tokens
 
 LANGUAGES = {"fr-labour": "fr", "cjeu": "en", "irled2017": "en", "scifact": "en"}
 KINDS = {"fr-labour": "question", "cjeu": "paragraph", "irled2017": "whole-judgment"}
@@ -210,8 +210,18 @@ def build_part(engine: str, name: str, folder: Path) -> None:
         Tantivy.from_texts(folder, texts, collection.language)
     seconds = time.perf_counter() - start
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"seconds": seconds, "bytes on disk": size, "peak memory": peak}))
+    print(json.dumps({"seconds": seconds, "bytes on disk": size, "peak memory": peak_memory()}))
+
+
+def peak_memory() -> int:
+    """The most memory that this process has held, in bytes.
+
+    Where the kernel tells it per program: getrusage would give a new process no less than the one that started it had.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        return next(int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def built_from_text(name: str, folder: Path) -> Iterator[Record]:

@@ -110,7 +110,7 @@ class Bm25sNumba:
         return bm25s.tokenize(texts, stopwords=language, stemmer=stemmer, show_progress=False)
 
     def by_ids(self, rows: list[list[int]], k: int, within: Bools | None = None) -> Any:
-        """Documents and scores of the best k for queries given as token ids; a filter is a weight of 0 or 1 for every document."""
+        """Documents and scores of the best k for queries given as token ids; a filter is a weight of 0 or 1 a document."""
         weights = None if within is None else within.astype(np.float32)
         return self.retriever.retrieve(rows, k=k, n_threads=1, show_progress=False, weight_mask=weights)
 

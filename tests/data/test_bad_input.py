@@ -115,7 +115,7 @@ def test_a_truncated_gzip_is_said_by_every_reader(tmp_path, suffix):
         "qrels": "".join(f"q 0 d{n} {n}\n" for n in range(3000)),
         "parquet": "PAR1",
     }[suffix]
-    packed = gzip.compress(content.encode())
+    packed = gzip.compress(content.encode(), mtime=0)
     path = tmp_path / f"c.{suffix}.gz"
     for keep in (2, 7, len(packed) // 2, len(packed) - 1):
         path.write_bytes(packed[:keep])

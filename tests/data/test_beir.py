@@ -56,7 +56,7 @@ def test_a_corpus_alone_is_a_collection(tmp_path):
 def test_gzipped_judgements_are_read(tmp_path):
     write_collection(Collection(CORPUS, QUERIES), tmp_path / "c")
     (tmp_path / "c" / "qrels").mkdir()
-    (tmp_path / "c" / "qrels" / "test.tsv.gz").write_bytes(gzip.compress(b"query-id\tcorpus-id\tscore\nq1\td1\t1\n"))
+    (tmp_path / "c" / "qrels" / "test.tsv.gz").write_bytes(gzip.compress(b"query-id\tcorpus-id\tscore\nq1\td1\t1\n", mtime=0))
     assert read_collection(tmp_path / "c").qrels["test"].as_dict() == {"q1": {"d1": 1}}
 
 

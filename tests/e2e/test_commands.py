@@ -108,7 +108,7 @@ def test_malformed_line_names_file_line_and_reason(tmp_path):
     [
         ("empty.jsonl", b"", 3, "no documents"),
         ("latin.jsonl", '{"_id": "a", "text": "é"}'.encode("latin-1"), 3, "UTF-8"),
-        ("cut.jsonl.gz", gzip.compress(b'{"_id": "a", "text": "x"}\n' * 2000)[:40], 3, "truncated"),
+        ("cut.jsonl.gz", gzip.compress(b'{"_id": "a", "text": "x"}\n' * 2000, mtime=0)[:40], 3, "truncated"),
         ("twice.jsonl", b'{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}\n', 3, "'a'"),
         ("columns.csv", b"nom,contenu\na,b\n", 3, "nom"),
         ("types.parquet", b"not parquet at all", 3, "arquet"),

@@ -1,20 +1,38 @@
-"""The inner loops of the inverted file, compiled by numba and cached on disk.
+"""The inner loops of the inverted file: building posting lists, adding up scores, choosing the best k.
 
 Nothing here approximates: every posting of every query term is added up, and the best k are chosen by
-score descending, then by `order` ascending (the position of a document's id among all ids). The compiled code
-behind `best` is in `lexfuse.index.topk`.
+score descending, then by `order` ascending (the position of a document's id among all ids).
+
+Each loop exists twice, with the same bits as result: compiled by numba, and in plain numpy. Loading numba and what
+it has compiled takes a second, longer than a handful of questions take in numpy. So work starts in numpy, and what it
+takes is added up; once that comes to what loading costs, numba is loaded.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numba import njit
-from numpy.typing import NDArray
-
 from lexfuse.data.arrays import F32, I32, I64, Bools
-from lexfuse.index.topk import best_of
+from lexfuse.index import plain
+
+PATIENCE = 60_000_000  # steps in numpy before numba is loaded: about half a second
+
+
+class _Waiting:
+    """Steps made in numpy so far, in the whole process."""
+
+    steps = 0
+
+
+def compiled_is_due(steps: int) -> bool:
+    """Whether so many more steps are worth loading the compiled loops, or they are loaded already; if not, counts them.
+
+    >>> compiled_is_due(PATIENCE)
+    True
+    """
+    if _Waiting.steps + steps < PATIENCE:
+        _Waiting.steps += steps
+        return False
+    _Waiting.steps = PATIENCE  # from now on, always
+    return True
 
 
 def invert(starts: I64, terms: I32, weights: F32, term_count: int) -> tuple[I64, I32, F32, F32]:
@@ -22,11 +40,17 @@ def invert(starts: I64, terms: I32, weights: F32, term_count: int) -> tuple[I64,
 
     Gives the offsets of each term's list, documents, summed weights, and the length of each document.
 
+    >>> import numpy as np
     >>> offsets, docs, sums, _ = invert(np.array([0, 2, 3]), np.array([1, 1, 0], np.int32), np.ones(3, np.float32), 2)
     >>> offsets.tolist(), docs.tolist(), sums.tolist()
     ([0, 1, 2], [1, 0], [1.0, 2.0])
     """
-    inverted: tuple[I64, I32, F32, F32] = _invert(_fixed(starts), _fixed(terms), _fixed(weights), term_count)
+    if not compiled_is_due(20 * len(terms)):
+        return plain.invert(starts, terms, weights, term_count)
+    from lexfuse.index import compiled
+
+    fixed = compiled.fixed
+    inverted: tuple[I64, I32, F32, F32] = compiled.invert(fixed(starts), fixed(terms), fixed(weights), term_count)
     return inverted
 
 
@@ -36,7 +60,11 @@ def distinct(starts: I64, terms: I32, term_count: int) -> tuple[I64, I32, F32]:
     >>> [array.tolist() for array in distinct(np.array([0, 3]), np.array([5, 2, 5], np.int32), 6)]
     [[0, 2], [5, 2], [2.0, 1.0]]
     """
-    rows: tuple[I64, I32, F32] = _distinct(_fixed(starts), _fixed(terms), term_count)
+    if not compiled_is_due(_CALL * len(starts) + 5 * len(terms)):
+        return plain.distinct(starts, terms)
+    from lexfuse.index import compiled
+
+    rows: tuple[I64, I32, F32] = compiled.distinct(compiled.fixed(starts), compiled.fixed(terms), term_count)
     return rows
 
 
@@ -62,8 +90,14 @@ def best(
     >>> [array.tolist() for array in best(np.array([0, 2]), starts, ends, ones, docs, impacts, order, every, 10)]
     [[0, 2], [1, 0], [4.0, 2.0]]
     """
-    queries = _fixed(query_starts), _fixed(range_starts), _fixed(range_ends), _fixed(factors)
-    found: tuple[I64, I32, F32] = best_of(*queries, _fixed(docs), _fixed(impacts), _fixed(order), _fixed(within), k)
+    steps = _steps(len(query_starts) - 1, range_starts, range_ends, len(order))
+    if not compiled_is_due(steps):
+        return plain.best(query_starts, range_starts, range_ends, factors, docs, impacts, order, within, k)
+    from lexfuse.index.compiled import fixed
+    from lexfuse.index.topk import best_of
+
+    queries = fixed(query_starts), fixed(range_starts), fixed(range_ends), fixed(factors)
+    found: tuple[I64, I32, F32] = best_of(*queries, fixed(docs), fixed(impacts), fixed(order), fixed(within), k)
     return found
 
 
@@ -77,84 +111,19 @@ def pair_scores(
     >>> pair_scores(zero, zero, np.array([0, 1]), np.array([0]), np.array([1]), 2 * one, zero, 3 * one).tolist()
     [6.0]
     """
-    pairs = _fixed(query), _fixed(doc)
-    rows = _fixed(row_starts), _fixed(range_starts), _fixed(range_ends), _fixed(factors)
-    scores: F32 = _pair_scores(*pairs, *rows, _fixed(docs), _fixed(impacts))
+    if not compiled_is_due(_steps(len(row_starts) - 1, range_starts, range_ends, len(docs))):
+        return plain.pair_scores(query, doc, row_starts, range_starts, range_ends, factors, docs, impacts)
+    from lexfuse.index import compiled
+
+    fixed = compiled.fixed
+    rows = fixed(row_starts), fixed(range_starts), fixed(range_ends), fixed(factors)
+    scores: F32 = compiled.pair_scores(fixed(query), fixed(doc), *rows, fixed(docs), fixed(impacts))
     return scores
 
 
-def _fixed(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view: numba compiles anew for writable arrays, and mapped files are read-only already."""
-    view: NDArray[Any] = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
+def _steps(queries: int, range_starts: I64, range_ends: I64, size: int) -> int:
+    """What scoring takes in numpy, roughly."""
+    return queries * (_CALL + size) + _CALL * len(range_starts) + int((range_ends - range_starts).sum())
 
 
-@njit(cache=True, nogil=True)
-def _invert(starts: I64, terms: I32, weights: F32, term_count: int) -> tuple[I64, I32, F32, F32]:
-    documents = len(starts) - 1
-    last = np.full(term_count, -1, dtype=np.int32)
-    offsets = np.zeros(term_count + 1, dtype=np.int64)
-    for doc in range(documents):
-        for at in range(starts[doc], starts[doc + 1]):
-            term = np.uint32(terms[at])
-            if last[term] != doc:
-                last[term] = doc
-                offsets[term + 1] += 1
-    for at in range(term_count):
-        offsets[at + 1] += offsets[at]
-    slot = offsets[:-1].copy()
-    last[:] = -1
-    docs = np.empty(offsets[-1], dtype=np.int32)
-    sums = np.zeros(offsets[-1], dtype=np.float32)
-    lengths = np.zeros(documents, dtype=np.float32)
-    for doc in range(documents):
-        for at in range(starts[doc], starts[doc + 1]):
-            term = np.uint32(terms[at])
-            if last[term] != doc:
-                last[term] = doc
-                docs[slot[term]] = doc
-                slot[term] += 1
-            sums[slot[term] - 1] += weights[at]
-            lengths[doc] += weights[at]
-    return offsets, docs, sums, lengths
-
-
-@njit(cache=True, nogil=True)
-def _distinct(starts: I64, terms: I32, term_count: int) -> tuple[I64, I32, F32]:
-    place = np.full(term_count, -1, dtype=np.int64)
-    new_starts = np.zeros(len(starts), dtype=np.int64)
-    new_terms = np.empty(len(terms), dtype=np.int32)
-    counts = np.zeros(len(terms), dtype=np.float32)
-    size = 0
-    for query in range(len(starts) - 1):
-        first = size
-        for at in range(starts[query], starts[query + 1]):
-            term = terms[at]
-            if place[term] < first:
-                place[term] = size
-                new_terms[size] = term
-                size += 1
-            counts[place[term]] += np.float32(1.0)
-        new_starts[query + 1] = size
-    return new_starts, new_terms[:size], counts[:size]
-
-
-@njit(cache=True, nogil=True)
-def _pair_scores(
-    query: I32, doc: I32, row_starts: I64, range_starts: I64, range_ends: I64, factors: F32, docs: I32, impacts: F32
-) -> F32:
-    scores = np.zeros(len(query), dtype=np.float32)
-    for pair in range(len(query)):
-        wanted = doc[pair]
-        for part in range(row_starts[query[pair]], row_starts[query[pair] + 1]):
-            low, high = range_starts[part], range_ends[part]
-            while low < high:
-                middle = (low + high) // 2
-                if docs[middle] < wanted:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low < range_ends[part] and docs[low] == wanted:
-                scores[pair] += factors[part] * impacts[low]
-    return scores
+_CALL = 1000  # steps that a call of numpy takes, whatever its size

@@ -71,7 +71,7 @@ def test_the_hubs_columns_in_parquet(tmp_path):
 
 
 def test_lists_of_ids_and_gzip(tmp_path):
-    (tmp_path / "corpus.csv.gz").write_bytes(gzip.compress(ARTICLES.encode()))
+    (tmp_path / "corpus.csv.gz").write_bytes(gzip.compress(ARTICLES.encode(), mtime=0))
     (tmp_path / "train.jsonl").write_text(json.dumps({"id": 1, "question": "Qui ?", "article_ids": [2, 2, 1]}) + "\n")
     assert read_bsard(tmp_path).qrels["train"].as_dict() == {"1": {"2": 1, "1": 1}}
 

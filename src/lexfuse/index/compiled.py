@@ -1,0 +1,108 @@
+"""The inner loops of the inverted file, compiled by numba and cached on disk; `lexfuse.index.kernels` says what they do.
+
+Importing this takes a second for numba alone. Arrays must be read-only and contiguous (`fixed`): numba compiles anew for
+every other kind, and mapped files are read-only already.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from lexfuse.data.arrays import F32, I32, I64
+
+
+def fixed(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view of an array, the only kind that is compiled for.
+
+    >>> fixed(np.arange(3)).flags.writeable
+    False
+    """
+    view: NDArray[Any] = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+@njit(cache=True, nogil=True)
+def invert(starts: I64, terms: I32, weights: F32, term_count: int) -> tuple[I64, I32, F32, F32]:
+    """Posting lists of documents, one pass to count and one to place."""
+    documents = len(starts) - 1
+    last = np.full(term_count, -1, dtype=np.int32)
+    offsets = np.zeros(term_count + 1, dtype=np.int64)
+    for doc in range(documents):
+        for at in range(starts[doc], starts[doc + 1]):
+            term = np.uint32(terms[at])
+            if last[term] != doc:
+                last[term] = doc
+                offsets[term + 1] += 1
+    for at in range(term_count):
+        offsets[at + 1] += offsets[at]
+    slot = offsets[:-1].copy()
+    last[:] = -1
+    docs = np.empty(offsets[-1], dtype=np.int32)
+    sums = np.empty(offsets[-1], dtype=np.float32)
+    lengths = np.zeros(documents, dtype=np.float32)
+    weight = np.zeros(term_count, dtype=np.float32)  # of each term in this document, put in place once the document ends
+    seen = np.empty(term_count, dtype=np.uint32)
+    for doc in range(documents):
+        count = 0
+        for at in range(starts[doc], starts[doc + 1]):
+            term = np.uint32(terms[at])
+            if last[term] != doc:
+                last[term] = doc
+                seen[count] = term
+                count += 1
+            weight[term] += weights[at]
+            lengths[doc] += weights[at]
+        for at in range(count):
+            term = seen[at]
+            docs[slot[term]] = doc
+            sums[slot[term]] = weight[term]
+            slot[term] += 1
+            weight[term] = 0.0
+    return offsets, docs, sums, lengths
+
+
+@njit(cache=True, nogil=True)
+def distinct(starts: I64, terms: I32, term_count: int) -> tuple[I64, I32, F32]:
+    """The terms of each query once, with how often they occur."""
+    place = np.full(term_count, -1, dtype=np.int64)
+    new_starts = np.zeros(len(starts), dtype=np.int64)
+    new_terms = np.empty(len(terms), dtype=np.int32)
+    counts = np.zeros(len(terms), dtype=np.float32)
+    size = 0
+    for query in range(len(starts) - 1):
+        first = size
+        for at in range(starts[query], starts[query + 1]):
+            term = terms[at]
+            if place[term] < first:
+                place[term] = size
+                new_terms[size] = term
+                size += 1
+            counts[place[term]] += np.float32(1.0)
+        new_starts[query + 1] = size
+    return new_starts, new_terms[:size], counts[:size]
+
+
+@njit(cache=True, nogil=True)
+def pair_scores(
+    query: I32, doc: I32, row_starts: I64, range_starts: I64, range_ends: I64, factors: F32, docs: I32, impacts: F32
+) -> F32:
+    """The score of every pair, by a search in each posting list."""
+    scores = np.zeros(len(query), dtype=np.float32)
+    for pair in range(len(query)):
+        wanted = doc[pair]
+        for part in range(row_starts[query[pair]], row_starts[query[pair] + 1]):
+            low, high = range_starts[part], range_ends[part]
+            while low < high:
+                middle = (low + high) // 2
+                if docs[middle] < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < range_ends[part] and docs[low] == wanted:
+                scores[pair] += factors[part] * impacts[low]
+    return scores
