@@ -30,12 +30,20 @@ def tgz(name: str, value: object) -> bytes:
 def article(number: int, num: str, html: str) -> dict:
     id = f"LEGIARTI{number:012d}"
     dates = {"dateDebut": 14_000 * DAY, "dateFin": 32472144000000, "articleVersions": []}
-    return {"type": "article", "data": {"id": id, "cid": id, "num": num, "texteHtml": html, "etat": "VIGUEUR", "nota": ""} | dates}
+    return {
+        "type": "article",
+        "data": {"id": id, "cid": id, "num": num, "texteHtml": html, "etat": "VIGUEUR", "nota": ""} | dates,
+    }
 
 
 CODE = {
     "type": "code",
-    "data": {"id": "LEGITEXT000000000001", "cid": "LEGITEXT000000000001", "title": "Code du jeu", "dateDebutVersion": "2026-03-27"},
+    "data": {
+        "id": "LEGITEXT000000000001",
+        "cid": "LEGITEXT000000000001",
+        "title": "Code du jeu",
+        "dateDebutVersion": "2026-03-27",
+    },
     "children": [
         {
             "type": "section",
@@ -48,10 +56,12 @@ CODE = {
     ],
 }
 REFERENCE = {"text": "L. 2", "fmt": "L2", "cid": "LEGIARTI000000000002", "id": "LEGIARTI000000000002"}
-SECTION = {"title": "La rupture du tour", "html": "<p>L. 2</p>", "references": {"LEGITEXT000000000001": {"articles": [REFERENCE]}}}
+REFERENCES = {"LEGITEXT000000000001": {"articles": [REFERENCE]}}
+SECTION = {"title": "La rupture du tour", "html": "<p>L. 2</p>", "references": REFERENCES}
 SHEETS = [{"pubId": "f1", "title": "Le tour", "date": "04/05/2023", "url": "", "sections": [SECTION]}]
 ARTICLES = [{"article": 21, "title": "Turns", "description": "No player shall be deprived of a turn."}]
-CASES = [{"case_name": "A v. B", "year": 1973, "holding": "Affirmed the privacy of hands.", "article_number": "21", "citation": "1 X 1"}]
+HOLDING = "Affirmed the privacy of hands."
+CASES = [{"case_name": "A v. B", "year": 1973, "holding": HOLDING, "article_number": "21", "citation": "1 X 1"}]
 
 
 @pytest.fixture
@@ -83,7 +93,9 @@ def demo(*arguments):
 def test_shows_counts_an_article_and_a_question_of_both_corpora(packages):
     shown = demo()
     assert shown.exit_code == 0, shown.output
-    for words in ("Code du jeu", "Titre Ier : Règles", "from 2008-05-01", "cites: L2", "La rupture du tour", "Code du jeu, art. L. 2"):
+    for words in ("Code du jeu", "Titre Ier : Règles", "from 2008-05-01", "cites: L2"):
+        assert words in shown.output
+    for words in ("La rupture du tour", "Code du jeu, art. L. 2"):
         assert words in shown.output
     assert "Constitution of India, art. 21" in shown.output
     assert "Affirmed the privacy of hands." in shown.output

@@ -118,11 +118,11 @@ def test_an_index_in_the_way_is_kept_unless_forced(index):
 
 def test_run_writes_a_trec_file_that_evaluate_reads(built, tmp_path):
     out = tmp_path / "bm25.trec"
-    done = lexfuse("run", built, EXAMPLES / "questions.csv", "-o", out, "--k1", "0.9", "--b", "0.4", "--depth", "5", "--json")
+    parameters = ["--k1", "0.9", "--b", "0.4", "--depth", "5", "--name", "bm25"]
+    done = lexfuse("run", built, EXAMPLES / "questions.csv", "-o", out, *parameters, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["queries"] == 3
     values = json.loads(lexfuse("evaluate", EXAMPLES / "test.tsv", out, "-m", "R@5", "--json").stdout)
     assert values["bm25"]["R@5"] > 0
-    assert lexfuse("run", built, EXAMPLES / "questions.csv", "-o", tmp_path / "again.trec", "--k1", "0.9", "--b", "0.4", "--depth", "5",
-                   "--name", "bm25").returncode == 0  # fmt: skip
+    assert lexfuse("run", built, EXAMPLES / "questions.csv", "-o", tmp_path / "again.trec", *parameters).returncode == 0
     assert (tmp_path / "again.trec").read_bytes() == out.read_bytes()

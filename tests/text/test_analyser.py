@@ -96,7 +96,7 @@ def test_tokens_have_places_exact_forms_and_terms():
         ("cf", "cf", ("cf",), False),
         ("l", "l", (), False),
         ("article", "article", ("articl",), False),
-        ("L. 1234-5", "L1234-5", ("l1234_5",), True),
+        ("L. 1234-5", "L1234-5", ("l1234_5", "chapter_1234", "title_123"), True),
     ]
     assert all(text[t.start : t.end] == t.text for t in tokens)
 

@@ -57,6 +57,7 @@ def invert(starts: I64, terms: I32, weights: F32, term_count: int) -> tuple[I64,
 def distinct(starts: I64, terms: I32, term_count: int) -> tuple[I64, I32, F32]:
     """Each query's terms once, in order of first occurrence, with how often they occur.
 
+    >>> import numpy as np
     >>> [array.tolist() for array in distinct(np.array([0, 3]), np.array([5, 2, 5], np.int32), 6)]
     [[0, 2], [5, 2], [2.0, 1.0]]
     """
@@ -84,6 +85,7 @@ def best(
     A query is a row of ranges into the postings, each with the factor of its term. `within` is empty or one
     flag per document. Documents whose score is not above zero are not returned.
 
+    >>> import numpy as np
     >>> starts, ends, ones = np.array([0, 2]), np.array([2, 3]), np.ones(2, np.float32)
     >>> docs, impacts = np.array([0, 1, 1], np.int32), np.array([2, 1, 3], np.float32)
     >>> every, order = np.empty(0, np.bool_), np.array([0, 1], np.int32)
@@ -106,6 +108,7 @@ def pair_scores(
 ) -> F32:
     """The score of every pair of query and document, added up in the order of `best`, so that it has the same bits.
 
+    >>> import numpy as np
     >>> one = np.ones(1, np.float32)
     >>> zero = np.zeros(1, np.int32)
     >>> pair_scores(zero, zero, np.array([0, 1]), np.array([0]), np.array([1]), 2 * one, zero, 3 * one).tolist()

@@ -42,7 +42,7 @@ def distinct(starts: I64, terms: I32) -> tuple[I64, I32, F32]:
         by_place = np.argsort(first)
         found.append(names[by_place])
         counts.append(often[by_place].astype(np.float32))
-    return offsets_of(np.array([len(row) for row in found[1:]])), np.concatenate(found), np.concatenate(counts)
+    return offsets_of(np.array([len(row) for row in found[1:]], dtype=np.int64)), np.concatenate(found), np.concatenate(counts)
 
 
 def summed(ranges: I64, ends: I64, factors: F32, docs: I32, impacts: F32, documents: int) -> F32:
@@ -85,7 +85,7 @@ def best(
         ranked = chosen[np.lexsort((order[chosen], -scores[chosen]))[:k]]
         found.append(ranked.astype(np.int32))
         reached.append(scores[ranked])
-    return offsets_of(np.array([len(row) for row in found[1:]])), np.concatenate(found), np.concatenate(reached)
+    return offsets_of(np.array([len(row) for row in found[1:]], dtype=np.int64)), np.concatenate(found), np.concatenate(reached)
 
 
 def pair_scores(

@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
 from lexfuse.retrieve.lexical import TermPart

@@ -68,7 +68,7 @@ class Analyser:
     Languages other than French and English get neither stems nor stop words.
 
     >>> Analyser("fr").terms("L’article L. 1234-5 s'applique aux salariés licenciés")
-    ['articl', 'l1234_5', 'appliqu', 'salar', 'licenc']
+    ['articl', 'l1234_5', 'chapter_1234', 'title_123', 'appliqu', 'salar', 'licenc']
     """
 
     language: str = "en"

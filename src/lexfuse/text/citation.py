@@ -38,7 +38,7 @@ class Citation:
     """One identifier found in a text: where, which system, canonical key, and what surrounds it.
 
     >>> Citation(0, 9, System.FRENCH_ARTICLE, "L1234-5").terms
-    ('l1234_5',)
+    ('l1234_5', 'chapter_1234', 'title_123')
     """
 
     start: int
@@ -92,11 +92,26 @@ def terms_of(system: System, key: str, parts: tuple[str, ...] = ()) -> tuple[str
         return (f"usc_{word.replace('_u_s_c____', '_')}",)
     if system in _TERM_PREFIX:
         return (f"{_TERM_PREFIX[system]}_{word}",)
-    # "L1" alone would be an ordinary word; an underscore marks it as a citation.
-    return (word if "_" in word or system is not System.FRENCH_ARTICLE else f"{word}_",)
+    if system is System.FRENCH_ARTICLE:
+        return _terms_of_french_article(word, key)
+    return (word,)
 
 
 _TERM_PREFIX = {System.EU_ACT: "act", System.FRENCH_CASE: "no", System.PARAGRAPH: "par"}
+
+
+def _terms_of_french_article(word: str, key: str) -> tuple[str, ...]:
+    """The article, and the title and chapter that its number names: L1234-5 stands in chapter 1234 of title 123.
+
+    The letter is left out of these two, so that the laws (L) and decrees (R, D) of one chapter meet.
+    """
+    chapter = _CHAPTER.match(key)
+    if chapter is None:
+        return (word if "_" in word else f"{word}_",)  # "l1" alone would be an ordinary word
+    return (word, f"chapter_{chapter[1]}", f"title_{chapter[1][:-1]}")
+
+
+_CHAPTER = re.compile(r"[A-Z]+\*?([0-9]{3,})-")
 
 
 def _word(key: str) -> str:

@@ -31,7 +31,7 @@ class Item(NamedTuple):
         """Index terms, the same for every spelling.
 
         >>> Item(0, 9, System.FRENCH_ARTICLE, "L1234-5").terms
-        ('l1234_5',)
+        ('l1234_5', 'chapter_1234', 'title_123')
         """
         return terms_of(self.system, self.key, self.parts)
 
@@ -66,7 +66,7 @@ def usual_terms(spelled: str) -> tuple[str, ...]:
     """Index terms of an article in its most frequent spelling, which is a citation wherever it stands; none for others.
 
     >>> usual_terms("L. 1234-5"), usual_terms("L. 5")
-    (('l1234_5',), ())
+    (('l1234_5', 'chapter_1234', 'title_123'), ())
     """
     return terms_of(System.FRENCH_ARTICLE, spelled[0] + spelled[3:]) if _USUAL.fullmatch(spelled) else ()
 
@@ -140,10 +140,13 @@ def _french_reading(spelled: str, at: int) -> _Reading:
 
 _BARE = re.compile(both_forms(rf"(?P<to>{TO})?(?P<number>[0-9]+{NUMBER_TAIL})(?P<parts>{PLACES})"))
 _PLACE = re.compile(r"\(([0-9a-zA-Z]+)\)|([0-9]+)")
+_SIMPLE = re.compile(r"([0-9]+)((?:\([0-9a-zA-Z]+\))*)")
 _AHEAD = 20  # characters that the grammar of a number may look at beyond its end
 
 
 def _articles(match: re.Match[str]) -> list[Item]:
+    if simple := _simple_article(match.group()):
+        return [Item(match.start(), match.end(), System.ARTICLE, *simple)]
     items = []
     for piece in _BARE.finditer(match.string, match.start(), match.end() + _AHEAD):
         if piece.start("number") >= match.end():
@@ -152,6 +155,13 @@ def _articles(match: re.Match[str]) -> list[Item]:
         parts = (point, *_places(piece["parts"])) if point else _places(piece["parts"])
         items.append(Item(piece.start("number"), piece.end(), System.ARTICLE, number, parts, ranges=piece["to"] is not None))
     return items
+
+
+@lru_cache(maxsize=65536)
+def _simple_article(written: str) -> tuple[str, tuple[str, ...]] | None:
+    """Number and places of 14 and 19(1)(g), which are most; none of what takes more reading."""
+    simple = _SIMPLE.fullmatch(written)
+    return (simple[1], _places(simple[2])) if simple else None
 
 
 def _places(written: str) -> tuple[str, ...]:
