@@ -5,18 +5,18 @@
 Reads fr-labour (questions), cjeu (paragraphs as printed), irled2017 (whole judgments as queries) and scifact from the folder
 that the environment variable LEXFUSE_DATA names. A corpus of 1,000,000 passages is cut from the texts of all four: 60 words,
 a new passage every 23, in shuffled order (seed 0); its index is kept in the temporary folder for the next time. With --quick
-it has 200,000 passages (one every 115 words), and repeats are fewer.
+it has 100,000 passages (one every 230 words), and queries and repeats are fewer.
 
 "from token ids" is retrieval alone: all engines hold the same tokens, and ours and bm25s must give the same scores before
 anything is timed. "from text" counts each engine's own analysis of the queries too. One thread everywhere. Batches of the
 engines alternate and the shortest counts, because other work may run on the machine; still, quiet machines give steadier
 figures. Our ranking is exact with ties broken by id; bm25s leaves ties to chance, tantivy rounds document lengths.
 
-Building from tokens is what turns token ids into an index in memory (tantivy: on disk). Building from text runs in a process of its own,
-whose peak memory is told too; ours writes the catalog with all texts, the others their index only. Start-up is a new process
+Building from tokens turns token ids into an index in memory (tantivy: on disk). Building from text runs in a process of its
+own, whose peak memory is told too; ours writes the catalog with all texts, the others their index only. Start-up is a new process
 that imports, opens the index from disk and answers, once with everything that can be compiled before compiled ("warm") and
-once with an empty compile cache ("cold"; bm25s keeps none, so both are the same for it). Ours answers one question before it
-loads compiled code, so the time to 602 answers, which needs it, is told as well.
+once with an empty compile cache ("cold"; bm25s keeps none, so both are the same for it). Ours answers a few questions
+without compiled code, so the time to some thousand answers, which do load or compile it, is told as well.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,14 @@ import numpy as np
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.index.inverted import InvertedFile
-from peers.lexical import Bm25sNumba, Ours, Tantivy, Tokens
+from peers.lexical import Bm25sNumba, Ours, Tantivy, Tokens, encode
 
 LANGUAGES = {"fr-labour": "fr", "cjeu": "en", "irled2017": "en", "scifact": "en"}
 KINDS = {"fr-labour": "question", "cjeu": "paragraph", "irled2017": "whole-judgment"}
 WORDS, EVERY = 60, 23
 MILLION = 1_000_000
 FILTER = 0.1
+QUICK = {"fr-labour": 602, "cjeu": 300, "irled2017": 40}  # queries with --quick
 
 Record = dict[str, Any]
 Call = Callable[[], Any]
@@ -141,10 +142,14 @@ class Rivals:
         tantivy = Tantivy.from_terms(folder / "tantivy-tokens", joined(tokens), kept)
         return cls(ours, bm25s, tantivy, tokens, queries, kept)
 
+    def asked(self, queries: Queries) -> Rivals:
+        """The same engines with other queries."""
+        return replace(self, queries=queries, tokens=replace(self.tokens, queries=encode(self.ours.snapshot, queries)))
+
     def agree(self, within: Any = None) -> None:
         """Stop unless ours and bm25s score alike."""
         rows = self.tokens.queries[:20]
-        queries = Queries.of(self.queries.query(id) for id in self.queries.ids[:20])
+        queries = first(self.queries, 20)
         run = self.ours.by_ids(queries, rows, 100, within)
         theirs = self.bm25s.by_ids([row.tolist() for row in rows], 100, within).scores
         for number, scores in enumerate(np.split(run.score, run.offsets[1:-1])):
@@ -188,15 +193,13 @@ def joined(tokens: Tokens) -> list[str]:
     return [" ".join([tokens.vocabulary[term] for term in row.tolist()]) for row in tokens.rows]
 
 
-def from_text(what: str, collection: Collection, ours: Ours, folder: Path, repeats: int) -> Iterator[Record]:
-    """Queries per second with each engine's own analysis."""
-    texts, asked, language = collection.texts, list(collection.queries.text), collection.language
-    bm25s = Bm25sNumba.from_texts(texts, language)
-    tantivy = Tantivy.from_texts(folder / "tantivy-own", texts, language)
+def from_text(what: str, asked: Queries, language: str, ours: Ours, folder: Path, repeats: int) -> Iterator[Record]:
+    """Queries per second with each engine's own analysis, on the indexes that `built_from_text` has left."""
+    bm25s, tantivy, texts = Bm25sNumba.load(folder / "bm25s"), Tantivy.load(folder / "tantivy", language), list(asked.text)
     calls: dict[str, Call] = {
-        Ours.name: partial(ours.by_text, collection.queries, 100),
-        Bm25sNumba.name: partial(bm25s.by_text, asked, language, 100),
-        Tantivy.name: partial(tantivy.by_text, asked, 100),
+        Ours.name: partial(ours.by_text, asked, 100),
+        Bm25sNumba.name: partial(bm25s.by_text, texts, language, 100),
+        Tantivy.name: partial(tantivy.by_text, texts, 100),
     }
     yield from compared(f"qps {what} top-100 from text", shortest(repeats, calls), per=len(asked))
 
@@ -209,9 +212,9 @@ def build_part(engine: str, name: str, folder: Path) -> None:
     if engine == Ours.name:
         Ours.from_texts(collection.documents, folder)
     elif engine == Bm25sNumba.name:
-        Bm25sNumba.from_texts(texts, collection.language).retriever.save(str(folder), show_progress=False)
+        Bm25sNumba.from_texts(texts, collection.language, folder)
     else:
-        Tantivy.from_texts(folder, texts, collection.language)
+        Tantivy.from_texts(texts, collection.language, folder)
     seconds = time.perf_counter() - start
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     print(json.dumps({"seconds": seconds, "bytes on disk": size, "peak memory": peak_memory()}))
@@ -229,7 +232,7 @@ def peak_memory() -> int:
 
 
 def built_from_text(name: str, folder: Path) -> Iterator[Record]:
-    """Each engine's index of a collection, built in a process of its own; ours stays for what follows."""
+    """Each engine's index of a collection, built in a process of its own, where they stay for what follows."""
     told = {}
     for engine, target in ((Ours.name, "ours"), (Bm25sNumba.name, "bm25s"), (Tantivy.name, "tantivy")):
         command = [sys.executable, __file__, "--part", engine, name, str(folder / target)]
@@ -273,9 +276,10 @@ def started(code: str, folder: Path, questions: Path, cache: Path) -> float:
 
 def start_up(folder: Path, asked: Sequence[str], repeats: int) -> Iterator[Record]:
     """Import, open and first answers, with a warm and with a cold compile cache."""
-    for count, what in ((1, "first query"), (len(asked), f"first {len(asked)} queries")):
+    many = [*asked] * 10
+    for count, what in ((1, "first query"), (len(many), f"first {len(many):,} queries")):
         questions = folder / "questions.txt"
-        questions.write_text("\n".join(" ".join(text.split()) for text in asked[:count]), encoding="utf-8")
+        questions.write_text("\n".join(" ".join(text.split()) for text in many[:count]), encoding="utf-8")
         best = {"warm": math.inf, "cold": math.inf, "theirs": math.inf}
         for _ in range(repeats):
             with tempfile.TemporaryDirectory() as cache:
@@ -291,21 +295,27 @@ def collections(folder: Path, quick: bool) -> Iterator[Record]:
     """All figures of the three collections."""
     for name, what in KINDS.items():
         collection = read(name)
+        asked = first(collection.queries, QUICK[name] if quick else len(collection.queries))
         here = folder / name
         here.mkdir()
         yield from built_from_text(name, here)
         if name == "fr-labour":
             yield from start_up(here, collection.queries.text, 1 if quick else 5)
-        rivals = Rivals.of(here, collection.queries)
+        rivals = Rivals.of(here, asked)
         for k in (100, 1000):
-            yield from rivals.speed(what, k, 5 if quick else 20)
+            yield from rivals.speed(what, k, 3 if quick else 20)
         yield from rivals.building(what, 2 if quick else 5, here)
-        yield from from_text(what, collection, rivals.ours, here, 2 if quick else 10)
+        yield from from_text(what, asked, collection.language, rivals.ours, here, 2 if quick else 10)
+
+
+def first(queries: Queries, count: int) -> Queries:
+    """The first of the queries."""
+    return Queries.of(queries.query(id) for id in queries.ids[:count])
 
 
 def million(folder: Path, quick: bool) -> Iterator[Record]:
     """Queries per second on many passages, all and a tenth of them."""
-    count = 200_000 if quick else MILLION
+    count = 100_000 if quick else MILLION
     kept = Path(tempfile.gettempdir(), f"lexfuse-bench-passages-{count}")
     if not (kept / "ours").exists():
         kept.mkdir(exist_ok=True)
@@ -314,14 +324,9 @@ def million(folder: Path, quick: bool) -> Iterator[Record]:
         Ours.from_texts(passages(count), partial_folder)
         partial_folder.rename(kept / "ours")
     short = "1M" if count == MILLION else f"{count // 1000}k"
-    questions, paragraphs = read("fr-labour").queries, read("cjeu").queries
-    every = [*(questions.query(id) for id in questions.ids[:300]), *(paragraphs.query(id) for id in paragraphs.ids[:100])]
-    rivals = Rivals.of(kept, Queries.of(every))
-    for what, ids in (("question", questions.ids[:300]), ("paragraph", paragraphs.ids[:100])):
-        rows = [rivals.queries.ids.ordinal(id) for id in ids]
-        tokens = Tokens(rivals.tokens.rows, rivals.tokens.vocabulary, [rivals.tokens.queries[row] for row in rows])
-        asked = Queries.of(rivals.queries.query(id) for id in ids)
-        some = Rivals(rivals.ours, rivals.bm25s, rivals.tantivy, tokens, asked, rivals.kept)
+    questions, paragraphs = first(read("fr-labour").queries, 300), first(read("cjeu").queries, 100)
+    rivals = Rivals.of(kept, questions)
+    for what, some in (("question", rivals), ("paragraph", rivals.asked(paragraphs))):
         for k in (100, 1000):
             yield from some.speed(f"{what} on {short} passages", k, 3 if quick else 10)
         yield from some.speed(f"{what} on {short} passages, 10% filter", 100, 3 if quick else 10, filtered=True)
@@ -339,7 +344,7 @@ def show(record: Record, as_json: bool) -> None:
 def main() -> None:
     """Print every comparison as it is measured."""
     parser = argparse.ArgumentParser(description="BM25 beside bm25s and tantivy")
-    parser.add_argument("--quick", action="store_true", help="200,000 passages and fewer repeats: a minute or two")
+    parser.add_argument("--quick", action="store_true", help="100,000 passages, fewer queries and repeats: a few minutes")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--part", nargs=3, metavar=("ENGINE", "COLLECTION", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -50,11 +50,14 @@ class Tokens:
         flat = np.repeat(postings.term_of_posting[by_doc], counts)
         ends = np.cumsum(np.bincount(postings.docs[by_doc], weights=counts, minlength=len(snapshot)).astype(np.int64))
         rows = [row.astype(np.int32) for row in np.split(flat, ends[:-1])]
-        readers = {
-            language: TermEncoder(snapshot.settings.analyser(language), postings.vocabulary, grows=False) for language in STEMMERS
-        }
-        asked = [readers[language].encode(text) for text, language in zip(queries.text, queries.language, strict=True)]
-        return cls(rows, postings.vocabulary, asked)
+        return cls(rows, postings.vocabulary, encode(snapshot, queries))
+
+
+def encode(snapshot: Snapshot, queries: Queries) -> list[I32]:
+    """The terms of queries that an index knows."""
+    vocabulary = snapshot.postings(LEXICAL).vocabulary
+    readers = {language: TermEncoder(snapshot.settings.analyser(language), vocabulary, grows=False) for language in STEMMERS}
+    return [readers[language].encode(text) for text, language in zip(queries.text, queries.language, strict=True)]
 
 
 class Ours:
@@ -88,20 +91,33 @@ class Bm25sNumba:
 
     name = "bm25s-numba"
 
-    def __init__(self, tokens: Any) -> None:
-        """Index token ids with their vocabulary."""
-        self.retriever = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numba")
-        self.retriever.index(tokens, show_progress=False)
+    def __init__(self, retriever: bm25s.BM25) -> None:
+        """Keep what has been indexed."""
+        self.retriever = retriever
+
+    @classmethod
+    def of(cls, tokens: Any) -> Self:
+        """Index tokens."""
+        retriever = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numba")
+        retriever.index(tokens, show_progress=False)
+        return cls(retriever)
 
     @classmethod
     def from_tokens(cls, ids: list[list[int]], vocabulary: dict[str, int]) -> Self:
         """Index the tokens that all engines share."""
-        return cls(bm25s.tokenization.Tokenized(ids=ids, vocab=vocabulary))
+        return cls.of(bm25s.tokenization.Tokenized(ids=ids, vocab=vocabulary))
 
     @classmethod
-    def from_texts(cls, texts: list[str], language: str) -> Self:
-        """Index texts with its own tokens."""
-        return cls(cls.tokenized(texts, language))
+    def from_texts(cls, texts: list[str], language: str, folder: Path) -> Self:
+        """Index texts with its own tokens and save the index."""
+        engine = cls.of(cls.tokenized(texts, language))
+        engine.retriever.save(str(folder), show_progress=False)
+        return engine
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """A saved index."""
+        return cls(bm25s.BM25.load(str(folder), mmap=True))
 
     @staticmethod
     def tokenized(texts: list[str], language: str) -> Any:
@@ -124,15 +140,22 @@ class Tantivy:
 
     name = "tantivy"
 
-    def __init__(self, folder: Path, analyser: tantivy.TextAnalyzer, texts: Sequence[str], kept: Bools | None = None) -> None:
+    def __init__(self, index: tantivy.Index, analyser: tantivy.TextAnalyzer) -> None:
+        """Search an index; queries are cut by the analyser."""
+        index.register_tokenizer("bench", analyser)
+        index.reload()
+        self._schema = index.schema
+        self._searcher = index.searcher()
+        self._analyser = analyser
+
+    @classmethod
+    def written(cls, folder: Path, analyser: tantivy.TextAnalyzer, texts: Sequence[str], kept: Bools | None = None) -> Self:
         """Index texts with one writing thread; `kept` marks documents for a filter."""
         builder = tantivy.SchemaBuilder()
         builder.add_text_field("text", tokenizer_name="bench", index_option="freq")
         builder.add_text_field("kept", tokenizer_name="raw", index_option="basic")
         folder.mkdir(parents=True)
-        self._schema = builder.build()
-        self._analyser = analyser
-        index = tantivy.Index(self._schema, str(folder))
+        index = tantivy.Index(builder.build(), str(folder))
         index.register_tokenizer("bench", analyser)
         writer = index.writer(1_000_000_000, 1)
         for at, text in enumerate(texts):
@@ -142,22 +165,29 @@ class Tantivy:
             writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
-        index.reload()
-        self._searcher = index.searcher()
+        return cls(index, analyser)
 
     @classmethod
     def from_terms(cls, folder: Path, texts: Sequence[str], kept: Bools | None = None) -> Self:
         """Index the terms that all engines share, joined by spaces."""
-        return cls(folder, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build(), texts, kept)
+        return cls.written(folder, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build(), texts, kept)
 
     @classmethod
-    def from_texts(cls, folder: Path, texts: Sequence[str], language: str) -> Self:
+    def from_texts(cls, texts: Sequence[str], language: str, folder: Path) -> Self:
         """Index texts with its own analysis."""
-        builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        for step in ("lowercase", "stopword", "stemmer"):
-            make = getattr(tantivy.Filter, step)
-            builder = builder.filter(make() if step == "lowercase" else make(STEMMERS[language]))
-        return cls(folder, builder.build(), texts)
+        return cls.written(folder, cls.analyser(language), texts)
+
+    @classmethod
+    def load(cls, folder: Path, language: str) -> Self:
+        """A saved index of texts."""
+        return cls(tantivy.Index.open(str(folder)), cls.analyser(language))
+
+    @staticmethod
+    def analyser(language: str) -> tantivy.TextAnalyzer:
+        """Its own analysis: words, small letters, stop words, Snowball stems."""
+        builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase())
+        name = STEMMERS[language]
+        return builder.filter(tantivy.Filter.stopword(name)).filter(tantivy.Filter.stemmer(name)).build()
 
     def query(self, terms: Sequence[str], *, kept: bool = False) -> tantivy.Query:
         """Any of the terms, repeated ones weighted; with `kept`, only among marked documents."""

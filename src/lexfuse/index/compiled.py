@@ -28,41 +28,40 @@ def fixed(array: NDArray[Any]) -> NDArray[Any]:
 
 @njit(cache=True, nogil=True)
 def invert(starts: I64, terms: I32, weights: F32, term_count: int) -> tuple[I64, I32, F32, F32]:
-    """Posting lists of documents, one pass to count and one to place."""
+    """Posting lists of documents: one pass sums and counts, one puts in place."""
     documents = len(starts) - 1
-    last = np.full(term_count, -1, dtype=np.int32)
     offsets = np.zeros(term_count + 1, dtype=np.int64)
+    lengths = np.zeros(documents, dtype=np.float32)
+    place = np.full(term_count, -1, dtype=np.int64)  # of each term among the postings of this document
+    row_starts = np.zeros(documents + 1, dtype=np.int64)
+    row_terms = np.empty(len(terms), dtype=np.uint32)
+    row_sums = np.empty(len(terms), dtype=np.float32)
+    size = 0
     for doc in range(documents):
+        first = size
         for at in range(starts[doc], starts[doc + 1]):
             term = np.uint32(terms[at])
-            if last[term] != doc:
-                last[term] = doc
+            lengths[doc] += weights[at]
+            if place[term] < first:
+                place[term] = size
+                row_terms[size] = term
+                row_sums[size] = weights[at]
                 offsets[term + 1] += 1
+                size += 1
+            else:
+                row_sums[place[term]] += weights[at]
+        row_starts[doc + 1] = size
     for at in range(term_count):
         offsets[at + 1] += offsets[at]
     slot = offsets[:-1].copy()
-    last[:] = -1
-    docs = np.empty(offsets[-1], dtype=np.int32)
-    sums = np.empty(offsets[-1], dtype=np.float32)
-    lengths = np.zeros(documents, dtype=np.float32)
-    weight = np.zeros(term_count, dtype=np.float32)  # of each term in this document, put in place once the document ends
-    seen = np.empty(term_count, dtype=np.uint32)
+    docs = np.empty(size, dtype=np.int32)
+    sums = np.empty(size, dtype=np.float32)
     for doc in range(documents):
-        count = 0
-        for at in range(starts[doc], starts[doc + 1]):
-            term = np.uint32(terms[at])
-            if last[term] != doc:
-                last[term] = doc
-                seen[count] = term
-                count += 1
-            weight[term] += weights[at]
-            lengths[doc] += weights[at]
-        for at in range(count):
-            term = seen[at]
-            docs[slot[term]] = doc
-            sums[slot[term]] = weight[term]
-            slot[term] += 1
-            weight[term] = 0.0
+        for at in range(row_starts[doc], row_starts[doc + 1]):
+            to = slot[row_terms[at]]
+            docs[to] = doc
+            sums[to] = row_sums[at]
+            slot[row_terms[at]] = to + 1
     return offsets, docs, sums, lengths
 
 
