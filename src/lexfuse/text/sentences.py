@@ -20,6 +20,7 @@ from lexfuse.text.lines import begins_item, ends_line, is_deliberate
 _CANDIDATE = re.compile(r"[.!?…\n](?:(?<=\n)|(?P<mark>[.!?…]*+[\"')\]}”’»*_]*+(?:[ \u00a0\u202f][»”])?+))\s*+")
 SHORT_LINE = 60  # characters; a line of running text is longer
 _BLANK_LINE = re.compile(r"\n[^\S\n]*+\n")
+_BLANK_LINES = re.compile(r"\n\s*\n")
 _WORD = re.compile(r"\S+")
 _OTHER_BREAK = re.compile(r"[\r\x0b\x0c\x85\u2028\u2029]")
 
@@ -55,13 +56,23 @@ def sentences(text: str, language: str) -> list[Span]:
     >>> sentences("", "en")
     []
     """
+    plain = _with_plain_breaks(text)
+    spans, at = [], 0
+    for gap in _BLANK_LINES.finditer(plain):
+        spans += _in_block(plain[at : gap.start()], at, language)
+        at = gap.end()
+    return spans + _in_block(plain[at:], at, language)
+
+
+def _in_block(text: str, shift: int, language: str) -> list[Span]:
+    """The sentences of a block without blank lines, which starts at ``shift``: nothing outside it has a say."""
     spans = []
     start = len(text) - len(text.lstrip())
-    for end, following in _boundaries(_with_plain_breaks(text), start, language):
-        spans.append(Span(start, end))
+    for end, following in _boundaries(text, start, language):
+        spans.append(Span(shift + start, shift + end))
         start = following
     if start < len(text):
-        spans.append(Span(start, len(text.rstrip())))
+        spans.append(Span(shift + start, shift + len(text.rstrip())))
     return spans
 
 
