@@ -9,8 +9,7 @@ import pytest
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document, Kind
 from lexfuse.data.formats import read_corpus
-from lexfuse.data.queries import Queries, Query
-from lexfuse.text.annotate import annotate, annotate_queries
+from lexfuse.text.annotate import annotate, with_languages
 
 
 def statute(number, text="", **more):
@@ -47,9 +46,13 @@ def test_annotating_twice_changes_nothing():
     assert (annotation.languages, annotation.citations) == (0, 0)
 
 
-def test_queries_get_a_language_only_where_they_have_none():
-    queries = Queries.of([Query("a", "Quelle est la durée du préavis ?"), Query("b", "notice", language="fr"), Query("c", "12")])
-    assert annotate_queries(queries).language == ("fr", "fr", "")
+def test_documents_get_a_language_only_where_they_have_none():
+    texts = [
+        Document("a", text="Quelle est la durée du préavis ?"),
+        Document("b", text="notice", language="fr"),
+        Document("c", text="12"),
+    ]
+    assert with_languages(Corpus.of(texts)).language == ("fr", "fr", "")
 
 
 def test_links_within_the_four_french_codes():

@@ -20,7 +20,7 @@ from lexfuse.lazy import lazy
 
 if TYPE_CHECKING:
     from lexfuse.text.analyser import Analyser, Folding, Token
-    from lexfuse.text.annotate import Annotation, annotate_queries
+    from lexfuse.text.annotate import Annotation
     from lexfuse.text.citation import DECISIONS, EVERYTHING, STATUTES, Citation, System
     from lexfuse.text.citations import find, mask
     from lexfuse.text.codes import full_code, matching_codes
@@ -37,7 +37,6 @@ _HOMES = {
     "Folding": "lexfuse.text.analyser",
     "Token": "lexfuse.text.analyser",
     "Annotation": "lexfuse.text.annotate",
-    "annotate_queries": "lexfuse.text.annotate",
     "DECISIONS": "lexfuse.text.citation",
     "EVERYTHING": "lexfuse.text.citation",
     "STATUTES": "lexfuse.text.citation",
@@ -76,7 +75,6 @@ __all__ = [
     "TermEncoder",
     "Token",
     "Vocabulary",
-    "annotate_queries",
     "cut_long",
     "detect",
     "find",

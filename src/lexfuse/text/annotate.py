@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.queries import Queries
 from lexfuse.text.languages import detect
 from lexfuse.text.resolve import Resolver, cited_ids
 
@@ -56,14 +55,3 @@ def with_languages(corpus: Corpus) -> Corpus:
     """
     rows = zip(corpus.language, corpus.title, corpus.text, strict=True)
     return replace(corpus, language=tuple(given or detect(f"{title} {text}") for given, title, text in rows))
-
-
-def annotate_queries(queries: Queries) -> Queries:
-    """The queries with every language detected that was not given.
-
-    >>> from lexfuse.data.queries import Query
-    >>> annotate_queries(Queries.of([Query("q", "Quelle est la durée du préavis ?")])).language
-    ('fr',)
-    """
-    languages = tuple(given or detect(text) for given, text in zip(queries.language, queries.text, strict=True))
-    return replace(queries, language=languages)
