@@ -4,8 +4,8 @@
 
 Reads fr-labour (questions), cjeu (paragraphs as printed), irled2017 (whole judgments as queries) and scifact from the folder
 that the environment variable LEXFUSE_DATA names. A corpus of 1,000,000 passages is cut from the texts of all four: 60 words,
-a new passage every 23, in shuffled order (seed 0); its index is kept in the temporary folder for the next time. With --quick
-it has 100,000 passages (one every 230 words), and queries and repeats are fewer.
+a new passage every 23, in shuffled order (seed 0). With --quick it has 100,000 passages (one every 230 words), and queries
+and repeats are fewer.
 
 "from token ids" is retrieval alone: all engines hold the same tokens, and ours and bm25s must give the same scores before
 anything is timed. "from text" counts each engine's own analysis of the queries too. One thread everywhere. Batches of the
@@ -317,16 +317,12 @@ def first(queries: Queries, count: int) -> Queries:
 def million(folder: Path, quick: bool) -> Iterator[Record]:
     """Queries per second on many passages, all and a tenth of them."""
     count = 100_000 if quick else MILLION
-    kept = Path(tempfile.gettempdir(), f"lexfuse-bench-passages-{count}")
-    if not (kept / "ours").exists():
-        kept.mkdir(exist_ok=True)
-        partial_folder = kept / "partial"
-        shutil.rmtree(partial_folder, ignore_errors=True)
-        Ours.from_texts(passages(count), partial_folder)
-        partial_folder.rename(kept / "ours")
+    here = folder / "passages"
+    here.mkdir()
+    Ours.from_texts(passages(count), here / "ours")
     short = "1M" if count == MILLION else f"{count // 1000}k"
     questions, paragraphs = first(read("fr-labour").queries, 300), first(read("cjeu").queries, 100)
-    rivals = Rivals.of(kept, questions)
+    rivals = Rivals.of(here, questions)
     for what, some in (("question", rivals), ("paragraph", rivals.asked(paragraphs))):
         for k in (100, 1000):
             yield from some.speed(f"{what} on {short} passages", k, 3 if quick else 10)

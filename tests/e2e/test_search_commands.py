@@ -126,3 +126,40 @@ def test_run_writes_a_trec_file_that_evaluate_reads(built, tmp_path):
     assert values["bm25"]["R@5"] > 0
     assert lexfuse("run", built, EXAMPLES / "questions.csv", "-o", tmp_path / "again.trec", *parameters).returncode == 0
     assert (tmp_path / "again.trec").read_bytes() == out.read_bytes()
+
+
+def tuned(built, *arguments):
+    return lexfuse("tune", "bm25", built, EXAMPLES / "questions.csv", EXAMPLES / "test.tsv", *arguments)
+
+
+def test_tune_tries_the_grid_and_saves_the_surface(built, tmp_path):
+    done = tuned(built, "--k1", "0.9,1.2", "--b", "0,0.4,0.75", "-m", "RR", "-o", tmp_path / "surface.json", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert json.loads((tmp_path / "surface.json").read_text("utf-8")) == told
+    assert (told["k1s"], told["b_s"]) == ([0.9, 1.2], [0.0, 0.4, 0.75])
+    assert max(map(max, told["surface"])) == told["value"] == told["surface"][told["k1s"].index(told["k1"])][
+        told["b_s"].index(told["b"])
+    ]  # fmt: skip
+
+
+def test_tune_shows_the_surface_and_warns_at_the_edge(built):
+    done = tuned(built, "--k1", "1.2", "--b", "0.4,0.75", "-m", "RR")
+    assert done.returncode == 0, done.stderr
+    assert "k1 down, b across" in " ".join(done.stdout.split())
+    assert "best: k1 1.2" in done.stdout
+    assert "edge of the grid" in done.stderr
+
+
+def test_tune_refuses_a_grid_that_is_none_and_parameters_out_of_range(built):
+    for arguments, words in ((["--k1", "a,b"], "--k1 takes numbers"), (["--b", "0.5,2"], "b must lie between 0 and 1")):
+        done = tuned(built, *arguments)
+        assert done.returncode == 2
+        assert words in done.stderr
+
+
+def test_tune_needs_judged_queries(built, tmp_path):
+    (tmp_path / "other.tsv").write_text("query-id\tcorpus-id\tscore\n", encoding="utf-8")
+    done = lexfuse("tune", "bm25", built, EXAMPLES / "questions.csv", tmp_path / "other.tsv")
+    assert done.returncode == 3
+    assert "judgements" in done.stderr

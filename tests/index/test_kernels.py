@@ -169,18 +169,23 @@ def test_pairs_that_share_no_term_score_zero(way):
 
 
 @both_ways
-@given(st.lists(st.lists(st.tuples(st.integers(0, 9), st.sampled_from([0.5, 1.0, 2.0])), max_size=12), max_size=8))
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 9), st.sampled_from([0.5, 1.0, 2.0])), max_size=12), max_size=8),
+    st.permutations(range(10)),
+    st.booleans(),
+)
 @settings(max_examples=100, deadline=None)
-def test_invert_gathers_what_documents_hold(way, rows):
+def test_invert_gathers_what_documents_hold(way, rows, numbers, weighted):
     starts = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
     terms = np.array([term for row in rows for term, _ in row], dtype=np.int32)
     weights = np.array([weight for row in rows for _, weight in row], dtype=np.float32)
     table = np.zeros((10, len(rows)), dtype=np.float32)
     for doc, row in enumerate(rows):
         for term, weight in row:
-            table[term, doc] += weight
+            table[numbers[term], doc] += weight if weighted else 1.0
+    given_weights = weights if weighted else weights[:0]
     with using(way):
-        offsets, docs, sums, lengths = invert(starts, terms, weights, 10)
+        offsets, docs, sums, lengths = invert(starts, terms, given_weights, np.array(numbers, dtype=np.int32))
     term, doc = np.nonzero(table)
     same((offsets, docs, sums), (np.searchsorted(term, np.arange(11)), doc, table[term, doc]))
     same([lengths], [table.sum(axis=0)])

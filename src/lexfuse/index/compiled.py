@@ -27,33 +27,41 @@ def fixed(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @njit(cache=True, nogil=True)
-def invert(starts: I64, terms: I32, weights: F32, term_count: int) -> tuple[I64, I32, F32, F32]:
+def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I32, F32, F32]:
     """Posting lists of documents: one pass sums and counts, one puts in place."""
     documents = len(starts) - 1
-    offsets = np.zeros(term_count + 1, dtype=np.int64)
+    counts = np.zeros(len(numbers), dtype=np.int64)
     lengths = np.zeros(documents, dtype=np.float32)
-    place = np.full(term_count, -1, dtype=np.int64)  # of each term among the postings of this document
+    place = np.full(len(numbers), -1, dtype=np.int64)  # of each term among the postings of this document
     row_starts = np.zeros(documents + 1, dtype=np.int64)
     row_terms = np.empty(len(terms), dtype=np.uint32)
     row_sums = np.empty(len(terms), dtype=np.float32)
     size = 0
     for doc in range(documents):
         first = size
+        length = np.float32(0.0)
         for at in range(starts[doc], starts[doc + 1]):
             term = np.uint32(terms[at])
-            lengths[doc] += weights[at]
+            weight = weights[at] if len(weights) else np.float32(1.0)
+            length += weight
             if place[term] < first:
                 place[term] = size
                 row_terms[size] = term
-                row_sums[size] = weights[at]
-                offsets[term + 1] += 1
+                row_sums[size] = weight
+                counts[term] += 1
                 size += 1
             else:
-                row_sums[place[term]] += weights[at]
+                row_sums[place[term]] += weight
+        lengths[doc] = length
         row_starts[doc + 1] = size
-    for at in range(term_count):
+    offsets = np.zeros(len(numbers) + 1, dtype=np.int64)
+    for term in range(len(numbers)):
+        offsets[numbers[term] + 1] = counts[term]
+    for at in range(len(numbers)):
         offsets[at + 1] += offsets[at]
-    slot = offsets[:-1].copy()
+    slot = np.empty(len(numbers), dtype=np.int64)
+    for term in range(len(numbers)):
+        slot[term] = offsets[numbers[term]]
     docs = np.empty(size, dtype=np.int32)
     sums = np.empty(size, dtype=np.float32)
     for doc in range(documents):

@@ -56,11 +56,11 @@ class InvertedFile:
 
         starts = offsets_of(np.array([len(row) for row in rows], dtype=np.int64))
         terms = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
-        each = np.concatenate(weights) if weights else np.ones(len(terms), dtype=np.float32)
+        each = np.concatenate(weights) if weights else np.empty(0, dtype=np.float32)
         by_name = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
         place = np.empty(len(vocabulary), dtype=np.int32)
         place[by_name] = np.arange(len(vocabulary), dtype=np.int32)
-        offsets, docs, sums, lengths = invert(starts, place[terms], each, len(vocabulary))
+        offsets, docs, sums, lengths = invert(starts, terms, each, place)
         used = np.flatnonzero(np.diff(offsets))
         names = StringList.of(vocabulary[by_name[at]] for at in used)
         kept = np.concatenate((offsets[:1], offsets[1:][used]))

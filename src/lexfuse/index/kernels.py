@@ -35,22 +35,24 @@ def compiled_is_due(steps: int) -> bool:
     return True
 
 
-def invert(starts: I64, terms: I32, weights: F32, term_count: int) -> tuple[I64, I32, F32, F32]:
-    """Turn documents (term ids in CSR, a weight each) into posting lists with documents ascending.
+def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I32, F32, F32]:
+    """Turn documents (term ids in CSR, a weight each, or no weights for 1) into posting lists with documents ascending.
 
-    Gives the offsets of each term's list, documents, summed weights, and the length of each document.
+    `numbers` says which list belongs to each term id. Gives the offsets of the lists, documents, summed weights, and the
+    length of each document.
 
     >>> import numpy as np
-    >>> offsets, docs, sums, _ = invert(np.array([0, 2, 3]), np.array([1, 1, 0], np.int32), np.ones(3, np.float32), 2)
+    >>> numbers, ones = np.array([0, 1], np.int32), np.ones(3, np.float32)
+    >>> offsets, docs, sums, _ = invert(np.array([0, 2, 3]), np.array([1, 1, 0], np.int32), ones, numbers)
     >>> offsets.tolist(), docs.tolist(), sums.tolist()
     ([0, 1, 2], [1, 0], [1.0, 2.0])
     """
     if not compiled_is_due(20 * len(terms)):
-        return plain.invert(starts, terms, weights, term_count)
+        return plain.invert(starts, terms, weights, numbers)
     from lexfuse.index import compiled
 
     fixed = compiled.fixed
-    inverted: tuple[I64, I32, F32, F32] = compiled.invert(fixed(starts), fixed(terms), fixed(weights), term_count)
+    inverted: tuple[I64, I32, F32, F32] = compiled.invert(fixed(starts), fixed(terms), fixed(weights), fixed(numbers))
     return inverted
 
 

@@ -13,21 +13,22 @@ import numpy as np
 from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of
 
 
-def invert(starts: I64, terms: I32, weights: F32, term_count: int) -> tuple[I64, I32, F32, F32]:
+def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I32, F32, F32]:
     """Posting lists of documents.
 
-    >>> invert(np.array([0, 2]), np.array([1, 1], np.int32), np.ones(2, np.float32), 2)[2].tolist()
+    >>> invert(np.array([0, 2]), np.array([1, 1], np.int32), np.ones(2, np.float32), np.arange(2, dtype=np.int32))[2].tolist()
     [2.0]
     """
     documents = len(starts) - 1
     doc = np.repeat(np.arange(documents), np.diff(starts))
-    postings, place = np.unique(terms.astype(np.int64) * max(documents, 1) + doc, return_inverse=True)
+    each = weights if len(weights) else np.ones(len(terms), dtype=np.float32)
+    postings, place = np.unique(numbers[terms].astype(np.int64) * max(documents, 1) + doc, return_inverse=True)
     term, docs = np.divmod(postings, max(documents, 1))
     sums = np.zeros(len(postings), dtype=np.float32)
-    np.add.at(sums, place, weights)  # one after the other, unlike a reduction
+    np.add.at(sums, place, each)  # one after the other, unlike a reduction
     lengths = np.zeros(documents, dtype=np.float32)
-    np.add.at(lengths, doc, weights)
-    return np.searchsorted(term, np.arange(term_count + 1)), docs.astype(np.int32), sums, lengths
+    np.add.at(lengths, doc, each)
+    return np.searchsorted(term, np.arange(len(numbers) + 1)), docs.astype(np.int32), sums, lengths
 
 
 def distinct(starts: I64, terms: I32) -> tuple[I64, I32, F32]:

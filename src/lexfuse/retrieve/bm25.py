@@ -45,10 +45,10 @@ class BM25(LexicalRetriever):
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.index.index import Index
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(f"{folder}/i")
-    ...     _ = index.add([Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")])
-    ...     BM25(index.snapshot()).retrieve(Queries.of([Query("q", "quelle loi ?", "fr")]), 10).hits("q")[0].doc
+    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         BM25(snapshot).retrieve(Queries.of([Query("q", "quelle loi ?", "fr")]), 10).hits("q")[0].doc
     'a'
     """
 

@@ -43,11 +43,10 @@ class CitationLookup:
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.index.index import Index
     >>> articles = [Document(f"id{n}", number=f"L{n}", code="Code du travail", kind=Kind.STATUTE) for n in (1, 2, 3)]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(f"{folder}/i")
-    ...     _ = index.add(articles)
-    ...     queries = Queries.of([Query("q", "les articles L. 2 et L. 1 du code du travail")])
-    ...     CitationLookup(index.snapshot()).retrieve(queries, 10).as_dict()
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=articles) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         queries = Queries.of([Query("q", "les articles L. 2 et L. 1 du code du travail")])
+    ...         CitationLookup(snapshot).retrieve(queries, 10).as_dict()
     {'q': {'id2': 1.0, 'id1': 0.5}}
     """
 

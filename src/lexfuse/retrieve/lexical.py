@@ -163,8 +163,8 @@ def allowed(snapshot: Snapshot, within: Mask) -> Mask:
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     allowed(Index.create(f"{folder}/i").snapshot(), np.array([True]))
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     allowed(snapshot, np.array([True]))
     Traceback (most recent call last):
     ...
     lexfuse.errors.ConfigError: a mask must have one flag for each of the 0 documents, got 1; make it from the same snapshot

@@ -39,11 +39,11 @@ class NgramTfIdf(LexicalRetriever):
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.index.index import Index
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(f"{folder}/i")
-    ...     _ = index.add([Document("a", text="unfair dismissal"), Document("b", text="dismissal, unfair")])
-    ...     bigrams = NgramTfIdf.fit(index.snapshot(), n=2)
-    ...     bigrams.retrieve(Queries.of([Query("q", "an unfair dismissal", "en")]), 10).as_dict()
+    >>> documents = [Document("a", text="unfair dismissal"), Document("b", text="dismissal, unfair")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         bigrams = NgramTfIdf.fit(snapshot, n=2)
+    ...         bigrams.retrieve(Queries.of([Query("q", "an unfair dismissal", "en")]), 10).as_dict()
     {'q': {'a': 1.0}}
     """
 

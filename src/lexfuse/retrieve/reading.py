@@ -39,11 +39,11 @@ class QueryLanguages:
     >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.index.index import Index
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(f"{folder}/i")
-    ...     _ = index.add([Document("a", text="la loi", language="fr")])
-    ...     languages = QueryLanguages(index.snapshot())
-    ...     languages.of("CDI", ""), languages.of("the contract", ""), languages.of("the contract", "en")
+    >>> documents = [Document("a", text="la loi", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         languages = QueryLanguages(snapshot)
+    ...         languages.of("CDI", ""), languages.of("the contract", ""), languages.of("the contract", "en")
     ('fr', 'fr', 'en')
     """
 
@@ -75,12 +75,11 @@ class QueryReader:
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.index.index import Index
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(f"{folder}/i")
-    ...     _ = index.add([Document("a", text="la loi", language="fr")])
-    ...     snapshot = index.snapshot()
-    ...     reader = QueryReader(snapshot, snapshot.postings("bm25"))
-    ...     reader.read(Queries.of([Query("q", "la loi, la loi", "fr")])).weights.tolist()
+    >>> documents = [Document("a", text="la loi", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         reader = QueryReader(snapshot, snapshot.postings("bm25"))
+    ...         reader.read(Queries.of([Query("q", "la loi, la loi", "fr")])).weights.tolist()
     [2.0]
     """
 

@@ -39,8 +39,8 @@ def document_dates(snapshot: Snapshot) -> Days:
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     document_dates(Index.create(f"{folder}/i").snapshot()).tolist()
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     document_dates(snapshot).tolist()
     []
     """
     return days(parse_date(value) for value in snapshot.column("date"))
@@ -79,11 +79,11 @@ def retrieve_before(retriever: Retriever, queries: Queries, k: int, *, within: M
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.index.index import Index
     >>> from lexfuse.retrieve.bm25 import BM25
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(f"{folder}/i")
-    ...     _ = index.add([Document(str(year), text="consent", date=datetime.date(year, 1, 1)) for year in (2019, 2021)])
-    ...     queries = Queries.of([Query("q", "consent", date=datetime.date(2020, 1, 1))])
-    ...     [hit.doc for hit in retrieve_before(BM25(index.snapshot()), queries, 10).hits("q")]
+    >>> documents = [Document(str(year), text="consent", date=datetime.date(year, 1, 1)) for year in (2019, 2021)]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         queries = Queries.of([Query("q", "consent", date=datetime.date(2020, 1, 1))])
+    ...         [hit.doc for hit in retrieve_before(BM25(snapshot), queries, 10).hits("q")]
     ['2019']
     """
     groups = list(by_day(queries, document_dates(retriever.snapshot), within))

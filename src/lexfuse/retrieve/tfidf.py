@@ -27,10 +27,10 @@ class TfIdf(LexicalRetriever):
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Queries, Query
     >>> from lexfuse.index.index import Index
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(f"{folder}/i")
-    ...     _ = index.add([Document("a", text="loi loi", language="fr"), Document("b", text="droit", language="fr")])
-    ...     [hit] = TfIdf(index.snapshot()).retrieve(Queries.of([Query("q", "loi", "fr")]), 10).hits("q")
+    >>> documents = [Document("a", text="loi loi", language="fr"), Document("b", text="droit", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         [hit] = TfIdf(snapshot).retrieve(Queries.of([Query("q", "loi", "fr")]), 10).hits("q")
     >>> hit.doc, round(hit.score, 4), round(2 * float(np.log(2 / 1)), 4)
     ('a', 1.3863, 1.3863)
     """

@@ -128,11 +128,11 @@ def tune_bm25(
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.index.index import Index
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     index = Index.create(f"{folder}/i")
-    ...     _ = index.add([Document("a", text="law law law court"), Document("b", text="law")])
-    ...     queries, qrels = Queries.of([Query("q", "law", "en")]), Qrels.of([("q", "b", 1)])
-    ...     tuned = tune_bm25(index.snapshot(), queries, qrels, "RR", k1s=[1.2], b_s=[0.0, 1.0])
+    >>> documents = [Document("a", text="law law law court"), Document("b", text="law")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         queries, qrels = Queries.of([Query("q", "law", "en")]), Qrels.of([("q", "b", 1)])
+    ...         tuned = tune_bm25(snapshot, queries, qrels, "RR", k1s=[1.2], b_s=[0.0, 1.0])
     >>> tuned.b, tuned.surface.tolist()
     (1.0, [[0.5, 1.0]])
     """
