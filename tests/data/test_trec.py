@@ -132,7 +132,7 @@ def test_written_lines_have_ranks_from_one_and_the_tag(tmp_path):
         write_run(run, tmp_path / "y.trec")
 
 
-@pytest.mark.parametrize("id", ["", "a b", "a\tb", "a\xa0b", "\ud800"])
+@pytest.mark.parametrize("id", ["", " ", " a ", "a\tb", "a\nb", "\ud800"])
 def test_ids_that_a_run_cannot_hold_are_named(tmp_path, id):
     for run in (Run.of("x", {id: {"d": 1.0}}), Run.of("x", {"q": {id: 1.0}})):
         with pytest.raises(DataError) as caught:
@@ -144,3 +144,11 @@ def test_ids_that_a_run_cannot_hold_are_named(tmp_path, id):
 def test_infinite_scores_are_not_written(tmp_path):
     with pytest.raises(DataError, match="run 'x' has infinite scores"):
         write_run(Run.of("x", {"q": {"d": float("inf")}}), tmp_path / "x.trec")
+
+
+@pytest.mark.parametrize("id", ["a b", "a\xa0b", "Où ?  Quand ? "])
+def test_ids_with_white_space_are_kept_apart_by_tabs(tmp_path, id):
+    for run in (Run.of("x", {id: {"d": 1.0, "e": 0.5}}), Run.of("x", {"q": {id: 1.0, "e": 0.5}})):
+        write_run(run, tmp_path / "x.trec")
+        assert (tmp_path / "x.trec").read_text("utf-8").count("\t") == 10
+        assert read_run(tmp_path / "x.trec").as_dict() == run.as_dict()

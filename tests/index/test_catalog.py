@@ -131,7 +131,7 @@ def test_another_database_is_no_catalog(tmp_path):
 def test_another_version(catalog, tmp_path, found, advice):
     with catalog.writing():
         catalog.set_meta("format", found)
-    with pytest.raises(DataError, match=f"format {found}, this LexFuse reads 1; {advice}"):
+    with pytest.raises(DataError, match=f"format {found}, this LexFuse reads 2; {advice}"):
         Catalog.open(tmp_path)
 
 

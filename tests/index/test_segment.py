@@ -4,7 +4,8 @@ import pytest
 
 from lexfuse.errors import DataError, NotFoundError
 from lexfuse.index.inverted import InvertedFile
-from lexfuse.index.segment import Segment, damages
+from lexfuse.index.manifest import damages
+from lexfuse.index.segment import Segment
 from lexfuse.index.strings import StringList
 
 FILES = [

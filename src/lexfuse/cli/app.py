@@ -15,6 +15,7 @@ from lexfuse.cli.importing import import_
 from lexfuse.cli.indexing import index
 from lexfuse.cli.running import run
 from lexfuse.cli.searching import search
+from lexfuse.cli.training import train
 from lexfuse.cli.tuning import tune
 
 app = typer.Typer(
@@ -27,6 +28,7 @@ app = typer.Typer(
 app.command(name="import")(import_)
 for command in (index, search, run, info, analyse, evaluate, compare, demo):
     app.command()(command)
+app.add_typer(train, name="train")
 app.add_typer(tune, name="tune")
 
 

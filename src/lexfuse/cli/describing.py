@@ -62,7 +62,7 @@ def _figures(path: Path, report: Report) -> tuple[str, dict[str, Any]]:
     from lexfuse.data.files import existing, lines
     from lexfuse.data.formats import read_corpus
     from lexfuse.data.judgements import read_qrels
-    from lexfuse.data.trec import RUN_COLUMNS, read_run
+    from lexfuse.data.trec import RUN_COLUMNS, columns, read_run
 
     existing(path)
     if (path / CATALOG).is_file():
@@ -73,7 +73,7 @@ def _figures(path: Path, report: Report) -> tuple[str, dict[str, Any]]:
     if path.is_dir() or suffix.endswith((".jsonl", ".ndjson", ".jsonlines", ".csv", ".parquet")):
         return f"corpus {path}", summary_of(Collection(read_corpus(path, report)))
     first = next(iter(lines(path)), (0, b""))[1]
-    if len(first.split()) == RUN_COLUMNS:
+    if len(columns(first)) == RUN_COLUMNS:
         run = read_run(path, report=report)
         depths = [int(run.offsets[row + 1] - run.offsets[row]) for row in range(len(run.queries))]
         return f"run {run.name}", {
@@ -90,13 +90,15 @@ def _figures(path: Path, report: Report) -> tuple[str, dict[str, Any]]:
 
 
 def _index_figures(path: Path) -> dict[str, Any]:
+    from lexfuse.index.building import LEXICAL
+    from lexfuse.index.channels import FOLDER as CHANNELS
     from lexfuse.index.snapshot import open_snapshot
 
     files = [file for file in path.rglob("*") if file.is_file()]
     with open_snapshot(path) as snapshot:
         figures: dict[str, Any] = {
             "documents alive": len(snapshot),
-            "documents deleted": len(snapshot.alive) - len(snapshot),
+            "documents deleted": len(snapshot.numbering) - len(snapshot),
             "segments": len(snapshot.segments),
             "generation": snapshot.generation,
             "fingerprint": snapshot.settings.fingerprint,
@@ -104,12 +106,21 @@ def _index_figures(path: Path) -> dict[str, Any]:
             "languages": dict(Counter(snapshot.column("language")).most_common()),
             "bytes": sum(file.stat().st_size for file in files),
         }
-        for channel in snapshot.channels:
-            postings = snapshot.postings(channel)
-            figures[channel] = {
-                "terms": int((postings.document_frequency > 0).sum()),
-                "postings": len(postings.docs),
-                "mean length": round(postings.mean_length, 2),
+        postings = snapshot.postings(LEXICAL)
+        figures[LEXICAL] = {
+            "terms": int((postings.document_frequency > 0).sum()),
+            "postings": len(postings.docs),
+            "mean length": round(postings.mean_length, 2),
+        }
+        for name in snapshot.channels:
+            named, numbering = snapshot.channel(name).named, snapshot.channel_numbering(name)
+            figures[name] = {
+                "model": named.settings.model,
+                "fingerprint": named.settings.fingerprint,
+                "documents": int(numbering.alive.sum()),
+                "complete": numbering.complete,
+                "bytes": sum(file.stat().st_size for file in files if file.is_relative_to(path / CHANNELS / name)),
+                **named.settings.options,
             }
     return figures
 

@@ -7,6 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lexfuse.cli.channels import (
+    Bits,
+    ChannelOptions,
+    Channels,
+    Headings,
+    Int8,
+    Models,
+    Overlap,
+    Passages,
+    QueryModels,
+    Size,
+    StorageName,
+    Terms,
+    fill_channels,
+    names_of,
+)
 from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, working
 
 if TYPE_CHECKING:
@@ -36,6 +52,18 @@ def index(
     ] = "title,headings,text",
     citations: Annotated[bool, typer.Option(help="Read citations as terms of their own.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Build anew in the place of an index that is there.")] = False,
+    channels: Channels = "",
+    models: Models = None,
+    query_models: QueryModels = None,
+    passages: Passages = "whole",
+    size: Size = 200,
+    overlap: Overlap = 20,
+    headings: Headings = True,
+    storage: StorageName = "fp16",
+    int8: Int8 = False,
+    terms: Terms = 0,
+    bits: Bits = 2,
+    drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel; may be repeated.")] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
@@ -47,22 +75,36 @@ def index(
 
         lexfuse index new-articles.jsonl legi.index --update
 
+        lexfuse index legi.index --channels dense --model dense=fr-legal-dense
+
         lexfuse index legi.index --delete LEGIARTI000018764571 --merge
     """
     from lexfuse.errors import ConfigError
 
-    if sum((add, update, bool(delete) or merge or verify or rebuild)) > 1:
-        raise ConfigError("choose one of --add, --update, or --delete/--merge/--verify/--rebuild")
-    if delete or merge or verify or rebuild:
-        result = _maintain(_only(paths), delete or [], merge, verify, rebuild)
+    tending = bool(delete or drop) or merge or verify or rebuild
+    if sum((add, update, tending)) > 1:
+        raise ConfigError("choose one of --add, --update, or --delete/--drop/--merge/--verify/--rebuild")
+    options = ChannelOptions(
+        names_of(channels), models or (), query_models or (), passages, size, overlap, headings, storage, int8, terms, bits
+    )
+    if tending:
+        folder = _only(paths)
+        result = _maintain(folder, delete or [], drop or [], merge, verify, rebuild)
+    elif options.names and len(paths) == 1:
+        folder, result = paths[0], {"index": str(paths[0])}
     else:
         corpus, folder = _both(paths)
         result = _build(corpus, folder, add or update, update, _settings(fields, citations), force, skip_bad)
+    if options.names or (add or update):
+        result |= {"channels": fill_channels(folder, options)}
     if json:
         print_json(result)
     else:
         for name, value in result.items():
-            if value or name == "documents":
+            if name == "channels":
+                for channel, told in value.items():
+                    line(f"{channel}: {told['encoded']:,} documents encoded by {told['model']}")
+            elif value or name == "documents":
                 line(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
     if result.get("damages"):
         raise typer.Exit(3)
@@ -133,7 +175,7 @@ def _created(folder: Path, settings: IndexSettings, corpus: Corpus, force: bool)
     return {"index": str(folder), "documents": len(corpus), "added": len(corpus)}
 
 
-def _maintain(folder: Path, delete: list[str], merge: bool, verify: bool, rebuild: bool) -> dict[str, Any]:
+def _maintain(folder: Path, delete: list[str], drop: list[str], merge: bool, verify: bool, rebuild: bool) -> dict[str, Any]:
     from lexfuse.index.index import Index
 
     result: dict[str, Any] = {"index": str(folder)}
@@ -144,6 +186,8 @@ def _maintain(folder: Path, delete: list[str], merge: bool, verify: bool, rebuil
         if delete:
             changes = index.delete(delete)
             result |= {"deleted": changes.deleted, "missing": list(changes.missing)}
+        for name in drop:
+            index.channels.drop(name)
         if merge:
             with working("merging"):
                 index.compact()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
-from lexfuse.cli.searching import K1, AsOf, B, Filters, masked
+from lexfuse.cli.searching import K1, AsOf, B, Channel, Filters, masked
 
 
 def run(
@@ -18,6 +18,7 @@ def run(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write, .gz to pack it.")],
     qrels: Annotated[Path | None, typer.Option("--qrels", help="Rank only the queries that these judgements judge.")] = None,
+    channel: Channel = "bm25",
     k1: K1 = 1.2,
     b: B = 0.75,
     depth: Annotated[int, typer.Option(help="How many documents a query.")] = 1000,
@@ -33,9 +34,11 @@ def run(
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Rank documents for many queries with BM25 and write a TREC run.
+    """Rank documents for many queries and write a TREC run.
 
     lexfuse run legi.index data/legi --qrels data/legi/qrels/dev.tsv --depth 1000 -o bm25.trec
+
+    lexfuse run legi.index data/legi --channel dense -o dense.trec
     """
     from dataclasses import replace
 
@@ -44,7 +47,7 @@ def run(
     from lexfuse.data.report import Report
     from lexfuse.data.trec import stem, write_run
     from lexfuse.index.index import Index
-    from lexfuse.retrieve.bm25 import BM25
+    from lexfuse.retrieve.opening import open_retriever
     from lexfuse.retrieve.temporal import retrieve_before
     from lexfuse.text.citation import DECISIONS
     from lexfuse.text.citations import mask as hidden
@@ -60,7 +63,7 @@ def run(
         note(remark)
     with Index(folder) as index, index.snapshot() as snapshot, working("searching"):
         within = masked(snapshot, filters, as_of)
-        retriever = BM25(snapshot, k1=k1, b=b, name=name or stem(out))
+        retriever = open_retriever(snapshot, channel, k1=k1, b=b, name=name or stem(out))
         if before_query_date:
             ranking = retrieve_before(retriever, asked, depth, within=within)
         else:

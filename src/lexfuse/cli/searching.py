@@ -21,6 +21,9 @@ Filters = Annotated[
     typer.Option("--filter", help="field=value, field=a,b, date>=2020-01-01, headings^=A > B, court!=X. May be repeated."),
 ]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="Only what was in force on this day.")]
+Channel = Annotated[
+    str, typer.Option("--channel", "-c", help="What ranks: bm25, tfidf, citation, or a channel of the index (see lexfuse info).")
+]
 K1 = Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")]
 B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")]
 
@@ -29,6 +32,7 @@ def search(
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
     question: Annotated[str, typer.Argument(help="What to look for, in any words; citations are understood.")],
     k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
+    channel: Channel = "bm25",
     filters: Filters = None,
     as_of: AsOf = None,
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the question; detected if not given.")] = "",
@@ -37,7 +41,7 @@ def search(
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Find documents: those the question cites first, then the best matches by BM25.
+    """Find documents: those the question cites first, then the best matches.
 
     lexfuse search legi.index "durée du préavis de démission"
 
@@ -46,11 +50,12 @@ def search(
     from lexfuse.data.queries import Query
     from lexfuse.index.index import Index
     from lexfuse.retrieve.answering import answers
-    from lexfuse.retrieve.bm25 import BM25
+    from lexfuse.retrieve.opening import open_retriever
 
     with Index(folder) as index, index.snapshot() as snapshot:
         within = masked(snapshot, filters, as_of)
-        found = answers(BM25(snapshot, k1=k1, b=b), Query("q", question, language), k, within=within)
+        retriever = open_retriever(snapshot, channel, k1=k1, b=b)
+        found = answers(retriever, Query("q", question, language), k, within=within)
     if json:
         print_json({"results": [_as_json(answer, explain) for answer in found]})
     elif not found:
@@ -78,7 +83,7 @@ def _as_json(answer: Answer, explain: bool) -> dict[str, Any]:
     result = {
         "rank": answer.rank,
         "id": document.id,
-        "found": answer.found.value,
+        "found": answer.found,
         "score": answer.score,
         "title": document.title,
         "headings": list(document.headings),
@@ -96,7 +101,7 @@ def show(answer: Answer, explain: bool = False) -> None:
     from rich.text import Text
 
     document = answer.document
-    how = "cited" if answer.found.value == "citation" else f"{answer.score:.3f}"
+    how = "cited" if answer.found == "citation" else f"{answer.score:.3f}"
     head = Text(f"{answer.rank}. {document.title or document.id}", style="bold")
     screen().print(head.append(f"  {how}  [{document.id}]", style="dim"))
     place = " › ".join(part for part in (document.court, *document.headings[-3:]) if part)

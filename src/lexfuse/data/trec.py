@@ -1,7 +1,8 @@
 """TREC files: runs of six columns ``query Q0 document rank score tag``; judgements are in `lexfuse.data.judgements`.
 
 The rank column is not trusted: the score and the one tie rule decide. A run in this form keeps neither queries without
-hits nor the raw scores of its sources.
+hits nor the raw scores of its sources. Columns are separated by a space or, where an id holds white space, by a tab, which
+other programs read only if they split at tabs.
 """
 
 from __future__ import annotations
@@ -78,8 +79,11 @@ def write_run(run: Run, path: str | Path, tag: str | None = None) -> None:
         raise ConfigError(f"the tag of a TREC run must be one word, got {tag!r}; pass another as tag")
     if not np.isfinite(run.score).all():
         raise DataError(f"run {run.name!r} has infinite scores, which a TREC file cannot hold")
-    queries, docs = id_columns(run.queries, np.flatnonzero(np.diff(run.offsets))), id_columns(run.docs, run.doc)
-    ending = b" " + encoded(tag) + b"\n"
+    ranked = np.flatnonzero(np.diff(run.offsets))
+    queries, docs = id_columns(run.queries, ranked, tabs=True), id_columns(run.docs, run.doc, tabs=True)
+    plain = all(_is_plain(id.decode()) for column in (queries, docs) for id in column.values())
+    gap = b" " if plain else b"\t"
+    ending = gap + encoded(tag) + b"\n"
     scores = orjson.dumps(run.score, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
     with written_file(path) as out:
         for row, query in queries.items():
@@ -87,9 +91,19 @@ def write_run(run: Run, path: str | Path, tag: str | None = None) -> None:
             ranking = zip(run.doc[start:stop].tolist(), scores[start:stop], strict=True)
             out.write(
                 b"".join(
-                    b"%b Q0 %b %d %b%b" % (query, docs[at], rank, text, ending) for rank, (at, text) in enumerate(ranking, 1)
+                    gap.join((query, b"Q0", docs[at], b"%d" % rank, text)) + ending for rank, (at, text) in enumerate(ranking, 1)
                 )
             )
+
+
+def columns(line: bytes) -> list[bytes]:
+    r"""The columns of a line: what white space separates or, where that is too much, what tabs do.
+
+    >>> columns(b"q1 Q0 d7 1 3.5 x"), columns(b"q 1\tQ0\td7\t1\t3.5\tx")
+    ([b'q1', b'Q0', b'd7', b'1', b'3.5', b'x'], [b'q 1', b'Q0', b'd7', b'1', b'3.5', b'x'])
+    """
+    words, tabbed = line.split(), line.rstrip(b"\r\n").split(b"\t")
+    return tabbed if len(words) > RUN_COLUMNS == len(tabbed) else words
 
 
 def stem(path: str | Path) -> str:
@@ -102,6 +116,15 @@ def stem(path: str | Path) -> str:
     for suffix in _SUFFIXES:
         name = name.removesuffix(suffix) or name
     return name
+
+
+def _is_plain(id: str) -> bool:
+    """Whether an id has no white space; where it has some only at its ends, nobody could tell it from the gap."""
+    if id.split() == [id]:
+        return True
+    if len(id.split()) < 2:
+        raise DataError(f"id {id!r}: a run cannot hold an id with white space at its ends and none inside; rename it")
+    return False
 
 
 class _Numbering:
@@ -157,7 +180,7 @@ def _regular_lines(block: bytes) -> I64 | None:
 def _line_by_line(block: bytes, first: int, path: str | Path, report: Report) -> _Hits:
     queries, docs, scores, numbers = [], [], [], []
     for number, line in enumerate(block.split(b"\n"), start=first):
-        words = line.split()
+        words = columns(line)
         if not words:
             continue
         try:

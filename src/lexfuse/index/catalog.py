@@ -16,14 +16,17 @@ from typing import Any, NamedTuple
 import orjson
 
 from lexfuse.data.document import Document
-from lexfuse.errors import DataError, LexFuseError, NotFoundError, StorageError
+from lexfuse.errors import DataError, LexFuseError, NotFoundError
+from lexfuse.index.channel import ChannelSettings
 from lexfuse.index.rows import COLUMNS, LONG, SHORT, Row, checksum_of, document_of
+from lexfuse.index.sqlite import busy, named
 
-FORMAT = 1
+FORMAT = 2
 FILE = "catalog.sqlite"
 _WAIT = 10_000  # milliseconds that a reader waits while another process opens, repairs or closes the file
-_WAIT_TO_WRITE = 200  # a second writer is told soon
+WAIT_TO_WRITE = 200  # a second writer is told soon
 _AT_ONCE = 10_000  # ids in one statement
+SERIAL = "serial"  # the number of one version of a document
 
 _SCHEMA = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -31,6 +34,9 @@ CREATE TABLE segments (number INTEGER PRIMARY KEY, folder TEXT NOT NULL, documen
 CREATE TABLE tombstones (segment INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (segment, ordinal)) WITHOUT ROWID;
 CREATE TABLE documents (serial INTEGER PRIMARY KEY, segment INTEGER NOT NULL, ordinal INTEGER NOT NULL,
                         id TEXT NOT NULL UNIQUE, {", ".join(SHORT)});
+CREATE TABLE channels (name TEXT PRIMARY KEY, settings TEXT NOT NULL, passages INTEGER NOT NULL, seconds REAL NOT NULL);
+CREATE TABLE parts (number INTEGER PRIMARY KEY, channel TEXT NOT NULL, folder TEXT NOT NULL, documents INTEGER NOT NULL,
+                    manifest TEXT NOT NULL);
 CREATE TABLE contents (serial INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, {", ".join(LONG)});
 """
 _WHOLE = "documents JOIN contents USING (serial)"
@@ -50,6 +56,19 @@ class Named(NamedTuple):
     manifest: str  # sha256
 
 
+class NamedChannel(NamedTuple):
+    """A channel as the catalog names it, with what was encoded for it so far.
+
+    >>> NamedChannel._fields
+    ('name', 'settings', 'passages', 'seconds')
+    """
+
+    name: str
+    settings: ChannelSettings
+    passages: int
+    seconds: float
+
+
 class Catalog:
     """An open catalog; every statement sees the newest state, unless it stands inside `reading` or `writing`.
 
@@ -64,7 +83,7 @@ class Catalog:
     def __init__(self, path: Path) -> None:
         """Connect to the file; use `create` or `open`."""
         self.path = path
-        with _named(path):
+        with named(path):
             self.connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT / 1000, check_same_thread=False)
 
     @classmethod
@@ -76,7 +95,7 @@ class Catalog:
             with catalog.writing():
                 for statement in filter(str.strip, _SCHEMA.split(";")):
                     catalog.connection.execute(statement)
-                for name, value in {"format": FORMAT, "generation": 0, "next_segment": 1, **settings}.items():
+                for name, value in {"format": FORMAT, "generation": 0, "next_number": 1, "next_serial": 1, **settings}.items():
                     catalog.set_meta(name, value)
         return catalog
 
@@ -116,13 +135,19 @@ class Catalog:
         """Change a setting, inside `writing`."""
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, orjson.dumps(value).decode()))
 
+    def next_number(self) -> int:
+        """A number for a new folder, never used before; inside `writing`."""
+        number: int = self.meta("next_number")
+        self.set_meta("next_number", number + 1)
+        return number
+
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """One transaction, for the only writer: all of it happens, or none."""
-        with _named(self.path):
+    def writing(self, wait: int = WAIT_TO_WRITE) -> Iterator[None]:
+        """One transaction, for the only writer: all of it happens, or none. It waits so many milliseconds for another."""
+        with named(self.path):
             if self.connection.in_transaction:
-                raise _busy(self.path)
-            with self._impatient():
+                raise busy(self.path)
+            with self._impatient(wait):
                 try:
                     self.connection.execute("BEGIN IMMEDIATE")
                     yield
@@ -132,8 +157,8 @@ class Catalog:
                         self.connection.rollback()
 
     @contextmanager
-    def _impatient(self) -> Iterator[None]:
-        self.connection.execute(f"PRAGMA busy_timeout = {_WAIT_TO_WRITE}")
+    def _impatient(self, wait: int) -> Iterator[None]:
+        self.connection.execute(f"PRAGMA busy_timeout = {wait}")
         try:
             yield
         finally:
@@ -146,7 +171,7 @@ class Catalog:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One consistent state for several reads."""
-        with _named(self.path):
+        with named(self.path):
             if self.connection.in_transaction:  # that of `writing`, which is consistent too
                 yield
                 return
@@ -181,7 +206,7 @@ class Catalog:
 
     def column(self, name: str) -> tuple[list[int], list[int], list[Any]]:
         """Segments, ordinals and one column of all documents, as three parallel lists."""
-        if name not in COLUMNS:
+        if name not in (*COLUMNS, SERIAL):
             raise NotFoundError(f"documents have no field {name!r}; they have {', '.join(COLUMNS)}")
         table = _WHOLE if name in LONG else "documents"
         columns: tuple[list[int], list[int], list[Any]] = ([], [], [])
@@ -203,14 +228,58 @@ class Catalog:
 
     def documents(self) -> Iterator[Document]:
         """All documents, by id."""
-        with _named(self.path):
+        with named(self.path):
             for row in self.connection.execute(f"SELECT {_ROW} FROM {_WHOLE} ORDER BY id"):  # noqa: S608 -- constants
                 yield document_of(row)
+
+    def serials(self) -> list[int]:
+        """The serial number of every document, ascending."""
+        return [serial for (serial,) in self._rows("SELECT serial FROM documents ORDER BY serial")]
+
+    def versions(self, serials: Sequence[int]) -> dict[int, Document]:
+        """Whole documents by serial number, without those that are gone."""
+        marks = ",".join("?" * len(serials))
+        rows = self._rows(f"SELECT serial, {_ROW} FROM {_WHOLE} WHERE serial IN ({marks}) ORDER BY serial", list(serials))  # noqa: S608
+        return {serial: document_of(row) for serial, *row in rows}
+
+    def channels(self) -> list[NamedChannel]:
+        """Every channel that is kept beside the segments, by name."""
+        rows = self._rows("SELECT name, settings, passages, seconds FROM channels ORDER BY name")
+        return [
+            NamedChannel(name, ChannelSettings.from_json(orjson.loads(settings)), *encoded) for name, settings, *encoded in rows
+        ]
+
+    def parts(self, channel: str) -> list[Named]:
+        """The parts of a channel, oldest first."""
+        statement = "SELECT number, folder, documents, manifest FROM parts WHERE channel = ? ORDER BY number"
+        return [Named(*row) for row in self._rows(statement, (channel,))]
+
+    def insert_channel(self, name: str, settings: ChannelSettings) -> None:
+        """Name a new channel."""
+        self.connection.execute("INSERT INTO channels VALUES (?, ?, 0, 0.0)", (name, orjson.dumps(settings.as_json()).decode()))
+
+    def remove_channel(self, name: str) -> None:
+        """Forget a channel."""
+        self.connection.execute("DELETE FROM channels WHERE name = ?", (name,))
+        self.connection.execute("DELETE FROM parts WHERE channel = ?", (name,))
+
+    def replace_parts(self, channel: str, old: Sequence[Named], new: Named | None) -> None:
+        """Put one part, or none, in the place of others, or of none."""
+        self.connection.executemany("DELETE FROM parts WHERE number = ?", [(part.number,) for part in old])
+        if new is not None:
+            row = (new.number, channel, new.folder, new.documents, new.manifest)
+            self.connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", row)
+
+    def count_encoded(self, channel: str, passages: int, seconds: float) -> None:
+        """Add to what was encoded for a channel, and to what that took."""
+        statement = "UPDATE channels SET passages = passages + ?, seconds = seconds + ? WHERE name = ?"
+        self.connection.execute(statement, (passages, seconds, channel))
 
     def insert(self, segment: Named, rows: Sequence[Row]) -> None:
         """Name a new segment and its documents, which come in the order of their ordinals."""
         self.connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?)", segment)
-        first = self._rows("SELECT coalesce(max(serial), 0) + 1 FROM documents")[0][0]
+        first = self.meta("next_serial")  # a number is never used again: channels know documents by it
+        self.set_meta("next_serial", first + len(rows))
         size = 1 + len(SHORT)
         documents = ((first + at, segment.number, at, *row[:size]) for at, row in enumerate(rows))
         contents = ((first + at, checksum_of(row), *row[size:]) for at, row in enumerate(rows))
@@ -235,13 +304,13 @@ class Catalog:
             self.connection.executemany("UPDATE documents SET segment = ?, ordinal = ? WHERE id = ?", places)
 
     def clear(self) -> None:
-        """Forget every document and segment."""
-        for table in ("segments", "tombstones", "documents", "contents"):
+        """Forget every document, segment and channel."""
+        for table in ("segments", "tombstones", "documents", "contents", "channels", "parts"):
             self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
 
     def compact(self) -> None:
         """Give the space of deleted rows and of the write-ahead log back, as far as readers of older states allow."""
-        with _named(self.path), self._impatient():
+        with named(self.path), self._impatient(WAIT_TO_WRITE):
             self.connection.execute("VACUUM")
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -250,7 +319,7 @@ class Catalog:
         other = "document {!r} has other bytes than were written"
         try:
             found = [line for (line,) in self._rows("PRAGMA integrity_check") if line != "ok"]
-            with _named(self.path):
+            with named(self.path):
                 rows = self.connection.execute(f"SELECT checksum, {_ROW} FROM {_WHOLE}")  # noqa: S608 -- constants
                 found += [other.format(row[0]) for checksum, *row in rows if checksum_of(row) != checksum]
         except LexFuseError as error:
@@ -262,31 +331,9 @@ class Catalog:
         self.connection.close()
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        with _named(self.path):
+        with named(self.path):
             return self.connection.execute(statement, values).fetchall()
 
 
 def _marks(count: int) -> str:
     return ", ".join("?" * count)
-
-
-def _busy(path: Path) -> StorageError:
-    return StorageError(f"{str(path.parent)!r} is being written by another process; wait for it to end; nothing was changed")
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours, which name the file and say what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "")
-        if isinstance(error, sqlite3.ProgrammingError):
-            raise StorageError(f"{str(path)!r} was closed; open the index again") from error
-        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            raise _busy(path) from error
-        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")):
-            advice = "free some space or check its permissions; nothing was changed"
-            raise StorageError(f"cannot use {str(path)!r}: {error}; {advice}") from error
-        reason = f"the catalog is damaged ({error}); restore it or build the index again"
-        raise DataError(reason, path=path) from error

@@ -55,13 +55,13 @@ def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I3
         lengths[doc] = length
         row_starts[doc + 1] = size
     offsets = np.zeros(len(numbers) + 1, dtype=np.int64)
-    for term in range(len(numbers)):
-        offsets[numbers[term] + 1] = counts[term]
+    for at in range(len(numbers)):
+        offsets[numbers[at] + 1] = counts[at]
     for at in range(len(numbers)):
         offsets[at + 1] += offsets[at]
     slot = np.empty(len(numbers), dtype=np.int64)
-    for term in range(len(numbers)):
-        slot[term] = offsets[numbers[term]]
+    for at in range(len(numbers)):
+        slot[at] = offsets[numbers[at]]
     docs = np.empty(size, dtype=np.int32)
     sums = np.empty(size, dtype=np.float32)
     for doc in range(documents):

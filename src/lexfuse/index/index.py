@@ -15,7 +15,8 @@ from lexfuse.data.document import Document
 from lexfuse.data.files import storage_named, written_folder
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.index.building import segment_of
-from lexfuse.index.catalog import FILE, Catalog, Named
+from lexfuse.index.catalog import FILE, WAIT_TO_WRITE, Catalog, Named
+from lexfuse.index.channels import Channels
 from lexfuse.index.merging import crowded, merged
 from lexfuse.index.rows import Row, rows_of
 from lexfuse.index.segment import Segment
@@ -113,7 +114,7 @@ class Index:
         new
         """
         rows = rows_of(documents)
-        with self._changing():
+        with self.changing():
             return self._add(rows, update, progress)
 
     def delete(self, ids: Sequence[str]) -> Changes:
@@ -127,13 +128,15 @@ class Index:
         if isinstance(ids, str):
             raise ConfigError(f"ids to delete must be a list of ids, got the text {ids!r}; write [{ids!r}]")
         wanted = list(dict.fromkeys(ids))
-        with self._changing():
+        with self.changing():
             present = self._catalog.present(wanted)
             self._catalog.remove([id for id in wanted if id in present])
         return Changes(deleted=len(present), missing=tuple(id for id in wanted if id not in present))
 
     def merge(self) -> None:
-        """Make one segment of all, without the dead; the same bytes as if built anew, and the old files go.
+        """Make one segment of all, and one part of each channel, without the dead; the old files go.
+
+        The segment has the same bytes as if built anew.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
@@ -143,10 +146,11 @@ class Index:
         ...         len(snapshot.segments)
         1
         """
-        with self._changing():
+        with self.changing():
             named = self._catalog.segments()
             if len(named) > 1 or self._catalog.tombstones():
                 self._merge(named)
+            self.channels.merge()
 
     def compact(self) -> None:
         """Merge, and give the space of what was deleted back to the file system.
@@ -161,15 +165,18 @@ class Index:
     def rebuild(self, *, progress: Progress = lambda _: None) -> None:
         """Write the segments anew from the documents in the catalog: puts right what `verify` finds in segment files.
 
+        Damaged parts of channels are dropped; filling the channel again encodes their documents anew.
+
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i"), documents=[Document("a")]) as index:
         ...     index.rebuild()
         ...     index.verify()
         []
         """
-        with self._changing():
+        with self.changing():
             documents = list(self._catalog.documents())
             self._replace(self._catalog.segments(), segment_of(documents, self.settings, progress=progress))
+            self.channels.drop_damaged()
 
     def verify(self) -> list[str]:
         """Every damage found, one line each; empty when all is well.
@@ -207,12 +214,26 @@ class Index:
         """Close."""
         self.close()
 
+    @property
+    def channels(self) -> Channels:
+        """What the index keeps beside the words of its documents.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
+        ...     index.channels.names
+        ()
+        """
+        return Channels(self.folder, self._catalog, self.changing)
+
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """One change: all of it happens and makes a new generation, or none and no file of it stays."""
+    def changing(self, wait: int = WAIT_TO_WRITE) -> Iterator[None]:
+        """One change: all of it happens and makes a new generation, or none and no file of it stays.
+
+        Another process that writes is waited for so many milliseconds.
+        """
         began = False
         try:
-            with self._catalog.writing():
+            with self._catalog.writing(wait):
                 began = True
                 self._remove_orphans()
                 # Another process may have replaced the whole index since this one was opened.
@@ -229,7 +250,7 @@ class Index:
     def _started_anew(self, settings: IndexSettings, documents: Iterable[Document], progress: Progress) -> Index:
         try:
             rows = rows_of(documents)
-            with self._changing():
+            with self.changing():
                 self._catalog.clear()
                 self._catalog.set_meta("settings", settings.as_json())
                 self.settings = settings
@@ -268,8 +289,7 @@ class Index:
 
     def _save(self, segment: Segment) -> Named:
         """Put a segment on disk; it exists once the transaction has named it."""
-        number = self._catalog.meta("next_segment")
-        self._catalog.set_meta("next_segment", number + 1)
+        number = self._catalog.next_number()
         name = f"{SEGMENTS}/{number:06d}"
         with storage_named(self.folder / name):
             return Named(number, name, len(segment.ids), segment.save(self.folder / name))
@@ -282,3 +302,4 @@ class Index:
             for folder in (self.folder / SEGMENTS).iterdir():
                 if f"{SEGMENTS}/{folder.name}" not in named:
                     shutil.rmtree(folder, ignore_errors=True)
+        self.channels.remove_orphans()

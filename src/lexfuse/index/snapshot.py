@@ -7,19 +7,33 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lexfuse.data.arrays import I32, I64, Bools
+from lexfuse.data.arrays import I32, I64, Bools, offsets_of
 from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.errors import DataError, NotFoundError
-from lexfuse.index.catalog import Catalog
+from lexfuse.index.building import LEXICAL
+from lexfuse.index.catalog import SERIAL, Catalog, NamedChannel
 from lexfuse.index.ids import StoredIds
+from lexfuse.index.numbering import Numbering
+from lexfuse.index.parts import Part
 from lexfuse.index.postings import Postings
 from lexfuse.index.segment import Segment
 from lexfuse.index.settings import IndexSettings
+
+
+class ChannelState(NamedTuple):
+    """A channel as a snapshot sees it.
+
+    >>> ChannelState._fields
+    ('named', 'parts')
+    """
+
+    named: NamedChannel
+    parts: list[Part]
 
 
 def open_snapshot(folder: str | Path) -> Snapshot:
@@ -54,8 +68,7 @@ class _VanishedError(Exception):
 class Snapshot:
     """A state of the index; documents are numbered over those alive, segment by segment.
 
-    Inside segments the dead keep their place, so there are two numberings: `places` maps the raw one (with the
-    dead) to the live one.
+    Inside segments the dead keep their place: `numbering` maps between the two.
 
     >>> from lexfuse.index.index import Index
     >>> import tempfile
@@ -76,10 +89,12 @@ class Snapshot:
             self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
             self._named = self._catalog.segments()
             self.segments: list[Segment] = self._loaded()
+            self._channels = self._loaded_channels()
         except BaseException:
             self.close()
             raise
         self._postings: dict[str, Postings] = {}
+        self._numberings: dict[str, Numbering] = {}
         self._coded: dict[str, tuple[I32, list[Any]]] = {}
 
     def _loaded(self) -> list[Segment]:
@@ -93,52 +108,85 @@ class Snapshot:
                 raise DataError(reason, path=self.folder / named.folder)
         return segments
 
+    def _loaded_channels(self) -> dict[str, ChannelState]:
+        try:
+            return {
+                named.name: ChannelState(
+                    named, [Part.load(named.settings.kind, self.folder / part.folder, part.manifest) for part in parts]
+                )
+                for named in self._catalog.channels()
+                for parts in [self._catalog.parts(named.name)]
+            }
+        except (NotFoundError, DataError) as error:
+            raise _VanishedError(self.generation, error) from error
+
     @cached_property
     def bases(self) -> I64:
         """Raw number of the first document of each segment, and the end."""
-        return np.concatenate(([0], np.cumsum([named.documents for named in self._named]))).astype(np.int64)
+        return offsets_of(np.array([named.documents for named in self._named], dtype=np.int64))
 
     @cached_property
-    def alive(self) -> Bools:
-        """Raw numbering: which documents are not deleted."""
+    def _alive(self) -> Bools:
         alive = np.ones(int(self.bases[-1]), dtype=np.bool_)
         if buried := self._catalog.tombstones():
             alive[self._raw(*zip(*buried, strict=True))] = False
         return alive
 
     @cached_property
-    def places(self) -> I32:
-        """Raw number to live number, -1 for the dead."""
-        return np.where(self.alive, np.cumsum(self.alive, dtype=np.int32) - 1, -1).astype(np.int32)
-
-    @cached_property
     def ids(self) -> Ids:
         """Ids of the documents alive, in the order of their numbers."""
-        return StoredIds([segment.ids for segment in self.segments], self.alive)
+        return StoredIds([segment.ids for segment in self.segments], self._alive)
 
     @cached_property
-    def raw_order(self) -> I32:
-        """Raw numbering: position of each id among all, for ties; the dead come last."""
-        if len(self.segments) == 1 and self.alive.all():  # a segment's documents stand in the order of their ids
-            return np.arange(len(self.alive), dtype=np.int32)
-        order = np.empty(len(self.alive), dtype=np.int32)
-        order[self.alive] = self.ids.order
-        order[~self.alive] = np.arange(len(self.ids), len(self.alive), dtype=np.int32)
-        return order
+    def numbering(self) -> Numbering:
+        """The raw numbers of the documents in the segments."""
+        places = np.where(self._alive, np.cumsum(self._alive, dtype=np.int32) - 1, -1).astype(np.int32)
+        return Numbering(self.ids, self.bases, places)
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """Names of the channels, none while the index is empty."""
-        return tuple(self.segments[0].channels) if self.segments else ()
+        """Names of the channels that are kept beside the words of the documents."""
+        return tuple(self._channels)
+
+    def channel(self, name: str) -> ChannelState:
+        """A channel; `NotFoundError` lists those there are."""
+        try:
+            return self._channels[name]
+        except KeyError:
+            known = ", ".join(self._channels) or "none yet; add one with lexfuse index INDEX --channels dense"
+            raise NotFoundError(f"the index has no channel {name!r} besides its words; it has {known}") from None
+
+    def channel_numbering(self, name: str) -> Numbering:
+        """The raw numbers of the documents in the parts of a channel."""
+        if name not in self._numberings:
+            parts = self.channel(name).parts
+            serials = np.concatenate([part.serials for part in parts]) if parts else np.empty(0, dtype=np.int64)
+            bases = offsets_of(np.array([len(part.serials) for part in parts], dtype=np.int64))
+            self._numberings[name] = Numbering(self.ids, bases, self._live_of(serials))
+        return self._numberings[name]
+
+    def _live_of(self, serials: I64) -> I32:
+        """Live numbers of documents by serial number, -1 for those that are gone."""
+        segments, ordinals, found = self._catalog.column(SERIAL)
+        known, live = np.array(found, dtype=np.int64), self.numbering.places[self._raw(segments, ordinals)]
+        by_serial = np.argsort(known)
+        at = np.minimum(np.searchsorted(known, serials, sorter=by_serial), max(len(known) - 1, 0))
+        if not len(known):
+            return np.full(len(serials), -1, dtype=np.int32)
+        return np.where(known[by_serial[at]] == serials, live[by_serial[at]], -1).astype(np.int32)
 
     def postings(self, channel: str) -> Postings:
-        """The posting lists of a channel over all segments; `NotFoundError` lists the channels there are."""
+        """The posting lists of the words (`bm25`), or of a channel of learned sparse vectors."""
         if channel not in self._postings:
-            if self.segments and channel not in self.segments[0].channels:
-                known = ", ".join(self.segments[0].channels)
-                raise NotFoundError(f"the index has no channel {channel!r}; it has {known}")
-            files = [segment.channels[channel] for segment in self.segments]
-            self._postings[channel] = Postings(files, self.bases, self.alive)
+            if channel == LEXICAL:
+                files = [segment.channels[channel] for segment in self.segments]
+                self._postings[channel] = Postings(files, self.bases, self._alive)
+            else:
+                from lexfuse.index.impacts import SparsePart
+
+                numbering = self.channel_numbering(channel)
+                files = [part.content.inverted for part in self.channel(channel).parts if isinstance(part.content, SparsePart)]
+                self._postings[channel] = Postings(files, numbering.bases, numbering.alive)
         return self._postings[channel]
 
     def coded(self, name: str) -> tuple[I32, list[Any]]:
@@ -149,7 +197,7 @@ class Snapshot:
             numbers.default_factory = numbers.__len__
             segments, ordinals, values = self._catalog.column(name)
             found = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32, count=len(values))
-            codes[self.places[self._raw(segments, ordinals)]] = found
+            codes[self.numbering.places[self._raw(segments, ordinals)]] = found
             self._coded[name] = codes, list(numbers)
         return self._coded[name]
 
@@ -186,4 +234,4 @@ class Snapshot:
 
     def __len__(self) -> int:
         """How many documents are alive."""
-        return int(self.alive.sum())
+        return int(self._alive.sum())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lexfuse.errors import LexFuseError
 from lexfuse.index.catalog import Catalog, Named
-from lexfuse.index.segment import damages
+from lexfuse.index.manifest import damages
 from lexfuse.index.strings import StringList
 
 
@@ -30,6 +30,9 @@ def damages_of(catalog: Catalog, folder: Path) -> tuple[list[str], int | None]:
             for segment in catalog.segments():
                 wrong = damages(folder / segment.folder, segment.manifest)
                 found += wrong or _differences(catalog, folder, segment)
+            for channel in catalog.channels():
+                for part in catalog.parts(channel.name):
+                    found += damages(folder / part.folder, part.manifest)
     except LexFuseError as error:
         found.append(str(error))
     return found, generation

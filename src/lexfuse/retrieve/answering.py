@@ -3,47 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
-from lexfuse.retrieve.lexical import TermPart
-from lexfuse.retrieve.retriever import Mask
+from lexfuse.retrieve.dense import Dense
+from lexfuse.retrieve.lexical import LexicalRetriever, TermPart
+from lexfuse.retrieve.retriever import Mask, Retriever
+from lexfuse.text.passages import Passage
+from lexfuse.text.sentences import Span
 from lexfuse.text.snippets import Snippet, snippet
 
 _SMALL = 0.01  # weight in a snippet of a term that says next to nothing
 
 
-class Found(StrEnum):
-    """How an answer was found.
-
-    >>> Found("citation")
-    <Found.CITATION: 'citation'>
-    """
-
-    CITATION = "citation"
-    WORDS = "words"
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A document that answers, why, and the part of its text to show.
+    """A document that answers, which channel found it, and the part of its text to show.
 
     >>> Answer.__slots__[0]
     'rank'
     """
 
     rank: int
-    found: Found
+    found: str  # the name of the retriever: "citation", "bm25", "dense" …
     score: float
     document: Document
     snippet: Snippet
-    parts: tuple[TermPart, ...]  # what each word of the question adds to the BM25 score, also for a document found by citation
+    parts: tuple[TermPart, ...]  # what each term of the question adds to the score, where terms make it
 
 
-def answers(retriever: BM25, question: Query, k: int, *, within: Mask | None = None) -> list[Answer]:
+def answers(retriever: Retriever, question: Query, k: int, *, within: Mask | None = None) -> list[Answer]:
     """The k best answers to a question.
 
     >>> import tempfile
@@ -51,22 +42,45 @@ def answers(retriever: BM25, question: Query, k: int, *, within: Mask | None = N
     >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index:
     ...     _ = index.add([Document("a", text="Le préavis est de deux mois.", language="fr"), Document("b", number="L2")])
     ...     with index.snapshot() as snapshot:
-    ...         [(a.document.id, a.found.value) for a in answers(BM25(snapshot), Query("q", "préavis, article L. 2", "fr"), 5)]
-    [('b', 'citation'), ('a', 'words')]
+    ...         [(a.document.id, a.found) for a in answers(BM25(snapshot), Query("q", "préavis, article L. 2", "fr"), 5)]
+    [('b', 'citation'), ('a', 'bm25')]
     """
     snapshot, queries = retriever.snapshot, Queries.of([question])
-    cited = CitationLookup(snapshot).retrieve(queries, k, within=within).hits(question.id)
+    lookup = CitationLookup(snapshot)
+    cited = lookup.retrieve(queries, k, within=within).hits(question.id)
     named = {hit.doc for hit in cited}
     matching = retriever.retrieve(queries, k + len(named), within=within).hits(question.id)
-    found = [(Found.CITATION, hit) for hit in cited] + [(Found.WORDS, hit) for hit in matching if hit.doc not in named]
-    return [
-        _answer(retriever, question, rank, how, hit.score, snapshot.document(hit.doc))
-        for rank, (how, hit) in enumerate(found[:k], start=1)
-    ]
+    found = [(lookup.name, hit) for hit in cited] + [(retriever.name, hit) for hit in matching if hit.doc not in named]
+    shower = _Shower(retriever, question)
+    return [shower.answer(rank, how, hit.score, snapshot.document(hit.doc)) for rank, (how, hit) in enumerate(found[:k], start=1)]
 
 
-def _answer(retriever: BM25, question: Query, rank: int, found: Found, score: float, document: Document) -> Answer:
-    parts = tuple(retriever.explain(question, document.id))
-    analyser = retriever.snapshot.settings.analyser(document.language)
-    shown = snippet(document.text, analyser, {part.term: max(part.idf, _SMALL) for part in parts})
-    return Answer(rank, found, score, document, shown, parts)
+class _Shower:
+    """Makes answers of documents: what of the text to show, and what to mark in it."""
+
+    def __init__(self, retriever: Retriever, question: Query) -> None:
+        self._retriever = retriever
+        self._question = question
+        self._words = retriever if isinstance(retriever, BM25) else BM25(retriever.snapshot)
+        self._vector = retriever.read(Queries.of([question]))[0] if isinstance(retriever, Dense) else None
+
+    def answer(self, rank: int, found: str, score: float, document: Document) -> Answer:
+        terms = self._words.explain(self._question, document.id)
+        explained = self._retriever if isinstance(self._retriever, LexicalRetriever) else None
+        parts = terms if explained is self._words else explained.explain(self._question, document.id) if explained else []
+        return Answer(rank, found, score, document, self._snippet(document, terms), tuple(parts))
+
+    def _snippet(self, document: Document, terms: list[TermPart]) -> Snippet:
+        """The window that matches best, for vectors inside the passage that is nearest to the question."""
+        passage = self._passage(document)
+        analyser = self._words.snapshot.settings.analyser(document.language)
+        weights = {part.term: max(part.idf, _SMALL) for part in terms}
+        shown = snippet(passage.of(document.text), analyser, weights)
+        start = passage.start
+        matches = tuple(Span(match.start + start, match.end + start) for match in shown.matches)
+        return Snippet(Span(shown.span.start + start, shown.span.end + start), matches)
+
+    def _passage(self, document: Document) -> Passage:
+        if isinstance(self._retriever, Dense) and self._vector is not None and self._retriever.holds(document.id):
+            return self._retriever.best_passage(self._vector, document.id)
+        return Passage(0, len(document.text))

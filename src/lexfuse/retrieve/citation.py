@@ -19,8 +19,9 @@ from lexfuse.data.document import Kind, Status
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
+from lexfuse.index.numbering import allowed
 from lexfuse.index.snapshot import Snapshot
-from lexfuse.retrieve.lexical import allowed, translated
+from lexfuse.retrieve.pairs import translated
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 from lexfuse.text.citations import find
 from lexfuse.text.resolve import Resolver, number_key
@@ -61,7 +62,7 @@ class CitationLookup:
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The first k documents that each query names, among those the mask allows; none where it names none."""
         order = self.snapshot.ids.order
-        within = None if within is None else allowed(self.snapshot, within)
+        within = None if within is None else allowed(within, len(self.snapshot))
         rankings = []
         for text in queries.text:
             named = [(-score, int(order[doc]), doc) for doc, score in self.named(text).items() if within is None or within[doc]]

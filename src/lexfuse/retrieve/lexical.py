@@ -14,14 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
-from lexfuse.data.arrays import F32, F64, I32, I64
-from lexfuse.data.ids import Ids
+from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.errors import ConfigError
 from lexfuse.index.building import LEXICAL
+from lexfuse.index.numbering import Numbering
 from lexfuse.index.postings import Postings
 from lexfuse.index.snapshot import Snapshot
+from lexfuse.retrieve.pairs import asked_pairs
 from lexfuse.retrieve.reading import EncodedQueries, QueryReader
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 
@@ -73,6 +73,11 @@ class LexicalRetriever(ABC):
         """The posting lists it reads."""
         return self.snapshot.postings(LEXICAL)
 
+    @property
+    def numbering(self) -> Numbering:
+        """The raw numbers of the documents in the posting lists."""
+        return self.snapshot.numbering
+
     @cached_property
     def _reader(self) -> QueryReader:
         return QueryReader(self.snapshot, self.postings)
@@ -89,29 +94,33 @@ class LexicalRetriever(ABC):
         """`retrieve` for queries that `read` has read before; documents with a score above zero are ranked."""
         from lexfuse.index.kernels import best
 
-        snapshot, postings = self.snapshot, self.postings
+        numbering, postings = self.numbering, self.postings
         starts, ends, factors, rows = _ranges(postings, encoded)
-        mask, depth = _raw_mask(snapshot, within), min(checked_k(k), len(postings.alive))
+        mask, depth = numbering.mask(within), min(checked_k(k), len(numbering))
         offsets, docs, scores = best(
-            rows, starts, ends, factors, postings.docs, self.impacts, snapshot.raw_order, mask, depth
+            rows, starts, ends, factors, postings.docs, self.impacts, numbering.order, mask, depth
         )  # fmt: skip
-        return Run(self.name, queries.ids, snapshot.ids, offsets, snapshot.places[docs], scores)
+        return Run(self.name, queries.ids, self.snapshot.ids, offsets, numbering.places[docs], scores)
 
     def score(self, queries: Queries, pairs: Run) -> F32:
-        """The exact score of every pair of query and document in a run, in its order; 0 where they share no term."""
+        """The exact score of every pair of query and document in a run, in its order; 0 where they share no term.
+
+        NaN where a channel does not hold the document yet.
+        """
         from lexfuse.index.kernels import pair_scores
 
         starts, ends, factors, rows = _ranges(self.postings, self.read(queries))
-        doc = _raw_numbers(self.snapshot)[translated(pairs.docs, pairs.doc, self.snapshot.ids)]
-        row = np.repeat(np.arange(len(pairs.queries), dtype=np.int32), np.diff(pairs.offsets))
-        query = translated(pairs.queries, row, queries.ids)
-        scores: F32 = pair_scores(query, doc, rows, starts, ends, factors, self.postings.docs, self.impacts)
+        query, doc = asked_pairs(queries, pairs, self.snapshot.ids)
+        raw = self.numbering.raw[doc]
+        held = raw >= 0
+        scores = np.full(len(doc), np.nan, dtype=np.float32)
+        scores[held] = pair_scores(query[held], raw[held], rows, starts, ends, factors, self.postings.docs, self.impacts)
         return scores
 
     def explain(self, query: Query, doc: str) -> list[TermPart]:
         """What each term of a query adds to a document's score, largest first; the document need not be ranked."""
         encoded = self.read(Queries.of([query]))
-        raw = int(_raw_numbers(self.snapshot)[self.snapshot.ids.ordinal(doc)])
+        raw = int(self.numbering.raw[self.snapshot.ids.ordinal(doc)])
         parts = []
         for term, weight in zip(encoded.terms.tolist(), encoded.weights.tolist(), strict=True):
             at = self._posting(term, raw)
@@ -146,52 +155,9 @@ def kept(postings: Postings, kind: str, parameters: tuple[Hashable, ...], make: 
     return impacts
 
 
-def translated(names: Ids, used: I32, into: Ids) -> I32:
-    """Ordinals of names as ordinals of the same names in another list; `NotFoundError` for one that is not there.
-
-    >>> translated(Ids("abc"), np.array([2, 0], np.int32), Ids("ca")).tolist()
-    [0, 1]
-    """
-    if names is into:
-        return used
-    distinct, place = np.unique(used, return_inverse=True)
-    return np.array([into.ordinal(names[at]) for at in distinct.tolist()], dtype=np.int32)[place]
-
-
-def allowed(snapshot: Snapshot, within: Mask) -> Mask:
-    """A mask that fits the snapshot, as it came; a `ConfigError` for another length.
-
-    >>> import tempfile
-    >>> from lexfuse.index.index import Index
-    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     allowed(snapshot, np.array([True]))
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: a mask must have one flag for each of the 0 documents, got 1; make it from the same snapshot
-    """
-    if len(within) != len(snapshot):
-        expected = f"a mask must have one flag for each of the {len(snapshot):,} documents"
-        raise ConfigError(f"{expected}, got {len(within):,}; make it from the same snapshot")
-    return within
-
-
-def _raw_numbers(snapshot: Snapshot) -> I32:
-    """Live number to raw number."""
-    return np.flatnonzero(snapshot.alive).astype(np.int32)
-
-
 def _ranges(postings: Postings, encoded: EncodedQueries) -> tuple[I64, I64, F32, I64]:
     """Posting ranges of every query term in every segment, with the term's weight in the query."""
     segments = postings.range_starts.shape[1]
     starts = postings.range_starts[encoded.terms].ravel()
     ends = postings.range_ends[encoded.terms].ravel()
     return starts, ends, np.repeat(encoded.weights, segments), encoded.starts * segments
-
-
-def _raw_mask(snapshot: Snapshot, within: Mask | None) -> Mask:
-    """One flag per raw document, or none at all where every document is allowed."""
-    if within is None:
-        return np.empty(0, dtype=np.bool_) if snapshot.alive.all() else snapshot.alive
-    mask = np.zeros(len(snapshot.alive), dtype=np.bool_)
-    mask[snapshot.alive] = allowed(snapshot, within)
-    return mask

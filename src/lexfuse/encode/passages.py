@@ -1,0 +1,109 @@
+"""What of a document is encoded: the whole, windows of tokens (BSARD, section 5: 200 that share 20), or numbered paragraphs.
+
+Every passage is read as "title headings passage", so that each window knows where in the code it stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from lexfuse.data.document import Document
+from lexfuse.errors import ConfigError
+from lexfuse.text.passages import Passage, numbered_passages, passages, word_offsets
+
+
+class Units(Protocol):
+    """What passages are counted in: the tokens of a model with a window, or `Words` without one."""
+
+    @property
+    def window(self) -> int:
+        """How many fit into the window, special ones included."""
+
+    @property
+    def room(self) -> int:
+        """How many of a text's fit into the window."""
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Where each starts and ends, in characters."""
+
+
+class Words:
+    """Words as units, for encoders that read texts of any length.
+
+    >>> Words().offsets("la loi")
+    [(0, 2), (3, 6)]
+    """
+
+    window = room = 1 << 30
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Where each word starts and ends."""
+        return word_offsets(text)
+
+
+class Scheme(StrEnum):
+    """How a document is divided.
+
+    >>> Scheme("windows")
+    <Scheme.WINDOWS: 'windows'>
+    """
+
+    WHOLE = "whole"  # one passage, divided only where the model's window is exceeded
+    WINDOWS = "windows"  # of so many tokens
+    PARAGRAPHS = "paragraphs"  # numbered ones; those beyond the model's window are divided
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePlan:
+    """How documents become passages; part of what two sides of an index must share.
+
+    >>> PassagePlan(Scheme.WINDOWS, size=10, overlap=10)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: the overlap must be at least 0 and below the size 10, got 10; 20 is usual for 200
+    """
+
+    scheme: Scheme = Scheme.WHOLE
+    size: int = 200  # tokens of a window
+    overlap: int = 20  # tokens that a window shares with the one before
+    headings: bool = True  # whether the heading path is read with each passage, as the title is
+
+    def __post_init__(self) -> None:
+        """Refuse windows that would be empty or never advance."""
+        if self.size < 1:
+            raise ConfigError(f"a passage needs a size of at least 1, got {self.size}; 200 is usual")
+        if not 0 <= self.overlap < self.size:
+            raise ConfigError(
+                f"the overlap must be at least 0 and below the size {self.size}, got {self.overlap}; 20 is usual for 200"
+            )
+
+    def of(self, document: Document, tokens: Units, reserved: int = 0) -> list[tuple[str, Passage]]:
+        """The texts to encode with the piece of the document's text that each stands for; at least one.
+
+        ``reserved`` tokens are left free for a prompt. The prefix takes at most half of the window: outer headings are
+        left out first, as the inner ones tell more.
+        """
+        room = tokens.room - reserved
+        if room < 2:
+            raise ConfigError(f"a window of {tokens.window} tokens has no room beside {reserved} tokens of a prompt")
+        prefix, used = self._prefix(document, tokens, room // 2)
+        found = self._divided(document.text, tokens, room - used) or [Passage(0, 0)]
+        return [(f"{prefix} {passage.of(document.text)}".strip(), passage) for passage in found]
+
+    def _divided(self, text: str, tokens: Units, room: int) -> list[Passage]:
+        size = min(self.size, room) if self.scheme is Scheme.WINDOWS else room
+        overlap = min(self.overlap, size - 1)
+        divide = numbered_passages if self.scheme is Scheme.PARAGRAPHS else passages
+        return divide(text, size=size, overlap=overlap, unit=tokens.offsets)
+
+    def _prefix(self, document: Document, tokens: Units, most: int) -> tuple[str, int]:
+        """What stands before every passage, and how many tokens it has."""
+        headings = document.headings if self.headings else ()
+        for first in range(len(headings) + 1):
+            prefix = " ".join(filter(None, (document.title, *headings[first:])))
+            places = tokens.offsets(prefix)
+            if len(places) <= most:
+                return prefix, len(places)
+        return document.title[: places[most - 1][1]], most  # the title alone is too long

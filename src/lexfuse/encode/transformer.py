@@ -1,0 +1,154 @@
+"""A transformer on ONNX Runtime: token ids in, numbers out.
+
+A folder's ONNX file is used as it is. A safetensors folder is turned into a graph once; the graph is kept in the cache folder
+under the fingerprint of the model. Only what ONNX Runtime needs is loaded, never torch.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, I64
+from lexfuse.data.fetch import cache_folder
+from lexfuse.data.files import written_file
+from lexfuse.encode.folder import ModelFolder
+from lexfuse.encode.heads import Head, built
+from lexfuse.encode.quantise import computed_as_int8
+from lexfuse.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+__all__ = ["Head", "Transformer", "cores", "graph_file"]
+
+GRAPHS = 1  # version of the graphs; a new one makes the cached ones worthless
+MOST_TOKENS = 2048  # in a batch, padding included: more gain nothing on a CPU and leave its caches
+_OUTPUTS = {
+    Head.HIDDEN: ("last_hidden_state", "token_embeddings"),
+    Head.MLM: ("max_logits", "logits"),
+    Head.CLASSES: ("logits",),
+}
+
+
+def cores() -> int:
+    """How many processors this process may use.
+
+    >>> cores() >= 1
+    True
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transformer:
+    """A loaded model with one head.
+
+    >>> model = Transformer.load(ModelFolder.read("fr-legal-dense"), Head.HIDDEN)  # doctest: +SKIP
+    >>> model.run(np.array([[2, 1417, 3]]), np.ones((1, 3), dtype=np.int64)).shape  # doctest: +SKIP
+    (1, 3, 384)
+    """
+
+    head: Head
+    folder: ModelFolder
+    file: Path  # the graph that runs
+    session: InferenceSession
+    inputs: tuple[str, ...]
+    output: str
+    most_tokens: int  # in a batch; 1 means one text at a time
+
+    @classmethod
+    def load(cls, folder: ModelFolder, head: Head, *, threads: int | None = None, int8: bool = False) -> Transformer:
+        """Load a model; ``threads`` is the number of processors by default."""
+        if threads is not None and threads < 1:
+            raise ConfigError(f"threads must be at least 1, got {threads}; leave it out to use every processor")
+        file = graph_file(folder, head, int8=int8)
+        session = _session(file, threads or cores())
+        names = tuple(value.name for value in session.get_inputs())
+        if unknown := set(names) - {"input_ids", "attention_mask", "token_type_ids"}:
+            wanted = ", ".join(sorted(unknown))
+            raise DataError(f"the graph wants {wanted}; known are input_ids, attention_mask and token_type_ids", path=file)
+        # Dynamic quantisation takes its scale from a whole batch: texts must not share one.
+        most_tokens = 1 if _holds(file, b"DynamicQuantize") else MOST_TOKENS
+        return cls(head, folder, file, session, names, _output(session, head, file), most_tokens)
+
+    @property
+    def width(self) -> int:
+        """Length of the last axis of what comes out: the hidden size, the vocabulary, or the number of labels."""
+        last = next(value.shape[-1] for value in self.session.get_outputs() if value.name == self.output)
+        if isinstance(last, int):
+            return last
+        one = np.ones((1, 1), dtype=np.int64)  # a graph that does not tell is asked
+        return int(self.run(one, one).shape[-1])
+
+    def run(self, ids: I64, mask: I64, types: I64 | None = None) -> F32:
+        """What the head gives for a padded batch; ``mask`` is 1 for the tokens of a text, 0 for padding after them."""
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+        feed: dict[str, Any] = {name: given[name] for name in self.inputs}
+        if feed.get("token_type_ids", ids) is None:
+            feed["token_type_ids"] = np.zeros_like(ids)
+        found: F32 = self.session.run([self.output], feed)[0]
+        if self.head is Head.MLM and found.ndim == 3:  # an ONNX file that gives the logits of every token
+            found = np.where(mask[:, :, None] != 0, found, np.float32(-np.inf)).max(axis=1)
+        return found.astype(np.float32, copy=False)
+
+
+def graph_file(folder: ModelFolder, head: Head, *, int8: bool = False) -> Path:
+    """The ONNX file of a model: its own, or the one built from its weights and kept in the cache."""
+    kept = cache_folder() / "graphs"
+    file = folder.onnx
+    if file is None:
+        file = kept / f"{folder.fingerprint}-{head.value}-{GRAPHS}.onnx"
+        if not file.is_file():
+            with written_file(file) as out:
+                out.write(built(folder, head).SerializeToString(deterministic=True))
+    if not int8:
+        return file
+    small = kept / f"{folder.fingerprint}-{head.value}-{GRAPHS}-int8.onnx"
+    if not small.is_file():
+        computed_as_int8(file, small)
+    return small
+
+
+def _holds(file: Path, mark: bytes, first: int | None = None) -> bool:
+    """Whether a file has some bytes, anywhere or among its first."""
+    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(mark, 0, len(content) if first is None else first) >= 0
+
+
+def _session(file: Path, threads: int) -> InferenceSession:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    if _holds(file, b"lexfuse", first=64):  # our own int8 weights are widened once, on loading
+        options.add_session_config_entry("session.disable_quant_qdq", "1")
+    try:
+        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library has no common class for what may be wrong with a file
+        raise DataError(
+            f"ONNX Runtime cannot load the graph ({_first_line(error)}); fetch or export it again", path=file
+        ) from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0][:300]
+
+
+def _output(session: InferenceSession, head: Head, file: Path) -> str:
+    """The output of a graph that a head stands for."""
+    names = [value.name for value in session.get_outputs()]
+    for name in _OUTPUTS[head]:
+        if name in names:
+            return name
+    expected = " or ".join(_OUTPUTS[head])
+    raise DataError(
+        f"the graph gives {', '.join(names)}; a {head.value} head needs {expected}; export the model with that output", path=file
+    )

@@ -1,0 +1,110 @@
+"""Rankings of several sources brought together: aligned by document, ranked, and cut to the best k.
+
+Each loop exists twice, with the same bits as result: compiled by numba, and in plain numpy for small work, which numba would
+take longer to load for than it saves (see `lexfuse.index.kernels`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of
+from lexfuse.index.kernels import compiled_is_due
+
+_STEPS = 50  # that numpy takes for one candidate, roughly
+
+
+def aligned(starts: Sequence[I64], docs: Sequence[I32], scores: Sequence[F32], documents: int) -> tuple[I64, I32, F64, I32]:
+    """Every document that a source ranks for a query, once, in order of first mention.
+
+    Gives the offsets of queries, the documents, and for each source its score (NaN) and place from 1 (0 where it has none).
+
+    >>> lists = [np.array([7, 5], np.int32), np.array([5], np.int32)]
+    >>> values = [np.array([2, 1], np.float32), np.array([9], np.float32)]
+    >>> [array.tolist() for array in aligned([np.array([0, 2]), np.array([0, 1])], lists, values, 8)]
+    [[0, 2], [7, 5], [[2.0, 1.0], [nan, 9.0]], [[1, 2], [0, 1]]]
+    """
+    table = np.stack(starts).astype(np.int64)
+    bases = offsets_of(np.array([len(row) for row in docs], dtype=np.int64))
+    doc, score = np.concatenate(docs).astype(np.int32, copy=False), np.concatenate(scores).astype(np.float32, copy=False)
+    if compiled_is_due(_STEPS * len(doc)):
+        from lexfuse.fuse import loops
+        from lexfuse.index.compiled import fixed
+
+        found: tuple[I64, I32, F64, I32] = loops.aligned(fixed(bases), fixed(table), fixed(doc), fixed(score), documents)
+        return found
+    lengths = np.diff(table, axis=1)
+    query = np.concatenate([np.repeat(np.arange(table.shape[1] - 1), length) for length in lengths])
+    key = query * max(documents, 1) + doc
+    distinct, first = np.unique(key, return_index=True)
+    by_mention = np.lexsort((first, distinct // max(documents, 1)))
+    slot = np.empty(len(distinct), dtype=np.int64)
+    slot[by_mention] = np.arange(len(distinct))
+    to = slot[np.searchsorted(distinct, key)]
+    source = np.repeat(np.arange(len(docs)), np.diff(bases))
+    values = np.full((len(docs), len(distinct)), np.nan)
+    values[source, to] = score
+    places = np.zeros((len(docs), len(distinct)), dtype=np.int32)
+    places[source, to] = np.arange(len(doc)) - bases[source] - table[source, query] + 1
+    union = distinct[by_mention]
+    offsets = np.searchsorted(union // max(documents, 1), np.arange(table.shape[1]))
+    return offsets, (union % max(documents, 1)).astype(np.int32), values, places
+
+
+def ranked(offsets: I64, scores: F64, known: Bools, order: I32) -> I32:
+    """The rank from 1 of every candidate among those of its query whose score is known; 0 for the others.
+
+    Scores count as 32-bit floats, as in a run; equal ones go by `order`.
+
+    >>> ranked(np.array([0, 3]), np.array([1.0, 2.0, 1.0]), np.ones(3, bool), np.array([5, 6, 4], np.int32)).tolist()
+    [3, 1, 2]
+    """
+    single = np.where(known, scores, 0.0).astype(np.float32)
+    if compiled_is_due(_STEPS * len(scores)):
+        from lexfuse.fuse import loops
+        from lexfuse.index.compiled import fixed
+
+        found: I32 = loops.ranked(fixed(offsets), fixed(single), fixed(known), fixed(order))
+        return found
+    ranks = np.zeros(len(scores), dtype=np.int32)
+    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    at = np.flatnonzero(known)
+    sorted_ = at[np.lexsort((order[at], -single[at], query[at]))]
+    before = np.concatenate(([0], np.cumsum(np.bincount(query[at], minlength=len(offsets) - 1))))
+    ranks[sorted_] = np.arange(len(sorted_)) - before[query[sorted_]] + 1
+    return ranks
+
+
+def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
+    """The best k candidates of every query: where their lists start, and which candidates they are.
+
+    >>> starts, chosen = best(np.array([0, 3]), np.array([1, 2, 1], np.float32), np.array([5, 6, 4], np.int32), 2)
+    >>> starts.tolist(), chosen.tolist()
+    ([0, 2], [1, 2])
+    """
+    if compiled_is_due(_STEPS * len(scores)):
+        from lexfuse.fuse import loops
+        from lexfuse.index.compiled import fixed
+
+        found: tuple[I64, I64] = loops.best(fixed(offsets), fixed(scores), fixed(order), k)
+        return found
+    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    by_score = np.lexsort((order, -scores, query))
+    place = np.arange(len(scores)) - offsets[query]
+    return offsets_of(np.minimum(np.diff(offsets), k)), by_score[place < k]
+
+
+def smooth_ranks(offsets: I64, scores: F64, known: Bools, listed: Bools, beta: float) -> F64:
+    """The rank of every candidate with a sigmoid in the place of each comparison (BRUCH, before eq. 9); 0 where unknown.
+
+    >>> every = np.ones(2, bool)
+    >>> smooth_ranks(np.array([0, 2]), np.array([2.0, 1.0]), every, every, 1e6).tolist()
+    [1.0, 2.0]
+    """
+    from lexfuse.fuse import loops  # a sum over pairs: numpy would take more memory than time
+    from lexfuse.index.compiled import fixed
+
+    found: F64 = loops.smooth_ranks(fixed(offsets), fixed(scores), fixed(known), fixed(listed), beta)
+    return found

@@ -1,0 +1,177 @@
+"""Normalisers: scores of one source on a scale that scores of others can be added to.
+
+Each works query by query on the true scores of the union set; what a source does not know is imputed afterwards (`Missing`).
+Where a query has no spread there is nothing to tell apart: min-max gives 0.5 and z-score 0, for every document.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from lexfuse.data.arrays import F64
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.fuse.union import Missing, Union
+
+LEVEL = 0.5  # what min-max gives where all scores are equal
+
+
+class Normaliser(Protocol):
+    """Scores of one source of a union set, on another scale; rising scores stay rising."""
+
+    name: ClassVar[str]
+
+    def of(self, union: Union, source: int) -> F64:
+        """The normalised score of every candidate; NaN where the source knows none."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinMax:
+    """From 0 for the lowest score of the query to 1 for its highest (FUSE eq. 21, BRUCH eq. 2).
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> MinMax().of(union_of([Run.of("a", {"q": {"x": 4.0, "y": 1.0, "z": 2.5}})]), 0).tolist()
+    [1.0, 0.5, 0.0]
+    """
+
+    name: ClassVar[str] = "min-max"
+
+    def of(self, union: Union, source: int) -> F64:
+        """(score - lowest) / (highest - lowest)."""
+        return _scaled(union, source, lowest(union, source))
+
+
+@dataclass(frozen=True, slots=True)
+class TheoreticalMinMax:
+    """From 0 for the least score that the source can give to 1 for the highest of the query (BRUCH eq. 4).
+
+    The least is the infimum of the retriever: 0 for BM25, -1 for a cosine.
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> TheoreticalMinMax().of(union_of([Run.of("a", {"q": {"x": 4.0, "y": 1.0}})]), 0).tolist()
+    [1.0, 0.25]
+    """
+
+    name: ClassVar[str] = "theoretical-min-max"
+
+    def of(self, union: Union, source: int) -> F64:
+        """(score - infimum) / (highest - infimum)."""
+        low = union.bounds[source].low
+        if not np.isfinite(low):
+            raise ConfigError(f"source {union.names[source]!r} has no lowest possible score; take min-max or z-score for it")
+        return _scaled(union, source, np.full(len(union.offsets) - 1, low))
+
+
+@dataclass(frozen=True, slots=True)
+class ZScore:
+    """Distance from the mean of the query's scores in standard deviations (FUSE eq. 22, BRUCH eq. 5).
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> ZScore().of(union_of([Run.of("a", {"q": {"x": 3.0, "y": 1.0}})]), 0).tolist()
+    [1.0, -1.0]
+    """
+
+    name: ClassVar[str] = "z-score"
+
+    def of(self, union: Union, source: int) -> F64:
+        """(score - mean) / standard deviation."""
+        row, known = union.scores[source], union.known[source]
+        count = np.maximum(union.sizes[source], 1)
+        mean = union.per_query(np.add, np.where(known, row, 0.0)[None])[0] / count
+        away = np.where(known, row - mean[union.query], 0.0)
+        spread = np.sqrt(union.per_query(np.add, np.square(away)[None])[0] / count)
+        some = spread > 1e-12 * np.maximum(1.0, np.abs(mean))
+        scaled = np.where(some[union.query], away / np.where(some, spread, 1.0)[union.query], 0.0)
+        return np.where(known, scaled, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Percentile:
+    """The share of all scores of the source that are lower (FUSE, section 3), by a distribution that was estimated before.
+
+    `levels` are quantiles at equal steps, lowest first; between them it goes in a straight line.
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> Percentile((0.0, 1.0, 8.0)).of(union_of([Run.of("a", {"q": {"x": 4.5, "y": 0.5, "z": 9.0}})]), 0).tolist()
+    [1.0, 0.75, 0.25]
+    """
+
+    name: ClassVar[str] = "percentile"
+    levels: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no distribution."""
+        if len(self.levels) < 2 or not np.isfinite(self.levels).all() or (np.diff(self.levels) < 0).any():
+            raise DataError("a distribution needs at least two quantiles in rising order; estimate it again")
+
+    def of(self, union: Union, source: int) -> F64:
+        """The share of lower scores; equal quantiles count as the highest of them."""
+        levels = np.array(self.levels)
+        shares = np.linspace(0.0, 1.0, len(levels))
+        kept = np.append(np.diff(levels) > 0, True)  # of equal quantiles the last
+        row = np.interp(union.scores[source], levels[kept], shares[kept], left=0.0, right=1.0)
+        found: F64 = np.where(union.known[source], row, np.nan)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Scores as they are.
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> Identity().of(union_of([Run.of("a", {"q": {"x": 4.0}})]), 0).tolist()
+    [4.0]
+    """
+
+    name: ClassVar[str] = "identity"
+
+    def of(self, union: Union, source: int) -> F64:
+        """The score itself."""
+        row: F64 = union.scores[source]
+        return row
+
+
+def imputed(union: Union, source: int, normalised: F64, missing: Missing) -> F64:
+    """Normalised scores with a number for what the source does not know: its lowest of the query, or 0.
+
+    Where it knows no score of a query at all it says nothing about it, and every document gets 0.
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> union = union_of([Run.of("a", {"q": {"x": 4.0, "y": 2.0}}), Run.of("b", {"q": {"z": 1.0}})])
+    >>> imputed(union, 0, union.scores[0], Missing.MIN).tolist()
+    [4.0, 2.0, 2.0]
+    """
+    known = union.known[source]
+    if missing is Missing.ZERO:
+        return np.where(known, normalised, 0.0)
+    least = union.per_query(np.minimum, np.where(known, normalised, np.inf)[None])[0]
+    return np.where(known, normalised, np.where(np.isfinite(least), least, 0.0)[union.query])
+
+
+def lowest(union: Union, source: int) -> F64:
+    """The lowest true score of every query.
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> lowest(union_of([Run.of("a", {"q": {"x": 4.0, "y": 2.0}})]), 0).tolist()
+    [2.0]
+    """
+    least: F64 = union.per_query(np.minimum, np.where(union.known[source], union.scores[source], np.inf)[None])[0]
+    return least
+
+
+def _scaled(union: Union, source: int, low: F64) -> F64:
+    row, known = union.scores[source], union.known[source]
+    high = union.per_query(np.maximum, np.where(known, row, -np.inf)[None])[0]
+    width = high - low
+    some = (width > 0) & np.isfinite(width)
+    scaled = (row - low[union.query]) / np.where(some, width, 1.0)[union.query]
+    return np.where(known, np.where(some[union.query], scaled, LEVEL), np.nan)

@@ -1,0 +1,182 @@
+"""The channels of an index: made, filled block by block while others search, merged and dropped.
+
+Encoding takes long, so it happens outside of any transaction; each block is then committed by itself. A filling that is
+killed has lost one block, and the next one goes on after the last that was committed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from lexfuse.data.arrays import I64
+from lexfuse.data.document import Document
+from lexfuse.data.files import storage_named
+from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.index.catalog import Catalog, Named, NamedChannel
+from lexfuse.index.channel import ChannelSettings, checked_name
+from lexfuse.index.manifest import damages
+from lexfuse.index.mapping import mapped
+from lexfuse.index.merging import crowded
+from lexfuse.index.parts import SERIALS, Content, Part, merged_parts
+
+FOLDER = "channels"
+BLOCK = 512  # documents that are encoded and committed at once
+PATIENCE = 600_000  # milliseconds that a filling waits for another writer: its work was long
+
+Changing = Callable[[int], AbstractContextManager[None]]
+
+
+class Encoded(NamedTuple):
+    """What an encoder made of a block of documents.
+
+    >>> Encoded._fields
+    ('content', 'passages')
+    """
+
+    content: Content
+    passages: int
+
+
+class Channels:
+    """The channels of one index; `Index.channels` gives them."""
+
+    def __init__(self, folder: Path, catalog: Catalog, changing: Changing) -> None:
+        """Take the folder of the index, its catalog, and how one changes it."""
+        self._folder = folder
+        self._catalog = catalog
+        self._changing = changing
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the channels there are."""
+        return tuple(channel.name for channel in self._catalog.channels())
+
+    def named(self, name: str) -> NamedChannel:
+        """A channel with its settings; `NotFoundError` lists those there are."""
+        for channel in self._catalog.channels():
+            if channel.name == name:
+                return channel
+        known = ", ".join(self.names) or "none yet"
+        raise NotFoundError(f"the index has no channel {name!r} besides its words; it has {known}")
+
+    def make(self, name: str, settings: ChannelSettings) -> None:
+        """Make a channel, empty at first; one that is there with the same settings stays as it is."""
+        with self._changing(PATIENCE):
+            for channel in self._catalog.channels():
+                if channel.name == name and channel.settings == settings:
+                    return
+                if channel.name == name:
+                    told = f"it was made by {channel.settings.model!r} with other settings or another version of the model"
+                    raise ConfigError(f"the index has a channel {name!r} already: {told}; drop it first, or choose another name")
+            self._catalog.insert_channel(checked_name(name), settings)
+
+    def drop(self, name: str) -> None:
+        """Drop a channel with everything that was encoded for it."""
+        self.named(name)
+        with self._changing(PATIENCE):
+            self._catalog.remove_channel(name)
+
+    def parts(self, name: str) -> list[Part]:
+        """What is there of a channel."""
+        kind = self.named(name).settings.kind
+        with self._catalog.reading():
+            return [Part.load(kind, self._folder / named.folder, named.manifest) for named in self._catalog.parts(name)]
+
+    def pending(self, name: str) -> I64:
+        """Serial numbers of the documents that the channel lacks, ascending."""
+        self.named(name)
+        with self._catalog.reading():
+            living = np.array(self._catalog.serials(), dtype=np.int64)
+            held = [mapped(self._folder / part.folder / SERIALS, np.int64) for part in self._catalog.parts(name)]
+            return np.setdiff1d(living, np.concatenate(held), assume_unique=True) if held else living
+
+    def documents(self, serials: I64) -> list[Document]:
+        """Documents by serial number, ascending, without those that are gone."""
+        return list(self._catalog.versions(serials.tolist()).values())
+
+    def fill(
+        self,
+        name: str,
+        encode: Callable[[Sequence[Document]], Encoded],
+        *,
+        block: int = BLOCK,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> int:
+        """Encode the documents that the channel lacks, and tell how many; `progress` is told the number so far.
+
+        What others add meanwhile is encoded too. A document that is changed meanwhile is encoded in its new version.
+        """
+        done = 0
+        while len(pending := self.pending(name)):
+            found = self._catalog.versions(pending[:block].tolist())
+            if not found:  # deleted or changed since
+                continue
+            start = time.perf_counter()
+            encoded = encode(list(found.values()))
+            seconds = time.perf_counter() - start
+            with self._changing(PATIENCE):
+                self.named(name)  # it may have been dropped meanwhile
+                self._add(name, Part(np.array(list(found), dtype=np.int64), encoded.content))
+                self._catalog.count_encoded(name, encoded.passages, seconds)
+            done += len(found)
+            progress(done)
+        return done
+
+    def merge(self) -> None:
+        """Make one part of each channel, without the dead; inside a change."""
+        for channel in self._catalog.channels():
+            named = self._catalog.parts(channel.name)
+            living = np.array(self._catalog.serials(), dtype=np.int64)
+            held = [mapped(self._folder / part.folder / SERIALS, np.int64) for part in named]
+            if len(named) > 1 or any(not np.isin(serials, living).all() for serials in held):
+                self._merge(channel, named, living)
+
+    def drop_damaged(self) -> None:
+        """Forget parts whose files are not what was written; inside a change."""
+        for channel in self._catalog.channels():
+            for part in self._catalog.parts(channel.name):
+                if damages(self._folder / part.folder, part.manifest):
+                    self._catalog.replace_parts(channel.name, [part], None)
+
+    def remove_orphans(self) -> None:
+        """Remove folders that no state names; inside a change."""
+        root = self._folder / FOLDER
+        if not root.is_dir():
+            return
+        named = {part.folder for channel in self._catalog.channels() for part in self._catalog.parts(channel.name)}
+        with storage_named(root):
+            for channel in root.iterdir():
+                for folder in channel.iterdir():
+                    if f"{FOLDER}/{channel.name}/{folder.name}" not in named:
+                        shutil.rmtree(folder, ignore_errors=True)
+                if not any(channel.iterdir()):
+                    channel.rmdir()
+
+    def _add(self, name: str, part: Part) -> None:
+        """Save a part, without what another filling has added meanwhile, and merge parts where there are many."""
+        absent = np.isin(part.serials, self.pending(name), assume_unique=True)
+        if not absent.all():
+            part = merged_parts([part], part.serials[absent])
+        self._catalog.replace_parts(name, [], self._save(name, part))
+        channel, named = self.named(name), self._catalog.parts(name)
+        while group := crowded([one.documents for one in named]):
+            self._merge(channel, [named[at] for at in group], np.array(self._catalog.serials(), dtype=np.int64))
+            named = self._catalog.parts(name)
+
+    def _merge(self, channel: NamedChannel, named: Sequence[Named], living: I64) -> None:
+        parts = [Part.load(channel.settings.kind, self._folder / one.folder, one.manifest) for one in named]
+        part = merged_parts(parts, living)
+        self._catalog.replace_parts(channel.name, named, self._save(channel.name, part) if len(part.serials) else None)
+
+    def _save(self, name: str, part: Part) -> Named:
+        number = self._catalog.next_number()
+        folder = f"{FOLDER}/{name}/{number:06d}"
+        with storage_named(self._folder / folder):
+            return Named(number, folder, len(part.serials), part.save(self._folder / folder))

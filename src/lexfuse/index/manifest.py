@@ -1,0 +1,91 @@
+"""What the files of a folder must be: ``manifest.json`` holds size and sha256 of each, and the catalog the manifest's own sha256.
+
+So one short text in the catalog stands for all bytes of a folder that never changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from lexfuse.errors import DataError, LexFuseError, NotFoundError
+from lexfuse.index.mapping import checksum
+
+MANIFEST = "manifest.json"
+
+
+def write_manifest(folder: Path, files: Sequence[Path], also: Mapping[str, Any] | None = None) -> str:
+    """Describe the files written into a folder, force everything to disk, and give the sha256 of the manifest.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     len(write_manifest(Path(folder), []))
+    64
+    """
+    described = {str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": checksum(path)} for path in files}
+    raw = orjson.dumps({**(also or {}), "files": described}, option=orjson.OPT_INDENT_2)
+    (folder / MANIFEST).write_bytes(raw)
+    folders = sorted({parent for path in files for parent in path.parents if parent.is_relative_to(folder)} | {folder})
+    _sync([*files, folder / MANIFEST, *folders, folder.parent])
+    return hashlib.sha256(raw).hexdigest()
+
+
+def read_manifest(folder: Path, sha256: str) -> dict[str, Any]:
+    """What a folder's files must be; the manifest itself must have this sha256.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_manifest(Path(folder), write_manifest(Path(folder), []))
+    {'files': {}}
+    """
+    path = folder / MANIFEST
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise NotFoundError(f"the index lacks its file {str(path)!r}; restore it, or rebuild the index") from None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}; check its permissions", path=path) from None
+    if hashlib.sha256(raw).hexdigest() != sha256:
+        raise DataError("the file is damaged (other bytes than were written); restore it, or rebuild the index", path=path)
+    manifest: dict[str, Any] = orjson.loads(raw)
+    return manifest
+
+
+def damages(folder: Path, sha256: str) -> list[str]:
+    """What is wrong with a folder's files, one line a file; empty when all is well.
+
+    >>> damages(Path("/nowhere"), "")
+    ["the index lacks its file '/nowhere/manifest.json'; restore it, or rebuild the index"]
+    """
+    try:
+        manifest = read_manifest(folder, sha256)
+    except LexFuseError as error:
+        return [str(error)]
+    return [
+        f"{folder / name}: {wrong}" for name, expected in manifest["files"].items() if (wrong := _wrong(folder / name, expected))
+    ]
+
+
+def _wrong(path: Path, expected: dict[str, Any]) -> str:
+    try:
+        if (size := path.stat().st_size) != expected["bytes"]:
+            return f"has {size:,} bytes, {expected['bytes']:,} were written"
+        return "has other bytes than were written" if checksum(path) != expected["sha256"] else ""
+    except FileNotFoundError:
+        return "is missing"
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+
+
+def _sync(paths: Iterable[Path]) -> None:
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

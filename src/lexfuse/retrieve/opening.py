@@ -1,0 +1,67 @@
+"""A retriever by its name: those that every index has, and one for each of its channels."""
+
+from __future__ import annotations
+
+from lexfuse.encode.sides import Side
+from lexfuse.errors import NotFoundError
+from lexfuse.index.channel import TAKEN, ChannelKind
+from lexfuse.index.flat import Pool
+from lexfuse.index.snapshot import Snapshot
+from lexfuse.retrieve.retriever import Retriever
+
+
+def open_retriever(
+    snapshot: Snapshot,
+    channel: str,
+    *,
+    k1: float = 1.2,
+    b: float = 0.75,
+    pool: Pool = Pool.BEST,
+    threads: int | None = None,
+    name: str | None = None,
+) -> Retriever:
+    """The retriever of a channel; the model that it needs is loaded, and must be the one that the channel was made by.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     open_retriever(snapshot, "dense")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.NotFoundError: no channel 'dense' in the index; it has bm25, tfidf, citation; ...
+    """
+    called = name or channel
+    if channel == "bm25":
+        from lexfuse.retrieve.bm25 import BM25
+
+        return BM25(snapshot, k1=k1, b=b, name=called)
+    if channel == "tfidf":
+        from lexfuse.retrieve.tfidf import TfIdf
+
+        return TfIdf(snapshot, name=called)
+    if channel == "citation":
+        from lexfuse.retrieve.citation import CitationLookup
+
+        return CitationLookup(snapshot, name=called)
+    if channel not in snapshot.channels:
+        known = ", ".join((*TAKEN, *snapshot.channels))
+        raise NotFoundError(f"no channel {channel!r} in the index; it has {known}; add one with lexfuse index --channels")
+    return _neural(snapshot, channel, pool, threads, called)
+
+
+def _neural(snapshot: Snapshot, channel: str, pool: Pool, threads: int | None, name: str) -> Retriever:
+    from lexfuse.encode import channels
+
+    settings = snapshot.channel(channel).named.settings
+    if settings.kind is ChannelKind.SPARSE:
+        from lexfuse.retrieve.splade import Splade
+
+        sparse = channels.sparse_encoder(settings, Side.QUERY, threads=threads)
+        return Splade(snapshot, encoder=sparse, channel=channel, name=name)
+    if settings.kind is ChannelKind.LATE:
+        from lexfuse.retrieve.colbert import Colbert
+
+        return Colbert(snapshot, channels.late_encoder(settings, Side.QUERY, threads=threads), channel, name=name)
+    from lexfuse.retrieve.dense import Dense
+
+    return Dense(snapshot, channels.dense_encoder(settings, Side.QUERY, threads=threads), channel, pool, name=name)
