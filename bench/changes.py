@@ -4,7 +4,8 @@
 
 Reads fr-labour (29,104 articles) from the folder that LEXFUSE_DATA names; with --quick the first 5,000. Both keep the texts,
 force every change to disk before they answer, and change the same documents. FTS5 has its own plain tokenizer (unicode61:
-no stems, no citations), so it has less to do while building. Seconds of wall clock; a ratio above 1 means that ours is faster or smaller.
+no stems, no citations), so it has less to do while building. Seconds of wall clock; a ratio above 1 means that ours is faster
+or smaller.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from lexfuse.data.beir import Collection, read_collection
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
+from lexfuse.encode.passages import whole_text
 from lexfuse.encode.sides import Side
 from lexfuse.encode.static import StaticEncoder, Weighting
 from lexfuse.encode.wordvectors import WordVectors
@@ -34,7 +35,7 @@ from lexfuse.index.index import Index
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.text.annotate import with_languages
 from lexfuse.text.vocabulary import Vocabulary
-from lexfuse.train.static import StaticTraining, text_of, train_static
+from lexfuse.train.static import StaticTraining, train_static
 
 MEASURES = "R@100 R@500 RR@100"
 DEPTH = 500
@@ -50,7 +51,7 @@ def ranked(name: str, queries: Queries, docs: Ids, scores: F32) -> Run:
 
 def dense_runs(name: str, encoder: StaticEncoder, collection: Collection, queries: Queries) -> Iterator[tuple[str, Run]]:
     """The plain mean and the mean weighted by idf."""
-    texts = [text_of(document) for document in collection.corpus]
+    texts = [whole_text(document) for document in collection.corpus]
     for weighting in (Weighting.NONE, Weighting.IDF):
         weighted = replace(encoder, weighting=weighting)
         vectors = weighted.encode(texts, Side.PASSAGE)
@@ -63,7 +64,7 @@ def gensim_encoder(ours: StaticEncoder, collection: Collection, training: Static
     """Skip-gram with negative sampling on the same tokens, with gensim's usual window and epochs."""
     from gensim.models import Word2Vec
 
-    tokens = [ours.analyser.terms(text_of(document)) for document in collection.corpus]
+    tokens = [ours.analyser.terms(whole_text(document)) for document in collection.corpus]
     model = Word2Vec(
         tokens, vector_size=200, window=5, min_count=training.min_count, sg=1, epochs=5, workers=1, seed=training.seed
     )

@@ -25,7 +25,7 @@ def test_a_document_within_the_window_is_one_passage(tokens):
     assert text == "article 1 le salarié peut"
 
 
-@pytest.mark.parametrize("scheme", list(Scheme))
+@pytest.mark.parametrize("scheme", [Scheme.WHOLE, Scheme.WINDOWS, Scheme.PARAGRAPHS])
 @pytest.mark.parametrize("document", [LONG, JUDGMENT])
 def test_every_window_fits_and_carries_the_prefix_and_all_words_are_there(tokens, scheme, document):
     found = PassagePlan(scheme, size=50, overlap=5).of(document, tokens, reserved=3)
@@ -38,6 +38,12 @@ def test_every_window_fits_and_carries_the_prefix_and_all_words_are_there(tokens
         assert tokens.count(text) + 3 <= tokens.room
         covered[passage.start : passage.end] = [True] * (passage.end - passage.start)
     assert all(seen or letter.isspace() for seen, letter in zip(covered, document.text, strict=True))
+
+
+def test_the_beginning_is_the_first_window_of_the_whole(tokens):
+    [first] = PassagePlan(Scheme.BEGINNING).of(LONG, tokens)
+    assert first == PassagePlan(Scheme.WHOLE).of(LONG, tokens)[0]
+    assert first[1].end < len(LONG.text)
 
 
 def test_windows_have_the_size_that_was_asked(tokens):

@@ -26,7 +26,13 @@ Models = Annotated[
 QueryModels = Annotated[
     list[str] | None, typer.Option("--query-model", help="dense=MODEL: another model for queries (two towers). May be repeated.")
 ]
-Passages = Annotated[str, typer.Option("--passages", help="What gets a vector: whole documents, windows or paragraphs.")]
+Passages = Annotated[
+    str,
+    typer.Option(
+        "--passages",
+        help="What gets a vector: whole (documents, divided only where the model must), windows, paragraphs or beginning.",
+    ),
+]
 Size = Annotated[int, typer.Option("--size", help="Tokens of a window.")]
 Overlap = Annotated[int, typer.Option("--overlap", help="Tokens that a window shares with the one before.")]
 Headings = Annotated[bool, typer.Option("--headings/--no-headings", help="Read the heading path with every passage.")]
@@ -119,7 +125,12 @@ def _fill(index: Index, name: str) -> dict[str, Any]:
         with counting(f"encoding {name} by {settings.model}", pending) as progress:
             fill(index, name, progress=progress)
     named = index.channels.named(name)
-    return {"model": settings.model, "encoded": pending, "passages": named.passages, "seconds": round(named.seconds, 1)}
+    if named.cut:
+        note(f"{name}: the ends of {named.cut:,} documents are beyond the model's window and not encoded; --passages whole does")
+    return {
+        "model": settings.model, "encoded": pending, "passages": named.passages, "cut": named.cut,
+        "seconds": round(named.seconds, 1),
+    }  # fmt: skip
 
 
 def _language(index: Index) -> str:

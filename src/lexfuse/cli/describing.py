@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lexfuse.cli.costing import show_costs
 from lexfuse.cli.output import AsJson, SkipBad, note, print_json, table, working
 from lexfuse.cli.summary import print_document, print_summary, summary_of
 
@@ -20,6 +21,10 @@ CATALOG = "catalog.sqlite"  # what makes a folder an index
 def info(
     path: Annotated[Path, typer.Argument(help="An index, a corpus folder or file, a TREC run, or judgements.")],
     document: Annotated[str | None, typer.Option("--document", "-d", help="Show this document of the corpus instead.")] = None,
+    cost: Annotated[bool, typer.Option("--cost", help="Time every channel of an index, and show what it costs.")] = False,
+    queries: Annotated[
+        Path | None, typer.Option("--queries", help="Queries for --cost; the first words of documents if not given.")
+    ] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
@@ -30,9 +35,14 @@ def info(
     lexfuse info data/legi --document LEGIARTI000019071190
 
     lexfuse info runs/bm25.trec
+
+    lexfuse info legi.index --cost
     """
     from lexfuse.data.report import Report
 
+    if cost:
+        show_costs(path, queries, json)
+        return
     report = Report(skip_bad=skip_bad)
     if document is not None:
         _show_document(path, document, report, json)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -17,6 +18,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+_SOON = 5.0  # seconds that need no word
 WIDTH_OF_FILES = 160  # where the output is no terminal, nothing needs to be squeezed
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of tables.")]
@@ -113,9 +115,26 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
+def _tenths(what: str, total: int) -> Callable[[int], None]:
+    """Says a line each time another tenth is done, of what takes longer than a few seconds."""
+    started, told = time.monotonic(), 0
+
+    def tell(done: int) -> None:
+        nonlocal told
+        tenth = 10 * done // max(total, 1)
+        if tenth > told and time.monotonic() - started > _SOON:
+            told = tenth
+            note(f"{what}: {done:,} of {total:,}")
+
+    return tell
+
+
 @contextmanager
 def counting(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error; call the function with the number done so far."""
+    """A progress bar on standard error, or a line each tenth where that is no terminal; tell it the number done so far."""
+    if not side().is_terminal:
+        yield _tenths(what, total)
+        return
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

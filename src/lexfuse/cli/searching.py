@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from lexfuse.data.arrays import Bools
     from lexfuse.index.snapshot import Snapshot
     from lexfuse.retrieve.answering import Answer
+    from lexfuse.retrieve.colbert import TokenMatch
+    from lexfuse.retrieve.lexical import TermPart
 
 Filters = Annotated[
     list[str] | None,
@@ -91,8 +94,8 @@ def _as_json(answer: Answer, explain: bool) -> dict[str, Any]:
         "matches": [[match.start - span.start, match.end - span.start] for match in answer.snippet.matches],
     }
     if explain:
-        names = ("term", "in_query", "in_document", "idf", "contribution")
-        result["explanation"] = [{name: getattr(part, name) for name in names} for part in answer.parts]
+        parts: list[TermPart | TokenMatch] = [*answer.parts, *answer.matches]
+        result["explanation"] = [asdict(part) for part in parts]
     return result
 
 
@@ -108,12 +111,19 @@ def show(answer: Answer, explain: bool = False) -> None:
     if place:
         line(f"   {place}", style="dim")
     screen().print(_marked(answer))
-    for part in answer.parts if explain else ():
-        line(
-            f"     {part.term}: {part.contribution:+.3f}  (in the document {part.in_document:g}x, idf {part.idf:.2f})",
-            style="cyan",
-        )
+    if explain:
+        _show_parts(answer)
     line()
+
+
+def _show_parts(answer: Answer) -> None:
+    """What makes the score: terms that both hold, or tokens that met."""
+    for part in answer.parts:
+        if part.contribution:
+            held = f"in the question {part.in_query:g}, in the document {part.in_document:g}, idf {part.idf:.2f}"
+            line(f"     {part.term}: {part.contribution:+.3f}  ({held})", style="cyan")
+    for match in answer.matches:
+        line(f"     {match.in_query} met {match.in_document}: {match.similarity:+.3f}", style="cyan")
 
 
 def _marked(answer: Answer) -> Text:

@@ -24,7 +24,6 @@ from lexfuse.encode.transformer import GRAPHS, Head, Transformer
 from lexfuse.errors import ConfigError, DataError
 
 BLOCK = 4096  # texts that are sorted by length together
-_PROMPTS = {Side.QUERY: ("query",), Side.PASSAGE: ("document", "passage", "corpus")}  # names that folders use, first one first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +61,7 @@ class DenseEncoder:
                 f"the model has steps that give no dense vector: {', '.join(folder.others)}; choose another kind of encoder",
                 path=folder.path,
             )
-        chosen = {side: _prompt(folder, side) for side in Side} | dict(prompts or {})
+        chosen = {side: folder.prompt(side) for side in Side} | dict(prompts or {})
         tokens = Tokens(folder)
         transformer = Transformer.load(folder, Head.HIDDEN, threads=threads, int8=int8)
         dimension = folder.heads[-1].dimension if folder.heads else transformer.width * len(folder.pooling)
@@ -188,13 +187,6 @@ def normalised(vector: F32) -> F32:
     """
     length = np.sqrt(np.square(vector, dtype=np.float64).sum())
     return vector if length == 0 else (vector / length).astype(np.float32)
-
-
-def _prompt(folder: ModelFolder, side: Side) -> str:
-    for name in _PROMPTS[side]:
-        if name in folder.prompts:
-            return folder.prompts[name]
-    return folder.prompts.get(folder.default_prompt or "", "")
 
 
 def _fingerprint(folder: ModelFolder, int8: bool, prompts: Mapping[Side, str]) -> str:

@@ -13,7 +13,7 @@ from lexfuse.data.document import Document
 from lexfuse.encode.channels import dense_encoder, late_encoder, sparse_encoder
 from lexfuse.encode.dense import DenseEncoder
 from lexfuse.encode.encoder import Encoder, Progress, unseen
-from lexfuse.encode.passages import PassagePlan, Scheme, Units, Words
+from lexfuse.encode.passages import PassagePlan, Scheme, Units, Words, whole_text
 from lexfuse.encode.sides import Side
 from lexfuse.index.channel import ChannelKind, ChannelSettings
 from lexfuse.index.channels import Encoded
@@ -62,7 +62,9 @@ def _dense(settings: ChannelSettings, encoder: Encoder) -> Encode:
         vectors = encoder.encode([text for text, _ in every], Side.PASSAGE)
         starts = offsets_of(np.array([len(some) for some in passages], dtype=np.int64))
         spans = np.array([(passage.start, passage.end) for _, passage in every], dtype=np.int32)
-        return Encoded(VectorPart.of(vectors, starts, spans, storage), len(every))
+        last = [some[-1][1].end for some in passages]
+        cut = sum(document.text[end:].strip() != "" for document, end in zip(documents, last, strict=True))
+        return Encoded(VectorPart.of(vectors, starts, spans, storage), len(every), cut)
 
     return encode
 
@@ -98,14 +100,5 @@ def _codec(index: Index, name: str, bits: int, vectors: Callable[[Sequence[Docum
             return part.content.codec
     pending = index.channels.pending(name)
     drawn = np.sort(np.random.default_rng(0).permutation(pending)[:SAMPLE])
-    sample = [table for table in vectors(index.channels.documents(drawn)) if len(table)]
-    return Codec.trained(np.concatenate(sample), bits=bits)
-
-
-def whole_text(document: Document, headings: bool = True) -> str:
-    """What is encoded of a document where a model reads it as a whole: "title headings text".
-
-    >>> whole_text(Document("a", title="Article 1", text="La loi.", headings=("Livre I",)))
-    'Article 1 Livre I La loi.'
-    """
-    return " ".join(filter(None, (document.title, *(document.headings if headings else ()), document.text)))
+    sample = np.concatenate(vectors(index.channels.documents(drawn)))
+    return Codec.trained(sample, bits=bits, tokens=len(sample) * len(pending) // len(drawn))

@@ -16,9 +16,11 @@ from typing import Any
 from lexfuse.data.archives import parse_json
 from lexfuse.data.files import existing, read_bytes
 from lexfuse.encode.modules import DenseHead, Modules, Pooling, read_modules
+from lexfuse.encode.sides import Side
 from lexfuse.encode.weights import weight_files
 from lexfuse.errors import DataError
 
+_PROMPTS = {Side.QUERY: ("query",), Side.PASSAGE: ("document", "passage", "corpus")}  # names that folders use, first one first
 ONNX_FILES = ("model.onnx", "onnx/model.onnx")
 USUAL_LENGTH = 512  # tokens, where a folder with an ONNX file says nothing
 
@@ -137,6 +139,17 @@ class ModelFolder:
             weights=weights,
             fingerprint=_fingerprint(path, inner, onnx, weights, modules),
         )
+
+    def prompt(self, side: Side) -> str:
+        """What the model wants before the texts of a side.
+
+        >>> ModelFolder.read("fr-legal-dense").prompt(Side.QUERY)  # doctest: +SKIP
+        ''
+        """
+        for name in _PROMPTS[side]:
+            if name in self.prompts:
+                return self.prompts[name]
+        return self.prompts.get(self.default_prompt or "", "")
 
 
 def _json(path: Path) -> Mapping[str, Any]:

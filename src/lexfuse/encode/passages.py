@@ -53,6 +53,7 @@ class Scheme(StrEnum):
     WHOLE = "whole"  # one passage, divided only where the model's window is exceeded
     WINDOWS = "windows"  # of so many tokens
     PARAGRAPHS = "paragraphs"  # numbered ones; those beyond the model's window are divided
+    BEGINNING = "beginning"  # what fits into the model's window, and no more: as published figures were often measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,8 @@ class PassagePlan:
         size = min(self.size, room) if self.scheme is Scheme.WINDOWS else room
         overlap = min(self.overlap, size - 1)
         divide = numbered_passages if self.scheme is Scheme.PARAGRAPHS else passages
-        return divide(text, size=size, overlap=overlap, unit=tokens.offsets)
+        found = divide(text, size=size, overlap=overlap, unit=tokens.offsets)
+        return found[:1] if self.scheme is Scheme.BEGINNING else found
 
     def _prefix(self, document: Document, tokens: Units, most: int) -> tuple[str, int]:
         """What stands before every passage, and how many tokens it has."""
@@ -107,3 +109,12 @@ class PassagePlan:
             if len(places) <= most:
                 return prefix, len(places)
         return document.title[: places[most - 1][1]], most  # the title alone is too long
+
+
+def whole_text(document: Document, headings: bool = True) -> str:
+    """What is encoded of a document where a model reads it as a whole: "title headings text".
+
+    >>> whole_text(Document("a", title="Article 1", text="La loi.", headings=("Livre I",)))
+    'Article 1 Livre I La loi.'
+    """
+    return " ".join(filter(None, (document.title, *(document.headings if headings else ()), document.text)))

@@ -31,7 +31,6 @@ from lexfuse.text.vocabulary import Vocabulary
 BLOCK = 1024  # texts that are sorted by length together
 MOST_TOKENS = 2048  # in a batch, padding included
 
-_PROMPTS = {Side.QUERY: "query", Side.PASSAGE: "document"}
 _LOGARITHMS = {"relu": 1, "log1p_relu": 2}
 
 SparseVector = tuple[I32, F32]  # ids of terms, ascending, and their weights, all above zero
@@ -65,7 +64,7 @@ class SparseEncoder:
             raise ConfigError(f"most_terms must be at least 1, got {most_terms}; leave it out to keep every term")
         folder = ModelFolder.read(locate(name))
         logarithms = _logarithms(folder)
-        prompts = {side: folder.prompts.get(prompt, "") for side, prompt in _PROMPTS.items()}
+        prompts = {side: folder.prompt(side) for side in Side}
         tokens = Tokens(folder)
         transformer = Transformer.load(folder, Head.MLM, threads=threads, int8=int8)
         terms = Vocabulary([tokens.word(number) for number in range(transformer.width)])

@@ -34,7 +34,8 @@ CREATE TABLE segments (number INTEGER PRIMARY KEY, folder TEXT NOT NULL, documen
 CREATE TABLE tombstones (segment INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (segment, ordinal)) WITHOUT ROWID;
 CREATE TABLE documents (serial INTEGER PRIMARY KEY, segment INTEGER NOT NULL, ordinal INTEGER NOT NULL,
                         id TEXT NOT NULL UNIQUE, {", ".join(SHORT)});
-CREATE TABLE channels (name TEXT PRIMARY KEY, settings TEXT NOT NULL, passages INTEGER NOT NULL, seconds REAL NOT NULL);
+CREATE TABLE channels (name TEXT PRIMARY KEY, settings TEXT NOT NULL, passages INTEGER NOT NULL, cut INTEGER NOT NULL,
+                       seconds REAL NOT NULL);
 CREATE TABLE parts (number INTEGER PRIMARY KEY, channel TEXT NOT NULL, folder TEXT NOT NULL, documents INTEGER NOT NULL,
                     manifest TEXT NOT NULL);
 CREATE TABLE contents (serial INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, {", ".join(LONG)});
@@ -60,12 +61,13 @@ class NamedChannel(NamedTuple):
     """A channel as the catalog names it, with what was encoded for it so far.
 
     >>> NamedChannel._fields
-    ('name', 'settings', 'passages', 'seconds')
+    ('name', 'settings', 'passages', 'cut', 'seconds')
     """
 
     name: str
     settings: ChannelSettings
     passages: int
+    cut: int  # documents whose end was not encoded
     seconds: float
 
 
@@ -244,7 +246,7 @@ class Catalog:
 
     def channels(self) -> list[NamedChannel]:
         """Every channel that is kept beside the segments, by name."""
-        rows = self._rows("SELECT name, settings, passages, seconds FROM channels ORDER BY name")
+        rows = self._rows("SELECT name, settings, passages, cut, seconds FROM channels ORDER BY name")
         return [
             NamedChannel(name, ChannelSettings.from_json(orjson.loads(settings)), *encoded) for name, settings, *encoded in rows
         ]
@@ -256,7 +258,9 @@ class Catalog:
 
     def insert_channel(self, name: str, settings: ChannelSettings) -> None:
         """Name a new channel."""
-        self.connection.execute("INSERT INTO channels VALUES (?, ?, 0, 0.0)", (name, orjson.dumps(settings.as_json()).decode()))
+        self.connection.execute(
+            "INSERT INTO channels VALUES (?, ?, 0, 0, 0.0)", (name, orjson.dumps(settings.as_json()).decode())
+        )
 
     def remove_channel(self, name: str) -> None:
         """Forget a channel."""
@@ -270,10 +274,10 @@ class Catalog:
             row = (new.number, channel, new.folder, new.documents, new.manifest)
             self.connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", row)
 
-    def count_encoded(self, channel: str, passages: int, seconds: float) -> None:
+    def count_encoded(self, channel: str, passages: int, cut: int, seconds: float) -> None:
         """Add to what was encoded for a channel, and to what that took."""
-        statement = "UPDATE channels SET passages = passages + ?, seconds = seconds + ? WHERE name = ?"
-        self.connection.execute(statement, (passages, seconds, channel))
+        statement = "UPDATE channels SET passages = passages + ?, cut = cut + ?, seconds = seconds + ? WHERE name = ?"
+        self.connection.execute(statement, (passages, cut, seconds, channel))
 
     def insert(self, segment: Named, rows: Sequence[Row]) -> None:
         """Name a new segment and its documents, which come in the order of their ordinals."""

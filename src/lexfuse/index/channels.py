@@ -37,11 +37,12 @@ class Encoded(NamedTuple):
     """What an encoder made of a block of documents.
 
     >>> Encoded._fields
-    ('content', 'passages')
+    ('content', 'passages', 'cut')
     """
 
     content: Content
     passages: int
+    cut: int = 0  # documents whose end was not encoded, because the user wanted it so
 
 
 class Channels:
@@ -124,7 +125,7 @@ class Channels:
             with self._changing(PATIENCE):
                 self.named(name)  # it may have been dropped meanwhile
                 self._add(name, Part(np.array(list(found), dtype=np.int64), encoded.content))
-                self._catalog.count_encoded(name, encoded.passages, seconds)
+                self._catalog.count_encoded(name, encoded.passages, encoded.cut, seconds)
             done += len(found)
             progress(done)
         return done

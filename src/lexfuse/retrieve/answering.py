@@ -8,6 +8,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
+from lexfuse.retrieve.colbert import Colbert, TokenMatch
 from lexfuse.retrieve.dense import Dense
 from lexfuse.retrieve.lexical import LexicalRetriever, TermPart
 from lexfuse.retrieve.retriever import Mask, Retriever
@@ -32,6 +33,7 @@ class Answer:
     document: Document
     snippet: Snippet
     parts: tuple[TermPart, ...]  # what each term of the question adds to the score, where terms make it
+    matches: tuple[TokenMatch, ...] = ()  # which token each token of the question met, where tokens make it
 
 
 def answers(retriever: Retriever, question: Query, k: int, *, within: Mask | None = None) -> list[Answer]:
@@ -68,7 +70,9 @@ class _Shower:
         terms = self._words.explain(self._question, document.id)
         explained = self._retriever if isinstance(self._retriever, LexicalRetriever) else None
         parts = terms if explained is self._words else explained.explain(self._question, document.id) if explained else []
-        return Answer(rank, found, score, document, self._snippet(document, terms), tuple(parts))
+        late = self._retriever if isinstance(self._retriever, Colbert) and self._retriever.holds(document.id) else None
+        matches = late.explain(self._question, document.id) if late else []
+        return Answer(rank, found, score, document, self._snippet(document, terms), tuple(parts), tuple(matches))
 
     def _snippet(self, document: Document, terms: list[TermPart]) -> Snippet:
         """The window that matches best, for vectors inside the passage that is nearest to the question."""

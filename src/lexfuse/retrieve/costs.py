@@ -1,0 +1,138 @@
+"""What each channel of an index costs: bytes, encoding, operations and time for a query, memory.
+
+Operations for a query are counted by the formulas of FUSE, appendix A.4: 4 |q| |C| for BM25; for learned sparse vectors the
+forward pass and 2 for every posting of an activated term; for dense ones the forward pass and (2d - 1) for every vector; for
+late interaction the forward pass and |q| (2d |a| + |a| + 1) for every document (the paper writes |q| squared, though a query
+token meets each document token once). Times are measured on the machine at hand, query by query, split into reading the
+query (analysis or encoding) and search.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexfuse.data.queries import Queries
+from lexfuse.encode.flops import forward_flops
+from lexfuse.encode.tokens import Tokens
+from lexfuse.index.building import LEXICAL
+from lexfuse.index.channels import FOLDER
+from lexfuse.index.index import SEGMENTS
+from lexfuse.index.snapshot import Snapshot
+from lexfuse.retrieve.bm25 import BM25
+from lexfuse.retrieve.colbert import Colbert
+from lexfuse.retrieve.dense import Dense
+from lexfuse.retrieve.opening import open_retriever
+from lexfuse.retrieve.splade import Splade
+
+DEPTH = 100  # results of a query that is timed
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The costs of one channel; milliseconds for a query, the middle one and the 95th of 100.
+
+    >>> Cost.__slots__[0]
+    'channel'
+    """
+
+    channel: str
+    bytes: int  # on disk, without the texts
+    ratio: float  # to the bytes of the texts
+    vectors: int  # vectors, or postings of words and learned terms
+    passages_per_second: float | None  # while encoding; None for words
+    flops: int  # for a query
+    read_p50: float
+    read_p95: float
+    search_p50: float
+    search_p95: float
+    peak_memory: int  # of the process so far, in bytes
+
+
+def costs_of(snapshot: Snapshot, queries: Queries, *, threads: int | None = None) -> list[Cost]:
+    """The costs of every channel of an index, timed on these queries; the first channel is that of the words."""
+    text = _text_bytes(snapshot)
+    return [_cost(snapshot, name, queries, text, threads) for name in (LEXICAL, *snapshot.channels)]
+
+
+def _cost(snapshot: Snapshot, name: str, queries: Queries, text: int, threads: int | None) -> Cost:
+    retriever: Any = open_retriever(snapshot, name, threads=threads)
+    read, search = [], []
+    for at in [0, *range(len(queries))]:  # the first one twice: it loads what is needed, and does not count
+        one = queries.select([at])
+        start = time.perf_counter()
+        encoded = retriever.read(one)
+        middle = time.perf_counter()
+        retriever.rank(one, encoded, DEPTH)
+        read.append(1000 * (middle - start))
+        search.append(1000 * (time.perf_counter() - middle))
+    size = _bytes(snapshot.folder / SEGMENTS) if name == LEXICAL else _bytes(snapshot.folder / FOLDER / name)
+    speed = None
+    if name != LEXICAL:
+        named = snapshot.channel(name).named
+        speed = named.passages / named.seconds if named.seconds else None
+    vectors, flops = _counted(retriever, queries)
+    (read_p50, read_p95), (search_p50, search_p95) = np.percentile(read[1:], (50, 95)), np.percentile(search[1:], (50, 95))
+    times = float(read_p50), float(read_p95), float(search_p50), float(search_p95)
+    return Cost(name, size, size / max(text, 1), vectors, speed, flops, *times, peak_memory())
+
+
+def _counted(retriever: Any, queries: Queries) -> tuple[int, int]:
+    """How many vectors or postings a channel holds, and the operations of a query, on average."""
+    if isinstance(retriever, BM25 | Splade):
+        encoded = retriever.read(queries)
+        postings = retriever.postings
+        visited = (postings.range_ends - postings.range_starts).sum(axis=1)[encoded.terms].sum() / max(len(queries), 1)
+        if isinstance(retriever, BM25):
+            terms = encoded.weights.sum() / max(len(queries), 1)
+            return len(postings.docs), round(4 * float(terms) * postings.documents)
+        return len(postings.docs), _forward(retriever.encoder, queries) + round(2 * float(visited))
+    if isinstance(retriever, Dense):
+        rows = sum(part.rows for part in retriever.parts)
+        return rows, _forward(retriever.encoder, queries) + (2 * retriever.encoder.dimension - 1) * rows
+    return _late_counted(retriever, queries)
+
+
+def _late_counted(retriever: Colbert, queries: Queries) -> tuple[int, int]:
+    parts: list[Any] = [part.content for part in retriever.snapshot.channel(retriever.channel).parts]
+    tokens, documents = sum(part.tokens for part in parts), sum(len(part) for part in parts)
+    asked = float(np.mean([len(table) for table in retriever.read(queries)]))
+    each = 2 * retriever.encoder.dimension * tokens + tokens + documents
+    return tokens, _forward(retriever.encoder, queries) + round(asked * each)
+
+
+def _forward(encoder: Any, queries: Queries) -> int:
+    """The operations of encoding a query of average length; none for word vectors."""
+    tokens: Tokens | None = getattr(encoder, "tokens", None)
+    if tokens is None:
+        return 0
+    lengths = [len(row) for row in tokens.ids(list(queries.text))]
+    return forward_flops(encoder.transformer.file, round(float(np.mean(lengths))))
+
+
+def _text_bytes(snapshot: Snapshot) -> int:
+    """Bytes of what is searched: title, headings and text."""
+    columns: Sequence[Sequence[Any]] = [snapshot.column(name) for name in ("title", "headings", "text")]
+    return sum(len(value.encode()) for column in columns for value in column if value)
+
+
+def _bytes(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def peak_memory() -> int:
+    """The most memory that this process has held, in bytes; 0 where the system does not tell.
+
+    >>> peak_memory() >= 0
+    True
+    """
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
