@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 LOCK := requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint check format bench lock clean
+.PHONY: help install demo test lint check format bench references lock clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -39,9 +39,21 @@ format: install  ## format the code
 bench: install  ## side-by-side benchmarks against peers
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+references: $(VENV)-train/.installed  ## make the stored vectors of the conformance tests anew (installs torch in .venv-train)
+	$(VENV)-train/bin/python scripts/make-references
+	$(VENV)-train/bin/python scripts/make-references-splade
+	$(VENV)-train/bin/python scripts/make-references-colbert
+
+$(VENV)-train/.installed:
+	scripts/make-venv $(PYTHON) $(VENV)-train
+	$(VENV)-train/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-train/bin/python -m pip install --quiet sentence-transformers==6.2.0
+	$(VENV)-train/bin/python -m pip install --quiet --no-deps -e .
+	@touch $@
+
 lock:  ## resolve the lock file anew (needs uv)
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file $(LOCK)
 
 clean:  ## remove what was built
-	rm -rf $(VENV) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-train .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
