@@ -216,3 +216,18 @@ def test_filling_waits_for_another_writer_and_does_not_wait_for_ever(index, monk
     monkeypatch.setattr("lexfuse.index.channels.PATIENCE", 1)
     with Index(index.folder) as other, other.changing(), pytest.raises(StorageError, match="another process"):
         index.channels.fill("dense", encode)
+
+
+def test_a_channel_that_is_searched_approximately_keeps_clusters(tmp_path, monkeypatch):
+    monkeypatch.setattr("lexfuse.index.parts.CLUSTERED_FROM", 8)
+    documents = [Document(f"d{number}", text="x" * number, language="en") for number in range(10)]
+    with Index.create(tmp_path / "i", documents=documents) as index:
+        index.channels.make("dense", ChannelSettings(ChannelKind.DENSE, "lengths", "0001", options={"approximate": True}))
+        index.channels.fill("dense", encode, block=5)
+        with index.snapshot() as snapshot:  # two parts, too small for clusters
+            assert [part.clusters for part in snapshot.channel("dense").parts] == [None, None]
+        index.merge()
+        with index.snapshot() as snapshot:
+            [part] = snapshot.channel("dense").parts
+            assert sorted(part.clusters.rows.tolist()) == list(range(10))
+        assert index.verify() == []

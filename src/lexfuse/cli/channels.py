@@ -38,6 +38,15 @@ Overlap = Annotated[int, typer.Option("--overlap", help="Tokens that a window sh
 Headings = Annotated[bool, typer.Option("--headings/--no-headings", help="Read the heading path with every passage.")]
 StorageName = Annotated[str, typer.Option("--storage", help="Numbers of dense vectors: fp32, fp16 or int8.")]
 Int8 = Annotated[bool, typer.Option("--int8", help="Run the model on bytes: faster, a little less exact.")]
+Approximate = Annotated[
+    bool,
+    typer.Option("--approximate", help="Search dense vectors in their nearest clusters only: for millions of passages."),
+]
+Threads = Annotated[int | None, typer.Option("--threads", help="Processors that encode; all of them if not given.")]
+CacheFile = Annotated[
+    Path | None,
+    typer.Option("--embedding-cache", help="A file that keeps dense vectors, so that no text is encoded twice."),
+]
 Terms = Annotated[int, typer.Option("--terms", help="Keep the heaviest so many terms of a sparse vector; 0 keeps all.")]
 Bits = Annotated[int, typer.Option("--bits", help="Bits of a number in the token vectors of colbert: 1, 2, 4 or 8.")]
 
@@ -55,8 +64,11 @@ class ChannelOptions:
     headings: bool = True
     storage: str = "fp16"
     int8: bool = False
+    approximate: bool = False
     terms: int = 0
     bits: int = 2
+    threads: int | None = None
+    cache: Path | None = None
 
     def plan(self, name: str, language: str) -> ChannelPlan:
         """How to make one of the channels, for documents of a language."""
@@ -72,6 +84,7 @@ class ChannelOptions:
             passages,
             _one_of(Storage, self.storage, "--storage").value,
             self.int8,
+            self.approximate,
             self.terms,
             self.bits,
         )
@@ -101,7 +114,7 @@ def fill_channels(folder: Path, options: ChannelOptions) -> dict[str, Any]:
         for name in options.names:
             _make(index, name, options)
         for name in dict.fromkeys((*options.names, *index.channels.names)):
-            told[name] = _fill(index, name)
+            told[name] = _fill(index, name, options)
     return told
 
 
@@ -116,14 +129,19 @@ def _make(index: Index, name: str, options: ChannelOptions) -> None:
     index.channels.make(name, settings)
 
 
-def _fill(index: Index, name: str) -> dict[str, Any]:
+def _fill(index: Index, name: str, options: ChannelOptions) -> dict[str, Any]:
+    from contextlib import ExitStack
+
+    from lexfuse.encode.cache import EmbeddingCache
     from lexfuse.encode.filling import fill
 
     pending = len(index.channels.pending(name))
     settings = index.channels.named(name).settings
     if pending:
-        with counting(f"encoding {name} by {settings.model}", pending) as progress:
-            fill(index, name, progress=progress)
+        with ExitStack() as opened:
+            progress = opened.enter_context(counting(f"encoding {name} by {settings.model}", pending))
+            cache = opened.enter_context(EmbeddingCache(options.cache)) if options.cache else None
+            fill(index, name, threads=options.threads, cache=cache, progress=progress)
     named = index.channels.named(name)
     if named.cut:
         note(f"{name}: the ends of {named.cut:,} documents are beyond the model's window and not encoded; --passages whole does")

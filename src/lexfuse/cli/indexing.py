@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexfuse.cli.channels import (
+    Approximate,
     Bits,
+    CacheFile,
     ChannelOptions,
     Channels,
     Headings,
@@ -20,6 +22,7 @@ from lexfuse.cli.channels import (
     Size,
     StorageName,
     Terms,
+    Threads,
     fill_channels,
     names_of,
 )
@@ -61,8 +64,11 @@ def index(
     headings: Headings = True,
     storage: StorageName = "fp16",
     int8: Int8 = False,
+    approximate: Approximate = False,
     terms: Terms = 0,
     bits: Bits = 2,
+    threads: Threads = None,
+    cache: CacheFile = None,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel; may be repeated.")] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
@@ -85,8 +91,9 @@ def index(
     if sum((add, update, tending)) > 1:
         raise ConfigError("choose one of --add, --update, or --delete/--drop/--merge/--verify/--rebuild")
     options = ChannelOptions(
-        names_of(channels), models or (), query_models or (), passages, size, overlap, headings, storage, int8, terms, bits
-    )
+        names_of(channels), models or (), query_models or (), passages, size, overlap, headings, storage, int8, approximate,
+        terms, bits, threads, cache,
+    )  # fmt: skip
     if tending:
         folder = _only(paths)
         result = _maintain(folder, delete or [], drop or [], merge, verify, rebuild)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
-from lexfuse.cli.searching import K1, AsOf, B, Channel, Filters, masked
+from lexfuse.cli.searching import K1, AsOf, B, Channel, Exact, Filters, masked
 
 
 def run(
@@ -19,6 +19,7 @@ def run(
     out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write, .gz to pack it.")],
     qrels: Annotated[Path | None, typer.Option("--qrels", help="Rank only the queries that these judgements judge.")] = None,
     channel: Channel = "bm25",
+    exact: Exact = False,
     k1: K1 = 1.2,
     b: B = 0.75,
     depth: Annotated[int, typer.Option(help="How many documents a query.")] = 1000,
@@ -63,7 +64,7 @@ def run(
         note(remark)
     with Index(folder) as index, index.snapshot() as snapshot, working("searching"):
         within = masked(snapshot, filters, as_of)
-        retriever = open_retriever(snapshot, channel, k1=k1, b=b, name=name or stem(out))
+        retriever = open_retriever(snapshot, channel, k1=k1, b=b, exact=exact, name=name or stem(out))
         if before_query_date:
             ranking = retrieve_before(retriever, asked, depth, within=within)
         else:

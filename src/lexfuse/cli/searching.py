@@ -27,6 +27,7 @@ AsOf = Annotated[str | None, typer.Option("--as-of", help="Only what was in forc
 Channel = Annotated[
     str, typer.Option("--channel", "-c", help="What ranks: bm25, tfidf, citation, or a channel of the index (see lexfuse info).")
 ]
+Exact = Annotated[bool, typer.Option("--exact", help="Look at every document, where the channel is searched by clusters.")]
 K1 = Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")]
 B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")]
 
@@ -36,6 +37,7 @@ def search(
     question: Annotated[str, typer.Argument(help="What to look for, in any words; citations are understood.")],
     k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
     channel: Channel = "bm25",
+    exact: Exact = False,
     filters: Filters = None,
     as_of: AsOf = None,
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the question; detected if not given.")] = "",
@@ -57,7 +59,7 @@ def search(
 
     with Index(folder) as index, index.snapshot() as snapshot:
         within = masked(snapshot, filters, as_of)
-        retriever = open_retriever(snapshot, channel, k1=k1, b=b)
+        retriever = open_retriever(snapshot, channel, k1=k1, b=b, exact=exact)
         found = answers(retriever, Query("q", question, language), k, within=within)
     if json:
         print_json({"results": [_as_json(answer, explain) for answer in found]})

@@ -112,6 +112,11 @@ class CachedEncoder:
         """That of the encoder."""
         return self.encoder.dimension
 
+    @property
+    def normalises(self) -> bool:
+        """As the encoder does."""
+        return self.encoder.normalises
+
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = unseen) -> F32:
         """The vectors of texts, from the cache where it has them."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)

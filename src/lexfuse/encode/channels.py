@@ -50,6 +50,7 @@ class ChannelPlan:
     passages: PassagePlan = field(default_factory=PassagePlan)
     storage: str = "fp16"  # of dense vectors
     int8: bool = False  # whether the model itself runs on bytes
+    approximate: bool = False  # whether dense vectors are put into clusters, for search in the nearest ones alone
     terms: int = 0  # of a sparse vector at most, 0 for all
     bits: int = 2  # of a residual, for late interaction
 
@@ -91,7 +92,8 @@ def planned(name: str, plan: ChannelPlan, *, threads: int | None = None) -> Chan
     kind, passages = kind_of(name), plan.passages
     options: dict[str, Option] = {"int8": plan.int8, "headings": passages.headings}
     if kind is ChannelKind.DENSE:
-        options |= {"storage": plan.storage, "scheme": passages.scheme.value, "size": passages.size, "overlap": passages.overlap}
+        options |= {"storage": plan.storage, "approximate": plan.approximate}
+        options |= {"scheme": passages.scheme.value, "size": passages.size, "overlap": passages.overlap}
     elif kind is ChannelKind.SPARSE:
         options |= {"terms": plan.terms}
     else:

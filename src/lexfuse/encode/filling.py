@@ -10,6 +10,7 @@ import numpy as np
 
 from lexfuse.data.arrays import F32, offsets_of
 from lexfuse.data.document import Document
+from lexfuse.encode.cache import CachedEncoder, EmbeddingCache
 from lexfuse.encode.channels import dense_encoder, late_encoder, sparse_encoder
 from lexfuse.encode.dense import DenseEncoder
 from lexfuse.encode.encoder import Encoder, Progress, unseen
@@ -32,14 +33,24 @@ SAMPLE = 2000  # documents whose token vectors the codec of late interaction is 
 Encode = Callable[[Sequence[Document]], Encoded]
 
 
-def fill(index: Index, name: str, *, threads: int | None = None, progress: Progress = unseen) -> int:
+def fill(
+    index: Index,
+    name: str,
+    *,
+    threads: int | None = None,
+    cache: EmbeddingCache | None = None,
+    progress: Progress = unseen,
+) -> int:
     """Encode the documents that a channel lacks, and tell how many there were; `progress` is told how many are done.
 
-    It can be stopped at any moment; the next call goes on after the last block that was committed.
+    It can be stopped at any moment; the next call goes on after the last block that was committed. Dense vectors of texts
+    that the cache has are taken from it, and the others go into it.
     """
     settings = index.channels.named(name).settings
+    if not len(index.channels.pending(name)):
+        return 0  # and a codec cannot be trained on nothing
     if settings.kind is ChannelKind.DENSE:
-        encode = _dense(settings, dense_encoder(settings, Side.PASSAGE, threads=threads))
+        encode = _dense(settings, dense_encoder(settings, Side.PASSAGE, threads=threads), cache)
     elif settings.kind is ChannelKind.SPARSE:
         encode = _sparse(settings, sparse_encoder(settings, Side.PASSAGE, threads=threads))
     else:
@@ -47,7 +58,7 @@ def fill(index: Index, name: str, *, threads: int | None = None, progress: Progr
     return index.channels.fill(name, encode, progress=progress)
 
 
-def _dense(settings: ChannelSettings, encoder: Encoder) -> Encode:
+def _dense(settings: ChannelSettings, encoder: Encoder, cache: EmbeddingCache | None) -> Encode:
     options = settings.options
     plan = PassagePlan(
         Scheme(str(options["scheme"])), int(options["size"]), int(options["overlap"]), headings=bool(options["headings"])
@@ -56,10 +67,12 @@ def _dense(settings: ChannelSettings, encoder: Encoder) -> Encode:
     units: Units = encoder.tokens if isinstance(encoder, DenseEncoder) else Words()
     reserved = encoder.tokens.count(encoder.prompts[Side.PASSAGE]) if isinstance(encoder, DenseEncoder) else 0
 
+    reader = encoder if cache is None else CachedEncoder(encoder, cache)
+
     def encode(documents: Sequence[Document]) -> Encoded:
         passages = [plan.of(document, units, reserved) for document in documents]
         every = list(chain.from_iterable(passages))
-        vectors = encoder.encode([text for text, _ in every], Side.PASSAGE)
+        vectors = reader.encode([text for text, _ in every], Side.PASSAGE)
         starts = offsets_of(np.array([len(some) for some in passages], dtype=np.int64))
         spans = np.array([(passage.start, passage.end) for _, passage in every], dtype=np.int32)
         last = [some[-1][1].end for some in passages]

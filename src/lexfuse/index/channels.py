@@ -179,5 +179,6 @@ class Channels:
     def _save(self, name: str, part: Part) -> Named:
         number = self._catalog.next_number()
         folder = f"{FOLDER}/{name}/{number:06d}"
+        clustered = bool(self.named(name).settings.options.get("approximate"))
         with storage_named(self._folder / folder):
-            return Named(number, folder, len(part.serials), part.save(self._folder / folder))
+            return Named(number, folder, len(part.serials), part.save(self._folder / folder, clustered=clustered))

@@ -16,10 +16,13 @@ import numpy as np
 from lexfuse.data.arrays import I64, Bools
 from lexfuse.errors import DataError
 from lexfuse.index.channel import ChannelKind
+from lexfuse.index.clusters import Clusters
 from lexfuse.index.manifest import read_manifest, write_manifest
 from lexfuse.index.mapping import mapped, save_array
+from lexfuse.index.vectors import VectorPart
 
 SERIALS = "serials.npy"
+CLUSTERED_FROM = 10_000  # vectors of a part: fewer are scanned sooner than clusters are chosen
 
 
 class Content(Protocol):
@@ -49,32 +52,39 @@ class Part:
     """The serial numbers of documents, each once, and what the channel keeps of each.
 
     >>> Part.__slots__
-    ('serials', 'content')
+    ('serials', 'content', 'clusters')
     """
 
     serials: I64
     content: Content
+    clusters: Clusters | None = None  # of vectors, where the channel is to be searched by clusters
 
-    def save(self, folder: Path) -> str:
-        """Write all files, then the manifest, force them to disk, and give the sha256 of the manifest."""
+    def save(self, folder: Path, *, clustered: bool = False) -> str:
+        """Write all files, then the manifest, force them to disk, and give the sha256 of the manifest.
+
+        With ``clustered``, the rows of a large part of vectors are put into clusters too.
+        """
         folder.mkdir(parents=True)
         files = [save_array(folder / SERIALS, self.serials), *self.content.save(folder)]
+        if clustered and isinstance(self.content, VectorPart) and self.content.rows >= CLUSTERED_FROM:
+            files += Clusters.of(self.content).save(folder)
         return write_manifest(folder, files)
 
     @classmethod
     def load(cls, kind: ChannelKind, folder: Path, sha256: str) -> Part:
         """Map a part into memory; what is missing or cannot be is named."""
-        read_manifest(folder, sha256)
+        names = read_manifest(folder, sha256)["files"]
         serials, content = mapped(folder / SERIALS, np.int64), content_class(kind).load(folder)
         if len(content) != len(serials) or len(np.unique(serials)) != len(serials):
             raise DataError("the files do not belong together; drop the channel and make it again", path=folder)
+        if isinstance(content, VectorPart) and any(name.startswith("clusters.") for name in names):
+            return cls(serials, content, Clusters.load(folder, content))
         return cls(serials, content)
 
 
 def merged_parts(parts: Sequence[Part], living: I64) -> Part:
     """One part of several, with the documents that are still alive, in the order they came.
 
-    >>> from lexfuse.index.vectors import VectorPart
     >>> parts = [Part(np.array([serial]), VectorPart.of(np.ones((1, 2), np.float32))) for serial in (4, 7)]
     >>> merged_parts(parts, np.array([2, 7])).serials.tolist()
     [7]
@@ -91,8 +101,6 @@ def content_class(kind: ChannelKind) -> type[Content]:
     'VectorPart'
     """
     if kind is ChannelKind.DENSE:
-        from lexfuse.index.vectors import VectorPart
-
         return VectorPart
     if kind is ChannelKind.SPARSE:
         from lexfuse.index.impacts import SparsePart

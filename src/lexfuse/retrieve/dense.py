@@ -1,7 +1,8 @@
 """Dense retrieval: a document scores as its passages do, a passage by the dot product of its vector with the query's.
 
 With vectors of length one that is the cosine. The score of a document is that of its best passage, the mean over its
-passages (BSARD, section 5), or the mean over its best few. Search is exact.
+passages (BSARD, section 5), or the mean over its best few. Search is exact, unless the channel was made with clusters and they
+are to be used; scores are exact either way.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Encoder
 from lexfuse.encode.sides import Side
 from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.index.approximate import ApproximateSearch
 from lexfuse.index.flat import FlatSearch, Pool
 from lexfuse.index.numbering import Numbering
 from lexfuse.index.snapshot import Snapshot
@@ -25,6 +27,8 @@ from lexfuse.index.vectors import VectorPart
 from lexfuse.retrieve.pairs import asked_pairs
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 from lexfuse.text.passages import Passage
+
+LONGEST_UNIT = 1.01  # length of a vector of length one, rounded to bytes
 
 
 @dataclass(frozen=True)
@@ -42,12 +46,14 @@ class Dense:
     encoder: Encoder
     channel: str = "dense"
     pool: Pool = Pool.BEST
+    exact: bool = True  # else only the nearest clusters are looked at, where the channel has some
     name: str = field(default="dense", kw_only=True)
 
     @property
     def bounds(self) -> Bounds:
         """From -1 to 1 where all vectors have length one, none otherwise."""
-        return Bounds(-1.0, 1.0) if self.encoder.normalises else Bounds(-math.inf)
+        units = self.encoder.normalises and all(part.norms.max(initial=0) < LONGEST_UNIT for part in self.parts)
+        return Bounds(-1.0, 1.0) if units else Bounds(-math.inf)
 
     @property
     def numbering(self) -> Numbering:
@@ -67,7 +73,10 @@ class Dense:
                 f"the channel {self.channel!r} has vectors of {self.parts[0].dimension} numbers, the encoder gives "
                 f"{self.encoder.dimension}; open the channel with the model it was made by"
             )
-        return FlatSearch(self.parts, self.numbering.order)
+        clusters = [part.clusters for part in self.snapshot.channel(self.channel).parts]
+        if self.exact or not any(clusters):
+            return FlatSearch(self.parts, self.numbering.order)
+        return ApproximateSearch(self.parts, self.numbering.order, clusters)
 
     def read(self, queries: Queries) -> F32:
         """The vectors of the queries."""

@@ -6,6 +6,7 @@ from lexfuse.encode.sides import Side
 from lexfuse.errors import NotFoundError
 from lexfuse.index.channel import TAKEN, ChannelKind
 from lexfuse.index.flat import Pool
+from lexfuse.index.late import Mode
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.retriever import Retriever
 
@@ -17,10 +18,13 @@ def open_retriever(
     k1: float = 1.2,
     b: float = 0.75,
     pool: Pool = Pool.BEST,
+    exact: bool = False,
     threads: int | None = None,
     name: str | None = None,
 ) -> Retriever:
     """The retriever of a channel; the model that it needs is loaded, and must be the one that the channel was made by.
+
+    A channel that was made to be searched approximately is, unless ``exact``.
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
@@ -46,10 +50,10 @@ def open_retriever(
     if channel not in snapshot.channels:
         known = ", ".join((*TAKEN, *snapshot.channels))
         raise NotFoundError(f"no channel {channel!r} in the index; it has {known}; add one with lexfuse index --channels")
-    return _neural(snapshot, channel, pool, threads, called)
+    return _neural(snapshot, channel, pool, exact, threads, called)
 
 
-def _neural(snapshot: Snapshot, channel: str, pool: Pool, threads: int | None, name: str) -> Retriever:
+def _neural(snapshot: Snapshot, channel: str, pool: Pool, exact: bool, threads: int | None, name: str) -> Retriever:
     from lexfuse.encode import channels
 
     settings = snapshot.channel(channel).named.settings
@@ -61,7 +65,10 @@ def _neural(snapshot: Snapshot, channel: str, pool: Pool, threads: int | None, n
     if settings.kind is ChannelKind.LATE:
         from lexfuse.retrieve.colbert import Colbert
 
-        return Colbert(snapshot, channels.late_encoder(settings, Side.QUERY, threads=threads), channel, name=name)
+        late = channels.late_encoder(settings, Side.QUERY, threads=threads)
+        return Colbert(snapshot, late, channel, Mode.BRUTE_FORCE if exact else Mode.PLAID, name=name)
     from lexfuse.retrieve.dense import Dense
 
-    return Dense(snapshot, channels.dense_encoder(settings, Side.QUERY, threads=threads), channel, pool, name=name)
+    dense = channels.dense_encoder(settings, Side.QUERY, threads=threads)
+    exact = exact or not settings.options.get("approximate")
+    return Dense(snapshot, dense, channel, pool, exact, name=name)
