@@ -11,6 +11,7 @@ from lexfuse.cli.comparing import compare
 from lexfuse.cli.demonstrating import demo
 from lexfuse.cli.describing import info
 from lexfuse.cli.evaluating import evaluate
+from lexfuse.cli.fusing import fuse
 from lexfuse.cli.importing import import_
 from lexfuse.cli.indexing import index
 from lexfuse.cli.running import run
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command(name="import")(import_)
-for command in (index, search, run, info, analyse, evaluate, compare, demo):
+for command in (index, search, run, fuse, info, analyse, evaluate, compare, demo):
     app.command()(command)
 app.add_typer(train, name="train")
 app.add_typer(tune, name="tune")

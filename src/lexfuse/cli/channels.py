@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,17 +70,47 @@ class ChannelOptions:
     threads: int | None = None
     cache: Path | None = None
 
+    def check(self) -> None:
+        """Refuse what no channel can be made with, before anything is built."""
+        self.model("")
+        self._plan("", "")
+
+    def model(self, name: str) -> str:
+        """The model that was named for a channel, if one was."""
+        return _named(self.models, "--model", self.names).get(name, "")
+
+    def query_model(self, name: str) -> str:
+        """The model for the queries of a channel, if one was named."""
+        return _named(self.query_models, "--query-model", self.names).get(name, "")
+
     def plan(self, name: str, language: str) -> ChannelPlan:
         """How to make one of the channels, for documents of a language."""
-        from lexfuse.encode.channels import ChannelPlan, default_model
+        from lexfuse.encode.channels import default_model
+
+        return self._plan(name, self.model(name) or default_model(name, language))
+
+    def refuse_others(self, name: str, made: Mapping[str, Any]) -> None:
+        """Refuse options that a channel which is there was not made with; those that were not given do not count."""
+        from lexfuse.errors import ConfigError
+
+        usual = ChannelOptions()
+        for option, value in made.items():
+            asked = "passages" if option == "scheme" else option
+            given = getattr(self, asked)
+            if given not in (getattr(usual, asked), value):
+                raise ConfigError(
+                    f"the channel {name!r} was made with {asked} {value}, not {given}; drop it first, or choose another name"
+                )
+
+    def _plan(self, name: str, model: str) -> ChannelPlan:
+        from lexfuse.encode.channels import ChannelPlan
         from lexfuse.encode.passages import PassagePlan, Scheme
         from lexfuse.index.vectors import Storage
 
-        models, towers = _named(self.models, "--model", self.names), _named(self.query_models, "--query-model", self.names)
         passages = PassagePlan(_one_of(Scheme, self.passages, "--passages"), self.size, self.overlap, headings=self.headings)
         return ChannelPlan(
-            models.get(name) or default_model(name, language),
-            towers.get(name, ""),
+            model,
+            self.query_model(name),
             passages,
             _one_of(Storage, self.storage, "--storage").value,
             self.int8,
@@ -121,7 +151,8 @@ def fill_channels(folder: Path, options: ChannelOptions) -> dict[str, Any]:
 def _make(index: Index, name: str, options: ChannelOptions) -> None:
     from lexfuse.encode.channels import planned
 
-    if name in index.channels.names and not options.models:  # going on with what was begun
+    if name in index.channels.names and not (options.model(name) or options.query_model(name)):  # going on with what was begun
+        options.refuse_others(name, index.channels.named(name).settings.options)
         return
     plan = options.plan(name, _language(index))
     with working(f"loading {plan.model}"):

@@ -94,6 +94,7 @@ def index(
         names_of(channels), models or (), query_models or (), passages, size, overlap, headings, storage, int8, approximate,
         terms, bits, threads, cache,
     )  # fmt: skip
+    options.check()
     if tending:
         folder = _only(paths)
         result = _maintain(folder, delete or [], drop or [], merge, verify, rebuild)

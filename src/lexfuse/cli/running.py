@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from lexfuse.cli.fusing import Alpha, Beta, Eta, MissingName, Normaliser, Weights, chosen
 from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
-from lexfuse.cli.searching import K1, AsOf, B, Channel, Exact, Filters, masked
+from lexfuse.cli.searching import K1, AsOf, B, Channel, Exact, Filters, FusionName, masked
 
 
 def run(
@@ -19,6 +20,13 @@ def run(
     out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write, .gz to pack it.")],
     qrels: Annotated[Path | None, typer.Option("--qrels", help="Rank only the queries that these judgements judge.")] = None,
     channel: Channel = "bm25",
+    fusion: FusionName = "tm2c2",
+    weights: Weights = "",
+    alpha: Alpha = None,
+    eta: Eta = "",
+    beta: Beta = None,
+    normaliser: Normaliser = "",
+    missing: MissingName = "",
     exact: Exact = False,
     k1: K1 = 1.2,
     b: B = 0.75,
@@ -39,7 +47,7 @@ def run(
 
     lexfuse run legi.index data/legi --qrels data/legi/qrels/dev.tsv --depth 1000 -o bm25.trec
 
-    lexfuse run legi.index data/legi --channel dense -o dense.trec
+    lexfuse run legi.index data/legi --channel bm25,dense --fusion rrf --eta 60 -o fused.trec
     """
     from dataclasses import replace
 
@@ -48,7 +56,7 @@ def run(
     from lexfuse.data.report import Report
     from lexfuse.data.trec import stem, write_run
     from lexfuse.index.index import Index
-    from lexfuse.retrieve.opening import open_retriever
+    from lexfuse.pipeline import open_pipeline
     from lexfuse.retrieve.temporal import retrieve_before
     from lexfuse.text.citation import DECISIONS
     from lexfuse.text.citations import mask as hidden
@@ -64,7 +72,9 @@ def run(
         note(remark)
     with Index(folder) as index, index.snapshot() as snapshot, working("searching"):
         within = masked(snapshot, filters, as_of)
-        retriever = open_retriever(snapshot, channel, k1=k1, b=b, exact=exact, name=name or stem(out))
+        channels = [one.strip() for one in channel.split(",")]
+        method = chosen(fusion, weights, alpha, eta, beta, normaliser, missing) if len(channels) > 1 else None
+        retriever = open_pipeline(snapshot, channels, method, depth=depth, k1=k1, b=b, exact=exact, name=name or stem(out))
         if before_query_date:
             ranking = retrieve_before(retriever, asked, depth, within=within)
         else:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lexfuse.cli.fusing import Alpha, Weights, chosen
 from lexfuse.cli.output import AsJson, line, note, print_json, screen
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from lexfuse.data.arrays import Bools
+    from lexfuse.fuse.explaining import Explanation
     from lexfuse.index.snapshot import Snapshot
     from lexfuse.retrieve.answering import Answer
     from lexfuse.retrieve.colbert import TokenMatch
@@ -25,7 +27,11 @@ Filters = Annotated[
 ]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="Only what was in force on this day.")]
 Channel = Annotated[
-    str, typer.Option("--channel", "-c", help="What ranks: bm25, tfidf, citation, or a channel of the index (see lexfuse info).")
+    str,
+    typer.Option("--channel", "-c", help="What ranks: bm25, tfidf, citation, a channel of the index, or several: bm25,dense"),
+]
+FusionName = Annotated[
+    str, typer.Option("--fusion", help="How several channels become one: tm2c2, convex, rrf, srrf, borda, combmnz, combmax.")
 ]
 Exact = Annotated[bool, typer.Option("--exact", help="Look at every document, where the channel is searched by clusters.")]
 K1 = Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")]
@@ -37,6 +43,9 @@ def search(
     question: Annotated[str, typer.Argument(help="What to look for, in any words; citations are understood.")],
     k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
     channel: Channel = "bm25",
+    fusion: FusionName = "tm2c2",
+    weights: Weights = "",
+    alpha: Alpha = None,
     exact: Exact = False,
     filters: Filters = None,
     as_of: AsOf = None,
@@ -54,20 +63,24 @@ def search(
     """
     from lexfuse.data.queries import Query
     from lexfuse.index.index import Index
+    from lexfuse.pipeline import Hybrid, open_pipeline
     from lexfuse.retrieve.answering import answers
-    from lexfuse.retrieve.opening import open_retriever
 
+    channels, asked = channel.split(","), Query("q", question, language)
+    method = chosen(fusion, weights, alpha, "", None, "", "") if len(channels) > 1 else None
     with Index(folder) as index, index.snapshot() as snapshot:
         within = masked(snapshot, filters, as_of)
-        retriever = open_retriever(snapshot, channel, k1=k1, b=b, exact=exact)
-        found = answers(retriever, Query("q", question, language), k, within=within)
+        retriever = open_pipeline(snapshot, [name.strip() for name in channels], method, k1=k1, b=b, exact=exact)
+        hybrid = retriever if isinstance(retriever, Hybrid) else None
+        found = answers(retriever, asked, k, within=within, members=hybrid.retrievers if hybrid else ())
+        why = {answer.document.id: hybrid.explain(asked, answer.document.id) for answer in found} if hybrid and explain else {}
     if json:
-        print_json({"results": [_as_json(answer, explain) for answer in found]})
+        print_json({"results": [_as_json(answer, explain, why.get(answer.document.id)) for answer in found]})
     elif not found:
         note("nothing found; try other words, or fewer filters")
     else:
         for answer in found:
-            show(answer, explain)
+            show(answer, explain, why.get(answer.document.id))
 
 
 def masked(snapshot: Snapshot, filters: list[str] | None, as_of: str | None) -> Bools | None:
@@ -83,7 +96,7 @@ def masked(snapshot: Snapshot, filters: list[str] | None, as_of: str | None) -> 
     return within(snapshot, [Condition.parse(text) for text in filters or []], as_of=day)
 
 
-def _as_json(answer: Answer, explain: bool) -> dict[str, Any]:
+def _as_json(answer: Answer, explain: bool, why: Explanation | None = None) -> dict[str, Any]:
     document, span = answer.document, answer.snippet.span
     result = {
         "rank": answer.rank,
@@ -95,14 +108,18 @@ def _as_json(answer: Answer, explain: bool) -> dict[str, Any]:
         "snippet": span.of(document.text),
         "matches": [[match.start - span.start, match.end - span.start] for match in answer.snippet.matches],
     }
+    if answer.sources:
+        result["sources"] = dict(answer.sources)
+    if why:
+        result["fusion"] = asdict(why)
     if explain:
         parts: list[TermPart | TokenMatch] = [*answer.parts, *answer.matches]
         result["explanation"] = [asdict(part) for part in parts]
     return result
 
 
-def show(answer: Answer, explain: bool = False) -> None:
-    """One answer on the screen: title, place, marked snippet and, if asked, what each word adds."""
+def show(answer: Answer, explain: bool = False, why: Explanation | None = None) -> None:
+    """One answer on the screen: title, place, marked snippet and, if asked, what each source and word adds."""
     from rich.text import Text
 
     document = answer.document
@@ -113,6 +130,11 @@ def show(answer: Answer, explain: bool = False) -> None:
     if place:
         line(f"   {place}", style="dim")
     screen().print(_marked(answer))
+    for source in why.parts if why else ():
+        score = "unknown" if source.score is None else f"{source.score:.3f}"
+        place = f"rank {source.rank}" if source.rank else "not ranked"
+        shown = f"score {score}, {place}, normalised {source.value:.3f}{' (imputed)' if source.imputed else ''}"
+        line(f"     {source.source}: {source.contribution:+.3f}  ({shown}, weight {source.weight:.2f})", style="magenta")
     if explain:
         _show_parts(answer)
     line()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Hit
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
 from lexfuse.retrieve.colbert import Colbert, TokenMatch
@@ -34,10 +36,13 @@ class Answer:
     snippet: Snippet
     parts: tuple[TermPart, ...]  # what each term of the question adds to the score, where terms make it
     matches: tuple[TokenMatch, ...] = ()  # which token each token of the question met, where tokens make it
+    sources: Mapping[str, float] = field(default_factory=dict)  # raw scores of the sources, where several were fused
 
 
-def answers(retriever: Retriever, question: Query, k: int, *, within: Mask | None = None) -> list[Answer]:
-    """The k best answers to a question.
+def answers(
+    retriever: Retriever, question: Query, k: int, *, within: Mask | None = None, members: Sequence[Retriever] = ()
+) -> list[Answer]:
+    """The k best answers to a question; `members` are the retrievers that the one given is made of, if it is.
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
@@ -53,26 +58,28 @@ def answers(retriever: Retriever, question: Query, k: int, *, within: Mask | Non
     named = {hit.doc for hit in cited}
     matching = retriever.retrieve(queries, k + len(named), within=within).hits(question.id)
     found = [(lookup.name, hit) for hit in cited] + [(retriever.name, hit) for hit in matching if hit.doc not in named]
-    shower = _Shower(retriever, question)
-    return [shower.answer(rank, how, hit.score, snapshot.document(hit.doc)) for rank, (how, hit) in enumerate(found[:k], start=1)]
+    shower = _Shower(members or [retriever], question)
+    return [shower.answer(rank, how, hit, snapshot.document(hit.doc)) for rank, (how, hit) in enumerate(found[:k], start=1)]
 
 
 class _Shower:
     """Makes answers of documents: what of the text to show, and what to mark in it."""
 
-    def __init__(self, retriever: Retriever, question: Query) -> None:
-        self._retriever = retriever
+    def __init__(self, members: Sequence[Retriever], question: Query) -> None:
         self._question = question
-        self._words = retriever if isinstance(retriever, BM25) else BM25(retriever.snapshot)
-        self._vector = retriever.read(Queries.of([question]))[0] if isinstance(retriever, Dense) else None
+        self._words = next((one for one in members if isinstance(one, BM25)), BM25(members[0].snapshot))
+        self._terms = next((one for one in members if isinstance(one, LexicalRetriever)), None)
+        self._late = next((one for one in members if isinstance(one, Colbert)), None)
+        self._dense = next((one for one in members if isinstance(one, Dense)), None)
+        self._vector = self._dense.read(Queries.of([question]))[0] if self._dense else None
 
-    def answer(self, rank: int, found: str, score: float, document: Document) -> Answer:
-        terms = self._words.explain(self._question, document.id)
-        explained = self._retriever if isinstance(self._retriever, LexicalRetriever) else None
-        parts = terms if explained is self._words else explained.explain(self._question, document.id) if explained else []
-        late = self._retriever if isinstance(self._retriever, Colbert) and self._retriever.holds(document.id) else None
+    def answer(self, rank: int, found: str, hit: Hit, document: Document) -> Answer:
+        words = self._words.explain(self._question, document.id)
+        parts = words if self._terms is self._words else self._terms.explain(self._question, document.id) if self._terms else []
+        late = self._late if self._late and self._late.holds(document.id) else None
         matches = late.explain(self._question, document.id) if late else []
-        return Answer(rank, found, score, document, self._snippet(document, terms), tuple(parts), tuple(matches))
+        shown = self._snippet(document, words)
+        return Answer(rank, found, hit.score, document, shown, tuple(parts), tuple(matches), hit.parts)
 
     def _snippet(self, document: Document, terms: list[TermPart]) -> Snippet:
         """The window that matches best, for vectors inside the passage that is nearest to the question."""
@@ -85,6 +92,6 @@ class _Shower:
         return Snippet(Span(shown.span.start + start, shown.span.end + start), matches)
 
     def _passage(self, document: Document) -> Passage:
-        if isinstance(self._retriever, Dense) and self._vector is not None and self._retriever.holds(document.id):
-            return self._retriever.best_passage(self._vector, document.id)
+        if self._dense and self._vector is not None and self._dense.holds(document.id):
+            return self._dense.best_passage(self._vector, document.id)
         return Passage(0, len(document.text))

@@ -1,0 +1,96 @@
+"""``lexfuse fuse``: one run of several, from any system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
+
+if TYPE_CHECKING:
+    from lexfuse.fuse.fusion import Fusion
+
+Method = Annotated[str, typer.Option("--method", "-m", help="tm2c2, convex, rrf, srrf, borda, combmnz or combmax.")]
+Weights = Annotated[str, typer.Option("--weights", help="Weights of the sources, in their order: 0.2,0.8")]
+Alpha = Annotated[float | None, typer.Option("--alpha", help="tm2c2: the share of all sources but the first.")]
+Eta = Annotated[str, typer.Option("--eta", help="rrf, srrf: the constant, or one a source: 10,4")]
+Beta = Annotated[float | None, typer.Option("--beta", help="srrf: how steep the sigmoid is.")]
+Normaliser = Annotated[
+    str, typer.Option("--normaliser", help="min-max, theoretical-min-max, z-score or identity; one, or one a source.")
+]
+MissingName = Annotated[str, typer.Option("--missing", help="A score that a source does not give: rescore, min or zero.")]
+
+
+def fuse(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="TREC runs of the same queries, plain or .gz.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write, .gz to pack it.")],
+    method: Method = "tm2c2",
+    weights: Weights = "",
+    alpha: Alpha = None,
+    eta: Eta = "",
+    beta: Beta = None,
+    normaliser: Normaliser = "",
+    missing: MissingName = "",
+    depth: Annotated[int, typer.Option(help="How many documents a query.")] = 1000,
+    name: Annotated[str | None, typer.Option(help="Name of the run; that of the file if not given.")] = None,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Fuse runs of any systems into one.
+
+    A file has nobody to ask for a score that it does not hold: that is the lowest of its list (or rank after the last), or 0 with
+    --missing zero. For tm2c2 the lowest possible score is 0, or the lowest of the run if some are negative.
+
+        lexfuse fuse bm25.trec dense.trec --method rrf --eta 60 -o fused.trec
+    """
+    from lexfuse.data.report import Report
+    from lexfuse.data.trec import read_run, stem, write_run
+    from lexfuse.fuse.union import union_of
+
+    fusion = chosen(method, weights, alpha, eta, beta, normaliser, missing)
+    report = Report(skip_bad=skip_bad)
+    with working("reading"):
+        read = [read_run(path, report=report) for path in runs]
+    for remark in report.lines():
+        note(remark)
+    with working("fusing"):
+        union = union_of(read)
+        fused = union.ranked_by(name or stem(out), fusion.scores(union), depth)
+        write_run(fused, out)
+    imputed = 1.0 - float(union.known.mean()) if len(union) else 0.0
+    if fusion.missing.value == "rescore" and imputed:
+        note(f"{imputed:.0%} of the scores are not in the runs: there the lowest of the list counts, or the rank after its last")
+    if json:
+        print_json({"out": str(out), "queries": len(fused.queries), "hits": len(fused), "imputed": imputed})
+    else:
+        line(f"{out}: {len(fused.queries):,} queries, {len(fused):,} hits")
+
+
+def chosen(method: str, weights: str, alpha: float | None, eta: str, beta: float | None, normaliser: str, missing: str) -> Fusion:
+    """The fusion that the options describe."""
+    from lexfuse.errors import ConfigError
+    from lexfuse.fuse.methods import FusionOptions, fusion_of
+    from lexfuse.fuse.union import Missing
+
+    if missing and missing not in set(Missing):
+        raise ConfigError(f"--missing must be one of {', '.join(Missing)}; got {missing!r}")
+    options = FusionOptions(
+        _numbers(weights, "--weights"),
+        alpha,
+        _numbers(eta, "--eta"),
+        beta,
+        tuple(part.strip() for part in normaliser.split(",") if part.strip()),
+        Missing(missing) if missing else None,
+    )
+    return fusion_of(method, options)
+
+
+def _numbers(text: str, option: str) -> tuple[float, ...]:
+    from lexfuse.errors import ConfigError
+
+    try:
+        return tuple(float(part) for part in text.split(",")) if text else ()
+    except ValueError:
+        raise ConfigError(f"{option} takes numbers with commas between, got {text!r}") from None

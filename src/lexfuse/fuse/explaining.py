@@ -1,0 +1,109 @@
+"""Why a document stands where it stands: what every source says about it, and what the fusion makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lexfuse.errors import NotFoundError
+from lexfuse.fuse.fusion import Fusion
+from lexfuse.fuse.union import Union
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePart:
+    """What one source adds to a fused score.
+
+    >>> SourcePart("bm25", 12.3, 1, 0.9, False, 0.2, 0.18).contribution
+    0.18
+    """
+
+    source: str
+    score: float | None  # the raw score; None where the source does not know it
+    rank: int | None  # among the candidates, from 1
+    value: float  # normalised score, reciprocal rank, points …
+    imputed: bool  # whether the value stands for a score that the source did not give
+    weight: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The fused score and rank of one document for one query, with what every source adds.
+
+    >>> Explanation("q", "d", 0.5, 3, True, ()).listed
+    True
+    """
+
+    query: str
+    doc: str
+    score: float
+    rank: int  # among the candidates, or where it would stand
+    listed: bool  # whether some source lists it
+    parts: tuple[SourcePart, ...]
+    others: Mapping[str, int] = field(default_factory=dict)  # its rank under other fusions, by their names
+
+
+def explained(union: Union, doc: str, fusion: Fusion, others: Sequence[Fusion] = ()) -> Explanation:
+    """Explain a candidate of a union set of one query; `NotFoundError` for a document that is none (see `with_guest`).
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.scores import Convex
+    >>> from lexfuse.fuse.union import union_of
+    >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0, "z": 0.0}})]
+    >>> found = explained(union_of(runs), "y", Convex((0.5, 0.5)))
+    >>> found.rank, found.score, [(part.source, part.value, part.imputed) for part in found.parts]
+    (2, 0.5, [('a', 0.0, False), ('b', 1.0, False)])
+    """
+    places = np.flatnonzero(union.doc == union.docs.ordinal(doc)) if doc in union.docs else np.empty(0, dtype=np.int64)
+    if not len(places):
+        raise NotFoundError(f"document {doc!r} is no candidate of the query")
+    at = int(places[0])
+    values, weights = fusion.values(union), fusion.weights(len(union.names))
+    parts = tuple(
+        SourcePart(
+            name,
+            float(union.scores[row, at]) if union.known[row, at] else None,
+            int(union.ranks[row, at]) or None,
+            float(values[row, at]),
+            not bool(union.known[row, at]),
+            float(weights[row]),
+            float(weights[row] * values[row, at]),
+        )
+        for row, name in enumerate(union.names)
+    )
+    fused = fusion.scores(union)
+    ranks = {other.name: _rank(union, other.scores(union), at) for other in others}
+    listed = bool((union.places[:, at] > 0).any())
+    return Explanation(union.queries[0], doc, float(np.float32(fused[at])), _rank(union, fused, at), listed, parts, ranks)
+
+
+def with_guest(union: Union, doc: str, scores: Sequence[float]) -> Union:
+    """A union set of one query with one more document, whose true scores are given; nothing else changes in it.
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"x": 1.0, "g": 0.5}})])
+    >>> len(with_guest(union, "g", (1.0, 0.5))) == len(union)  # it is a candidate already
+    True
+    """
+    if doc in union.docs and (union.doc == union.docs.ordinal(doc)).any():
+        return union
+    ordinal = np.int32(union.docs.ordinal(doc))
+    return replace(
+        union,
+        offsets=np.array([0, len(union) + 1]),
+        doc=np.append(union.doc, ordinal),
+        scores=np.column_stack([union.scores, np.asarray(scores, dtype=np.float64)]),
+        places=np.column_stack([union.places, np.zeros(len(union.names), dtype=np.int32)]),
+        guests=frozenset({len(union)}),
+    )
+
+
+def _rank(union: Union, fused: np.ndarray[tuple[int], np.dtype[np.float64]], at: int) -> int:
+    """The rank from 1 of a candidate by fused scores; a guest stands where it would stand."""
+    single = fused.astype(np.float32)
+    higher = int((single > single[at]).sum())
+    return higher + int(((single == single[at]) & (union.order < union.order[at])).sum()) + 1

@@ -1,0 +1,107 @@
+"""Fusions and normalisers by name, for the command line and for profiles. A new one is one file and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lexfuse.errors import ConfigError
+from lexfuse.fuse.fusion import Fusion
+from lexfuse.fuse.normalise import Identity, MinMax, Normaliser, TheoreticalMinMax, ZScore
+from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
+from lexfuse.fuse.scores import TM2C2, CombMax, CombMNZ, Convex
+from lexfuse.fuse.union import Missing
+
+NORMALISERS: dict[str, Normaliser] = {one.name: one for one in (MinMax(), TheoreticalMinMax(), ZScore(), Identity())}
+
+
+@dataclass(frozen=True, slots=True)
+class FusionOptions:
+    """What can be said about a fusion; each method takes what it knows, and refuses the rest.
+
+    >>> fusion_of("rrf", FusionOptions(eta=(5.0,))).eta
+    5.0
+    """
+
+    weights: tuple[float, ...] = ()
+    alpha: float | None = None
+    eta: tuple[float, ...] = ()
+    beta: float | None = None
+    normalisers: tuple[str, ...] = ()
+    missing: Missing | None = None
+
+
+def fusion_of(name: str, options: FusionOptions | None = None) -> Fusion:
+    """A fusion by its name.
+
+    >>> fusion_of("tm2c2", FusionOptions(alpha=0.6))
+    TM2C2(alpha=0.6, lexical=1, missing=<Missing.RESCORE: 'rescore'>)
+    >>> fusion_of("mean")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: no fusion 'mean'; there are tm2c2, convex, rrf, srrf, borda, combmnz, combmax
+    """
+    if name not in METHODS:
+        raise ConfigError(f"no fusion {name!r}; there are {', '.join(METHODS)}")
+    taken, make = METHODS[name]
+    options = options or FusionOptions()
+    given = {field: getattr(options, field) for field in FusionOptions.__slots__ if getattr(options, field) not in ((), None)}
+    unused = sorted(set(given) - taken - {"missing"})
+    if unused:
+        raise ConfigError(f"the fusion {name} has no {' and no '.join(unused)}; it takes {', '.join(sorted(taken)) or 'nothing'}")
+    arguments: dict[str, object] = {"missing": options.missing} if options.missing is not None else {}
+    return make(options, arguments)
+
+
+def normalisers_of(names: Sequence[str]) -> Normaliser | list[Normaliser]:
+    """One normaliser for all sources, or one each, by their names.
+
+    >>> normalisers_of(["z-score"])
+    ZScore()
+    """
+    for name in names:
+        if name not in NORMALISERS:
+            raise ConfigError(f"no normaliser {name!r}; there are {', '.join(NORMALISERS)}")
+    found = [NORMALISERS[name] for name in names]
+    return found[0] if len(found) == 1 else found
+
+
+def _one_or_all(values: tuple[float, ...]) -> float | tuple[float, ...]:
+    return values[0] if len(values) == 1 else values
+
+
+def _ranked(kind: Callable[..., Fusion]) -> Callable[[FusionOptions, dict[str, object]], Fusion]:
+    def make(options: FusionOptions, arguments: dict[str, object]) -> Fusion:
+        if options.eta:
+            arguments["eta"] = _one_or_all(options.eta)
+        if options.weights:
+            arguments["weight"] = options.weights
+        if options.beta is not None:
+            arguments["beta"] = options.beta
+        return kind(**arguments)
+
+    return make
+
+
+def _scored(kind: Callable[..., Fusion]) -> Callable[[FusionOptions, dict[str, object]], Fusion]:
+    def make(options: FusionOptions, arguments: dict[str, object]) -> Fusion:
+        if options.normalisers:
+            arguments["normaliser"] = normalisers_of(options.normalisers)
+        if options.weights:
+            arguments["weight"] = options.weights
+        if options.alpha is not None:
+            arguments["alpha"] = options.alpha
+        return kind(**arguments)
+
+    return make
+
+
+METHODS: dict[str, tuple[set[str], Callable[[FusionOptions, dict[str, object]], Fusion]]] = {
+    "tm2c2": ({"alpha"}, _scored(TM2C2)),
+    "convex": ({"weights", "normalisers"}, _scored(Convex)),
+    "rrf": ({"eta", "weights"}, _ranked(ReciprocalRank)),
+    "srrf": ({"eta", "beta", "weights"}, _ranked(SmoothReciprocalRank)),
+    "borda": (set(), _ranked(Borda)),
+    "combmnz": ({"normalisers"}, _scored(CombMNZ)),
+    "combmax": ({"normalisers"}, _scored(CombMax)),
+}
