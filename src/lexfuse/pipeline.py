@@ -126,6 +126,7 @@ def open_pipeline(
     k1: float = 1.2,
     b: float = 0.75,
     exact: bool = False,
+    cosine: bool = False,
     name: str | None = None,
 ) -> Retriever:
     """The retriever of a channel, or a hybrid of several by a fusion, TM2C2 if none is given.
@@ -140,9 +141,9 @@ def open_pipeline(
     """
     wanted = list(dict.fromkeys(channels))
     if len(wanted) < 2:
-        return open_retriever(snapshot, *wanted or ["bm25"], k1=k1, b=b, exact=exact, name=name)
+        return open_retriever(snapshot, *wanted or ["bm25"], k1=k1, b=b, exact=exact, cosine=cosine, name=name)
     if fusion is None or isinstance(fusion, TM2C2):
         wanted.sort(key=lambda channel: channel not in TAKEN)
         fusion = replace(fusion or TM2C2(), lexical=sum(channel in TAKEN for channel in wanted))
-    retrievers = [open_retriever(snapshot, channel, k1=k1, b=b, exact=exact) for channel in wanted]
+    retrievers = [open_retriever(snapshot, channel, k1=k1, b=b, exact=exact, cosine=cosine) for channel in wanted]
     return Hybrid(retrievers, fusion, depth, name=name or "+".join(wanted))

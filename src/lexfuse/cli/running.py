@@ -9,7 +9,7 @@ import typer
 
 from lexfuse.cli.fusing import Alpha, Beta, Eta, MissingName, Normaliser, Weights, chosen
 from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
-from lexfuse.cli.searching import K1, AsOf, B, Channel, Exact, Filters, FusionName, masked
+from lexfuse.cli.searching import K1, AsOf, B, Channel, Cosine, Exact, Filters, FusionName, masked
 
 
 def run(
@@ -28,6 +28,7 @@ def run(
     normaliser: Normaliser = "",
     missing: MissingName = "",
     exact: Exact = False,
+    cosine: Cosine = False,
     k1: K1 = 1.2,
     b: B = 0.75,
     depth: Annotated[int, typer.Option(help="How many documents a query.")] = 1000,
@@ -74,7 +75,9 @@ def run(
         within = masked(snapshot, filters, as_of)
         channels = [one.strip() for one in channel.split(",")]
         method = chosen(fusion, weights, alpha, eta, beta, normaliser, missing) if len(channels) > 1 else None
-        retriever = open_pipeline(snapshot, channels, method, depth=depth, k1=k1, b=b, exact=exact, name=name or stem(out))
+        retriever = open_pipeline(
+            snapshot, channels, method, depth=depth, k1=k1, b=b, exact=exact, cosine=cosine, name=name or stem(out)
+        )
         if before_query_date:
             ranking = retrieve_before(retriever, asked, depth, within=within)
         else:

@@ -33,6 +33,7 @@ Channel = Annotated[
 FusionName = Annotated[
     str, typer.Option("--fusion", help="How several channels become one: tm2c2, convex, rrf, srrf, borda, combmnz, combmax.")
 ]
+Cosine = Annotated[bool, typer.Option("--cosine", help="Compare learned sparse vectors by their cosine, not their dot product.")]
 Exact = Annotated[bool, typer.Option("--exact", help="Look at every document, where the channel is searched by clusters.")]
 K1 = Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")]
 B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")]
@@ -47,6 +48,7 @@ def search(
     weights: Weights = "",
     alpha: Alpha = None,
     exact: Exact = False,
+    cosine: Cosine = False,
     filters: Filters = None,
     as_of: AsOf = None,
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the question; detected if not given.")] = "",
@@ -70,7 +72,7 @@ def search(
     method = chosen(fusion, weights, alpha, "", None, "", "") if len(channels) > 1 else None
     with Index(folder) as index, index.snapshot() as snapshot:
         within = masked(snapshot, filters, as_of)
-        retriever = open_pipeline(snapshot, [name.strip() for name in channels], method, k1=k1, b=b, exact=exact)
+        retriever = open_pipeline(snapshot, [name.strip() for name in channels], method, k1=k1, b=b, exact=exact, cosine=cosine)
         hybrid = retriever if isinstance(retriever, Hybrid) else None
         found = answers(retriever, asked, k, within=within, members=hybrid.retrievers if hybrid else ())
         why = {answer.document.id: hybrid.explain(asked, answer.document.id) for answer in found} if hybrid and explain else {}
@@ -108,6 +110,8 @@ def _as_json(answer: Answer, explain: bool, why: Explanation | None = None) -> d
         "snippet": span.of(document.text),
         "matches": [[match.start - span.start, match.end - span.start] for match in answer.snippet.matches],
     }
+    if answer.passage:
+        result["passage"] = [answer.passage.start, answer.passage.end]
     if answer.sources:
         result["sources"] = dict(answer.sources)
     if why:

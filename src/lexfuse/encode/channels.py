@@ -14,6 +14,8 @@ from lexfuse.encode.passages import PassagePlan
 from lexfuse.encode.sides import Side
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.index.channel import ChannelKind, ChannelSettings, Option
+from lexfuse.index.codec import BITS
+from lexfuse.index.vectors import Storage
 
 if TYPE_CHECKING:
     from lexfuse.encode.colbert import ColbertEncoder
@@ -53,6 +55,13 @@ class ChannelPlan:
     approximate: bool = False  # whether dense vectors are put into clusters, for search in the nearest ones alone
     terms: int = 0  # of a sparse vector at most, 0 for all
     bits: int = 2  # of a residual, for late interaction
+
+    def __post_init__(self) -> None:
+        """Refuse what no channel could be filled with."""
+        if self.storage not in (known := [storage.value for storage in Storage]):
+            raise ConfigError(f"dense vectors are stored as {', '.join(known)}; got {self.storage!r}")
+        if self.bits not in BITS:
+            raise ConfigError(f"residuals have {', '.join(map(str, BITS))} bits a dimension; got {self.bits}")
 
 
 def kind_of(name: str) -> ChannelKind:
@@ -101,7 +110,7 @@ def planned(name: str, plan: ChannelPlan, *, threads: int | None = None) -> Chan
     settings = ChannelSettings(kind, _lasting(plan.model), "", _lasting(plan.query_model), "", options)
     documents = _fingerprint(settings, settings.model, threads)
     queries = _fingerprint(settings, settings.query_model, threads) if settings.two_towers else ""
-    if settings.two_towers and kind is ChannelKind.DENSE:
+    if settings.two_towers:
         _check_towers(settings, threads)
     return replace(settings, fingerprint=documents, query_fingerprint=queries)
 
@@ -148,10 +157,16 @@ def _fingerprint(settings: ChannelSettings, model: str, threads: int | None) -> 
 
 
 def _check_towers(settings: ChannelSettings, threads: int | None) -> None:
-    """Refuse towers whose vectors cannot be compared."""
+    """Refuse towers whose vectors cannot be compared; terms of sparse ones are compared by how they are spelled."""
     from lexfuse.encode.dense import TwoTowers
 
-    TwoTowers(_dense(settings.query_model, settings, threads), _dense(settings.model, settings, threads))
+    if settings.kind is ChannelKind.DENSE:
+        TwoTowers(_dense(settings.query_model, settings, threads), _dense(settings.model, settings, threads))
+    elif settings.kind is ChannelKind.LATE:
+        queries, passages = (_late(model, settings, threads).dimension for model in (settings.query_model, settings.model))
+        if queries != passages:
+            told = f"the encoder of queries gives vectors of {queries} numbers, that of passages of {passages}"
+            raise ConfigError(f"{told}; two towers need the same")
 
 
 def _dense(model: str, settings: ChannelSettings, threads: int | None) -> Encoder:

@@ -7,13 +7,17 @@ take longer to load for than it saves (see `lexfuse.index.kernels`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of
 from lexfuse.index.kernels import compiled_is_due
+from lexfuse.index.threads import shared_out
 
 _STEPS = 50  # that numpy takes for one candidate, roughly
+BLOCK = 1 << 16  # candidates that are worked on at once
 
 
 def aligned(starts: Sequence[I64], docs: Sequence[I32], scores: Sequence[F32], documents: int) -> tuple[I64, I32, F64, I32]:
@@ -27,14 +31,10 @@ def aligned(starts: Sequence[I64], docs: Sequence[I32], scores: Sequence[F32], d
     [[0, 2], [7, 5], [[2.0, 1.0], [nan, 9.0]], [[1, 2], [0, 1]]]
     """
     table = np.stack(starts).astype(np.int64)
+    if compiled_is_due(_STEPS * sum(map(len, docs))):
+        return _compiled_aligned(table, docs, scores, documents)
     bases = offsets_of(np.array([len(row) for row in docs], dtype=np.int64))
     doc, score = np.concatenate(docs).astype(np.int32, copy=False), np.concatenate(scores).astype(np.float32, copy=False)
-    if compiled_is_due(_STEPS * len(doc)):
-        from lexfuse.fuse import loops
-        from lexfuse.index.compiled import fixed
-
-        found: tuple[I64, I32, F64, I32] = loops.aligned(fixed(bases), fixed(table), fixed(doc), fixed(score), documents)
-        return found
     lengths = np.diff(table, axis=1)
     query = np.concatenate([np.repeat(np.arange(table.shape[1] - 1), length) for length in lengths])
     key = query * max(documents, 1) + doc
@@ -51,6 +51,45 @@ def aligned(starts: Sequence[I64], docs: Sequence[I32], scores: Sequence[F32], d
     union = distinct[by_mention]
     offsets = np.searchsorted(union // max(documents, 1), np.arange(table.shape[1]))
     return offsets, (union % max(documents, 1)).astype(np.int32), values, places
+
+
+def _compiled_aligned(table: I64, docs: Sequence[I32], scores: Sequence[F32], documents: int) -> tuple[I64, I32, F64, I32]:
+    """The same, block of queries by block of queries on all cores: once to count, once to fill in."""
+    from lexfuse.fuse import loops
+    from lexfuse.index.compiled import fixed
+
+    def starts(first: int, last: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        inside = table[:, first : last + 1] - table[:, first : first + 1]
+        return fixed(offsets_of(inside[:, -1])), fixed(inside)
+
+    def together(columns: Sequence[NDArray[Any]], first: int, last: int) -> NDArray[Any]:
+        return fixed(np.concatenate([column[row[first] : row[last]] for column, row in zip(columns, table, strict=True)]))
+
+    def count(first: int, last: int) -> None:
+        counts[first:last] = loops.counted(*starts(first, last), together(docs, first, last), documents)
+
+    def fill(first: int, last: int) -> None:
+        columns = together(docs, first, last), together(scores, first, last)
+        loops.aligned(*starts(first, last), *columns, documents, fixed(offsets[first : last + 1]), union, values, places)
+
+    queries = table.shape[1] - 1
+    at_once = queries_at_once(queries, int(table[:, -1].sum()))
+    counts = np.zeros(queries, dtype=np.int64)
+    shared_out(count, queries, at_once)
+    offsets = offsets_of(counts)
+    union = np.empty(offsets[-1], dtype=np.int32)
+    values, places = np.empty((len(docs), len(union))), np.empty((len(docs), len(union)), dtype=np.int32)
+    shared_out(fill, queries, at_once)
+    return offsets, union, values, places
+
+
+def queries_at_once(queries: int, candidates: int) -> int:
+    """How many queries make a block of work: so many that what is computed for their candidates stays in the cache.
+
+    >>> queries_at_once(1000, 2_000_000), queries_at_once(3, 30)
+    (32, 3)
+    """
+    return max(1, min(queries, BLOCK * queries // max(candidates, 1)))
 
 
 def ranked(offsets: I64, scores: F64, known: Bools, order: I32) -> I32:

@@ -43,7 +43,14 @@ class Fusion(ABC):
 
     def scores(self, union: Union) -> F64:
         """The fused score of every candidate."""
-        return self.combined(self.values(union), self.weights(len(union.names)), union)
+        weights = self.weights(len(union.names))
+        fused = np.empty(len(union))
+
+        def score(block: Union, _: slice, candidates: slice) -> None:
+            fused[candidates] = self.combined(self.values(block), weights, block)
+
+        union.in_blocks(score)
+        return fused
 
     @abstractmethod
     def values(self, union: Union) -> F64:

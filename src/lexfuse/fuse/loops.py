@@ -1,7 +1,7 @@
 """The inner loops of fusion, compiled by numba and cached on disk; `lexfuse.fuse.aligning` says what they do.
 
 Importing this takes a second for numba alone. Arrays must be read-only and contiguous, as `lexfuse.index.compiled.fixed`
-makes them.
+makes them; those that a loop fills are the exception.
 """
 
 from __future__ import annotations
@@ -13,71 +13,123 @@ from numpy.typing import NDArray
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 
 U64 = NDArray[np.uint64]
-LOW = 0xFFFFFFFF
+FEW = 16  # ties that are put in order one by one
 
 
 @njit(cache=True, nogil=True)
-def aligned(bases: I64, starts: I64, docs: I32, scores: F32, documents: int) -> tuple[I64, I32, F64, I32]:
-    """Every document that a source ranks for a query once, with each source's score and place."""
+def counted(bases: I64, starts: I64, docs: I32, documents: int) -> I64:
+    """How many different documents the sources rank for each query."""
     sources, queries = starts.shape[0], starts.shape[1] - 1
-    slot = np.full(documents, -1, dtype=np.int64)
-    offsets = np.zeros(queries + 1, dtype=np.int64)
-    union = np.empty(len(docs), dtype=np.int32)
-    size = 0
+    seen = np.full(documents, -1, dtype=np.int32)
+    counts = np.zeros(queries, dtype=np.int64)
     for query in range(queries):
-        first = size
         for source in range(sources):
             for at in range(bases[source] + starts[source, query], bases[source] + starts[source, query + 1]):
-                if slot[docs[at]] < first:
-                    slot[docs[at]] = size
-                    union[size] = docs[at]
-                    size += 1
-        offsets[query + 1] = size
-    table = np.full((sources, size), np.nan)
-    places = np.zeros((sources, size), dtype=np.int32)
+                doc = docs[at]
+                counts[query] += seen[doc] != query
+                seen[doc] = query
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def aligned(
+    bases: I64, starts: I64, docs: I32, scores: F32, documents: int, offsets: I64, union: I32, table: F64, places: I32
+) -> None:
+    """Fill in every document that a source ranks for a query once, with each source's score and place."""
+    sources, queries = starts.shape[0], starts.shape[1] - 1
+    slot = np.full(documents, -1, dtype=np.int64)
     for query in range(queries):
-        for at in range(offsets[query], offsets[query + 1]):
-            slot[union[at]] = at
+        first = size = offsets[query]
+        table[:, first : offsets[query + 1]] = np.nan
+        places[:, first : offsets[query + 1]] = 0
         for source in range(sources):
             begin = bases[source] + starts[source, query]
             for at in range(begin, bases[source] + starts[source, query + 1]):
                 to = slot[docs[at]]
+                if to < first:
+                    to = slot[docs[at]] = size
+                    union[size] = docs[at]
+                    size += 1
                 table[source, to] = scores[at]
                 places[source, to] = at - begin + 1
-    return offsets, union[:size].copy(), table, places
 
 
 @njit(cache=True, nogil=True)
-def _key(score: np.float32, order: np.int32) -> np.uint64:
-    """Ascending keys are descending scores, then ascending places in the order of ids."""
+def _falling(score: np.float32) -> np.uint64:
+    """A number below 2**32 that rises as the score falls; the same one for 0.0 and -0.0."""
     bits = np.int64(np.float32(score + np.float32(0.0)).view(np.int32))
     rising = bits if bits >= 0 else -(bits & 0x7FFFFFFF)
-    return (np.uint64(0x7FFFFFFF - rising) << np.uint64(32)) | np.uint64(order)
+    return np.uint64(0x7FFFFFFF - rising)
+
+
+@njit(cache=True, nogil=True)
+def _sorted(entries: U64, spare: U64, order: I32) -> U64:
+    """Entries by their upper half, digit by digit from the last; where that ties, by the `order` of their lower half."""
+    counts = np.zeros((4, 256), dtype=np.int64)
+    for entry in entries:
+        for digit in range(4):
+            counts[digit, (entry >> np.uint64(32 + 8 * digit)) & np.uint64(255)] += 1
+    for digit in range(4):
+        shift = np.uint64(32 + 8 * digit)
+        count = counts[digit]
+        if len(entries) and count[(entries[0] >> shift) & np.uint64(255)] == len(entries):
+            continue  # all have the same digit here
+        total = 0
+        for value in range(256):
+            total, count[value] = total + count[value], total
+        for entry in entries:
+            value = (entry >> shift) & np.uint64(255)
+            spare[count[value]] = entry
+            count[value] += 1
+        entries, spare = spare, entries
+    first = 0
+    for last in range(1, len(entries) + 1):
+        if last == len(entries) or entries[first] >> np.uint64(32) != entries[last] >> np.uint64(32):
+            if last - first > 1:
+                _tied(entries[first:last], order)
+            first = last
+    return entries
+
+
+@njit(cache=True, nogil=True)
+def _tied(entries: U64, order: I32) -> None:
+    """Put entries in the order of what their lower halves stand for."""
+    if len(entries) > FEW:
+        where = (entries & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        entries[:] = entries[np.argsort(order[where])]
+        return
+    for at in range(1, len(entries)):
+        entry = entries[at]
+        place = order[entry & np.uint64(0xFFFFFFFF)]
+        while at > 0 and order[entries[at - 1] & np.uint64(0xFFFFFFFF)] > place:
+            entries[at] = entries[at - 1]
+            at -= 1
+        entries[at] = entry
+
+
+@njit(cache=True, nogil=True)
+def _longest(offsets: I64) -> int:
+    longest = 0
+    for query in range(len(offsets) - 1):
+        longest = max(longest, offsets[query + 1] - offsets[query])
+    return longest
 
 
 @njit(cache=True, nogil=True)
 def ranked(offsets: I64, scores: F32, known: Bools, order: I32) -> I32:
     """The rank from 1 of every candidate of a query among those whose score is known; 0 for the others."""
     ranks = np.zeros(len(scores), dtype=np.int32)
+    entries = np.empty(_longest(offsets), dtype=np.uint64)
+    spare = np.empty_like(entries)
     for query in range(len(offsets) - 1):
-        begin, end = offsets[query], offsets[query + 1]
-        keys = np.empty(end - begin, dtype=np.uint64)
-        where = np.empty(end - begin, dtype=np.int64)
-        size = 0
-        rising = True
-        for at in range(begin, end):
+        begin, size = offsets[query], 0
+        for at in range(begin, offsets[query + 1]):
             if known[at]:
-                keys[size] = _key(scores[at], order[at])
-                rising = rising and (size == 0 or keys[size - 1] < keys[size])
-                where[size] = at
+                entries[size] = (_falling(scores[at]) << np.uint64(32)) | np.uint64(at - begin)
                 size += 1
-        if rising:  # a source's own list comes in order, and is the first part of most unions
-            for rank in range(size):
-                ranks[where[rank]] = rank + 1
-            continue
-        by_key = np.argsort(keys[:size])
+        by_score = _sorted(entries[:size], spare[:size], order[begin:])
         for rank in range(size):
-            ranks[where[by_key[rank]]] = rank + 1
+            ranks[begin + np.int64(by_score[rank] & np.uint64(0xFFFFFFFF))] = rank + 1
     return ranks
 
 
@@ -89,20 +141,24 @@ def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
     for query in range(queries):
         starts[query + 1] = starts[query] + min(k, offsets[query + 1] - offsets[query])
     chosen = np.empty(starts[queries], dtype=np.int64)
+    entries = np.empty(_longest(offsets), dtype=np.uint64)
+    spare = np.empty_like(entries)
     for query in range(queries):
-        begin, end = offsets[query], offsets[query + 1]
-        keys = np.empty(end - begin, dtype=np.uint64)
-        for at in range(begin, end):
-            keys[at - begin] = _key(scores[at], order[at])
+        begin, size = offsets[query], offsets[query + 1] - offsets[query]
+        for at in range(size):
+            entries[at] = (_falling(scores[begin + at]) << np.uint64(32)) | np.uint64(at)
         wanted = starts[query + 1] - starts[query]
-        if wanted * 4 < len(keys):
-            border = np.partition(keys, wanted - 1)[wanted - 1] if wanted else np.uint64(0)
-            few = np.flatnonzero(keys <= border)
-            by_key = few[np.argsort(keys[few])]
-        else:
-            by_key = np.argsort(keys)
+        if wanted * 4 < size:
+            border = np.partition(entries[:size], wanted - 1)[wanted - 1] | np.uint64(0xFFFFFFFF)
+            kept = 0
+            for at in range(size):
+                if entries[at] <= border:  # with all that tie with the last
+                    entries[kept] = entries[at]
+                    kept += 1
+            size = kept
+        by_score = _sorted(entries[:size], spare[:size], order[begin:])
         for rank in range(wanted):
-            chosen[starts[query] + rank] = begin + by_key[rank]
+            chosen[starts[query] + rank] = begin + np.int64(by_score[rank] & np.uint64(0xFFFFFFFF))
     return starts, chosen
 
 

@@ -80,11 +80,11 @@ class ZScore:
 
     def of(self, union: Union, source: int) -> F64:
         """(score - mean) / standard deviation."""
-        row, known = union.scores[source], union.known[source]
+        row, known, basis = union.scores[source], union.known[source], union.basis[source]
         count = np.maximum(union.sizes[source], 1)
-        mean = union.per_query(np.add, np.where(known, row, 0.0)[None])[0] / count
+        mean = union.per_query(np.add, np.where(basis, row, 0.0)[None])[0] / count
         away = np.where(known, row - mean[union.query], 0.0)
-        spread = np.sqrt(union.per_query(np.add, np.square(away)[None])[0] / count)
+        spread = np.sqrt(union.per_query(np.add, np.where(basis, np.square(away), 0.0)[None])[0] / count)
         some = spread > 1e-12 * np.maximum(1.0, np.abs(mean))
         scaled = np.where(some[union.query], away / np.where(some, spread, 1.0)[union.query], 0.0)
         return np.where(known, scaled, np.nan)
@@ -152,7 +152,7 @@ def imputed(union: Union, source: int, normalised: F64, missing: Missing) -> F64
     known = union.known[source]
     if missing is Missing.ZERO:
         return np.where(known, normalised, 0.0)
-    least = union.per_query(np.minimum, np.where(known, normalised, np.inf)[None])[0]
+    least = union.per_query(np.minimum, np.where(union.basis[source], normalised, np.inf)[None])[0]
     return np.where(known, normalised, np.where(np.isfinite(least), least, 0.0)[union.query])
 
 
@@ -164,13 +164,13 @@ def lowest(union: Union, source: int) -> F64:
     >>> lowest(union_of([Run.of("a", {"q": {"x": 4.0, "y": 2.0}})]), 0).tolist()
     [2.0]
     """
-    least: F64 = union.per_query(np.minimum, np.where(union.known[source], union.scores[source], np.inf)[None])[0]
+    least: F64 = union.per_query(np.minimum, np.where(union.basis[source], union.scores[source], np.inf)[None])[0]
     return least
 
 
 def _scaled(union: Union, source: int, low: F64) -> F64:
     row, known = union.scores[source], union.known[source]
-    high = union.per_query(np.maximum, np.where(known, row, -np.inf)[None])[0]
+    high = union.per_query(np.maximum, np.where(union.basis[source], row, -np.inf)[None])[0]
     width = high - low
     some = (width > 0) & np.isfinite(width)
     scaled = (row - low[union.query]) / np.where(some, width, 1.0)[union.query]

@@ -12,7 +12,7 @@ Statistics of scores (lowest, highest, mean, spread) are taken over true scores 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -20,12 +20,13 @@ from typing import Protocol
 
 import numpy as np
 
-from lexfuse.data.arrays import F32, F64, I32, I64, Bools
+from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.fuse.aligning import aligned, best, ranked
+from lexfuse.fuse.aligning import aligned, best, queries_at_once, ranked
+from lexfuse.index.threads import shared_out
 from lexfuse.retrieve.retriever import Bounds
 
 
@@ -70,6 +71,7 @@ class Union:
     places: I32  # from 1; 0 where the source's list does not hold the document
     bounds: tuple[Bounds, ...]
     asked: tuple[bool, ...]  # whether a source was asked for the scores that it did not list
+    guests: frozenset[int] = frozenset()  # candidates that no source lists, looked at for an explanation: nothing depends on them
 
     def __len__(self) -> int:
         """How many candidates there are, over all queries."""
@@ -79,6 +81,15 @@ class Union:
     def known(self) -> Bools:
         """Where scores are true ones."""
         return ~np.isnan(self.scores)
+
+    @cached_property
+    def basis(self) -> Bools:
+        """The true scores that statistics are taken over: all but those of guests."""
+        if not self.guests:
+            return self.known
+        basis = self.known.copy()
+        basis[:, sorted(self.guests)] = False
+        return basis
 
     @cached_property
     def order(self) -> I32:
@@ -94,13 +105,16 @@ class Union:
     def ranks(self) -> I32:
         """The rank of every candidate by each source's true scores within the union; 0 where it knows none."""
         return np.stack(
-            [ranked(self.offsets, row, known, self.order) for row, known in zip(self.scores, self.known, strict=True)]
+            [
+                ranked(self.offsets, row, known, self.order) if (known & (places == 0)).any() else places
+                for row, known, places in zip(self.scores, self.known, self.places, strict=True)
+            ]
         )
 
     @cached_property
     def sizes(self) -> I64:
-        """For each source and query, how many candidates it knows the score of."""
-        return self.per_query(np.add, self.known.astype(np.float64)).astype(np.int64)
+        """For each source and query, how many candidates it knows the score of, guests not counted."""
+        return self.per_query(np.add, self.basis.astype(np.float64)).astype(np.int64)
 
     def per_query(self, operation: np.ufunc, table: F64) -> F64:
         """A reduction of each row over the candidates of each query; 0 for a query without any."""
@@ -118,10 +132,53 @@ class Union:
         """The best k candidates of every query by fused scores, each with the raw scores of all sources."""
         if k < 1:
             raise ConfigError(f"k must be at least 1, got {k}")
-        single = fused.astype(np.float32)
-        offsets, chosen = best(self.offsets, single, self.order, k)
-        parts = {source: row[chosen].astype(np.float32) for source, row in zip(self.names, self.scores, strict=True)}
-        return Run(name, self.queries, self.docs, offsets, self.doc[chosen], single[chosen], parts)
+        offsets = offsets_of(np.minimum(np.diff(self.offsets), k))
+        doc, score = np.empty(offsets[-1], dtype=np.int32), np.empty(offsets[-1], dtype=np.float32)
+        parts = {source: np.empty(offsets[-1], dtype=np.float32) for source in self.names}
+
+        def rank(block: Union, queries: slice, candidates: slice) -> None:
+            single = fused[candidates].astype(np.float32)
+            _, chosen = best(block.offsets, single, block.order, k)
+            to = slice(int(offsets[queries.start]), int(offsets[queries.stop]))
+            doc[to], score[to] = block.doc[chosen], single[chosen]
+            for column, row in zip(parts.values(), block.scores, strict=True):
+                column[to] = row[chosen]
+
+        self.in_blocks(rank)
+        return Run(name, self.queries, self.docs, offsets, doc, score, parts)
+
+    def in_blocks(self, work: Callable[[Union, slice, slice], None]) -> None:
+        """Call `work` with a few queries at a time as a union set, and which queries and candidates they are; on all cores.
+
+        What is computed for a block stays in the processor's cache, which makes fusing large runs several times faster.
+        """
+        blocks = self._blocks
+
+        def some(first: int, last: int) -> None:
+            for block in blocks[first:last]:
+                work(*block)
+
+        shared_out(some, len(blocks), 1)
+
+    @cached_property
+    def _blocks(self) -> list[tuple[Union, slice, slice]]:
+        queries = len(self.offsets) - 1
+        step = queries_at_once(queries, len(self))
+        if step >= queries or self.guests:
+            return [(self, slice(0, queries), slice(0, len(self)))]
+        return [self._between(first, min(first + step, queries)) for first in range(0, queries, step)]
+
+    def _between(self, first: int, last: int) -> tuple[Union, slice, slice]:
+        here = slice(int(self.offsets[first]), int(self.offsets[last]))
+        block = replace(
+            self,
+            queries=Ids(self.queries[first:last]),
+            offsets=self.offsets[first : last + 1] - self.offsets[first],
+            doc=self.doc[here],
+            scores=self.scores[:, here],
+            places=self.places[:, here],
+        )
+        return block, slice(first, last), here
 
     def rescored(self, sources: Sequence[Source], queries: Queries) -> Union:
         """The same with the true scores that sources know but did not list, and their bounds."""

@@ -36,6 +36,7 @@ class Answer:
     snippet: Snippet
     parts: tuple[TermPart, ...]  # what each term of the question adds to the score, where terms make it
     matches: tuple[TokenMatch, ...] = ()  # which token each token of the question met, where tokens make it
+    passage: Passage | None = None  # the passage that is nearest to the question, where vectors were compared
     sources: Mapping[str, float] = field(default_factory=dict)  # raw scores of the sources, where several were fused
 
 
@@ -78,12 +79,12 @@ class _Shower:
         parts = words if self._terms is self._words else self._terms.explain(self._question, document.id) if self._terms else []
         late = self._late if self._late and self._late.holds(document.id) else None
         matches = late.explain(self._question, document.id) if late else []
-        shown = self._snippet(document, words)
-        return Answer(rank, found, hit.score, document, shown, tuple(parts), tuple(matches), hit.parts)
+        nearest = self._nearest(document)
+        shown = self._snippet(document, words, nearest or Passage(0, len(document.text)))
+        return Answer(rank, found, hit.score, document, shown, tuple(parts), tuple(matches), nearest, hit.parts)
 
-    def _snippet(self, document: Document, terms: list[TermPart]) -> Snippet:
-        """The window that matches best, for vectors inside the passage that is nearest to the question."""
-        passage = self._passage(document)
+    def _snippet(self, document: Document, terms: list[TermPart], passage: Passage) -> Snippet:
+        """The window of a passage that matches best."""
         analyser = self._words.snapshot.settings.analyser(document.language)
         weights = {part.term: max(part.idf, _SMALL) for part in terms}
         shown = snippet(passage.of(document.text), analyser, weights)
@@ -91,7 +92,7 @@ class _Shower:
         matches = tuple(Span(match.start + start, match.end + start) for match in shown.matches)
         return Snippet(Span(shown.span.start + start, shown.span.end + start), matches)
 
-    def _passage(self, document: Document) -> Passage:
+    def _nearest(self, document: Document) -> Passage | None:
         if self._dense and self._vector is not None and self._dense.holds(document.id):
             return self._dense.best_passage(self._vector, document.id)
-        return Passage(0, len(document.text))
+        return None

@@ -19,7 +19,9 @@ import numpy as np
 
 from lexfuse.data.queries import Queries
 from lexfuse.encode.flops import forward_flops
+from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Tokens
+from lexfuse.errors import DataError
 from lexfuse.index.building import LEXICAL
 from lexfuse.index.channels import FOLDER
 from lexfuse.index.index import SEGMENTS
@@ -56,6 +58,8 @@ class Cost:
 
 def costs_of(snapshot: Snapshot, queries: Queries, *, threads: int | None = None) -> list[Cost]:
     """The costs of every channel of an index, timed on these queries; the first channel is that of the words."""
+    if not len(queries):
+        raise DataError("there are no queries to time; give at least one")
     text = _text_bytes(snapshot)
     return [_cost(snapshot, name, queries, text, threads) for name in (LEXICAL, *snapshot.channels)]
 
@@ -103,7 +107,7 @@ def _late_counted(retriever: Colbert, queries: Queries) -> tuple[int, int]:
     tokens, documents = sum(part.tokens for part in parts), sum(len(part) for part in parts)
     asked = float(np.mean([len(table) for table in retriever.read(queries)]))
     each = 2 * retriever.encoder.dimension * tokens + tokens + documents
-    return tokens, _forward(retriever.encoder, queries) + round(asked * each)
+    return tokens, forward_flops(retriever.encoder.transformer.file, round(asked)) + round(asked * each)
 
 
 def _forward(encoder: Any, queries: Queries) -> int:
@@ -111,7 +115,7 @@ def _forward(encoder: Any, queries: Queries) -> int:
     tokens: Tokens | None = getattr(encoder, "tokens", None)
     if tokens is None:
         return 0
-    lengths = [len(row) for row in tokens.ids(list(queries.text))]
+    lengths = [len(row) for row in tokens.ids([encoder.prompts[Side.QUERY] + text for text in queries.text])]
     return forward_flops(encoder.transformer.file, round(float(np.mean(lengths))))
 
 

@@ -19,12 +19,14 @@ def open_retriever(
     b: float = 0.75,
     pool: Pool = Pool.BEST,
     exact: bool = False,
+    cosine: bool = False,
     threads: int | None = None,
     name: str | None = None,
 ) -> Retriever:
     """The retriever of a channel; the model that it needs is loaded, and must be the one that the channel was made by.
 
-    A channel that was made to be searched approximately is, unless ``exact``.
+    A channel that was made to be searched approximately is, unless ``exact``. Learned sparse vectors are compared by their dot
+    product, or their ``cosine``.
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
@@ -50,10 +52,6 @@ def open_retriever(
     if channel not in snapshot.channels:
         known = ", ".join((*TAKEN, *snapshot.channels))
         raise NotFoundError(f"no channel {channel!r} in the index; it has {known}; add one with lexfuse index --channels")
-    return _neural(snapshot, channel, pool, exact, threads, called)
-
-
-def _neural(snapshot: Snapshot, channel: str, pool: Pool, exact: bool, threads: int | None, name: str) -> Retriever:
     from lexfuse.encode import channels
 
     settings = snapshot.channel(channel).named.settings
@@ -61,14 +59,13 @@ def _neural(snapshot: Snapshot, channel: str, pool: Pool, exact: bool, threads: 
         from lexfuse.retrieve.splade import Splade
 
         sparse = channels.sparse_encoder(settings, Side.QUERY, threads=threads)
-        return Splade(snapshot, encoder=sparse, channel=channel, name=name)
+        return Splade(snapshot, encoder=sparse, channel=channel, cosine=cosine, name=called)
     if settings.kind is ChannelKind.LATE:
         from lexfuse.retrieve.colbert import Colbert
 
         late = channels.late_encoder(settings, Side.QUERY, threads=threads)
-        return Colbert(snapshot, late, channel, Mode.BRUTE_FORCE if exact else Mode.PLAID, name=name)
+        return Colbert(snapshot, late, channel, Mode.BRUTE_FORCE if exact else Mode.PLAID, name=called)
     from lexfuse.retrieve.dense import Dense
 
     dense = channels.dense_encoder(settings, Side.QUERY, threads=threads)
-    exact = exact or not settings.options.get("approximate")
-    return Dense(snapshot, dense, channel, pool, exact, name=name)
+    return Dense(snapshot, dense, channel, pool, exact or not settings.options.get("approximate"), name=called)
