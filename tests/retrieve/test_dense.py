@@ -56,7 +56,9 @@ def library(count=24, seed=0):
     texts[5], texts[7], texts[9] = "", " ".join(chance.choice(WORDS, size=400)), texts[4]
     headings = ("livre un", "the court")
     return [
-        Document(f"d{number:02}", title=f"article {number // 10}" if number not in (4, 5, 9) else "", text=text, headings=headings)
+        Document(
+            f"d{number:02}", title=f"article {number // 10}" if number not in (4, 5, 9) else "", text=text, headings=headings
+        )
         for number, text in enumerate(texts)
     ]
 
@@ -300,7 +302,7 @@ def test_a_model_that_was_changed_after_indexing_is_refused(tmp_path, models):
         weights = tiny.tensors("bert", tiny.tokenizer("bert").get_vocab_size(with_added_tokens=True))
         weights["embeddings.LayerNorm.bias"][0] += 1
         tiny.safetensors(model / "model.safetensors", weights)
-        with pytest.raises(DataError, match="made by another version of the model .*put the old one back, or drop the channel"):
+        with pytest.raises(DataError, match=r"made by another version of the model .*put the old one back, or drop the channel"):
             opened(index)
         index.add([Document("new", text="la loi")])
         with pytest.raises(DataError, match="another version of the model"):
@@ -362,7 +364,11 @@ def test_the_shipped_model_finds_what_other_words_say(tmp_path):
     with made(tmp_path / "i", documents, "fr-legal-dense") as index:
         dense = opened(index)
         queries = Queries.of(
-            [Query("1", "quitter son emploi"), Query("2", "mon propriétaire loue un taudis"), Query("3", "excès de rapidité au volant")]
+            [
+                Query("1", "quitter son emploi"),
+                Query("2", "mon propriétaire loue un taudis"),
+                Query("3", "excès de rapidité au volant"),
+            ]
         )
         run = dense.retrieve(queries, 3)
         assert [run.hits(query)[0].doc for query in queries.ids] == ["a", "b", "c"]

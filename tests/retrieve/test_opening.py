@@ -79,9 +79,9 @@ def test_every_kind_of_channel_by_the_name_it_was_given(tmp_path, index):
 
 def test_a_channel_that_the_index_lacks(tmp_path, index):
     with_channel(index, "dense", tiny.folder(tmp_path / "d"))
-    with index.snapshot() as snapshot:
-        with pytest.raises(NotFoundError, match="no channel 'splade' in the index; it has bm25, tfidf, citation, dense; add one"):
-            open_retriever(snapshot, "splade")
+    expected = "no channel 'splade' in the index; it has bm25, tfidf, citation, dense; add one"
+    with index.snapshot() as snapshot, pytest.raises(NotFoundError, match=expected):
+        open_retriever(snapshot, "splade")
 
 
 def test_a_model_that_is_gone_is_named(tmp_path, index):
