@@ -7,6 +7,7 @@ A message says what is wrong, where, what was expected, and what to do.
     ├── DataError                      3   422  what a file, line or record holds
     ├── NotFoundError                  4   404  a file, id, field or citation that is not there
     ├── StorageError                   5   507  writing failed: full disk, permissions, target in the way
+    │   └── BusyError                  5   503  another process writes; the same again may work
     ├── FetchError                     6   502  a registry did not give what was asked
     └── MissingDependencyError         7   501  an optional part is not installed
 
@@ -88,6 +89,17 @@ class StorageError(LexFuseError):
     exit_code = 5
     status = 507
     title = "Storage failure"
+
+
+class BusyError(StorageError):
+    """Another process is writing; nothing was changed, and the same again may work.
+
+    >>> BusyError.status
+    503
+    """
+
+    status = 503
+    title = "Busy"
 
 
 class FetchError(LexFuseError):

@@ -213,7 +213,8 @@ def test_damaged_settings_are_told(index):
 
 
 def test_filling_waits_for_another_writer_and_does_not_wait_for_ever(index, monkeypatch):
-    monkeypatch.setattr("lexfuse.index.channels.PATIENCE", 1)
+    monkeypatch.setattr("lexfuse.index.channels.PATIENCE", 0)
+    monkeypatch.setattr("lexfuse.index.channels.TURN", 1)
     with Index(index.folder) as other, other.changing(), pytest.raises(StorageError, match="another process"):
         index.channels.fill("dense", encode)
 

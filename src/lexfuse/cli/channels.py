@@ -72,6 +72,10 @@ class ChannelOptions:
 
     def check(self) -> None:
         """Refuse what no channel can be made with, before anything is built."""
+        from lexfuse.errors import ConfigError
+
+        if self.threads is not None and self.threads < 1:
+            raise ConfigError(f"--threads must be at least 1, got {self.threads}; leave it out to use every processor")
         self.model("")
         self._plan("", "")
 

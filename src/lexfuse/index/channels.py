@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ import numpy as np
 from lexfuse.data.arrays import I64
 from lexfuse.data.document import Document
 from lexfuse.data.files import storage_named
-from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.errors import BusyError, ConfigError, NotFoundError
 from lexfuse.index.catalog import Catalog, Named, NamedChannel
 from lexfuse.index.channel import ChannelSettings, checked_name
 from lexfuse.index.manifest import damages
@@ -28,7 +28,8 @@ from lexfuse.index.parts import SERIALS, Content, Part, merged_parts
 
 FOLDER = "channels"
 BLOCK = 512  # documents that are encoded and committed at once
-PATIENCE = 600_000  # milliseconds that a filling waits for another writer: its work was long
+PATIENCE = 600.0  # seconds that a filling waits for another writer: its work was long
+TURN = 500  # milliseconds that it waits at once
 
 Changing = Callable[[int], AbstractContextManager[None]]
 
@@ -69,7 +70,7 @@ class Channels:
 
     def make(self, name: str, settings: ChannelSettings) -> None:
         """Make a channel, empty at first; one that is there with the same settings stays as it is."""
-        with self._changing(PATIENCE):
+        with self._patiently():
             for channel in self._catalog.channels():
                 if channel.name == name and channel.settings == settings:
                     return
@@ -81,7 +82,7 @@ class Channels:
     def drop(self, name: str) -> None:
         """Drop a channel with everything that was encoded for it."""
         self.named(name)
-        with self._changing(PATIENCE):
+        with self._patiently():
             self._catalog.remove_channel(name)
 
     def parts(self, name: str) -> list[Part]:
@@ -122,7 +123,7 @@ class Channels:
             start = time.perf_counter()
             encoded = encode(list(found.values()))
             seconds = time.perf_counter() - start
-            with self._changing(PATIENCE):
+            with self._patiently():
                 self.named(name)  # it may have been dropped meanwhile
                 self._add(name, Part(np.array(list(found), dtype=np.int64), encoded.content))
                 self._catalog.count_encoded(name, encoded.passages, encoded.cut, seconds)
@@ -159,6 +160,20 @@ class Channels:
                         shutil.rmtree(folder, ignore_errors=True)
                 if not any(channel.iterdir()):
                     channel.rmdir()
+
+    @contextmanager
+    def _patiently(self) -> Iterator[None]:
+        """A change that waits long for another writer, in turns so short that Ctrl-C is heard."""
+        until = time.monotonic() + PATIENCE
+        with ExitStack() as change:
+            while True:
+                try:
+                    change.enter_context(self._changing(TURN))
+                    break
+                except BusyError:
+                    if time.monotonic() > until:
+                        raise
+            yield
 
     def _add(self, name: str, part: Part) -> None:
         """Save a part, without what another filling has added meanwhile, and merge parts where there are many."""

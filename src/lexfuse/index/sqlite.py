@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lexfuse.errors import DataError, StorageError
+from lexfuse.errors import BusyError, DataError, StorageError
 
 
-def busy(path: Path) -> StorageError:
+def busy(path: Path) -> BusyError:
     """The error of a second writer.
 
     >>> busy(Path("legi.index/catalog.sqlite"))
-    StorageError("'legi.index' is being written by another process; wait for it to end; nothing was changed")
+    BusyError("'legi.index' is being written by another process; wait for it to end; nothing was changed")
     """
-    return StorageError(f"{str(path.parent)!r} is being written by another process; wait for it to end; nothing was changed")
+    return BusyError(f"{str(path.parent)!r} is being written by another process; wait for it to end; nothing was changed")
 
 
 @contextmanager
