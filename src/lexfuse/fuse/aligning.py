@@ -17,7 +17,7 @@ from lexfuse.index.kernels import compiled_is_due
 from lexfuse.index.threads import shared_out
 
 _STEPS = 50  # that numpy takes for one candidate, roughly
-BLOCK = 1 << 16  # candidates that are worked on at once
+BLOCK = 1 << 18  # scores that are worked on at once
 
 
 def aligned(starts: Sequence[I64], docs: Sequence[I32], scores: Sequence[F32], documents: int) -> tuple[I64, I32, F64, I32]:
@@ -87,7 +87,7 @@ def queries_at_once(queries: int, candidates: int) -> int:
     """How many queries make a block of work: so many that what is computed for their candidates stays in the cache.
 
     >>> queries_at_once(1000, 2_000_000), queries_at_once(3, 30)
-    (32, 3)
+    (131, 3)
     """
     return max(1, min(queries, BLOCK * queries // max(candidates, 1)))
 

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 
 U64 = NDArray[np.uint64]
+HALF, LOWER, NONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)  # of the bits of an entry
+WIDEST = 11  # bits of a digit
+ONE = np.uint32(1)
 FEW = 16  # ties that are put in order one by one
 
 
@@ -39,19 +42,22 @@ def aligned(
     sources, queries = starts.shape[0], starts.shape[1] - 1
     slot = np.full(documents, -1, dtype=np.int64)
     for query in range(queries):
-        first = size = offsets[query]
-        table[:, first : offsets[query + 1]] = np.nan
-        places[:, first : offsets[query + 1]] = 0
+        first, size = offsets[query], offsets[query]
         for source in range(sources):
-            begin = bases[source] + starts[source, query]
-            for at in range(begin, bases[source] + starts[source, query + 1]):
-                to = slot[docs[at]]
+            begin, end = bases[source] + starts[source, query], bases[source] + starts[source, query + 1]
+            listed, given = docs[begin:end], scores[begin:end]
+            row, place = table[source, first : offsets[query + 1]], places[source, first : offsets[query + 1]]
+            row[:] = np.nan
+            place[:] = 0
+            for at in range(len(listed)):
+                doc = listed[at]
+                to = slot[doc]
                 if to < first:
-                    to = slot[docs[at]] = size
-                    union[size] = docs[at]
-                    size += 1
-                table[source, to] = scores[at]
-                places[source, to] = at - begin + 1
+                    to, size = size, size + 1
+                    slot[doc] = to
+                    union[to] = doc
+                row[np.uint64(to - first)] = given[at]
+                place[np.uint64(to - first)] = at + 1
 
 
 @njit(cache=True, nogil=True)
@@ -64,27 +70,38 @@ def _falling(score: np.float32) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def _sorted(entries: U64, spare: U64, order: I32) -> U64:
-    """Entries by their upper half, digit by digit from the last; where that ties, by the `order` of their lower half."""
-    counts = np.zeros((4, 256), dtype=np.int64)
+    """Entries by their upper half, and where that ties by the `order` of their lower half.
+
+    A radix sort: digit by digit from the last, of those bits alone in which scores differ.
+    """
+    low, high, size = NONE, np.uint64(0), len(entries)
     for entry in entries:
-        for digit in range(4):
-            counts[digit, (entry >> np.uint64(32 + 8 * digit)) & np.uint64(255)] += 1
-    for digit in range(4):
-        shift = np.uint64(32 + 8 * digit)
-        count = counts[digit]
-        if len(entries) and count[(entries[0] >> shift) & np.uint64(255)] == len(entries):
-            continue  # all have the same digit here
-        total = 0
-        for value in range(256):
-            total, count[value] = total + count[value], total
-        for entry in entries:
-            value = (entry >> shift) & np.uint64(255)
-            spare[count[value]] = entry
-            count[value] += 1
+        low, high = min(low, entry), max(high, entry)
+    low = low >> HALF << HALF
+    bits = 0
+    while size and (high - low) >> HALF >> np.uint64(bits):
+        bits += 1
+    digits = (bits + WIDEST - 1) // WIDEST
+    width = (bits + digits - 1) // digits if digits else 0
+    count, mask = np.empty(1 << width, dtype=np.uint32), np.uint64((1 << width) - 1)
+    for number in range(digits):
+        shift = HALF + np.uint64(number * width)
+        count[:] = 0
+        for at in range(size):
+            count[((entries[at] - low) >> shift) & mask] += ONE
+        total = np.uint32(0)
+        for digit in range(len(count)):
+            total, count[digit] = total + count[digit], total
+        for at in range(size):
+            entry = entries[at]
+            digit = ((entry - low) >> shift) & mask
+            to = count[digit]
+            spare[to] = entry
+            count[digit] = to + ONE
         entries, spare = spare, entries
     first = 0
-    for last in range(1, len(entries) + 1):
-        if last == len(entries) or entries[first] >> np.uint64(32) != entries[last] >> np.uint64(32):
+    for last in range(1, size + 1):
+        if last == size or entries[first] >> HALF != entries[last] >> HALF:
             if last - first > 1:
                 _tied(entries[first:last], order)
             first = last
@@ -95,13 +112,13 @@ def _sorted(entries: U64, spare: U64, order: I32) -> U64:
 def _tied(entries: U64, order: I32) -> None:
     """Put entries in the order of what their lower halves stand for."""
     if len(entries) > FEW:
-        where = (entries & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        where = (entries & LOWER).astype(np.int64)
         entries[:] = entries[np.argsort(order[where])]
         return
     for at in range(1, len(entries)):
         entry = entries[at]
-        place = order[entry & np.uint64(0xFFFFFFFF)]
-        while at > 0 and order[entries[at - 1] & np.uint64(0xFFFFFFFF)] > place:
+        place = order[entry & LOWER]
+        while at > 0 and order[entries[at - 1] & LOWER] > place:
             entries[at] = entries[at - 1]
             at -= 1
         entries[at] = entry
@@ -125,11 +142,11 @@ def ranked(offsets: I64, scores: F32, known: Bools, order: I32) -> I32:
         begin, size = offsets[query], 0
         for at in range(begin, offsets[query + 1]):
             if known[at]:
-                entries[size] = (_falling(scores[at]) << np.uint64(32)) | np.uint64(at - begin)
+                entries[size] = (_falling(scores[at]) << HALF) | np.uint64(at - begin)
                 size += 1
         by_score = _sorted(entries[:size], spare[:size], order[begin:])
         for rank in range(size):
-            ranks[begin + np.int64(by_score[rank] & np.uint64(0xFFFFFFFF))] = rank + 1
+            ranks[begin + np.int64(by_score[rank] & LOWER)] = rank + 1
     return ranks
 
 
@@ -146,10 +163,10 @@ def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
     for query in range(queries):
         begin, size = offsets[query], offsets[query + 1] - offsets[query]
         for at in range(size):
-            entries[at] = (_falling(scores[begin + at]) << np.uint64(32)) | np.uint64(at)
+            entries[at] = (_falling(scores[begin + at]) << HALF) | np.uint64(at)
         wanted = starts[query + 1] - starts[query]
         if wanted * 4 < size:
-            border = np.partition(entries[:size], wanted - 1)[wanted - 1] | np.uint64(0xFFFFFFFF)
+            border = np.partition(entries[:size], wanted - 1)[wanted - 1] | LOWER
             kept = 0
             for at in range(size):
                 if entries[at] <= border:  # with all that tie with the last
@@ -158,7 +175,7 @@ def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
             size = kept
         by_score = _sorted(entries[:size], spare[:size], order[begin:])
         for rank in range(wanted):
-            chosen[starts[query] + rank] = begin + np.int64(by_score[rank] & np.uint64(0xFFFFFFFF))
+            chosen[starts[query] + rank] = begin + np.int64(by_score[rank] & LOWER)
     return starts, chosen
 
 

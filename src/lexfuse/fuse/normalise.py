@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from lexfuse.data.arrays import F64
+from lexfuse.data.arrays import F64, Bools
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.fuse.union import Missing, Union
 
@@ -80,14 +80,13 @@ class ZScore:
 
     def of(self, union: Union, source: int) -> F64:
         """(score - mean) / standard deviation."""
-        row, known, basis = union.scores[source], union.known[source], union.basis[source]
+        row = union.scores[source]
         count = np.maximum(union.sizes[source], 1)
-        mean = union.per_query(np.add, np.where(basis, row, 0.0)[None])[0] / count
-        away = np.where(known, row - mean[union.query], 0.0)
-        spread = np.sqrt(union.per_query(np.add, np.where(basis, np.square(away), 0.0)[None])[0] / count)
-        some = spread > 1e-12 * np.maximum(1.0, np.abs(mean))
-        scaled = np.where(some[union.query], away / np.where(some, spread, 1.0)[union.query], 0.0)
-        return np.where(known, scaled, np.nan)
+        mean = union.per_query(np.add, zero_for_nan(union.basis(row))) / count
+        away = row - union.per_candidate(mean)
+        spread = np.sqrt(union.per_query(np.add, zero_for_nan(union.basis(np.square(away)))) / count)
+        some = spread > 1e-12 * np.abs(mean)  # less is what rounding leaves of equal scores
+        return _divided(union, source, away, spread, some, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +113,7 @@ class Percentile:
         """The share of lower scores; equal quantiles count as the highest of them."""
         levels = np.array(self.levels)
         shares = np.linspace(0.0, 1.0, len(levels))
-        kept = np.append(np.diff(levels) > 0, True)  # of equal quantiles the last
-        row = np.interp(union.scores[source], levels[kept], shares[kept], left=0.0, right=1.0)
+        row = np.interp(union.scores[source], levels, shares, left=0.0, right=1.0)
         found: F64 = np.where(union.known[source], row, np.nan)
         return found
 
@@ -149,29 +147,44 @@ def imputed(union: Union, source: int, normalised: F64, missing: Missing) -> F64
     >>> imputed(union, 0, union.scores[0], Missing.MIN).tolist()
     [4.0, 2.0, 2.0]
     """
-    known = union.known[source]
     if missing is Missing.ZERO:
-        return np.where(known, normalised, 0.0)
-    least = union.per_query(np.minimum, np.where(union.basis[source], normalised, np.inf)[None])[0]
-    return np.where(known, normalised, np.where(np.isfinite(least), least, 0.0)[union.query])
+        return zero_for_nan(normalised)
+    least = union.per_candidate(zero_for_nan(union.per_query(np.fmin, union.basis(normalised))))
+    if union.guests:  # who may lie below
+        return np.where(union.known[source], normalised, least)
+    return np.fmax(normalised, least)  # a number rather than NaN
 
 
 def lowest(union: Union, source: int) -> F64:
-    """The lowest true score of every query.
+    """The lowest true score of every query; NaN where the source knows none.
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fuse.union import union_of
     >>> lowest(union_of([Run.of("a", {"q": {"x": 4.0, "y": 2.0}})]), 0).tolist()
     [2.0]
     """
-    least: F64 = union.per_query(np.minimum, np.where(union.basis[source], union.scores[source], np.inf)[None])[0]
-    return least
+    return union.per_query(np.fmin, union.basis(union.scores[source]))
+
+
+def zero_for_nan(values: F64) -> F64:
+    """Values with 0 for NaN; several times faster than `np.where`, whose speed depends on luck with branches.
+
+    >>> zero_for_nan(np.array([-1.5, np.nan, 2.0])).tolist()
+    [-1.5, 0.0, 2.0]
+    """
+    found: F64 = np.fmax(values, 0.0) + np.fmin(values, 0.0)
+    return found
 
 
 def _scaled(union: Union, source: int, low: F64) -> F64:
-    row, known = union.scores[source], union.known[source]
-    high = union.per_query(np.maximum, np.where(union.basis[source], row, -np.inf)[None])[0]
-    width = high - low
-    some = (width > 0) & np.isfinite(width)
-    scaled = (row - low[union.query]) / np.where(some, width, 1.0)[union.query]
-    return np.where(known, np.where(some[union.query], scaled, LEVEL), np.nan)
+    row = union.scores[source]
+    width = union.per_query(np.fmax, union.basis(row)) - low
+    return _divided(union, source, row - union.per_candidate(low), width, width > 0, LEVEL)
+
+
+def _divided(union: Union, source: int, above: F64, width: F64, some: Bools, level: float) -> F64:
+    """What is above the base by the width of the query, or one level for all where there is no width to speak of."""
+    scaled: F64 = above / union.per_candidate(np.where(some, width, 1.0))
+    if not some.all():
+        scaled[~union.per_candidate(some) & union.known[source]] = level
+    return scaled

@@ -108,16 +108,16 @@ class Borda(Fusion):
 
     def values(self, union: Union) -> F64:
         """Length - rank + 1."""
-        points = union.sizes[:, union.query] - union.ranks + 1.0
-        return np.where(union.ranks > 0, points, 0.0)
+        points = (union.per_candidate(union.sizes) - union.ranks + 1) * (union.ranks > 0)
+        return points.astype(np.float64)
 
 
 def _reciprocal(union: Union, etas: F64, ranks: F64 | I32, missing: Missing) -> F64:
     """1 / (eta + rank); a document that a source does not know stands after its last, or counts 0."""
     if missing is Missing.ZERO:
-        return np.where(union.known, 1.0 / (etas[:, None] + ranks), 0.0)
-    after = union.sizes[:, union.query] + 1.0
-    return 1.0 / (etas[:, None] + np.where(union.known, ranks, after))
+        return 1.0 / (etas[:, None] + ranks) * union.known
+    after = union.per_candidate(union.sizes + 1.0) * ~union.known  # ranks are 0 there
+    return 1.0 / (etas[:, None] + (ranks + after))
 
 
 def check_eta(eta: float | Sequence[float]) -> None:

@@ -19,8 +19,9 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of
+from lexfuse.data.arrays import F32, F64, I32, I64, Bools, Scalar, offsets_of
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
@@ -82,13 +83,12 @@ class Union:
         """Where scores are true ones."""
         return ~np.isnan(self.scores)
 
-    @cached_property
-    def basis(self) -> Bools:
-        """The true scores that statistics are taken over: all but those of guests."""
+    def basis(self, row: F64) -> F64:
+        """The values of one source that statistics are taken over: NaN for guests."""
         if not self.guests:
-            return self.known
-        basis = self.known.copy()
-        basis[:, sorted(self.guests)] = False
+            return row
+        basis = row.copy()
+        basis[sorted(self.guests)] = np.nan
         return basis
 
     @cached_property
@@ -114,15 +114,20 @@ class Union:
     @cached_property
     def sizes(self) -> I64:
         """For each source and query, how many candidates it knows the score of, guests not counted."""
-        return self.per_query(np.add, self.basis.astype(np.float64)).astype(np.int64)
+        known = np.stack([~np.isnan(self.basis(row)) for row in self.scores]) if self.guests else self.known
+        return self.per_query(np.add, known.astype(np.float64)).astype(np.int64)
 
     def per_query(self, operation: np.ufunc, table: F64) -> F64:
-        """A reduction of each row over the candidates of each query; 0 for a query without any."""
-        found = np.zeros((len(table), len(self.offsets) - 1))
+        """A reduction over the candidates of each query, of one row or of several; 0 for a query without any."""
+        found = np.zeros((*table.shape[:-1], len(self.offsets) - 1))
         some = np.diff(self.offsets) > 0
         if some.any():
-            found[:, some] = operation.reduceat(table, self.offsets[:-1][some], axis=1)
+            found[..., some] = operation.reduceat(table, self.offsets[:-1][some], axis=-1)
         return found
+
+    def per_candidate(self, table: NDArray[Scalar]) -> NDArray[Scalar]:
+        """What holds for each query (or source and query) beside every candidate of the query."""
+        return np.repeat(table, np.diff(self.offsets), axis=-1)
 
     def doc_names(self) -> list[str]:
         """The names of all candidates, query after query."""
@@ -140,9 +145,8 @@ class Union:
             single = fused[candidates].astype(np.float32)
             _, chosen = best(block.offsets, single, block.order, k)
             to = slice(int(offsets[queries.start]), int(offsets[queries.stop]))
-            doc[to], score[to] = block.doc[chosen], single[chosen]
-            for column, row in zip(parts.values(), block.scores, strict=True):
-                column[to] = row[chosen]
+            for column, row in zip((doc, score, *parts.values()), (block.doc, single, *block.scores), strict=True):
+                row.astype(column.dtype, copy=False).take(chosen, out=column[to], mode="clip")
 
         self.in_blocks(rank)
         return Run(name, self.queries, self.docs, offsets, doc, score, parts)
@@ -163,7 +167,7 @@ class Union:
     @cached_property
     def _blocks(self) -> list[tuple[Union, slice, slice]]:
         queries = len(self.offsets) - 1
-        step = queries_at_once(queries, len(self))
+        step = queries_at_once(queries, self.scores.size)
         if step >= queries or self.guests:
             return [(self, slice(0, queries), slice(0, len(self)))]
         return [self._between(first, min(first + step, queries)) for first in range(0, queries, step)]
@@ -187,6 +191,8 @@ class Union:
             lacking = np.flatnonzero(self.places[row] == 0)
             if len(lacking):
                 scores[row, lacking] = source.score(queries, self._pairs(lacking))
+                if np.isinf(scores[row, lacking]).any():
+                    raise DataError(f"source {self.names[row]!r} gave a score that is not finite; NaN means that it has none")
         return replace(self, scores=scores, bounds=tuple(source.bounds for source in sources), asked=(True,) * len(self.names))
 
     def _pairs(self, chosen: I64) -> Run:
@@ -213,6 +219,8 @@ def union_of(runs: Sequence[Run], sources: Sequence[Source] | None = None, queri
         raise ConfigError(f"two rankings are called {twice[0]!r}; sources need names of their own")
     if sources is not None and len(sources) != len(runs):
         raise ConfigError(f"{len(runs)} rankings need as many sources to ask, got {len(sources)}")
+    if sources is not None and queries is None:
+        raise ConfigError("sources can be asked only with the queries; give both or neither")
     all_queries, docs = _queries(runs), _docs(runs)
     tables = [_translated(run, all_queries, docs) for run in runs]
     offsets, doc, scores, places = aligned(
