@@ -131,11 +131,11 @@ def made_qrels(run: Run, seed: int = 1) -> tuple[Qrels, dict[str, dict[str, int]
 
 
 def best_of(repeats: int, ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float, float]:
-    """The shortest time of each of the two; in turn, each is called for at least half a second."""
+    """The shortest time of each of the two; in turn, each is called for at least a second."""
     best = [math.inf, math.inf]
     for _ in range(repeats):
         for side, call in enumerate((ours, theirs)):
-            until = time.perf_counter() + 0.5
+            until = time.perf_counter() + 1.0
             while (start := time.perf_counter()) < until:
                 call()
                 best[side] = min(best[side], time.perf_counter() - start)
