@@ -3,8 +3,8 @@
 Operations for a query are counted by the formulas of FUSE, appendix A.4: 4 |q| |C| for BM25; for learned sparse vectors the
 forward pass and 2 for every posting of an activated term; for dense ones the forward pass and (2d - 1) for every vector; for
 late interaction the forward pass and |q| (2d |a| + |a| + 1) for every document (the paper writes |q| squared, though a query
-token meets each document token once). Times are measured on the machine at hand, query by query, split into reading the
-query (analysis or encoding) and search.
+token meets each document token once). Times are measured on the machine at hand, query by query, with everything loaded, split
+into reading the query (analysis or encoding) and search.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from lexfuse.errors import DataError
 from lexfuse.index.building import LEXICAL
 from lexfuse.index.channels import FOLDER
 from lexfuse.index.index import SEGMENTS
+from lexfuse.index.kernels import PATIENCE, compiled_is_due
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.colbert import Colbert
@@ -66,6 +67,9 @@ def costs_of(snapshot: Snapshot, queries: Queries, *, threads: int | None = None
 
 def _cost(snapshot: Snapshot, name: str, queries: Queries, text: int, threads: int | None) -> Cost:
     retriever: Any = open_retriever(snapshot, name, threads=threads)
+    compiled_is_due(PATIENCE)  # as in a process that has answered for a while
+    if isinstance(retriever, Dense):
+        retriever.search.prepare()
     read, search = [], []
     for at in [0, *range(len(queries))]:  # the first one twice: it loads what is needed, and does not count
         one = queries.select([at])
