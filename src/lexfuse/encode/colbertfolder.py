@@ -16,7 +16,7 @@ from typing import Any
 
 from lexfuse.data.archives import parse_json
 from lexfuse.data.files import read_bytes
-from lexfuse.encode.folder import ModelFolder
+from lexfuse.encode.folder import ModelFolder, json_object
 from lexfuse.encode.modules import Activation, DenseHead
 from lexfuse.encode.weights import Weights
 from lexfuse.errors import DataError
@@ -47,13 +47,13 @@ class LateSettings:
     def read(cls, folder: ModelFolder) -> LateSettings:
         """What a folder says; `DataError` names a value that cannot be."""
         prompting = folder.path / "config_sentence_transformers.json"
-        settings = _json(prompting)
+        settings = json_object(prompting)
         try:
             if (metadata := folder.path / "artifact.metadata").is_file() or "linear.weight" in _weights(folder):
-                return _of_authors(_json(metadata))
+                return _of_authors(json_object(metadata))
             if any(name in settings for name in _PYLATE):
                 return _of_pylate(settings)
-            return _of_modules(folder, _json(folder.transformer / "sentence_bert_config.json"))
+            return _of_modules(folder, json_object(folder.transformer / "sentence_bert_config.json"))
         except (TypeError, ValueError, AttributeError) as error:
             raise DataError(
                 f"a setting of late interaction is damaged ({error}); fetch the model again", path=folder.path
@@ -109,7 +109,7 @@ def _of_modules(folder: ModelFolder, values: Mapping[str, Any]) -> LateSettings:
     if "MultiVectorMask" not in folder.others:
         return plain
     expansion = values.get("query_expansion") or {}
-    skipped = _json(folder.path / _place(folder.path, "MultiVectorMask") / "config.json").get("skiplist_words") or ()
+    skipped = json_object(folder.path / _place(folder.path, "MultiVectorMask") / "config.json").get("skiplist_words") or ()
     return replace(
         plain,
         query_length=int(expansion.get("length") or 0),
@@ -127,13 +127,3 @@ def _place(path: Path, kind: str) -> str:
 
 def _length(value: Any) -> int | None:
     return None if value is None else int(value)
-
-
-def _json(path: Path) -> Mapping[str, Any]:
-    """A JSON object, empty if there is no such file."""
-    if not path.is_file():
-        return {}
-    values = parse_json(read_bytes(path), str(path))
-    if not isinstance(values, dict):
-        raise DataError("expected a JSON object; fetch the model again", path=path)
-    return values

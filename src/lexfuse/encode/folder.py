@@ -113,14 +113,14 @@ class ModelFolder:
                 "not a model folder: it has no config.json and no model.onnx; give the folder that holds the model's files",
                 path=path,
             )
-        values = _json(configuration)
+        values = json_object(configuration)
         family = _family(configuration, values, needed=onnx is None)
         sizes = _sizes(configuration, values, family) if family else None
         weights = tuple(weight_files(inner)) if onnx is None else ()
         if onnx is None and not weights:
             raise DataError(_without_weights(inner), path=inner)
-        settings = _json(inner / "sentence_bert_config.json")
-        prompting = _json(path / "config_sentence_transformers.json")
+        settings = json_object(inner / "sentence_bert_config.json")
+        prompting = json_object(path / "config_sentence_transformers.json")
         return cls(
             path=path,
             transformer=inner,
@@ -152,8 +152,12 @@ class ModelFolder:
         return self.prompts.get(self.default_prompt or "", "")
 
 
-def _json(path: Path) -> Mapping[str, Any]:
-    """A JSON object, empty if there is no such file."""
+def json_object(path: Path) -> Mapping[str, Any]:
+    """A JSON object from a file of a model, empty if there is no such file.
+
+    >>> json_object(Path("/nowhere.json"))
+    {}
+    """
     if not path.is_file():
         return {}
     values = parse_json(read_bytes(path), str(path))
@@ -206,7 +210,7 @@ ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
 
 def _max_length(inner: Path, settings: Mapping[str, Any], family: Family | None, sizes: Sizes | None) -> int:
     """The most tokens that the model reads: what its files say, and never more than it has positions."""
-    said = [settings.get("max_seq_length"), _json(inner / "tokenizer_config.json").get("model_max_length")]
+    said = [settings.get("max_seq_length"), json_object(inner / "tokenizer_config.json").get("model_max_length")]
     lengths = [int(length) for length in said if isinstance(length, int | float) and 0 < length < 1_000_000]
     if sizes is not None and family is not None:
         lengths.append(sizes.positions - (sizes.padding + 1 if family.offsets_positions else 0))

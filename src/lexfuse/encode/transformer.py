@@ -7,7 +7,6 @@ under the fingerprint of the model. Only what ONNX Runtime needs is loaded, neve
 from __future__ import annotations
 
 import mmap
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +20,12 @@ from lexfuse.encode.folder import ModelFolder
 from lexfuse.encode.heads import Head, built
 from lexfuse.encode.quantise import computed_as_int8
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.index.threads import cores
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-__all__ = ["Head", "Transformer", "cores", "graph_file"]
+__all__ = ["Head", "Transformer", "graph_file"]
 
 GRAPHS = 1  # version of the graphs; a new one makes the cached ones worthless
 MOST_TOKENS = 2048  # in a batch, padding included: more gain nothing on a CPU and leave its caches
@@ -34,15 +34,6 @@ _OUTPUTS = {
     Head.MLM: ("max_logits", "logits"),
     Head.CLASSES: ("logits",),
 }
-
-
-def cores() -> int:
-    """How many processors this process may use.
-
-    >>> cores() >= 1
-    True
-    """
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

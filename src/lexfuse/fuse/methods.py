@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lexfuse.errors import ConfigError
 from lexfuse.fuse.fusion import Fusion
@@ -43,14 +44,22 @@ def fusion_of(name: str, options: FusionOptions | None = None) -> Fusion:
     """
     if name not in METHODS:
         raise ConfigError(f"no fusion {name!r}; there are {', '.join(METHODS)}")
-    taken, make = METHODS[name]
+    kind, taken = METHODS[name]
     options = options or FusionOptions()
-    given = {field: getattr(options, field) for field in FusionOptions.__slots__ if getattr(options, field) not in ((), None)}
+    given = {field: value for field in FusionOptions.__slots__ if (value := getattr(options, field)) not in ((), None)}
     unused = sorted(set(given) - taken - {"missing"})
     if unused:
         raise ConfigError(f"the fusion {name} has no {' and no '.join(unused)}; it takes {', '.join(sorted(taken)) or 'nothing'}")
-    arguments: dict[str, object] = {"missing": options.missing} if options.missing is not None else {}
-    return make(options, arguments)
+    return kind(**dict(_argument(field, value) for field, value in given.items()))
+
+
+def _argument(field: str, value: Any) -> tuple[str, Any]:
+    """The field of a fusion, and its value, that an option stands for."""
+    if field == "normalisers":
+        return "normaliser", normalisers_of(value)
+    if field == "weights":
+        return "weight", value
+    return field, value[0] if field == "eta" and len(value) == 1 else value
 
 
 def normalisers_of(names: Sequence[str]) -> Normaliser | list[Normaliser]:
@@ -66,42 +75,12 @@ def normalisers_of(names: Sequence[str]) -> Normaliser | list[Normaliser]:
     return found[0] if len(found) == 1 else found
 
 
-def _one_or_all(values: tuple[float, ...]) -> float | tuple[float, ...]:
-    return values[0] if len(values) == 1 else values
-
-
-def _ranked(kind: Callable[..., Fusion]) -> Callable[[FusionOptions, dict[str, object]], Fusion]:
-    def make(options: FusionOptions, arguments: dict[str, object]) -> Fusion:
-        if options.eta:
-            arguments["eta"] = _one_or_all(options.eta)
-        if options.weights:
-            arguments["weight"] = options.weights
-        if options.beta is not None:
-            arguments["beta"] = options.beta
-        return kind(**arguments)
-
-    return make
-
-
-def _scored(kind: Callable[..., Fusion]) -> Callable[[FusionOptions, dict[str, object]], Fusion]:
-    def make(options: FusionOptions, arguments: dict[str, object]) -> Fusion:
-        if options.normalisers:
-            arguments["normaliser"] = normalisers_of(options.normalisers)
-        if options.weights:
-            arguments["weight"] = options.weights
-        if options.alpha is not None:
-            arguments["alpha"] = options.alpha
-        return kind(**arguments)
-
-    return make
-
-
-METHODS: dict[str, tuple[set[str], Callable[[FusionOptions, dict[str, object]], Fusion]]] = {
-    "tm2c2": ({"alpha"}, _scored(TM2C2)),
-    "convex": ({"weights", "normalisers"}, _scored(Convex)),
-    "rrf": ({"eta", "weights"}, _ranked(ReciprocalRank)),
-    "srrf": ({"eta", "beta", "weights"}, _ranked(SmoothReciprocalRank)),
-    "borda": (set(), _ranked(Borda)),
-    "combmnz": ({"normalisers"}, _scored(CombMNZ)),
-    "combmax": ({"normalisers"}, _scored(CombMax)),
+METHODS: dict[str, tuple[Callable[..., Fusion], set[str]]] = {
+    "tm2c2": (TM2C2, {"alpha"}),
+    "convex": (Convex, {"weights", "normalisers"}),
+    "rrf": (ReciprocalRank, {"eta", "weights"}),
+    "srrf": (SmoothReciprocalRank, {"eta", "beta", "weights"}),
+    "borda": (Borda, set()),
+    "combmnz": (CombMNZ, {"normalisers"}),
+    "combmax": (CombMax, {"normalisers"}),
 }

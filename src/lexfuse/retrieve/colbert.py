@@ -9,8 +9,6 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
 from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -22,7 +20,7 @@ from lexfuse.index.late import LateSearch, Mode
 from lexfuse.index.numbering import Numbering
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.index.tokenvectors import TokenPart
-from lexfuse.retrieve.pairs import asked_pairs
+from lexfuse.retrieve.pairs import asked_pairs, held_scores
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 
 
@@ -96,11 +94,7 @@ class Colbert:
         """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""
         query, doc = asked_pairs(queries, pairs, self.snapshot.ids)
         raw = self.numbering.raw[doc]
-        scores = np.full(len(doc), np.nan, dtype=np.float32)
-        held = raw >= 0
-        if held.any():
-            scores[held] = self.search.pair_scores(self.read(queries), query[held], raw[held])
-        return scores
+        return held_scores(raw, lambda held: self.search.pair_scores(self.read(queries), query[held], raw[held]))
 
     def holds(self, doc: str) -> bool:
         """Whether a document of the snapshot is encoded."""

@@ -24,7 +24,7 @@ from lexfuse.index.flat import FlatSearch, Pool
 from lexfuse.index.numbering import Numbering
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.index.vectors import VectorPart
-from lexfuse.retrieve.pairs import asked_pairs
+from lexfuse.retrieve.pairs import asked_pairs, held_scores
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 from lexfuse.text.passages import Passage
 
@@ -96,11 +96,7 @@ class Dense:
         """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""
         query, doc = asked_pairs(queries, pairs, self.snapshot.ids)
         raw = self.numbering.raw[doc]
-        scores = np.full(len(doc), np.nan, dtype=np.float32)
-        held = raw >= 0
-        if held.any():
-            scores[held] = self.search.pair_scores(self.read(queries), query[held], raw[held], self.pool)
-        return scores
+        return held_scores(raw, lambda held: self.search.pair_scores(self.read(queries), query[held], raw[held], self.pool))
 
     def holds(self, doc: str) -> bool:
         """Whether a document of the snapshot is encoded."""

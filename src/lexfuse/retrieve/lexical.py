@@ -21,7 +21,7 @@ from lexfuse.index.building import LEXICAL
 from lexfuse.index.numbering import Numbering
 from lexfuse.index.postings import Postings
 from lexfuse.index.snapshot import Snapshot
-from lexfuse.retrieve.pairs import asked_pairs
+from lexfuse.retrieve.pairs import asked_pairs, held_scores
 from lexfuse.retrieve.reading import EncodedQueries, QueryReader
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 
@@ -111,11 +111,8 @@ class LexicalRetriever(ABC):
 
         starts, ends, factors, rows = _ranges(self.postings, self.read(queries))
         query, doc = asked_pairs(queries, pairs, self.snapshot.ids)
-        raw = self.numbering.raw[doc]
-        held = raw >= 0
-        scores = np.full(len(doc), np.nan, dtype=np.float32)
-        scores[held] = pair_scores(query[held], raw[held], rows, starts, ends, factors, self.postings.docs, self.impacts)
-        return scores
+        raw, lists = self.numbering.raw[doc], (rows, starts, ends, factors, self.postings.docs, self.impacts)
+        return held_scores(raw, lambda held: pair_scores(query[held], raw[held], *lists))
 
     def explain(self, query: Query, doc: str) -> list[TermPart]:
         """What each term of a query adds to a document's score, largest first; the document need not be ranked."""

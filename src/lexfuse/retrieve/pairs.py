@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from lexfuse.data.arrays import I32
+from lexfuse.data.arrays import F32, I32, Bools
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
@@ -33,3 +35,16 @@ def translated(names: Ids, used: I32, into: Ids) -> I32:
         return used
     distinct, place = np.unique(used, return_inverse=True)
     return np.array([into.ordinal(names[at]) for at in distinct.tolist()], dtype=np.int32)[place]
+
+
+def held_scores(raw: I32, score: Callable[[Bools], F32]) -> F32:
+    """The scores of pairs whose documents a channel holds (raw number 0 or more), NaN for the others.
+
+    >>> held_scores(np.array([3, -1], np.int32), lambda held: np.full(int(held.sum()), 0.5, np.float32)).tolist()
+    [0.5, nan]
+    """
+    held = raw >= 0
+    scores = np.full(len(raw), np.nan, dtype=np.float32)
+    if held.any():
+        scores[held] = score(held)
+    return scores
