@@ -163,3 +163,37 @@ def test_tune_needs_judged_queries(built, tmp_path):
     done = lexfuse("tune", "bm25", built, EXAMPLES / "questions.csv", tmp_path / "other.tsv")
     assert done.returncode == 3
     assert "judgements" in done.stderr
+
+
+def test_fuse_makes_one_run_of_several(tmp_path):
+    runs = [EXAMPLES / "words.trec", EXAMPLES / "vectors.trec"]
+    for method in ("tm2c2", "convex", "rrf", "srrf", "borda", "combmnz", "combmax"):
+        done = lexfuse("fuse", *runs, "--method", method, "-o", tmp_path / f"{method}.trec", "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["queries"] == 3
+    done = lexfuse("evaluate", EXAMPLES / "test.tsv", tmp_path / "rrf.trec", "-m", "R@5", "--json")
+    assert json.loads(done.stdout)["rrf"]["R@5"] == 1.0
+
+
+def test_fuse_refuses_what_cannot_be(tmp_path):
+    runs = [EXAMPLES / "words.trec", EXAMPLES / "vectors.trec"]
+    for arguments, words in (
+        (["-m", "mean"], "no fusion 'mean'"),
+        (["-m", "convex", "--weights", "0.3,0.3"], "weights must sum to 1"),
+        (["-m", "rrf", "--eta", "-1"], "eta must be positive"),
+        (["-m", "rrf", "--alpha", "0.3"], "the fusion rrf has no alpha"),
+        (["--missing", "mean"], "--missing must be one of rescore, min, zero"),
+        (["-m", "convex", "--weights", "a"], "--weights takes numbers"),
+    ):
+        done = lexfuse("fuse", *runs, *arguments, "-o", tmp_path / "x.trec")
+        assert (done.returncode, words in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "x.trec").exists()
+
+
+def test_search_fuses_channels_and_explains_each_share(built):
+    done = lexfuse("search", built, "retard de prêt", "-c", "bm25,tfidf", "--fusion", "rrf", "--explain", "--json")
+    assert done.returncode == 0, done.stderr
+    first = json.loads(done.stdout)["results"][0]
+    assert first["id"] == "lib-4"
+    assert set(first["sources"]) == {"bm25", "tfidf"}
+    assert sum(part["contribution"] for part in first["fusion"]["parts"]) == pytest.approx(first["score"], abs=1e-6)

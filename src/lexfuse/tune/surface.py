@@ -15,7 +15,7 @@ import numpy as np
 
 from lexfuse.data.arrays import F64, I32, I64
 from lexfuse.data.qrels import Qrels
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import ConfigError
 from lexfuse.evaluate.alignment import Alignment, align
 from lexfuse.evaluate.bootstrap import Interval, intervals
 from lexfuse.evaluate.measures import Measure, QueryMeasure
@@ -98,8 +98,6 @@ def surface_of(union: Union, values: F64, qrels: Qrels, measure: Measure | str, 
     if not isinstance(chosen, QueryMeasure):
         raise ConfigError(f"{chosen} has no value per query, so weights cannot be tuned on it; take nDCG@10 or R@100")
     aligned = align(qrels, union.ranked_by("union", np.zeros(len(union)), max(1, len(union))))
-    if not len(aligned.queries):
-        raise DataError("no query has a relevant document; give judgements of the queries that were ranked")
     table = _Hits.of(union, aligned, qrels)
     found = np.empty((len(weights), len(aligned.queries)))
     for point, ranks in enumerate(table.ranks(union, values, weights)):
