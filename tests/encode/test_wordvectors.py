@@ -54,8 +54,8 @@ def as_fasttext(words=WORDS, *, buckets=50, quantised=False, version=12, labels=
 
 @pytest.mark.parametrize(
     "content",
-    [as_text(), as_text(end=" "), as_text().replace(b"\n", b"\r\n"), gzip.compress(as_text(), mtime=0), as_binary(), as_binary(b""),
-     gzip.compress(as_binary(), mtime=0)],
+    [as_text(), as_text(end=" "), as_text().replace(b"\n", b"\r\n"), gzip.compress(as_text(), mtime=0),
+     as_binary(), as_binary(b""), gzip.compress(as_binary(), mtime=0)],
     ids=["text", "spaces at ends", "windows ends", "text.gz", "binary", "binary without ends", "binary.gz"],
 )  # fmt: skip
 def test_every_kind_gives_the_same(tmp_path, content):
