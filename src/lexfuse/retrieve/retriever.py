@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lexfuse.data.arrays import F32, Bools
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.index.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lexfuse.index.snapshot import Snapshot
 
 Mask = Bools  # one flag per document of the snapshot
 
