@@ -97,7 +97,11 @@ def default_model(name: str, language: str) -> str:
 
 
 def planned(name: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:
-    """The settings of a new channel; loads the models to know their fingerprints."""
+    """The settings of a new channel; loads the models to know their fingerprints.
+
+    >>> planned("dense", ChannelPlan("fr-legal-dense")).options["storage"]
+    'fp16'
+    """
     kind, passages = kind_of(name), plan.passages
     options: dict[str, Option] = {"int8": plan.int8, "headings": passages.headings}
     if kind is ChannelKind.DENSE:
@@ -116,19 +120,31 @@ def planned(name: str, plan: ChannelPlan, *, threads: int | None = None) -> Chan
 
 
 def dense_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> Encoder:
-    """The encoder of a dense channel for one side; a `DataError` if the model of that name gives other vectors now."""
+    """The encoder of a dense channel for one side; a `DataError` if the model of that name gives other vectors now.
+
+    >>> dense_encoder(planned("dense", ChannelPlan("fr-legal-dense")), Side.QUERY).dimension
+    384
+    """
     model, fingerprint = _tower(settings, side)
     return _same(_dense(model, settings, threads), model, fingerprint)
 
 
 def sparse_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> SparseEncoder:
-    """The encoder of a channel of learned sparse vectors for one side."""
+    """The encoder of a channel of learned sparse vectors for one side.
+
+    >>> len(sparse_encoder(planned("splade", ChannelPlan("fr-legal-splade")), Side.QUERY).terms)
+    24000
+    """
     model, fingerprint = _tower(settings, side)
     return _same(_sparse(model, settings, threads), model, fingerprint)
 
 
 def late_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> ColbertEncoder:
-    """The encoder of a channel of token vectors for one side."""
+    """The encoder of a channel of token vectors for one side.
+
+    >>> late_encoder(planned("colbert", ChannelPlan("fr-legal-dense")), Side.QUERY).dimension
+    384
+    """
     model, fingerprint = _tower(settings, side)
     return _same(_late(model, settings, threads), model, fingerprint)
 
@@ -171,11 +187,10 @@ def _check_towers(settings: ChannelSettings, threads: int | None) -> None:
 
 def _dense(model: str, settings: ChannelSettings, threads: int | None) -> Encoder:
     from lexfuse.encode.dense import DenseEncoder
-    from lexfuse.encode.static import DESCRIPTION, StaticEncoder
+    from lexfuse.encode.static import StaticEncoder, is_static
 
-    path = Path(model)
-    if path.is_file() or (path / DESCRIPTION).is_file():
-        return StaticEncoder.load(path)
+    if Path(model).is_file() or is_static(model):
+        return StaticEncoder.load(model)
     return DenseEncoder.load(model, int8=bool(settings.options["int8"]), threads=threads)
 
 

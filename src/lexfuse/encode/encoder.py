@@ -19,7 +19,12 @@ def unseen(_: int) -> None:
 
 
 class Encoder(Protocol):
-    """Texts in, rows of vectors out."""
+    """Texts in, rows of vectors out.
+
+    >>> from lexfuse.encode.dense import DenseEncoder
+    >>> DenseEncoder.load("fr-legal-dense").encode(["la loi"], Side.QUERY).shape
+    (1, 384)
+    """
 
     @property
     def fingerprint(self) -> str:

@@ -45,6 +45,14 @@ def fill(
 
     It can be stopped at any moment; the next call goes on after the last block that was committed. Dense vectors of texts
     that the cache has are taken from it, and the others go into it.
+
+    >>> import tempfile
+    >>> from lexfuse.encode.channels import ChannelPlan, planned
+    >>> documents = [Document("a", text="Le préavis dure deux mois.", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     index.channels.make("dense", planned("dense", ChannelPlan("fr-legal-dense")))
+    ...     fill(index, "dense")
+    1
     """
     settings = index.channels.named(name).settings
     if not len(index.channels.pending(name)):

@@ -14,7 +14,12 @@ _ATTENTION = {"Attention", "MultiHeadAttention", "QAttention"}
 
 
 def forward_flops(file: Path, tokens: int) -> int:
-    """The operations of one text of so many tokens, special ones included."""
+    """The operations of one text of so many tokens, special ones included.
+
+    >>> from lexfuse.encode.locate import locate
+    >>> forward_flops(locate("fr-legal-dense") / "model.onnx", tokens=15)
+    320578560
+    """
     weights, attention = _counted(file)
     return 2 * tokens * weights + 4 * tokens * tokens * attention
 

@@ -15,7 +15,11 @@ from lexfuse.text.passages import Passage, numbered_passages, passages, word_off
 
 
 class Units(Protocol):
-    """What passages are counted in: the tokens of a model with a window, or `Words` without one."""
+    """What passages are counted in: the tokens of a model with a window, or `Words` without one.
+
+    >>> hasattr(Words(), "offsets")
+    True
+    """
 
     @property
     def window(self) -> int:

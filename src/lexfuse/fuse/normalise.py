@@ -19,7 +19,11 @@ LEVEL = 0.5  # what min-max gives where all scores are equal
 
 
 class Normaliser(Protocol):
-    """Scores of one source of a union set, on another scale; rising scores stay rising."""
+    """Scores of one source of a union set, on another scale; rising scores stay rising.
+
+    >>> hasattr(MinMax, "of")
+    True
+    """
 
     name: ClassVar[str]
 

@@ -44,7 +44,12 @@ class Missing(StrEnum):
 
 
 class Source(Protocol):
-    """Who can be asked for true scores: any retriever."""
+    """Who can be asked for true scores: any retriever.
+
+    >>> from lexfuse.retrieve.bm25 import BM25
+    >>> hasattr(BM25, "score")
+    True
+    """
 
     @property
     def bounds(self) -> Bounds:

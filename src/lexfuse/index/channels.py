@@ -47,7 +47,16 @@ class Encoded(NamedTuple):
 
 
 class Channels:
-    """The channels of one index; `Index.channels` gives them."""
+    """The channels of one index; `Index.channels` gives them.
+
+    >>> import tempfile
+    >>> from lexfuse.index.channel import ChannelKind
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index:
+    ...     index.channels.make("dense", ChannelSettings(ChannelKind.DENSE, "my-model", "00"))
+    ...     index.channels.names, len(index.channels.pending("dense"))
+    (('dense',), 0)
+    """
 
     def __init__(self, folder: Path, catalog: Catalog, changing: Changing) -> None:
         """Take the folder of the index, its catalog, and how one changes it."""

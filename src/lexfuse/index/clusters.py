@@ -20,7 +20,6 @@ from lexfuse.index.mapping import checked_offsets, mapped, save_array
 from lexfuse.index.threads import shared_out
 from lexfuse.index.vectors import VectorPart
 
-WORTH_FROM = 1_000_000  # rows in a part: for fewer, exact search takes some milliseconds
 ROUNDS = 10  # of k-means
 SAMPLE = 64  # rows of each cluster, about, that k-means sees
 _BLOCK = 2048  # rows that are compared with all centres at once

@@ -58,7 +58,18 @@ class Cost:
 
 
 def costs_of(snapshot: Snapshot, queries: Queries, *, threads: int | None = None) -> list[Cost]:
-    """The costs of every channel of an index, timed on these queries; the first channel is that of the words."""
+    """The costs of every channel of an index, timed on these queries; the first channel is that of the words.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.index.index import Index
+    >>> documents = [Document("a", text="la loi du travail", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         [(cost.channel, cost.vectors, cost.flops) for cost in costs_of(snapshot, Queries.of([Query("q", "loi", "fr")]))]
+    [('bm25', 2, 4)]
+    """
     if not len(queries):
         raise DataError("there are no queries to time; give at least one")
     text = _text_bytes(snapshot)
