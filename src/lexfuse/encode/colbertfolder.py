@@ -61,7 +61,12 @@ class LateSettings:
 
 
 def projections(folder: ModelFolder) -> tuple[DenseHead, ...]:
-    """The layers after the transformer: Dense modules, ``linear.weight`` among the weights, or none."""
+    """The layers after the transformer: Dense modules, ``linear.weight`` among the weights, or none.
+
+    >>> from lexfuse.encode.locate import SHIPPED
+    >>> projections(ModelFolder.read(SHIPPED / "fr-legal-splade"))
+    ()
+    """
     if others := [step for step in folder.others if step != "MultiVectorMask"]:
         raise DataError(f"the model has steps that late interaction does not take: {', '.join(others)}", path=folder.path)
     weights = _weights(folder)

@@ -89,12 +89,26 @@ class Names:
 
 
 def linear(graph: Graph, values: str, name: str, weight: F32) -> str:
-    """Rows times a weight matrix as torch keeps it (out x in); the bias comes with what follows."""
+    """Rows times a weight matrix as torch keeps it (out x in); the bias comes with what follows.
+
+    >>> graph = Graph()
+    >>> made = linear(graph, graph.input("x", np.float32, ["n", 2]), "w", np.ones((3, 2), dtype=np.float32))
+    >>> graph.output(made, "y", np.float32, ["n", 3])
+    >>> graph.model().graph.node[0].op_type
+    'MatMul'
+    """
     return graph.node("MatMul", [values, graph.constant(name, weight.T)])
 
 
 def activated(graph: Graph, values: str, name: str, bias: F32, activation: str) -> str:
-    """Bias and activation in one."""
+    """Bias and activation in one.
+
+    >>> graph = Graph()
+    >>> made = activated(graph, graph.input("x", np.float32, ["n", 2]), "b", np.zeros(2, dtype=np.float32), "gelu")
+    >>> graph.output(made, "y", np.float32, ["n", 2])
+    >>> graph.model().graph.node[0].op_type
+    'BiasGelu'
+    """
     kept = graph.constant(name, bias)
     if activation == "relu":
         return graph.node("Relu", [graph.node("Add", [values, kept])])
@@ -103,7 +117,14 @@ def activated(graph: Graph, values: str, name: str, bias: F32, activation: str) 
 
 
 def normed(graph: Graph, values: str, name: str, tensors: tuple[F32, F32], epsilon: float) -> str:
-    """Layer normalisation."""
+    """Layer normalisation.
+
+    >>> graph, two = Graph(), np.ones(2, dtype=np.float32)
+    >>> made = normed(graph, graph.input("x", np.float32, ["n", 2]), "norm", (two, two), 1e-12)
+    >>> graph.output(made, "y", np.float32, ["n", 2])
+    >>> [constant.name for constant in graph.model().graph.initializer]
+    ['norm.weight', 'norm.bias']
+    """
     weight, bias = (graph.constant(f"{name}.{part}", part_) for part, part_ in zip(("weight", "bias"), tensors, strict=True))
     return graph.node("LayerNormalization", [values, weight, bias], axis=-1, epsilon=epsilon)
 

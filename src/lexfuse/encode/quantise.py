@@ -60,7 +60,14 @@ def stored_as_int8(model: ModelProto) -> ModelProto:
 
 
 def widened(model: ModelProto) -> ModelProto:
-    """The contrary of `stored_as_int8`: the same graph with float32 matrices."""
+    """The contrary of `stored_as_int8`: the same graph with float32 matrices.
+
+    >>> from lexfuse.encode.graph import Graph
+    >>> graph = Graph()
+    >>> graph.output(graph.node("Abs", [graph.input("x", np.float32, ["n"])]), "y", np.float32, ["n"])
+    >>> widened(graph.model()) == graph.model()  # nothing was narrow
+    True
+    """
     from onnx import ModelProto, numpy_helper
 
     changed = ModelProto()
@@ -81,7 +88,19 @@ def widened(model: ModelProto) -> ModelProto:
 
 
 def computed_as_int8(source: Path, target: Path) -> None:
-    """Write a graph that multiplies in int8, from one in float32 or one that `stored_as_int8` made."""
+    """Write a graph that multiplies in int8, from one in float32 or one that `stored_as_int8` made.
+
+    >>> from lexfuse.encode.graph import Graph
+    >>> from onnx import load, save
+    >>> graph, weight = Graph(), np.ones((4, 4), dtype=np.float32)
+    >>> values = graph.input("x", np.float32, ["n", 4])
+    >>> graph.output(graph.node("MatMul", [values, graph.constant("w", weight)]), "y", np.float32, ["n", 4])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(graph.model(), f"{folder}/wide.onnx")
+    ...     computed_as_int8(Path(folder, "wide.onnx"), Path(folder, "small.onnx"))
+    ...     "MatMulInteger" in {node.op_type for node in load(f"{folder}/small.onnx").graph.node}
+    True
+    """
     from onnx import TensorProto, load, save
     from onnxruntime.quantization import QuantType, quantize_dynamic
 

@@ -90,7 +90,12 @@ class Transformer:
 
 
 def graph_file(folder: ModelFolder, head: Head, *, int8: bool = False) -> Path:
-    """The ONNX file of a model: its own, or the one built from its weights and kept in the cache."""
+    """The ONNX file of a model: its own, or the one built from its weights and kept in the cache.
+
+    >>> from lexfuse.encode.locate import SHIPPED
+    >>> graph_file(ModelFolder.read(SHIPPED / "fr-legal-dense"), Head.HIDDEN).suffix
+    '.onnx'
+    """
     kept = cache_folder() / "graphs"
     file = folder.onnx
     if file is None:

@@ -25,7 +25,12 @@ _FASTTEXT = (793712314).to_bytes(4, "little")
 
 
 class Subwords(Protocol):
-    """What gives a vector to a word that is not in the vocabulary."""
+    """What gives a vector to a word that is not in the vocabulary.
+
+    >>> from lexfuse.encode.fasttext import CharacterNgrams
+    >>> hasattr(CharacterNgrams, "of") and hasattr(CharacterNgrams, "fingerprint")
+    True
+    """
 
     @property
     def fingerprint(self) -> str:

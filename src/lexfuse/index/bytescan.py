@@ -113,7 +113,11 @@ class Query16:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scanned:
-    """Bounds of the scores of all rows of a part, and of groups of rows."""
+    """Bounds of the scores of all rows of a part, and of groups of rows; `scanned` makes it.
+
+    >>> Scanned.__slots__
+    ('rows', 'query', 'upper', 'group_lower', 'group_upper')
+    """
 
     rows: ByteRows
     query: Query16

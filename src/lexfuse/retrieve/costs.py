@@ -1,10 +1,10 @@
 """What each channel of an index costs: bytes, encoding, operations and time for a query, memory.
 
-Operations for a query are counted by the formulas of FUSE, appendix A.4: 4 |q| |C| for BM25; for learned sparse vectors the
-forward pass and 2 for every posting of an activated term; for dense ones the forward pass and (2d - 1) for every vector; for
-late interaction the forward pass and |q| (2d |a| + |a| + 1) for every document (the paper writes |q| squared, though a query
-token meets each document token once). Times are measured on the machine at hand, query by query, with everything loaded, split
-into reading the query (analysis or encoding) and search.
+Operations for a query are counted by the formulas of FUSE, appendix A.4: 4 |q| |C| for BM25; 2 for every posting of a term of
+the query for TF-IDF, and of an activated term for learned sparse vectors, with the forward pass; for dense ones the forward pass
+and (2d - 1) for every vector; for late interaction the forward pass and |q| (2d |a| + |a| + 1) for every document (the paper
+writes |q| squared, though a query token meets each document token once). Times are measured on the machine at hand, query by
+query, with everything loaded, split into reading the query (analysis or encoding) and search.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Tokens
 from lexfuse.errors import DataError
 from lexfuse.index.building import LEXICAL
+from lexfuse.index.channel import TAKEN
 from lexfuse.index.channels import FOLDER
 from lexfuse.index.index import SEGMENTS
 from lexfuse.index.kernels import PATIENCE, compiled_is_due
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.bm25 import BM25
+from lexfuse.retrieve.citation import CitationLookup
 from lexfuse.retrieve.colbert import Colbert
 from lexfuse.retrieve.dense import Dense
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.retrieve.splade import Splade
+from lexfuse.retrieve.tfidf import TfIdf
 
 DEPTH = 100  # results of a query that is timed
 
@@ -57,8 +60,10 @@ class Cost:
     peak_memory: int  # of the process so far, in bytes
 
 
-def costs_of(snapshot: Snapshot, queries: Queries, *, threads: int | None = None) -> list[Cost]:
-    """The costs of every channel of an index, timed on these queries; the first channel is that of the words.
+def costs_of(
+    snapshot: Snapshot, queries: Queries, *, channels: Sequence[str] | None = None, threads: int | None = None
+) -> list[Cost]:
+    """The costs of some channels, or else of the words and of every channel that is kept beside them, timed on these queries.
 
     >>> import tempfile
     >>> from lexfuse.data.document import Document
@@ -73,7 +78,8 @@ def costs_of(snapshot: Snapshot, queries: Queries, *, threads: int | None = None
     if not len(queries):
         raise DataError("there are no queries to time; give at least one")
     text = _text_bytes(snapshot)
-    return [_cost(snapshot, name, queries, text, threads) for name in (LEXICAL, *snapshot.channels)]
+    wanted = (LEXICAL, *snapshot.channels) if channels is None else channels
+    return [_cost(snapshot, name, queries, text, threads) for name in wanted]
 
 
 def _cost(snapshot: Snapshot, name: str, queries: Queries, text: int, threads: int | None) -> Cost:
@@ -85,14 +91,17 @@ def _cost(snapshot: Snapshot, name: str, queries: Queries, text: int, threads: i
     for at in [0, *range(len(queries))]:  # the first one twice: it loads what is needed, and does not count
         one = queries.select([at])
         start = time.perf_counter()
-        encoded = retriever.read(one)
+        encoded = () if isinstance(retriever, CitationLookup) else retriever.read(one)
         middle = time.perf_counter()
-        retriever.rank(one, encoded, DEPTH)
+        if isinstance(retriever, CitationLookup):  # reads as it looks up
+            retriever.retrieve(one, DEPTH)
+        else:
+            retriever.rank(one, encoded, DEPTH)
         read.append(1000 * (middle - start))
         search.append(1000 * (time.perf_counter() - middle))
-    size = _bytes(snapshot.folder / SEGMENTS) if name == LEXICAL else _bytes(snapshot.folder / FOLDER / name)
+    size = _bytes(snapshot.folder / SEGMENTS) if name in TAKEN else _bytes(snapshot.folder / FOLDER / name)
     speed = None
-    if name != LEXICAL:
+    if name not in TAKEN:
         named = snapshot.channel(name).named
         speed = named.passages / named.seconds if named.seconds else None
     vectors, flops = _counted(retriever, queries)
@@ -103,10 +112,14 @@ def _cost(snapshot: Snapshot, name: str, queries: Queries, text: int, threads: i
 
 def _counted(retriever: Any, queries: Queries) -> tuple[int, int]:
     """How many vectors or postings a channel holds, and the operations of a query, on average."""
-    if isinstance(retriever, BM25 | Splade):
+    if isinstance(retriever, CitationLookup):
+        return 0, 0
+    if isinstance(retriever, BM25 | TfIdf | Splade):
         encoded = retriever.read(queries)
         postings = retriever.postings
         visited = (postings.range_ends - postings.range_starts).sum(axis=1)[encoded.terms].sum() / max(len(queries), 1)
+        if isinstance(retriever, TfIdf):
+            return len(postings.docs), round(2 * float(visited))
         if isinstance(retriever, BM25):
             terms = encoded.weights.sum() / max(len(queries), 1)
             return len(postings.docs), round(4 * float(terms) * postings.documents)

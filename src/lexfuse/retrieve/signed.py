@@ -15,7 +15,20 @@ from lexfuse.retrieve.retriever import Mask, checked_k
 
 
 def ranked_signed(retriever: LexicalRetriever, queries: Queries, encoded: EncodedQueries, k: int, within: Mask | None) -> Run:
-    """The best k of the documents that hold a term of the query, by summed impacts of any sign."""
+    """The best k of the documents that hold a term of the query, by summed impacts of any sign.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.index.index import Index
+    >>> from lexfuse.retrieve.bm25 import BM25
+    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         bm25, queries = BM25(snapshot), Queries.of([Query("q", "loi", "fr")])
+    ...         [hit.doc for hit in ranked_signed(bm25, queries, bm25.read(queries), 10, None).hits("q")]
+    ['a']
+    """
     numbering, postings, impacts = retriever.numbering, retriever.postings, retriever.impacts
     candidates = numbering.alive if within is None else numbering.mask(within)
     query, doc, score = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
