@@ -22,6 +22,7 @@ demo: install  ## fetch the demo corpora, import them and show what is there
 	$(BIN)/lexfuse demo
 
 test: install  ## run all tests
+	scripts/install-browser
 	$(BIN)/python -m pytest -n auto
 
 lint: install  ## style, format and types
@@ -30,6 +31,7 @@ lint: install  ## style, format and types
 	$(BIN)/mypy
 
 check: lint  ## lint, then all tests with coverage
+	scripts/install-browser
 	$(BIN)/python -m pytest -n auto --cov=lexfuse --cov-report=term:skip-covered
 
 format: install  ## format the code

@@ -1,10 +1,13 @@
-"""Fusion beside ranx: 2 and 4 runs of 1,000 queries x 1,000 documents, and what follows: measures, and the first call.
+"""Fusion beside ranx: 2 and 4 runs of 1,000 queries x 1,000 documents, and what follows: measures, grids, the first call.
 
 Both libraries start from their own ready objects (for LexFuse runs that share their ids, as all that it retrieves do) and fuse
 everything: ranx knows no k. All is called once before timing, so that the just-in-time compiler of ranx has done its work;
 calls of the two sides alternate, and the shortest counts. Fused scores must agree before anything is timed, but for Borda,
 where conventions differ (docs/fusion.md). Borda takes ranx time that grows with the square of the depth: it gets a
 query for each core, and its time is multiplied.
+
+The grid is every point of four weights in steps of 0.05 for 200 queries, nDCG@10 of each. Both sides normalise once; ranx then
+fuses and evaluates point by point, which is measured for a few points and multiplied. Its values at these points must agree.
 
 "first call" is what a fresh process spends on importing and on its first fusion beyond what the second takes, with the
 compiled loops in the cache of numba already.
@@ -33,14 +36,17 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.evaluate import evaluate
 from lexfuse.fuse.fusion import Fusion
+from lexfuse.fuse.normalise import MinMax
 from lexfuse.fuse.ranks import Borda, ReciprocalRank
-from lexfuse.fuse.scores import Convex
-from lexfuse.fuse.union import Missing
+from lexfuse.fuse.scores import Convex, normalised
+from lexfuse.fuse.union import Missing, union_of
 from lexfuse.index.threads import cores
+from lexfuse.tune.surface import WeightSurface, simplex, surface_of
 
 QUERIES, DEPTH, CORPUS = 1_000, 1_000, 22_633  # a corpus as large as BSARD's
 FEW = cores()  # queries that ranx gets for Borda: it works on one with each core
 EVERYTHING = 1_000_000
+GRID_QUERIES, FEW_POINTS = 200, 7
 MEASURES = ["nDCG@10", "R@100", "AP@100", "RR@10"]
 RANX_MEASURES = ["ndcg@10", "recall@100", "map@100", "mrr@10"]
 
@@ -201,6 +207,40 @@ def measuring(runs: Sequence[Run], repeats: int) -> Iterator[Record]:
     yield record("seconds, four measures of a fused run", *times)
 
 
+def tuning(runs: Sequence[Run], repeats: int) -> Iterator[Record]:
+    """A measure at every point of a grid of weights; ranx at a few of them, multiplied."""
+    import ranx
+    from ranx.normalization import norm_switch
+
+    some = [_first_queries(run, GRID_QUERIES) for run in runs]
+    qrels, judged = made_qrels(some[0])
+    points = simplex(len(runs), 0.05)
+    few = points[:: len(points) // FEW_POINTS][:FEW_POINTS]
+    peer_qrels = ranx.Qrels(judged)
+    peers = [norm_switch("min-max")(ranx.Run(rankings_of(run, GRID_QUERIES))) for run in some]
+
+    def ours() -> WeightSurface:
+        union = union_of(some)
+        return surface_of(union, normalised(union, MinMax(), Missing.ZERO), qrels, "nDCG@10", points)
+
+    def theirs() -> list[float]:
+        fused = (ranx.fuse(peers, norm=None, method="wsum", params={"weights": tuple(row)}) for row in few.tolist())
+        return [float(ranx.evaluate(peer_qrels, run, "ndcg@10")) for run in fused]
+
+    means = ours().means[:: len(points) // FEW_POINTS][:FEW_POINTS]
+    if not np.allclose(means, theirs(), atol=2e-3):  # ties go otherwise there
+        raise SystemExit("ranx disagrees on the grid; nothing was timed")
+    mine, peer = best_of(repeats, ours, theirs)
+    yield record(
+        f"seconds, {len(points):,} points x {GRID_QUERIES} queries x depth {DEPTH:,}", mine, peer * len(points) / len(few)
+    )
+
+
+def _first_queries(run: Run, count: int) -> Run:
+    end = int(run.offsets[count])
+    return Run(run.name, Ids(run.queries[:count]), run.docs, run.offsets[: count + 1], run.doc[:end], run.score[:end])
+
+
 def first_calls(runs: Sequence[Run], repeats: int) -> Iterator[Record]:
     """What a fresh process waits for."""
     with tempfile.TemporaryDirectory() as folder:
@@ -233,6 +273,7 @@ def compare_all(repeats: int) -> Iterator[Record]:
         for count in (2, 4):
             yield from fusing(runs[:count], peers[:count], few[:count], repeats)
         yield from measuring(runs[:2], repeats)
+        yield from tuning(runs, repeats)
         yield from first_calls(runs, repeats)
 
 

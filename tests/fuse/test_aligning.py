@@ -11,13 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexfuse.data.ids import Ids
+from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.fuse import aligning
 from lexfuse.fuse.aligning import aligned, best, ranked, smooth_ranks
 from lexfuse.fuse.normalise import ZScore
 from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fuse.scores import TM2C2, CombMNZ, Convex
+from lexfuse.fuse.union import union_of
 from lexfuse.index import kernels
+from lexfuse.retrieve.retriever import Bounds
 
 WAYS = {"plain": -(10**15), "compiled": kernels.PATIENCE}  # steps made so far
 both_ways = pytest.mark.parametrize("way", WAYS)
@@ -107,13 +110,32 @@ def test_best_is_a_sort_by_score_and_order(way, seed, queries, longest, levels, 
 def test_ranks_count_those_that_are_known(way, seed, queries, longest, levels, share):
     generator = np.random.default_rng(seed)
     offsets, scores, order = random_candidates(generator, queries, longest, levels)
-    known = generator.random(len(scores)) < share
+    known, listed = generator.random(len(scores)) < share, generator.random(len(scores)) < 0.5
     expected = np.zeros(len(scores), dtype=np.int32)
     for begin, end in pairwise(offsets.tolist()):
         by_score = sorted((at for at in range(begin, end) if known[at]), key=lambda at: (-np.float32(scores[at]), order[at]))
         expected[by_score] = np.arange(1, len(by_score) + 1)
+        for before, at in pairwise(by_score):
+            if not (listed[before] or listed[at]) and np.float32(scores[before]) == np.float32(scores[at]):
+                expected[at] = expected[before]
     with using(way):
-        same([ranked(offsets, np.where(known, scores, np.nan), known, order)], [expected])
+        same([ranked(offsets, np.where(known, scores, np.nan), known, listed, order)], [expected])
+
+
+def test_a_source_that_says_nothing_of_a_query_does_not_rank_by_name():
+    """Citation lookup scores 0 for everything that a query does not name."""
+
+    class Silent:
+        bounds = Bounds(0.0, 1.0)
+
+        def score(self, queries, pairs):
+            return np.zeros(len(pairs), dtype=np.float32)
+
+    listed = Run.of("bm25", {"q": {"z": 3.0, "m": 2.0, "a": 1.0}})
+    queries = Queries.of([Query("q", "préavis")])
+    union = union_of([listed, Run.of("citation", {"q": {}})], [Silent(), Silent()], queries)
+    assert [hit.doc for hit in ReciprocalRank().fused(union, 10).hits("q")] == ["z", "m", "a"]
+    assert set(union.ranks[1].tolist()) == {1}
 
 
 @both_ways

@@ -13,6 +13,7 @@ from lexfuse.fuse.normalise import Identity, MinMax, Percentile, TheoreticalMinM
 from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fuse.scores import TM2C2, CombMax, CombMNZ, Convex
 from lexfuse.fuse.union import Missing, union_of
+from lexfuse.retrieve.levels import Levels
 from lexfuse.retrieve.retriever import Bounds
 
 ALL = [
@@ -25,7 +26,7 @@ ALL = [
     Convex(None, ZScore()),
     Convex(None, TheoreticalMinMax()),
     Convex(None, Identity()),
-    Convex(None, Percentile((0.0, 1.0, 9.0))),
+    Convex(None, Percentile()),
     TM2C2(),
     CombMNZ(),
     CombMax(),
@@ -165,8 +166,8 @@ def test_constants_that_make_no_sense_are_refused(make, message):
 
 @pytest.mark.parametrize("levels", [(), (1.0,), (1.0, 0.0), (0.0, math.inf), (0.0, math.nan)])
 def test_what_is_no_distribution_is_refused(levels):
-    with pytest.raises(DataError, match="at least two quantiles in rising order"):
-        Percentile(levels)
+    with pytest.raises(DataError, match="at least two finite quantiles in rising order"):
+        Levels(np.array(levels), np.linspace(0.0, 1.0, len(levels)))
 
 
 @pytest.mark.parametrize(

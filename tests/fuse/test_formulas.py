@@ -2,19 +2,19 @@
 
 import math
 import statistics
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.fuse.normalise import Identity, MinMax, Percentile, TheoreticalMinMax, ZScore
+from lexfuse.fuse.normalise import Identity, MinMax, TheoreticalMinMax, ZScore
 from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fuse.scores import TM2C2, CombMax, CombMNZ, Convex
 from lexfuse.fuse.union import Missing, union_of
 from lexfuse.retrieve.retriever import Bounds
 
-LEVELS = (-2.0, -0.5, 0.0, 0.0, 1.0, 3.0)
 LOW = -4.0  # the least score that a stub can give
 
 
@@ -68,7 +68,11 @@ class Plain:
 
     def ranks(self, source):
         ordered = sorted(self.known[source].items(), key=lambda hit: (-hit[1], hit[0]))
-        return {doc: rank for rank, (doc, _) in enumerate(ordered, start=1)}
+        ranks = {doc: rank for rank, (doc, _) in enumerate(ordered, start=1)}
+        for (before, high), (doc, score) in pairwise(ordered):  # what is not listed is not told apart by its name
+            if score == high and not {before, doc} & self.listed[source].keys():
+                ranks[doc] = ranks[before]
+        return ranks
 
     def reciprocal(self, source, ranks, eta):
         def value(doc):
@@ -101,18 +105,6 @@ class Plain:
             return {}
         mean, spread = statistics.fmean(known.values()), statistics.pstdev(known.values())
         return {doc: (score - mean) / spread if spread else 0.0 for doc, score in known.items()}
-
-    def percentile(self, source):
-        def share(score):
-            steps = len(LEVELS) - 1
-            if score < LEVELS[0]:
-                return 0.0
-            at = max(number for number, level in enumerate(LEVELS) if level <= score)
-            if at == steps:
-                return 1.0
-            return (at + (score - LEVELS[at]) / (LEVELS[at + 1] - LEVELS[at])) / steps
-
-        return {doc: share(score) for doc, score in self.known[source].items()}
 
     def total(self, values, weights):
         return {doc: sum(weight * row[doc] for weight, row in zip(weights, values, strict=True)) for doc in self.docs}
@@ -177,10 +169,6 @@ FORMULAS = {
     "z-score": (
         lambda missing: Convex(WEIGHTS, ZScore(), missing),
         lambda plain, _: plain.total([plain.imputed(plain.z_score(s)) for s in SOURCES], WEIGHTS),
-    ),
-    "percentile": (
-        lambda missing: Convex(WEIGHTS, Percentile(LEVELS), missing),
-        lambda plain, _: plain.total([plain.imputed(plain.percentile(s)) for s in SOURCES], WEIGHTS),
     ),
     "a normaliser each": (
         lambda missing: Convex(WEIGHTS, (MinMax(), Identity(), ZScore()), missing),

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lexfuse.cli.advising import advise
 from lexfuse.cli.analysing import analyse
 from lexfuse.cli.comparing import compare
 from lexfuse.cli.demonstrating import demo
@@ -27,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command(name="import")(import_)
-for command in (index, search, run, fuse, info, analyse, evaluate, compare, demo):
+for command in (index, search, run, fuse, advise, info, analyse, evaluate, compare, demo):
     app.command()(command)
 app.add_typer(train, name="train")
 app.add_typer(tune, name="tune")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexfuse.cli.costing import show_costs
+from lexfuse.cli.distributing import distribution_figures
 from lexfuse.cli.output import AsJson, SkipBad, note, print_json, table, working
 from lexfuse.cli.summary import print_document, print_summary, summary_of
 
@@ -132,6 +133,8 @@ def _index_figures(path: Path) -> dict[str, Any]:
                 "bytes": sum(file.stat().st_size for file in files if file.is_relative_to(path / CHANNELS / name)),
                 **named.settings.options,
             }
+        if snapshot.distributions:
+            figures["distributions"] = distribution_figures(snapshot.distributions)
     return figures
 
 

@@ -18,7 +18,7 @@ Alpha = Annotated[float | None, typer.Option("--alpha", help="tm2c2: the share o
 Eta = Annotated[str, typer.Option("--eta", help="rrf, srrf: the constant, or one a source: 10,4")]
 Beta = Annotated[float | None, typer.Option("--beta", help="srrf: how steep the sigmoid is.")]
 Normaliser = Annotated[
-    str, typer.Option("--normaliser", help="min-max, theoretical-min-max, z-score or identity; one, or one a source.")
+    str, typer.Option("--normaliser", help="min-max, theoretical-min-max, z-score, percentile or identity; one, or one a source.")
 ]
 MissingName = Annotated[str, typer.Option("--missing", help="A score that a source does not give: rescore, min or zero.")]
 
@@ -41,7 +41,8 @@ def fuse(
     """Fuse runs of any systems into one.
 
     A file has nobody to ask for a score that it does not hold: that is the lowest of its list (or rank after the last), or 0 with
-    --missing zero. For tm2c2 the lowest possible score is 0, or the lowest of the run if some are negative.
+    --missing zero. For tm2c2 the lowest possible score is 0, or the lowest of the run if some are negative. Percentiles are those
+    of all scores of the run.
 
         lexfuse fuse bm25.trec dense.trec --method rrf --eta 60 -o fused.trec
     """

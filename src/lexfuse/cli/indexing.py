@@ -26,6 +26,7 @@ from lexfuse.cli.channels import (
     fill_channels,
     names_of,
 )
+from lexfuse.cli.distributing import DistributionQueries, Distributions, estimate_distributions
 from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, working
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ def index(
     channels: Channels = "",
     models: Models = None,
     query_models: QueryModels = None,
-    passages: Passages = "whole",
-    size: Size = 200,
-    overlap: Overlap = 20,
+    passages: Passages = None,
+    size: Size = None,
+    overlap: Overlap = None,
     headings: Headings = True,
     storage: StorageName = "fp16",
     int8: Int8 = False,
@@ -70,6 +71,13 @@ def index(
     threads: Threads = None,
     cache: CacheFile = None,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel; may be repeated.")] = None,
+    distributions: Distributions = False,
+    distribution_queries: DistributionQueries = None,
+    k1: Annotated[float, typer.Option("--k1", help="--distributions: k1 of BM25.")] = 1.2,
+    b: Annotated[float, typer.Option("--b", help="--distributions: b of BM25.")] = 0.75,
+    cosine: Annotated[
+        bool, typer.Option("--cosine", help="--distributions: learned sparse vectors compared by their cosine.")
+    ] = False,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
@@ -84,9 +92,13 @@ def index(
         lexfuse index legi.index --channels dense --model dense=fr-legal-dense
 
         lexfuse index legi.index --delete LEGIARTI000018764571 --merge
+
+        lexfuse index legi.index --distributions
     """
     from lexfuse.errors import ConfigError
 
+    if distribution_queries is not None and not distributions:
+        raise ConfigError("--distribution-queries are for --distributions; give both")
     tending = bool(delete or drop) or merge or verify or rebuild
     if sum((add, update, tending)) > 1:
         raise ConfigError("choose one of --add, --update, or --delete/--drop/--merge/--verify/--rebuild")
@@ -98,24 +110,33 @@ def index(
     if tending:
         folder = _only(paths)
         result = _maintain(folder, delete or [], drop or [], merge, verify, rebuild)
-    elif options.names and len(paths) == 1:
+    elif (options.names or distributions) and len(paths) == 1 and not (add or update):
         folder, result = paths[0], {"index": str(paths[0])}
     else:
         corpus, folder = _both(paths)
         result = _build(corpus, folder, add or update, update, _settings(fields, citations), force, skip_bad)
     if options.names or (add or update):
         result |= {"channels": fill_channels(folder, options)}
+    if distributions:
+        result |= {"distributions": estimate_distributions(folder, distribution_queries, k1, b, cosine)}
     if json:
         print_json(result)
     else:
-        for name, value in result.items():
-            if name == "channels":
-                for channel, told in value.items():
-                    line(f"{channel}: {told['encoded']:,} documents encoded by {told['model']}")
-            elif value or name == "documents":
-                line(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+        _show(result)
     if result.get("damages"):
         raise typer.Exit(3)
+
+
+def _show(result: dict[str, Any]) -> None:
+    for name, value in result.items():
+        if name == "channels":
+            for channel, told in value.items():
+                line(f"{channel}: {told['encoded']:,} documents encoded by {told['model']}")
+        elif name == "distributions":
+            for channel, told in value.items():
+                line(f"{channel}: distribution of {told['scores']:,} scores, {told['queries']:,} queries")
+        elif value or name == "documents":
+            line(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
 
 
 def _only(paths: list[Path]) -> Path:

@@ -9,10 +9,23 @@ import typer
 
 from lexfuse.cli.fusing import Alpha, Beta, Eta, MissingName, Normaliser, Weights, chosen
 from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
-from lexfuse.cli.searching import K1, AsOf, B, Channel, Cosine, Exact, Filters, FusionName, masked
+from lexfuse.cli.searching import (
+    K1,
+    AsOf,
+    B,
+    Channel,
+    Cosine,
+    Exact,
+    Filters,
+    FusionName,
+    ProfileFile,
+    masked,
+    pipeline_of,
+)
 
 
 def run(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
     queries: Annotated[
         Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")
@@ -31,7 +44,10 @@ def run(
     cosine: Cosine = False,
     k1: K1 = 1.2,
     b: B = 0.75,
-    depth: Annotated[int, typer.Option(help="How many documents a query.")] = 1000,
+    profile: ProfileFile = None,
+    depth: Annotated[
+        int, typer.Option(help="How many documents a query; without a profile also how many candidates of each channel.")
+    ] = 1000,
     filters: Filters = None,
     as_of: AsOf = None,
     before_query_date: Annotated[
@@ -49,6 +65,8 @@ def run(
     lexfuse run legi.index data/legi --qrels data/legi/qrels/dev.tsv --depth 1000 -o bm25.trec
 
     lexfuse run legi.index data/legi --channel bm25,dense --fusion rrf --eta 60 -o fused.trec
+
+    lexfuse run legi.index data/legi --profile labour.toml -o labour.trec
     """
     from dataclasses import replace
 
@@ -57,11 +75,22 @@ def run(
     from lexfuse.data.report import Report
     from lexfuse.data.trec import stem, write_run
     from lexfuse.index.index import Index
-    from lexfuse.pipeline import open_pipeline
     from lexfuse.retrieve.temporal import retrieve_before
     from lexfuse.text.citation import DECISIONS
     from lexfuse.text.citations import mask as hidden
 
+    opened = pipeline_of(
+        context,
+        profile,
+        channel,
+        lambda: chosen(fusion, weights, alpha, eta, beta, normaliser, missing),
+        k1,
+        b,
+        exact,
+        cosine,
+        depth=depth,
+        name=name or stem(out),
+    )
     report = Report(skip_bad=skip_bad)
     asked = read_queries(queries, report)
     if qrels is not None:
@@ -73,11 +102,7 @@ def run(
         note(remark)
     with Index(folder) as index, index.snapshot() as snapshot, working("searching"):
         within = masked(snapshot, filters, as_of)
-        channels = [one.strip() for one in channel.split(",")]
-        method = chosen(fusion, weights, alpha, eta, beta, normaliser, missing) if len(channels) > 1 else None
-        retriever = open_pipeline(
-            snapshot, channels, method, depth=depth, k1=k1, b=b, exact=exact, cosine=cosine, name=name or stem(out)
-        )
+        retriever = opened(snapshot)
         if before_query_date:
             ranking = retrieve_before(retriever, asked, depth, within=within)
         else:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lexfuse.cli.fusing import Alpha, Weights, chosen
+from lexfuse.cli.fusing import Alpha, Beta, Eta, MissingName, Normaliser, Weights, chosen
 from lexfuse.cli.output import AsJson, line, note, print_json, screen
 
 if TYPE_CHECKING:
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
 
     from lexfuse.data.arrays import Bools
     from lexfuse.fuse.explaining import Explanation
+    from lexfuse.fuse.fusion import Fusion
     from lexfuse.index.snapshot import Snapshot
     from lexfuse.retrieve.answering import Answer
     from lexfuse.retrieve.colbert import TokenMatch
     from lexfuse.retrieve.lexical import TermPart
+    from lexfuse.retrieve.retriever import Retriever
 
 Filters = Annotated[
     list[str] | None,
@@ -37,9 +40,13 @@ Cosine = Annotated[bool, typer.Option("--cosine", help="Compare learned sparse v
 Exact = Annotated[bool, typer.Option("--exact", help="Look at every document, where the channel is searched by clusters.")]
 K1 = Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")]
 B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")]
+ProfileFile = Annotated[
+    Path | None, typer.Option("--profile", help="A search profile (TOML), in the place of all options that say how to rank.")
+]
 
 
 def search(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
     question: Annotated[str, typer.Argument(help="What to look for, in any words; citations are understood.")],
     k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
@@ -47,8 +54,13 @@ def search(
     fusion: FusionName = "tm2c2",
     weights: Weights = "",
     alpha: Alpha = None,
+    eta: Eta = "",
+    beta: Beta = None,
+    normaliser: Normaliser = "",
+    missing: MissingName = "",
     exact: Exact = False,
     cosine: Cosine = False,
+    profile: ProfileFile = None,
     filters: Filters = None,
     as_of: AsOf = None,
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the question; detected if not given.")] = "",
@@ -62,20 +74,26 @@ def search(
     lexfuse search legi.index "durée du préavis de démission"
 
     lexfuse search legi.index "licenciement économique" --filter "code=Code du travail" --as-of 2024-01-01 --explain
+
+    lexfuse search legi.index "licenciement économique" --profile labour.toml
     """
     from lexfuse.data.queries import Query
+    from lexfuse.fuse.composite import Composite, members_of
     from lexfuse.index.index import Index
-    from lexfuse.pipeline import Hybrid, open_pipeline
     from lexfuse.retrieve.answering import answers
 
-    channels, asked = channel.split(","), Query("q", question, language)
-    method = chosen(fusion, weights, alpha, "", None, "", "") if len(channels) > 1 else None
+    asked = Query("q", question, language)
+    opened = pipeline_of(
+        context, profile, channel, lambda: chosen(fusion, weights, alpha, eta, beta, normaliser, missing), k1, b, exact, cosine
+    )
     with Index(folder) as index, index.snapshot() as snapshot:
         within = masked(snapshot, filters, as_of)
-        retriever = open_pipeline(snapshot, [name.strip() for name in channels], method, k1=k1, b=b, exact=exact, cosine=cosine)
-        hybrid = retriever if isinstance(retriever, Hybrid) else None
-        found = answers(retriever, asked, k, within=within, members=hybrid.retrievers if hybrid else ())
-        why = {answer.document.id: hybrid.explain(asked, answer.document.id) for answer in found} if hybrid and explain else {}
+        retriever = opened(snapshot)
+        found = answers(retriever, asked, k, within=within, members=members_of(retriever, asked))
+        why: dict[str, Explanation] = {}
+        if explain and isinstance(retriever, Composite):
+            docs = [answer.document.id for answer in found]
+            why = dict(zip(docs, retriever.explanations(asked, docs, within=within), strict=True))
     if json:
         print_json({"results": [_as_json(answer, explain, why.get(answer.document.id)) for answer in found]})
     elif not found:
@@ -83,6 +101,53 @@ def search(
     else:
         for answer in found:
             show(answer, explain, why.get(answer.document.id))
+
+
+HOW_TO_RANK = (
+    "channel", "fusion", "weights", "alpha", "eta", "beta", "normaliser", "missing", "k1", "b", "exact", "cosine",
+)  # fmt: skip
+
+
+def pipeline_of(
+    context: typer.Context,
+    profile: Path | None,
+    channel: str,
+    method: Callable[[], Fusion],
+    k1: float,
+    b: float,
+    exact: bool,
+    cosine: bool,
+    *,
+    depth: int | None = None,
+    name: str | None = None,
+) -> Callable[[Snapshot], Retriever]:
+    """What opens the pipeline of a profile or of the options; both at once are refused before anything is opened."""
+    from lexfuse.errors import ConfigError
+    from lexfuse.pipeline import DEPTH, open_pipeline
+
+    given = [option for option in HOW_TO_RANK if _given(context, option)]
+    if profile is not None:
+        from lexfuse.profile import Profile
+
+        if given:
+            options = ", ".join(f"--{option}" for option in given)
+            raise ConfigError(f"--profile says how to rank, and so does {options}; leave one out, or change the profile")
+        read = Profile.read(profile)
+        return lambda snapshot: read.open(snapshot, name=name)
+    channels = [one.strip() for one in channel.split(",") if one.strip()]
+    alone = [option for option in given if option in HOW_TO_RANK[1:8]]
+    if alone and len(set(channels)) < 2:
+        raise ConfigError(f"--{alone[0]} is about fusing several channels; give them too: --channel bm25,dense")
+    fusion = method() if len(set(channels)) > 1 else None
+    return lambda snapshot: open_pipeline(
+        snapshot, channels, fusion, depth=depth or DEPTH, k1=k1, b=b, exact=exact, cosine=cosine, name=name
+    )
+
+
+def _given(context: typer.Context, option: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def masked(snapshot: Snapshot, filters: list[str] | None, as_of: str | None) -> Bools | None:
@@ -134,14 +199,24 @@ def show(answer: Answer, explain: bool = False, why: Explanation | None = None) 
     if place:
         line(f"   {place}", style="dim")
     screen().print(_marked(answer))
-    for source in why.parts if why else ():
+    _show_sources(why)
+    if explain:
+        _show_parts(answer)
+    line()
+
+
+def _show_sources(why: Explanation | None) -> None:
+    """What each source adds; for a reranked document also what was before."""
+    if why is None:
+        return
+    for source in why.parts:
         score = "unknown" if source.score is None else f"{source.score:.3f}"
         place = f"rank {source.rank}" if source.rank else "not ranked"
         shown = f"score {score}, {place}, normalised {source.value:.3f}{' (imputed)' if source.imputed else ''}"
         line(f"     {source.source}: {source.contribution:+.3f}  ({shown}, weight {source.weight:.2f})", style="magenta")
-    if explain:
-        _show_parts(answer)
-    line()
+    if why.before:
+        line(f"     before reranking: rank {why.before.rank}, score {why.before.score:.3f}", style="magenta")
+        _show_sources(why.before)
 
 
 def _show_parts(answer: Answer) -> None:

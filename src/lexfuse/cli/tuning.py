@@ -9,13 +9,13 @@ import typer
 
 from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, table
 from lexfuse.cli.searching import AsOf, Filters, masked
+from lexfuse.cli.weighing import runs, weights
 
 tune = typer.Typer(help="Choose parameters on judged queries (a train or dev split, never test).", no_args_is_help=True)
 
 
-@tune.callback()
-def _root() -> None:
-    pass
+tune.command()(weights)
+tune.command()(runs)
 
 
 @tune.command()
@@ -53,7 +53,7 @@ def bm25(
     judged = read_qrels(qrels, report, queries=asked.ids)
     for remark in report.lines():
         note(remark)
-    k1s, b_s = _values(k1, "k1") or K1S, _values(b, "b") or B_S
+    k1s, b_s = values_of(k1, "k1") or K1S, values_of(b, "b") or B_S
     with Index(folder) as index, index.snapshot() as snapshot, counting("trying", len(k1s) * len(b_s)) as progress:
         tuned = tune_bm25(
             snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth,
@@ -75,7 +75,8 @@ def bm25(
         note(f"the best {' and '.join(tuned.at_edge)} lies at the edge of the grid; try values beyond it")
 
 
-def _values(text: str | None, name: str) -> list[float] | None:
+def values_of(text: str | None, name: str) -> list[float] | None:
+    """The numbers of an option; None if it was not given."""
     from lexfuse.errors import ConfigError
 
     try:

@@ -92,27 +92,35 @@ def queries_at_once(queries: int, candidates: int) -> int:
     return max(1, min(queries, BLOCK * queries // max(candidates, 1)))
 
 
-def ranked(offsets: I64, scores: F64, known: Bools, order: I32) -> I32:
+def ranked(offsets: I64, scores: F64, known: Bools, listed: Bools, order: I32) -> I32:
     """The rank from 1 of every candidate among those of its query whose score is known; 0 for the others.
 
-    Scores count as 32-bit floats, as in a run; equal ones go by `order`.
+    Scores count as 32-bit floats, as in a run; equal ones go by `order`. But candidates that the source does not list and scores
+    alike share a rank: a source that says the same of thousands (0, as no word matches) does not tell them apart by their names.
 
-    >>> ranked(np.array([0, 3]), np.array([1.0, 2.0, 1.0]), np.ones(3, bool), np.array([5, 6, 4], np.int32)).tolist()
+    >>> every, three = np.ones(3, bool), np.array([5, 6, 4], np.int32)
+    >>> ranked(np.array([0, 3]), np.array([1.0, 2.0, 1.0]), every, every, three).tolist()
     [3, 1, 2]
+    >>> ranked(np.array([0, 3]), np.array([0.0, 2.0, 0.0]), every, np.array([False, True, False]), three).tolist()
+    [2, 1, 2]
     """
     single = np.where(known, scores, 0.0).astype(np.float32)
     if compiled_is_due(_STEPS * len(scores)):
         from lexfuse.fuse import loops
         from lexfuse.index.compiled import fixed
 
-        found: I32 = loops.ranked(fixed(offsets), fixed(single), fixed(known), fixed(order))
+        found: I32 = loops.ranked(fixed(offsets), fixed(single), fixed(known), fixed(listed), fixed(order))
         return found
     ranks = np.zeros(len(scores), dtype=np.int32)
     query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     at = np.flatnonzero(known)
     sorted_ = at[np.lexsort((order[at], -single[at], query[at]))]
     before = np.concatenate(([0], np.cumsum(np.bincount(query[at], minlength=len(offsets) - 1))))
-    ranks[sorted_] = np.arange(len(sorted_)) - before[query[sorted_]] + 1
+    place = np.arange(len(sorted_))
+    told = listed[sorted_] | (np.diff(query[sorted_], prepend=-1) != 0) | (np.diff(single[sorted_], prepend=np.nan) != 0)
+    told[1:] |= listed[sorted_[:-1]]
+    first = np.maximum.accumulate(np.where(told, place, 0)) if len(place) else place
+    ranks[sorted_] = first - before[query[sorted_]] + 1
     return ranks
 
 

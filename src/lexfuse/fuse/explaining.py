@@ -44,6 +44,7 @@ class Explanation:
     listed: bool  # whether some source lists it
     parts: tuple[SourcePart, ...]
     others: Mapping[str, int] = field(default_factory=dict)  # its rank under other fusions, by their names
+    before: Explanation | None = None  # why it stood where it stood before it was reranked
 
 
 def explained(union: Union, doc: str, fusion: Fusion, others: Sequence[Fusion] = ()) -> Explanation:

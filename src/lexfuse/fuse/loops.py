@@ -133,7 +133,7 @@ def _longest(offsets: I64) -> int:
 
 
 @njit(cache=True, nogil=True)
-def ranked(offsets: I64, scores: F32, known: Bools, order: I32) -> I32:
+def ranked(offsets: I64, scores: F32, known: Bools, listed: Bools, order: I32) -> I32:
     """The rank from 1 of every candidate of a query among those whose score is known; 0 for the others."""
     ranks = np.zeros(len(scores), dtype=np.int32)
     entries = np.empty(_longest(offsets), dtype=np.uint64)
@@ -145,8 +145,12 @@ def ranked(offsets: I64, scores: F32, known: Bools, order: I32) -> I32:
                 entries[size] = (_falling(scores[at]) << HALF) | np.uint64(at - begin)
                 size += 1
         by_score = _sorted(entries[:size], spare[:size], order[begin:])
+        before = np.int64(-1)
         for rank in range(size):
-            ranks[begin + np.int64(by_score[rank] & LOWER)] = rank + 1
+            at = begin + np.int64(by_score[rank] & LOWER)
+            tied = before >= 0 and not listed[at] and not listed[before] and scores[at] == scores[before]
+            ranks[at] = ranks[before] if tied else rank + 1
+            before = at
     return ranks
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 from lexfuse.errors import ConfigError
 from lexfuse.fuse.fusion import Fusion
-from lexfuse.fuse.normalise import Identity, MinMax, Normaliser, TheoreticalMinMax, ZScore
+from lexfuse.fuse.normalise import Identity, MinMax, Normaliser, Percentile, TheoreticalMinMax, ZScore
 from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fuse.scores import TM2C2, CombMax, CombMNZ, Convex
 from lexfuse.fuse.union import Missing
 
-NORMALISERS: dict[str, Normaliser] = {one.name: one for one in (MinMax(), TheoreticalMinMax(), ZScore(), Identity())}
+NORMALISERS: dict[str, Normaliser] = {
+    one.name: one for one in (MinMax(), TheoreticalMinMax(), ZScore(), Percentile(), Identity())
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from lexfuse.data.arrays import F64, Bools
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import ConfigError
 from lexfuse.fuse.union import Missing, Union
 
 LEVEL = 0.5  # what min-max gives where all scores are equal
@@ -95,31 +95,23 @@ class ZScore:
 
 @dataclass(frozen=True, slots=True)
 class Percentile:
-    """The share of all scores of the source that are lower (FUSE, section 3), by a distribution that was estimated before.
+    """The share of all scores of the source that are lower (FUSE, section 3).
 
-    `levels` are quantiles at equal steps, lowest first; between them it goes in a straight line.
+    All scores are those of a distribution that was estimated from the index and is kept with it: the same score is worth the
+    same for every query. Rankings from files have no index behind them: there, all scores are those of the whole run.
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fuse.union import union_of
-    >>> Percentile((0.0, 1.0, 8.0)).of(union_of([Run.of("a", {"q": {"x": 4.5, "y": 0.5, "z": 9.0}})]), 0).tolist()
-    [1.0, 0.75, 0.25]
+    >>> run = Run.of("a", {"q": {"x": 4.5, "y": 0.5}, "p": {"x": 9.0, "y": 0.5}})
+    >>> Percentile().of(union_of([run]), 0).round(3).tolist()
+    [0.5, 0.0, 0.75, 0.0]
     """
 
     name: ClassVar[str] = "percentile"
-    levels: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        """Refuse what is no distribution."""
-        if len(self.levels) < 2 or not np.isfinite(self.levels).all() or (np.diff(self.levels) < 0).any():
-            raise DataError("a distribution needs at least two quantiles in rising order; estimate it again")
 
     def of(self, union: Union, source: int) -> F64:
-        """The share of lower scores; equal quantiles count as the highest of them."""
-        levels = np.array(self.levels)
-        shares = np.linspace(0.0, 1.0, len(levels))
-        row = np.interp(union.scores[source], levels, shares, left=0.0, right=1.0)
-        found: F64 = np.where(union.known[source], row, np.nan)
-        return found
+        """The share of lower scores; NaN stays."""
+        return union.levels[source]().below(union.scores[source])
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -28,6 +28,7 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.fuse.aligning import aligned, best, queries_at_once, ranked
 from lexfuse.index.threads import shared_out
+from lexfuse.retrieve.levels import Levels
 from lexfuse.retrieve.retriever import Bounds
 
 
@@ -77,6 +78,7 @@ class Union:
     places: I32  # from 1; 0 where the source's list does not hold the document
     bounds: tuple[Bounds, ...]
     asked: tuple[bool, ...]  # whether a source was asked for the scores that it did not list
+    levels: tuple[Callable[[], Levels], ...]  # the distribution of each source's scores, which few fusions ask for
     guests: frozenset[int] = frozenset()  # candidates that no source lists, looked at for an explanation: nothing depends on them
 
     def __len__(self) -> int:
@@ -111,7 +113,7 @@ class Union:
         """The rank of every candidate by each source's true scores within the union; 0 where it knows none."""
         return np.stack(
             [
-                ranked(self.offsets, row, known, self.order) if (known & (places == 0)).any() else places
+                ranked(self.offsets, row, known, places > 0, self.order) if (known & (places == 0)).any() else places
                 for row, known, places in zip(self.scores, self.known, self.places, strict=True)
             ]
         )
@@ -189,6 +191,35 @@ class Union:
         )
         return block, slice(first, last), here
 
+    def only(self, sources: Sequence[int]) -> Union:
+        """The union set of some of the sources: what none of them lists is no candidate any more.
+
+        >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 9.0}}), Run.of("c", {"q": {"z": 1.0}})])
+        >>> union.only([0, 2]).names, union.only([0, 2]).doc_names()
+        (('a', 'c'), ['x', 'z'])
+        """
+        rows = list(sources)
+        kept = (self.places[rows] > 0).any(axis=0)
+        return replace(
+            self,
+            names=tuple(self.names[row] for row in rows),
+            offsets=offsets_of(np.bincount(self.query[kept], minlength=len(self.offsets) - 1)),
+            doc=self.doc[kept],
+            scores=self.scores[rows][:, kept],
+            places=self.places[rows][:, kept],
+            bounds=tuple(self.bounds[row] for row in rows),
+            asked=tuple(self.asked[row] for row in rows),
+            levels=tuple(self.levels[row] for row in rows),
+        )
+
+    def of_query(self, row: int) -> Union:
+        """The union set of one query alone.
+
+        >>> union_of([Run.of("a", {"q1": {"x": 2.0}, "q2": {"y": 1.0, "z": 0.5}})]).of_query(1).doc_names()
+        ['y', 'z']
+        """
+        return self._between(row, row + 1)[0]
+
     def rescored(self, sources: Sequence[Source], queries: Queries) -> Union:
         """The same with the true scores that sources know but did not list, and their bounds."""
         scores = self.scores.copy()
@@ -209,7 +240,8 @@ class Union:
 def union_of(runs: Sequence[Run], sources: Sequence[Source] | None = None, queries: Queries | None = None) -> Union:
     """The union set of rankings; with sources (and the queries), scores that they did not list are asked for.
 
-    A query that a run does not have is an empty ranking there; runs that share no query at all are a `DataError`.
+    A query that a run does not have is an empty ranking there; runs that share no query at all are a `DataError`. The
+    distribution of a source's scores is that of all scores in its run (`union_from` takes those that an index keeps).
 
     >>> union_of([Run.of("a", {"q1": {"x": 1.0}}), Run.of("b", {"q2": {"x": 1.0}})])
     Traceback (most recent call last):
@@ -232,7 +264,8 @@ def union_of(runs: Sequence[Run], sources: Sequence[Source] | None = None, queri
         [starts for starts, _, _ in tables], [doc for _, doc, _ in tables], [score for _, _, score in tables], len(docs)
     )
     bounds = tuple(_observed(run) for run in runs)
-    union = Union(tuple(names), all_queries, docs, offsets, doc, scores, places, bounds, (False,) * len(runs))
+    levels = tuple(cache(partial(Levels.of, run.score)) for run in runs)
+    union = Union(tuple(names), all_queries, docs, offsets, doc, scores, places, bounds, (False,) * len(runs), levels)
     return union.rescored(sources, queries) if sources is not None and queries is not None else union
 
 

@@ -27,6 +27,7 @@ _WAIT = 10_000  # milliseconds that a reader waits while another process opens, 
 WAIT_TO_WRITE = 200  # a second writer is told soon
 _AT_ONCE = 10_000  # ids in one statement
 SERIAL = "serial"  # the number of one version of a document
+_DISTRIBUTION = "distribution:"  # begins the names of settings that hold one: an older index simply has none
 
 _SCHEMA = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -266,6 +267,22 @@ class Catalog:
         """Forget a channel."""
         self.connection.execute("DELETE FROM channels WHERE name = ?", (name,))
         self.connection.execute("DELETE FROM parts WHERE channel = ?", (name,))
+        self._forget_distributions(f"{name}:")
+
+    def distributions(self) -> dict[str, Any]:
+        """The distributions of scores that were kept, as plain values by their keys: the channel, a colon, its parameters."""
+        rows = self._rows("SELECT name, value FROM meta WHERE name GLOB ? ORDER BY name", (f"{_DISTRIBUTION}*",))
+        try:
+            return {name.removeprefix(_DISTRIBUTION): orjson.loads(value) for name, value in rows}
+        except ValueError:
+            raise DataError("a distribution of scores is damaged; estimate it again", path=self.path) from None
+
+    def keep_distribution(self, key: str, values: dict[str, Any]) -> None:
+        """Keep a distribution, in the place of an older one of the same key."""
+        self.set_meta(f"{_DISTRIBUTION}{key}", values)
+
+    def _forget_distributions(self, beginning: str = "") -> None:
+        self.connection.execute("DELETE FROM meta WHERE name GLOB ?", (f"{_DISTRIBUTION}{beginning}*",))
 
     def replace_parts(self, channel: str, old: Sequence[Named], new: Named | None) -> None:
         """Put one part, or none, in the place of others, or of none."""
@@ -311,6 +328,7 @@ class Catalog:
         """Forget every document, segment and channel."""
         for table in ("segments", "tombstones", "documents", "contents", "channels", "parts"):
             self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
+        self._forget_distributions()
 
     def compact(self) -> None:
         """Give the space of deleted rows and of the write-ahead log back, as far as readers of older states allow."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
@@ -224,6 +225,20 @@ class Index:
         ()
         """
         return Channels(self.folder, self._catalog, self.changing)
+
+    def keep_distributions(self, values: Mapping[str, dict[str, Any]]) -> None:
+        """Keep distributions of scores with the index, by their keys (see `lexfuse.retrieve.distribution`).
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
+        ...     index.keep_distributions({"tfidf:{}": {"scores": 2}})
+        ...     with index.snapshot() as snapshot:
+        ...         snapshot.distributions
+        {'tfidf:{}': {'scores': 2}}
+        """
+        with self.changing():
+            for key, one in values.items():
+                self._catalog.keep_distribution(key, one)
 
     @contextmanager
     def changing(self, wait: int = WAIT_TO_WRITE) -> Iterator[None]:

@@ -156,6 +156,11 @@ class Snapshot:
             known = ", ".join(self._channels) or "none yet; add one with lexfuse index INDEX --channels dense"
             raise NotFoundError(f"the index has no channel {name!r} besides its words; it has {known}") from None
 
+    @cached_property
+    def distributions(self) -> dict[str, Any]:
+        """The distributions of scores that are kept with the index, as plain values (see `lexfuse.retrieve.distribution`)."""
+        return self._catalog.distributions()
+
     def channel_numbering(self, name: str) -> Numbering:
         """The raw numbers of the documents in the parts of a channel."""
         if name not in self._numberings:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexfuse.data.arrays import I64, Days, offsets_of
+from lexfuse.data.arrays import I64, Days
 from lexfuse.data.corpus import days
 from lexfuse.data.dates import parse_date
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.index.snapshot import Snapshot
+from lexfuse.retrieve.joining import joined_runs
 from lexfuse.retrieve.retriever import Mask, Retriever
 
 
@@ -98,13 +99,4 @@ def joined(queries: Queries, groups: list[SameDay], runs: list[Run]) -> Run:
     >>> joined(queries, [SameDay(np.array([], np.int64), queries, None)], [Run.of("x", {})]).name
     'x'
     """
-    sizes = np.zeros(len(queries), dtype=np.int64)
-    for group, run in zip(groups, runs, strict=True):
-        sizes[group.rows] = np.diff(run.offsets)
-    offsets = offsets_of(sizes)
-    doc, score = np.empty(offsets[-1], dtype=np.int32), np.empty(offsets[-1], dtype=np.float32)
-    for group, run in zip(groups, runs, strict=True):
-        within_row = np.arange(len(run.doc)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
-        places = np.repeat(offsets[:-1][group.rows], np.diff(run.offsets)) + within_row
-        doc[places], score[places] = run.doc, run.score
-    return Run(runs[0].name, queries.ids, runs[0].docs, offsets, doc, score)
+    return joined_runs(runs[0].name, queries, [group.rows for group in groups], runs)

@@ -1,35 +1,28 @@
-"""A measure over the simplex of weights: every point of a grid, without ranking anything.
-
-A measure looks only at the ranks of relevant documents, and the rank of a document is one more than the number of candidates
-with a higher fused score. So the candidates of a query are fused for every point and counted, never sorted.
-"""
+"""A measure over the simplex of weights: every point of a grid, for every judged query."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from lexfuse.data.arrays import F64, I32, I64
+from lexfuse.data.arrays import F64, I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
-from lexfuse.evaluate.alignment import Alignment, align
 from lexfuse.evaluate.bootstrap import Interval, intervals
-from lexfuse.evaluate.measures import Measure, QueryMeasure
-from lexfuse.evaluate.spelling import parse_measure
+from lexfuse.evaluate.measures import Measure
 from lexfuse.fuse.union import Union
-from lexfuse.index.compiled import fixed
-from lexfuse.index.threads import cores
+from lexfuse.tune.evaluator import WeightEvaluator
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightSurface:
     """The value of a measure for every point of weights and every judged query.
 
-    >>> surface = WeightSurface(("a", "b"), "RR", np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.5, 1.0], [0.5, 0.0]]))
+    >>> weights, values = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.5, 1.0], [0.5, 0.0]])
+    >>> surface = WeightSurface(("a", "b"), "RR", weights, values, ("q1", "q2"))
     >>> surface.means.tolist(), surface.best
     ([0.75, 0.25], 0)
     """
@@ -38,6 +31,7 @@ class WeightSurface:
     measure: str
     weights: F64  # points x sources
     values: F64  # points x queries
+    queries: tuple[str, ...]  # the columns of the values
 
     @property
     def means(self) -> F64:
@@ -48,9 +42,7 @@ class WeightSurface:
     @property
     def best(self) -> int:
         """The point of the highest mean; of equal ones the one nearest to equal weights, then the first."""
-        highest = np.flatnonzero(self.means >= self.means.max() - 1e-12)
-        away = np.abs(self.weights[highest] - 1 / len(self.sources)).sum(axis=1)
-        return int(highest[int(np.argmin(away))])
+        return best_point(self.weights, self.means)
 
     @property
     def oracle(self) -> float:
@@ -63,7 +55,22 @@ class WeightSurface:
 
     def on(self, queries: Sequence[int] | I64) -> WeightSurface:
         """The same surface over some of the queries."""
-        return replace(self, values=self.values[:, np.asarray(queries, dtype=np.int64)])
+        rows = np.asarray(queries, dtype=np.int64)
+        return replace(self, values=self.values[:, rows], queries=tuple(self.queries[row] for row in rows.tolist()))
+
+
+SAME = 1e-12  # means that differ by less are equal: sums of floats in another order
+
+
+def best_point(weights: F64, means: F64) -> int:
+    """The row of the highest mean; of equal ones the one nearest to equal weights, then the first.
+
+    >>> best_point(np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]), np.array([0.3, 0.4, 0.4]))
+    1
+    """
+    highest = np.flatnonzero(means >= means.max() - SAME)
+    away = np.abs(weights[highest] - 1 / weights.shape[1]).sum(axis=1)
+    return int(highest[int(np.argmin(away.round(12)))])
 
 
 def simplex(sources: int, step: float = 0.05) -> F64:
@@ -94,64 +101,5 @@ def surface_of(union: Union, values: F64, qrels: Qrels, measure: Measure | str, 
     >>> surface_of(union, values, Qrels.of([("q", "y", 1)]), "RR", simplex(2, 0.5)).means.tolist()
     [1.0, 0.5, 0.5]
     """
-    chosen = parse_measure(measure) if isinstance(measure, str) else measure
-    if not isinstance(chosen, QueryMeasure):
-        raise ConfigError(f"{chosen} has no value per query, so weights cannot be tuned on it; take nDCG@10 or R@100")
-    aligned = align(qrels, union.ranked_by("union", np.zeros(len(union)), max(1, len(union))))
-    table = _Hits.of(union, aligned, qrels)
-    found = np.empty((len(weights), len(aligned.queries)))
-    for point, ranks in enumerate(table.ranks(union, values, weights)):
-        found[point] = chosen.values(table.aligned(ranks))
-    return WeightSurface(union.names, str(chosen), weights, found)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Hits:
-    """The candidates that are relevant, and the alignment that their ranks go into."""
-
-    template: Alignment
-    starts: I64  # of the hits of every query of the union
-    hits: I64  # candidates
-    query: I64  # of every hit, among the evaluated ones
-    grade: I32
-
-    @classmethod
-    def of(cls, union: Union, aligned: Alignment, qrels: Qrels) -> _Hits:
-        evaluated = {name: at for at, name in enumerate(aligned.queries)}
-        hits, query, grade, counts = [], [], [], np.zeros(len(union.queries), dtype=np.int64)
-        for row, name in enumerate(union.queries):
-            if name not in evaluated:
-                continue
-            judged = {doc: value for doc, value in qrels.judged(name).items() if value > 0}
-            for at in range(int(union.offsets[row]), int(union.offsets[row + 1])):
-                value = judged.get(union.docs[int(union.doc[at])])
-                if value is not None:
-                    hits.append(at)
-                    query.append(evaluated[name])
-                    grade.append(value)
-                    counts[row] += 1
-        starts = np.concatenate(([0], np.cumsum(counts)))
-        return cls(
-            aligned, starts, np.array(hits, dtype=np.int64), np.array(query, dtype=np.int64), np.array(grade, dtype=np.int32)
-        )
-
-    def ranks(self, union: Union, values: F64, weights: F64) -> I32:
-        """The ranks of all hits for every point, computed on all cores."""
-        from lexfuse.tune.rankloops import hit_ranks
-
-        fixed_arrays = fixed(union.offsets), fixed(values), fixed(union.order)
-        hits = fixed(self.starts), fixed(self.hits)
-        blocks = [block for block in np.array_split(weights, min(4 * cores(), len(weights))) if len(block)]
-        with ThreadPoolExecutor(cores()) as pool:
-            found = list(pool.map(lambda block: hit_ranks(*fixed_arrays, fixed(block), *hits), blocks))
-        return np.concatenate(found)
-
-    def aligned(self, ranks: I32) -> Alignment:
-        """The alignment with these ranks."""
-        order = np.lexsort((ranks, self.query))
-        return replace(
-            self.template,
-            hit_query=self.query[order],
-            hit_rank=ranks[order].astype(np.int64),
-            hit_grade=self.grade[order],
-        )
+    evaluator = WeightEvaluator.of(union, values, qrels, measure)
+    return WeightSurface(union.names, str(evaluator.measure), weights, evaluator.at(weights), evaluator.queries)

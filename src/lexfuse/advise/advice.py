@@ -1,0 +1,173 @@
+"""What an advice consists of: plain values that the verdict, the report and the JSON file are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from lexfuse.advise.complementarity import Complementarity
+from lexfuse.advise.distributions import ScoreDistribution
+from lexfuse.advise.lengths import LengthBias
+from lexfuse.advise.overlap import OverlapAnalysis
+from lexfuse.evaluate.bootstrap import Interval
+
+
+class Outcome(StrEnum):
+    """How a configuration stands beside its best member.
+
+    >>> Outcome.BETTER.value
+    'better'
+    """
+
+    BETTER = "better"
+    WORSE = "worse"
+    EQUAL = "not distinguishable"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Some sources and the way they are fused; `method` is empty for a single source.
+
+    >>> Configuration(("bm25", "dense"), "tm2c2").name
+    'bm25 + dense, tm2c2'
+    """
+
+    members: tuple[str, ...]
+    method: str = ""  # a name of lexfuse.advise.trying.RECIPES: "borda", "rrf", "min-max, equal", "z-score, tuned" …
+
+    @property
+    def name(self) -> str:
+        """How it is called in tables."""
+        return " + ".join(self.members) + (f", {self.method}" if self.method else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference of means on the same queries, with what says how far to trust it.
+
+    >>> Difference(0.02, Interval(0.001, 0.04), 0.2, 0.01, 0.03, 153).outcome
+    <Outcome.BETTER: 'better'>
+    """
+
+    mean: float
+    interval: Interval  # 95 %, bootstrap over queries
+    effect_size: float  # Cohen's d of the paired differences
+    p: float
+    adjusted_p: float  # over the whole family of tests it was made in
+    queries: int
+
+    @property
+    def outcome(self) -> Outcome:
+        """Better or worse where the corrected test says so at 0.05."""
+        if not self.adjusted_p < 0.05:  # nor where there is no p
+            return Outcome.EQUAL
+        return Outcome.BETTER if self.mean > 0 else Outcome.WORSE
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One configuration and what became of it; tuned weights were chosen without the query they are measured on.
+
+    >>> Tried(Configuration(("bm25",)), (1.0,), 0.4).value
+    0.4
+    """
+
+    configuration: Configuration
+    weights: tuple[float, ...]  # of the members; those tuned on all dev queries where they are tuned; empty where none are meant
+    value: float  # mean of the measure on dev, held out by cross-validation where something was tuned
+    best_member: str = ""  # the member with the highest dev mean
+    versus_member: Difference | None = None  # None for a single source
+    milliseconds: float | None = None  # a query, median; None where nothing was timed
+    bytes: int | None = None  # on disk, of all members
+    on_front: bool = False  # on the Pareto front of quality against milliseconds and bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The one look at the test queries: single sources, the configuration chosen on dev, and what it was chosen over.
+
+    >>> Confirmation(149, {"R@100": {"bm25": 0.5}}, {}).queries
+    149
+    """
+
+    queries: int
+    means: Mapping[str, Mapping[str, float]]  # measure -> configuration name -> mean
+    versus: Mapping[str, Difference]  # of the chosen one: over each single source and over equal weights, by their names
+
+
+@dataclass(frozen=True, slots=True)
+class WeightCurve:
+    """The mean of the measure as weight moves from one source to another, with a bootstrap band and the oracle (FUSE Fig. 4).
+
+    >>> WeightCurve(("bm25", "dense"), "min-max", (0.0,), (0.4,), (Interval(0.3, 0.5),), 0.6, "").sources
+    ('bm25', 'dense')
+    """
+
+    sources: tuple[str, str]
+    normaliser: str
+    weights: tuple[float, ...]  # of the second source, rising
+    means: tuple[float, ...]
+    band: tuple[Interval, ...]
+    oracle: float  # the mean if every query had its best weight
+    words: str  # "not distinguishable from equal weights" or what else holds
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFinding:
+    """What holds for one class of queries: citation lookups, keywords, questions, whole documents.
+
+    >>> ClassFinding("citation", 12, {"bm25": 0.9}, None).queries
+    12
+    """
+
+    name: str
+    queries: int
+    means: Mapping[str, float]  # single sources and the chosen configuration, on dev queries of the class
+    own: Tried | None  # the configuration that is better for the class by cross-validation; None: the general one serves it
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCost:
+    """What one source costs; see lexfuse.retrieve.costs.
+
+    >>> SourceCost("bm25", 10, 1.5, 2.0, 100).bytes
+    10
+    """
+
+    source: str
+    bytes: int
+    p50: float  # milliseconds a query
+    p95: float
+    flops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Everything that was found out about one index and one set of judged queries.
+
+    >>> Advice.__slots__[0]
+    'collection'
+    """
+
+    collection: str  # name of the index folder or of the runs
+    measure: str
+    measures: tuple[str, ...]  # all that are reported; the first is the one decided by
+    documents: int
+    queries: int  # judged dev queries
+    folds: int
+    sources: tuple[str, ...]
+    means: Mapping[str, Mapping[str, float]]  # dev: measure -> single source or the chosen configuration -> mean
+    tried: tuple[Tried, ...]  # single sources first, then all configurations in a fixed order
+    chosen: Tried
+    words: tuple[str, ...]  # the verdict, sentence by sentence
+    confirmation: Confirmation | None = None
+    curves: tuple[WeightCurve, ...] = ()
+    distributions: tuple[ScoreDistribution, ...] = ()
+    complementarity: tuple[Complementarity, ...] = ()
+    overlaps: tuple[OverlapAnalysis, ...] = ()
+    lengths: tuple[LengthBias, ...] = ()
+    classes: tuple[ClassFinding, ...] = ()
+    costs: tuple[SourceCost, ...] = ()
+    notes: tuple[str, ...] = field(default=())  # what was left out, and why

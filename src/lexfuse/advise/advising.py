@@ -1,0 +1,224 @@
+"""The advice: everything tried on dev queries, the choice confirmed once on test queries, and why it is so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lexfuse.advise import verdict
+from lexfuse.advise.advice import Advice, SourceCost, Tried, WeightCurve
+from lexfuse.advise.choosing import best, best_members, chosen, compared, held_out_choice
+from lexfuse.advise.classes import class_findings
+from lexfuse.advise.complementarity import complementarity
+from lexfuse.advise.confirming import confirmed
+from lexfuse.advise.distributions import distributions
+from lexfuse.advise.judged import Judged
+from lexfuse.advise.lengths import LengthBias, length_bias
+from lexfuse.advise.overlap import OverlapAnalysis, overlap
+from lexfuse.advise.pareto import pareto_front
+from lexfuse.advise.trying import RECIPES, Trial, beside_equal, trials
+from lexfuse.data.arrays import I64
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.evaluate import evaluate
+from lexfuse.fuse.normalise import Normaliser, TheoreticalMinMax
+from lexfuse.fuse.scores import Convex
+from lexfuse.text.queryclass import query_class
+from lexfuse.tune.weights import tune_weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """What is known of the collection besides the rankings.
+
+    >>> Facts("legi.index", 29_104, lexical=frozenset({"bm25"})).documents
+    29104
+    """
+
+    collection: str
+    documents: int
+    lexical: frozenset[str] = frozenset()  # sources that match words; they come first
+    costs: tuple[SourceCost, ...] = ()
+    shared: frozenset[str] = frozenset()  # sources that use the same files: their bytes count once
+    text_of: Callable[[str], str] | None = None  # the text of a document
+    lengths: I64 | None = None  # words of every document of the union
+    notes: tuple[str, ...] = ()
+
+
+def advise(
+    dev: Judged,
+    test: Judged | None,
+    facts: Facts,
+    measures: Sequence[str] = ("nDCG@10", "R@100"),
+    *,
+    recipes: Sequence[str] = tuple(RECIPES),
+    folds: int = 5,
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Advice:
+    """Try everything on dev, choose, and look at test once; the first measure decides.
+
+    >>> from lexfuse.data.qrels import Qrels
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> rankings = {f"q{n}": {"x": 2.0, "y": 1.0} for n in range(6)}, {f"q{n}": {"y": 3.0, "z": 1.0} for n in range(6)}
+    >>> union = union_of([Run.of("a", rankings[0]), Run.of("b", rankings[1])])
+    >>> dev = Judged(union, Qrels.of([(f"q{n}", "y", 1) for n in range(6)]))
+    >>> advise(dev, None, Facts("toy", 3), ["RR"], recipes=["rrf", "borda"]).words[0]
+    'Do not fuse: use b alone (RR 1.000 on dev).'
+    """
+    _checked(dev, measures)
+    measure = measures[0]
+    found = trials(
+        dev.union, dev.qrels, measure, lexical=facts.lexical, recipes=recipes, folds=folds, seed=seed, progress=progress
+    )
+    queries = list(evaluate(dev.qrels, dev.singles()[0], measure).queries)
+    choice, top = chosen(found), best(found)
+    fused = best([trial for trial in found if len(trial.configuration.members) > 1])
+    tried = _on_front(_tried(found, facts, seed))
+    by_name = {each.configuration.name: each for each in tried}
+    taken = by_name[choice.configuration.name]
+    confirmation = confirmed(test, choice, top, taken.best_member, measures, seed=seed) if test else None
+    kinds = [query_class(dev.queries.query(query).text) for query in queries] if dev.queries is not None else []
+    classes = class_findings(kinds, queries, found, choice, by_name, folds=folds, seed=seed) if kinds else ()
+    again = held_out_choice(found, queries, folds=folds, seed=seed)
+    words = [
+        *verdict.choice_words(taken, by_name[top.configuration.name], measure, confirmation),
+        *([f"Its weights are {choice.words}." if choice.words else ""] if choice.tuned else []),
+        *verdict.additions(found, choice, measure),
+        verdict.counts(tried),
+        verdict.power_words(fused, best_members(found)[fused.configuration.name], measure),
+        *verdict.class_words(classes),
+        *verdict.cost_words(taken, tried),
+        verdict.choosing_words(again, best(found[: len(dev.union.names)]), measure, folds, seed),
+    ]
+    return Advice(
+        facts.collection,
+        measure,
+        tuple(measures),
+        facts.documents,
+        len(queries),
+        folds,
+        dev.union.names,
+        _means(dev, choice, measures),
+        tuple(tried),
+        taken,
+        tuple(word for word in words if word),
+        confirmation=confirmation,
+        curves=_curves(dev, measure, folds, seed),
+        distributions=distributions(dev.union, _scales(recipes)),
+        complementarity=complementarity(dev.union, dev.qrels, seed=seed),
+        overlaps=_overlaps(dev, facts, found),
+        lengths=_lengths(dev, facts),
+        classes=classes,
+        costs=facts.costs,
+        notes=facts.notes,
+    )
+
+
+def _checked(dev: Judged, measures: Sequence[str]) -> None:
+    if not measures:
+        raise ConfigError("name at least one measure to decide by, such as nDCG@10")
+    if len(dev.union.names) < 2:
+        raise ConfigError(f"advice needs at least 2 sources to fuse, got {', '.join(dev.union.names) or 'none'}")
+    judged = sum(query in dev.union.queries for query in dev.qrels.queries)
+    if judged < 2:
+        raise DataError(f"advice needs judged queries, and {judged} of the queries have judgements; check their ids")
+
+
+def _means(judged: Judged, choice: Trial, measures: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The mean of every measure for every source alone, and for the choice."""
+    runs = judged.singles()
+    if choice.fusion is not None:
+        runs.append(judged.fused(choice.configuration.members, choice.fusion, choice.configuration.name))
+    found = {run.name: evaluate(judged.qrels, run, " ".join(measures)) for run in runs}
+    return {measure: {name: each.mean(measure) for name, each in found.items()} for measure in measures}
+
+
+def _tried(found: Sequence[Trial], facts: Facts, seed: int) -> list[Tried]:
+    """All trials as plain values, the fused ones beside their best member."""
+    members = best_members(found)
+    fused = [trial for trial in found if trial.configuration.name in members]
+    versus = compared([(trial.values, members[trial.configuration.name].values) for trial in fused], seed=seed)
+    beside = dict(zip((trial.configuration.name for trial in fused), versus, strict=True))
+    costs = {cost.source: cost for cost in facts.costs}
+    result = []
+    for trial in found:
+        name, sources = trial.configuration.name, trial.configuration.members
+        timed = all(source in costs for source in sources)
+        shared = max((costs[source].bytes for source in sources if source in facts.shared), default=0) if timed else 0
+        own = sum(costs[source].bytes for source in sources if source not in facts.shared) if timed else 0
+        result.append(
+            Tried(
+                trial.configuration,
+                trial.weights,
+                trial.mean,
+                members[name].configuration.members[0] if name in members else "",
+                beside.get(name),
+                sum(costs[source].p50 for source in sources) if timed else None,
+                shared + own if timed else None,
+            )
+        )
+    return result
+
+
+def _on_front(tried: Sequence[Tried]) -> list[Tried]:
+    """The same, with those marked that nothing else beats in quality, time and bytes at once."""
+    if any(each.milliseconds is None or each.bytes is None for each in tried):
+        return list(tried)
+    points = [(each.value, float(each.milliseconds or 0), float(each.bytes or 0)) for each in tried]
+    front = pareto_front(points, (True, False, False))
+    return [replace(each, on_front=on) for each, on in zip(tried, front, strict=True)]
+
+
+def _curves(dev: Judged, measure: str, folds: int, seed: int) -> tuple[WeightCurve, ...]:
+    """The weight curve of every pair of sources by theoretical min-max."""
+    curves = []
+    names = dev.union.names
+    for first in range(len(names)):
+        for second in range(first + 1, len(names)):
+            pair = dev.union.only([first, second])
+            tuned = tune_weights(pair, Convex(None, TheoreticalMinMax()), dev.qrels, measure, folds=folds, seed=seed)
+            surface = tuned.surface
+            order = np.argsort(surface.weights[:, 1])
+            band = surface.band(seed=seed)
+            curves.append(
+                WeightCurve(
+                    (names[first], names[second]),
+                    TheoreticalMinMax.name,
+                    tuple(surface.weights[order, 1].tolist()),
+                    tuple(surface.means[order].tolist()),
+                    tuple(band[at] for at in order.tolist()),
+                    tuned.oracle,
+                    beside_equal(tuned),
+                )
+            )
+    return tuple(curves)
+
+
+def _scales(recipes: Sequence[str]) -> dict[str, Normaliser]:
+    """The normalisers that were tried, by name."""
+    used = [RECIPES[name].normaliser for name in recipes]
+    return {normaliser.name: normaliser for normaliser in used if normaliser is not None}
+
+
+def _overlaps(dev: Judged, facts: Facts, found: Sequence[Trial]) -> tuple[OverlapAnalysis, ...]:
+    """The best source that matches words against every source that does not."""
+    if dev.queries is None or facts.text_of is None:
+        return ()
+    names = dev.union.names
+    alone = {trial.configuration.members[0]: trial for trial in found if len(trial.configuration.members) == 1}
+    words = [name for name in names if name in facts.lexical]
+    if not words:
+        return ()
+    lexical = max(words, key=lambda name: alone[name].mean)
+    others = [name for name in names if name not in facts.lexical]
+    runs = {name: dev.alone(name) for name in (lexical, *others)}
+    return tuple(overlap(dev.queries, dev.qrels, (runs[lexical], runs[name]), facts.text_of) for name in others)
+
+
+def _lengths(dev: Judged, facts: Facts) -> tuple[LengthBias, ...]:
+    if facts.lengths is None:
+        return ()
+    return tuple(length_bias(run.name, run, facts.lengths, dev.qrels) for run in dev.singles())

@@ -1,0 +1,11 @@
+"""Charts as SVG text, made from plain values: no dependency, no script, the same bytes for the same data.
+
+Colours, sizes and print rules live in chart.css, which a page embeds once and `standalone` puts into a file of its own. Every
+chart is drawn about 360 units wide, so that its words stay readable on a telephone; wide screens set them side by side.
+"""
+
+from lexfuse.advise.charts.frame import Labels
+from lexfuse.advise.charts.lines import Level, Mark, Series, line_chart
+from lexfuse.advise.charts.svg import Size, standalone
+
+__all__ = ["Labels", "Level", "Mark", "Series", "Size", "line_chart", "standalone"]

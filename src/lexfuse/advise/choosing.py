@@ -1,0 +1,113 @@
+"""Which configuration to take: differences with what says how far to trust them, and a choice that prefers what is simple.
+
+The highest mean of hundreds of configurations is partly luck. So the choice is not the highest but, of those whose distance to
+it is within one standard error of their paired difference, the one with the fewest sources; then one without tuned weights; then
+the highest. Adding a source must be worth more than the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lexfuse.advise.advice import Difference
+from lexfuse.advise.trying import Trial
+from lexfuse.data.arrays import F64
+from lexfuse.evaluate.bootstrap import Interval, intervals
+from lexfuse.evaluate.choices import Correction, PairedTest
+from lexfuse.evaluate.correction import adjusted
+from lexfuse.evaluate.joint import jointly_adjusted
+from lexfuse.evaluate.significance import differences, effect_size, paired_test
+from lexfuse.tune.folds import folds_of
+
+
+def compared(pairs: Sequence[tuple[F64, F64]], *, seed: int = 0) -> list[Difference]:
+    """The difference of each pair of values per query; all of them are one family.
+
+    p is that of the paired t-test. It is corrected by max-T where all pairs are over the same queries, by Holm's method if not.
+
+    >>> compared([(np.array([0.9, 0.8, 0.9, 0.7]), np.array([0.5, 0.6, 0.4, 0.5]))])[0].outcome
+    <Outcome.BETTER: 'better'>
+    """
+    columns = [differences(first, second) for first, second in pairs]
+    p = [paired_test(PairedTest.T, column, np.zeros(len(column)), seed=seed).p for column in columns]
+    same = len({len(column) for column in columns}) == 1
+    corrected = jointly_adjusted(columns, seed=seed) if same and len(columns) > 1 else adjusted(p, Correction.HOLM)
+    around = _intervals(columns, seed)
+    return [
+        Difference(float(column.mean()), interval, effect_size(column), each, float(both), len(column))
+        for column, interval, each, both in zip(columns, around, p, corrected, strict=True)
+    ]
+
+
+def best_members(trials: Sequence[Trial]) -> dict[str, Trial]:
+    """For every fused configuration by its name, the member with the highest mean of its own.
+
+    >>> from lexfuse.advise.advice import Configuration
+    >>> single = [Trial(Configuration((name,)), None, (1.0,), np.array([value])) for name, value in (("a", 0.2), ("b", 0.3))]
+    >>> fused = Trial(Configuration(("a", "b"), "rrf"), None, (1.0, 1.0), np.array([0.5]))
+    >>> best_members([*single, fused])["a + b, rrf"].configuration.name
+    'b'
+    """
+    alone = {trial.configuration.members[0]: trial for trial in trials if len(trial.configuration.members) == 1}
+    fused = [trial.configuration for trial in trials if len(trial.configuration.members) > 1]
+    return {each.name: max((alone[member] for member in each.members), key=lambda trial: trial.mean) for each in fused}
+
+
+def best(trials: Sequence[Trial]) -> Trial:
+    """The one with the highest mean; of equal ones that with fewer sources, then the first.
+
+    >>> from lexfuse.advise.advice import Configuration
+    >>> best([Trial(Configuration((name,)), None, (1.0,), np.array([0.5])) for name in "ab"]).configuration.name
+    'a'
+    """
+    return max(trials, key=lambda trial: (round(trial.mean, 12), -len(trial.configuration.members)))
+
+
+def chosen(trials: Sequence[Trial]) -> Trial:
+    """The simplest configuration within one standard error of the best.
+
+    >>> from lexfuse.advise.advice import Configuration
+    >>> alone = Trial(Configuration(("a",)), None, (1.0,), np.array([0.5, 0.4, 0.6, 0.5]))
+    >>> fused = Trial(Configuration(("a", "b"), "rrf"), None, (1.0, 1.0), np.array([0.6, 0.3, 0.7, 0.5]))
+    >>> chosen([alone, fused]) is alone
+    True
+    """
+    first = best(trials)
+    near = [trial for trial in trials if trial is first or _within_one_error(first.values, trial.values)]
+    return min(near, key=lambda trial: (len(trial.configuration.members), trial.tuned, -round(trial.mean, 12)))
+
+
+def held_out_choice(trials: Sequence[Trial], queries: Sequence[str], *, folds: int, seed: int = 0) -> F64:
+    """What the choice itself is worth, query by query: it is made again without each fold, and measured on the fold.
+
+    >>> from lexfuse.advise.advice import Configuration
+    >>> alone = Trial(Configuration(("a",)), None, (1.0,), np.array([0.5, 0.4, 0.6, 0.5]))
+    >>> held_out_choice([alone], ["q1", "q2", "q3", "q4"], folds=2).tolist()
+    [0.5, 0.4, 0.6, 0.5]
+    """
+    values = np.empty(len(queries))
+    fold = folds_of(queries, folds, seed)
+    for number in range(folds):
+        held = fold == number
+        again = [replace(trial, values=trial.values[~held]) for trial in trials]
+        values[held] = trials[again.index(chosen(again))].values[held]
+    return values
+
+
+def _intervals(columns: Sequence[F64], seed: int) -> list[Interval]:
+    """Bootstrap intervals of columns, those over equally many queries from the same draws."""
+    found: dict[int, Interval] = {}
+    for length in {len(column) for column in columns}:
+        some = [at for at, column in enumerate(columns) if len(column) == length]
+        found |= dict(zip(some, intervals([columns[at] for at in some], seed=seed), strict=True))
+    return [found[at] for at in range(len(columns))]
+
+
+def _within_one_error(first: F64, second: F64) -> bool:
+    difference = differences(first, second)
+    if len(difference) < 2:
+        return not difference.any()
+    return bool(difference.mean() <= difference.std(ddof=1) / np.sqrt(len(difference)))

@@ -1,0 +1,246 @@
+"""``lexfuse advise``: whether to fuse, what, and how; with the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, table, working
+from lexfuse.cli.searching import K1, AsOf, B, Filters, masked
+
+if TYPE_CHECKING:
+    from lexfuse.advise.advice import Advice, Tried
+    from lexfuse.advise.judged import Judged
+    from lexfuse.data.qrels import Qrels
+    from lexfuse.data.report import Report
+    from lexfuse.profile import PipelineChoice, Profile
+
+SHOWN = 10  # configurations on the screen
+
+
+def advise(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[INDEX QUERIES] QRELS", help="The index, the queries, and judgements to choose on (train or dev)."
+        ),
+    ],
+    runs: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="A TREC run of any system in the place of INDEX and QUERIES. May be repeated."),
+    ] = None,
+    test_qrels: Annotated[
+        Path | None, typer.Option("--test-qrels", help="Judgements of a test split, looked at once, to confirm the choice.")
+    ] = None,
+    channels: Annotated[
+        str, typer.Option("--channels", help="Sources to try: bm25,tfidf,dense. All that the index has if not given.")
+    ] = "",
+    measure: Annotated[
+        str, typer.Option("--measure", "-m", help="Measures to report; the first decides: 'R@100 nDCG@10'")
+    ] = "nDCG@10 R@100",
+    depth: Annotated[int, typer.Option(help="How many documents each source gives a query.")] = 1000,
+    k1: K1 = 1.2,
+    b: B = 0.75,
+    folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 5,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    before_query_date: Annotated[
+        bool, typer.Option("--before-query-date", help="Only documents dated before the query.")
+    ] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for report.html, advice.json and profile.toml.")] = Path(
+        "advice"
+    ),
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Try every subset of the sources by every fusion, and say whether to fuse, with evidence.
+
+    lexfuse advise legi.index data/legi data/legi/qrels/dev.tsv --test-qrels data/legi/qrels/test.tsv -m R@100 -o advice
+
+    lexfuse advise dev.tsv --run bm25.trec --run dense.trec -m nDCG@10
+    """
+    from lexfuse.data.report import Report
+    from lexfuse.errors import ConfigError
+
+    report = Report(skip_bad=skip_bad)
+    asked = None
+    if runs:
+        if len(paths) != 1:
+            raise ConfigError(f"with --run give the judgements alone, got {len(paths)} paths: {', '.join(map(str, paths))}")
+        found = _of_runs(runs, paths[0], test_qrels, measure.split(), folds, report)
+    elif len(paths) != 3:
+        raise ConfigError(f"give INDEX, QUERIES and QRELS, or one QRELS with --run for each TREC run; got {len(paths)} paths")
+    else:
+        asked = _Asked(paths[1], paths[2], test_qrels, filters, as_of, before_query_date, depth, k1, b)
+        found = _of_index(paths[0], asked, channels, measure.split(), folds, report)
+    _written(found, out, asked)
+    if json:
+        from lexfuse.advise.asjson import advice_json
+
+        print_json(advice_json(found))
+    else:
+        _show(found, out)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked of an index."""
+
+    queries: Path
+    qrels: Path
+    test_qrels: Path | None
+    filters: list[str] | None
+    as_of: str | None
+    before_query_date: bool
+    depth: int
+    k1: float
+    b: float
+
+
+def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], folds: int, report: Report) -> Advice:
+    from lexfuse.advise.advising import advise as advised
+    from lexfuse.advise.gathering import facts_of, judged_by, sources_of, usable_recipes
+    from lexfuse.advise.trying import configurations
+    from lexfuse.data.formats import read_queries
+    from lexfuse.data.judgements import read_qrels
+    from lexfuse.index.index import Index
+
+    queries = read_queries(asked.queries, report)
+    qrels = read_qrels(asked.qrels, report, queries=queries.ids)
+    test_qrels = read_qrels(asked.test_qrels, report, queries=queries.ids) if asked.test_qrels else None
+    _tell(report)
+    _apart(qrels, test_qrels)
+    with Index(folder) as index, index.snapshot() as snapshot:
+        within = masked(snapshot, asked.filters, asked.as_of)
+        with working("asking every source"):
+            sources = sources_of(snapshot, [one.strip() for one in channels.split(",") if one.strip()], k1=asked.k1, b=asked.b)
+
+            def judged(some: Qrels) -> Judged:
+                return judged_by(sources, queries, some, asked.depth, within=within, before_query_date=asked.before_query_date)
+
+            dev = judged(qrels)
+            test = judged(test_qrels) if test_qrels is not None else None
+            facts = facts_of(snapshot, sources, queries, folder.name)
+        recipes, left_out = usable_recipes(dev.union)
+        facts = replace(facts, notes=(*facts.notes, *left_out))
+        with counting("trying", configurations(len(sources), len(recipes))) as progress:
+            return advised(dev, test, facts, measures, recipes=recipes, folds=folds, progress=progress)
+
+
+def _of_runs(runs: list[Path], qrels: Path, test_qrels: Path | None, measures: list[str], folds: int, report: Report) -> Advice:
+    from lexfuse.advise.advising import Facts
+    from lexfuse.advise.advising import advise as advised
+    from lexfuse.advise.gathering import judged_runs, usable_recipes
+    from lexfuse.advise.trying import configurations
+    from lexfuse.data.judgements import read_qrels
+    from lexfuse.data.trec import read_run
+
+    with working("reading"):
+        read = [read_run(path, report=report) for path in runs]
+        judgements = read_qrels(qrels, report)
+        test = read_qrels(test_qrels, report) if test_qrels else None
+    _tell(report)
+    _apart(judgements, test)
+    dev = judged_runs(read, judgements)
+    recipes, left_out = usable_recipes(dev.union)
+    asked = "scores that a run does not hold count as the lowest of its list; for TM2C2 the first run counts as lexical"
+    facts = Facts(" + ".join(dev.union.names), len(dev.union.docs), frozenset({read[0].name}), notes=(asked, *left_out))
+    with counting("trying", configurations(len(read), len(recipes))) as progress:
+        return advised(
+            dev, judged_runs(read, test) if test else None, facts, measures, recipes=recipes, folds=folds, progress=progress
+        )
+
+
+def _tell(report: Report) -> None:
+    for remark in report.lines():
+        note(remark)
+
+
+def _apart(dev: Qrels, test: Qrels | None) -> None:
+    """Refuse test queries that were chosen on."""
+    from lexfuse.errors import ConfigError
+
+    both = sorted(set(dev.queries) & set(test.queries)) if test is not None else []
+    if both:
+        raise ConfigError(
+            f"{len(both)} queries are judged both to choose on and to test, first {both[0]!r}; give a test split of its own"
+        )
+
+
+def _show(advice: Advice, out: Path) -> None:
+    """The verdict, the best configurations, and where the rest is."""
+    for words in advice.words:
+        line(words, style="bold" if words is advice.words[0] else "")
+    line()
+    best = sorted(advice.tried, key=lambda each: -each.value)[:SHOWN]
+    rows = [
+        (
+            each.configuration.name, each.value, each.versus_member.mean if each.versus_member else None,
+            each.versus_member.adjusted_p if each.versus_member else None,
+            f"{each.milliseconds:.1f}" if each.milliseconds is not None else None,
+            f"{each.bytes / 1e6:.1f}" if each.bytes is not None else None,
+        )
+        for each in best
+    ]  # fmt: skip
+    columns = ["configuration", advice.measure, "over its best member", "adj. p", "ms", "MB"]
+    table(f"the best {len(rows)} of {len(advice.tried)} on {advice.queries:,} dev queries", columns, rows)
+    for remark in advice.notes:
+        note(remark)
+    line(f"{out}: report.html, advice.json" + (", profile.toml" if (out / "profile.toml").exists() else ""))
+
+
+def _written(advice: Advice, out: Path, searched: _Asked | None) -> None:
+    """The report, the figures and, for an index, the profile."""
+    import orjson
+
+    from lexfuse.advise.asjson import advice_json
+    from lexfuse.advise.report import report_of
+    from lexfuse.data.files import written_file
+
+    out.mkdir(parents=True, exist_ok=True)
+    with written_file(out / "report.html") as file:
+        file.write(report_of(advice).encode())
+    with written_file(out / "advice.json") as file:
+        file.write(orjson.dumps(advice_json(advice), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    if searched is not None:
+        _profile(advice, searched).write(out / "profile.toml")
+
+
+def _profile(advice: Advice, searched: _Asked) -> Profile:
+    """The chosen configuration, and those of query classes that have one of their own, with what speaks for them."""
+    from lexfuse.profile import Profile
+    from lexfuse.text.queryclass import QueryClass
+
+    classes = {QueryClass(each.name): _pipeline(each.own, searched) for each in advice.classes if each.own is not None}
+    evidence: dict[str, str | int | float] = {
+        "measure": advice.measure,
+        "dev": round(advice.chosen.value, 4),
+        "dev_queries": advice.queries,
+        "words": " ".join(advice.words),
+    }
+    if advice.confirmation is not None:
+        test = advice.confirmation.means[advice.measure][advice.chosen.configuration.name]
+        evidence |= {"test": round(test, 4), "test_queries": advice.confirmation.queries}
+    return Profile(_pipeline(advice.chosen, searched), classes, f"advised for {advice.collection}", "", searched.depth, evidence)
+
+
+def _pipeline(tried: Tried, searched: _Asked) -> PipelineChoice:
+    from lexfuse.advise.trying import RECIPES
+    from lexfuse.fuse.methods import FusionOptions
+    from lexfuse.fuse.scores import Convex
+    from lexfuse.profile import ChannelChoice, FusionChoice, PipelineChoice
+
+    configuration = tried.configuration
+    channels = tuple(
+        ChannelChoice(name, searched.k1, searched.b) if name == "bm25" else ChannelChoice(name) for name in configuration.members
+    )
+    if not configuration.method:
+        return PipelineChoice(channels)
+    recipe = RECIPES[configuration.method]
+    options = FusionOptions()
+    if isinstance(recipe.fusion, Convex) and recipe.normaliser is not None:
+        options = FusionOptions(weights=tried.weights if recipe.tuned else (), normalisers=(recipe.normaliser.name,))
+    return PipelineChoice(channels, FusionChoice(recipe.fusion.name, options))

@@ -1,0 +1,264 @@
+"""``lexfuse tune weights`` and ``lexfuse tune runs``: weights of sources, chosen on judged queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.fusing import MissingName, Normaliser, chosen
+from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, table, working
+from lexfuse.cli.searching import K1, AsOf, B, Channel, Filters, masked
+
+if TYPE_CHECKING:
+    from lexfuse.data.qrels import Qrels
+    from lexfuse.data.queries import Queries
+    from lexfuse.fuse.fusion import Fusion
+    from lexfuse.fuse.union import Union
+    from lexfuse.index.snapshot import Snapshot
+    from lexfuse.retrieve.retriever import Retriever
+    from lexfuse.tune.classes import ClassWeights
+    from lexfuse.tune.constants import Trial, TunedConstants
+    from lexfuse.tune.weights import TunedWeights
+
+QrelsFile = Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements of a train or dev split.")]
+Tuned = Annotated[str, typer.Option("--fusion", help="A fusion with weights: tm2c2, convex, rrf or srrf.")]
+MeasureName = Annotated[str, typer.Option("--measure", "-m", help="What to make as high as possible.")]
+Step = Annotated[float, typer.Option("--step", help="Step of the first grid of weights.")]
+Folds = Annotated[int, typer.Option("--folds", help="Folds of the cross-validation.")]
+Etas = Annotated[str, typer.Option("--eta", help="rrf, srrf: values of the constant to try: 5,20,60")]
+EtaEach = Annotated[bool, typer.Option("--eta-each", help="Try every combination of one eta a source.")]
+Betas = Annotated[str, typer.Option("--beta", help="srrf: values of beta to try: 20,40,100")]
+Depths = Annotated[str, typer.Option("--depths", help="Depths of the lists to try: 100,1000")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Save everything that was found as JSON.")]
+
+
+def weights(
+    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
+    queries: Annotated[
+        Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")
+    ],
+    qrels: QrelsFile,
+    channel: Channel = "bm25,dense",
+    fusion: Tuned = "tm2c2",
+    normaliser: Normaliser = "",
+    missing: MissingName = "",
+    measure: MeasureName = "nDCG@10",
+    depth: Annotated[int, typer.Option(help="How many documents a query each channel ranks.")] = 1000,
+    step: Step = 0.05,
+    folds: Folds = 5,
+    eta: Etas = "",
+    eta_each: EtaEach = False,
+    beta: Betas = "",
+    depths: Depths = "",
+    bm25: Annotated[bool, typer.Option("--bm25", help="Tune k1 and b together with the weights.")] = False,
+    classes: Annotated[bool, typer.Option("--classes", help="See whether kinds of queries need weights of their own.")] = False,
+    k1: K1 = 1.2,
+    b: B = 0.75,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    out: Out = None,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Weights of several channels: the best, what they are worth on other queries, and whether equal ones do as well.
+
+    lexfuse tune weights legi.index data/legi data/legi/qrels/dev.tsv --channel bm25,dense -m R@100
+    """
+    from lexfuse.data.formats import read_queries
+    from lexfuse.data.judgements import read_qrels
+    from lexfuse.data.report import Report
+    from lexfuse.fuse.asking import union_from
+    from lexfuse.index.index import Index
+    from lexfuse.retrieve.opening import open_retriever
+
+    method = chosen(fusion, "", None, "", None, normaliser, missing)
+    report = Report(skip_bad=skip_bad)
+    asked = read_queries(queries, report)
+    judged = read_qrels(qrels, report, queries=asked.ids)
+    for remark in report.lines():
+        note(remark)
+    asked = asked.select([asked.ids.ordinal(query) for query in judged.queries])
+    with Index(folder) as index, index.snapshot() as snapshot:
+        names = list(dict.fromkeys(one.strip() for one in channel.split(",")))
+        retrievers = [open_retriever(snapshot, one, k1=k1, b=b) for one in names]
+        within = masked(snapshot, filters, as_of)
+        if bm25:
+            _refuse_with_bm25(names, eta, beta, depths, classes)
+            found = _jointly(snapshot, asked, judged, measure, retrievers, method, depth, within, (step, folds))
+            _tell(found.tuned, found, (), out, json)
+            return
+        with working("searching"):
+            union = union_from(retrievers, asked, depth, within=within, missing=method.missing)
+    _tune(union, method, judged, measure, (step, folds), (eta, eta_each, beta, depths), asked if classes else None, out, json)
+
+
+def runs(
+    qrels: QrelsFile,
+    files: Annotated[list[Path], typer.Argument(metavar="RUN...", help="TREC runs of the same queries, plain or .gz.")],
+    fusion: Tuned = "tm2c2",
+    normaliser: Normaliser = "",
+    missing: MissingName = "",
+    measure: MeasureName = "nDCG@10",
+    step: Step = 0.05,
+    folds: Folds = 5,
+    eta: Etas = "",
+    eta_each: EtaEach = False,
+    beta: Betas = "",
+    depths: Depths = "",
+    queries: Annotated[
+        Path | None, typer.Option("--queries", help="Queries, to see whether kinds of them need weights of their own.")
+    ] = None,
+    out: Out = None,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """The same for runs of any systems; a score that a run does not hold is the lowest of its list.
+
+    lexfuse tune runs qrels/dev.tsv bm25.trec dense.trec --fusion rrf --eta 5,20,60
+    """
+    from lexfuse.data.formats import read_queries
+    from lexfuse.data.judgements import read_qrels
+    from lexfuse.data.report import Report
+    from lexfuse.data.trec import read_run
+    from lexfuse.fuse.union import union_of
+
+    method = chosen(fusion, "", None, "", None, normaliser, missing)
+    report = Report(skip_bad=skip_bad)
+    with working("reading"):
+        judged = read_qrels(qrels, report)
+        union = union_of([read_run(path, report=report) for path in files])
+        asked = read_queries(queries, report) if queries is not None else None
+    for remark in report.lines():
+        note(remark)
+    _tune(union, method, judged, measure, (step, folds), (eta, eta_each, beta, depths), asked, out, json)
+
+
+def _tune(
+    union: Union,
+    fusion: Fusion,
+    qrels: Qrels,
+    measure: str,
+    how: tuple[float, int],
+    tried: tuple[str, bool, str, str],
+    queries: Queries | None,
+    out: Path | None,
+    json: bool,
+) -> None:
+    from lexfuse.tune.classes import classes_of, tune_classes
+    from lexfuse.tune.constants import tune_constants
+    from lexfuse.tune.weights import tune_weights
+
+    step, folds = how
+    trials = _trials(union, fusion, *tried)
+    with working("tuning"):
+        constants = tune_constants(trials, qrels, measure, step=step, folds=folds) if trials else None
+        tuned = constants.tuned if constants else tune_weights(union, fusion, qrels, measure, step=step, folds=folds)
+        kinds: tuple[ClassWeights, ...] = ()
+        if queries is not None:
+            best = trials[constants.best] if constants else None
+            over, method = (best.union, best.fusion) if best else (union, fusion)
+            kinds = tune_classes(over, method, qrels, measure, classes_of(queries), step=step, folds=folds)
+    _tell(tuned, constants, kinds, out, json)
+
+
+def _trials(union: Union, fusion: Fusion, eta: str, eta_each: bool, beta: str, depths: str) -> list[Trial]:
+    """What is to be tried besides weights; nothing if no list was given."""
+    from dataclasses import replace
+
+    from lexfuse.cli.tuning import values_of
+    from lexfuse.errors import ConfigError
+    from lexfuse.fuse.ranks import ReciprocalRank, SmoothReciprocalRank
+    from lexfuse.tune.constants import depth_trials, eta_trials
+
+    etas, betas = values_of(eta or None, "eta") or [], values_of(beta or None, "beta") or []
+    if (etas or betas) and not isinstance(fusion, ReciprocalRank | SmoothReciprocalRank):
+        raise ConfigError(f"--eta and --beta are for rrf and srrf; the fusion is {fusion.name}")
+    if eta_each and not etas:
+        raise ConfigError("--eta-each needs values to combine; give --eta 5,20,60")
+    wanted = values_of(depths or None, "depths") or []
+    if any(one != int(one) for one in wanted):
+        raise ConfigError(f"--depths takes whole numbers, got {depths!r}")
+    cuts = list(depth_trials(union, fusion, [int(one) for one in wanted]))
+    if not isinstance(fusion, ReciprocalRank | SmoothReciprocalRank) or not (etas or betas):
+        return cuts
+    if not cuts:
+        return list(eta_trials(union, fusion, etas, betas, each=eta_each))
+    return [
+        replace(trial, name=f"{deep.name}, {trial.name}")
+        for deep in cuts
+        for trial in eta_trials(deep.union, fusion, etas, betas, each=eta_each)
+    ]
+
+
+def _jointly(
+    snapshot: Snapshot,
+    queries: Queries,
+    qrels: Qrels,
+    measure: str,
+    retrievers: list[Retriever],
+    fusion: Fusion,
+    depth: int,
+    within: Any,
+    how: tuple[float, int],
+) -> TunedConstants:
+    from lexfuse.tune.bm25 import B_S, K1S
+    from lexfuse.tune.jointly import tune_jointly
+
+    others = [one for one in retrievers if one.name != "bm25"]
+    with counting("trying k1 and b", len(K1S) * len(B_S)) as progress:
+        return tune_jointly(
+            snapshot,
+            queries,
+            qrels,
+            measure,
+            others,
+            fusion,
+            depth=depth,
+            within=within,
+            step=how[0],
+            folds=how[1],
+            progress=progress,
+        )
+
+
+def _refuse_with_bm25(names: list[str], eta: str, beta: str, depths: str, classes: bool) -> None:
+    from lexfuse.errors import ConfigError
+
+    if names[0] != "bm25" or len(names) < 2:
+        raise ConfigError(f"--bm25 needs bm25 as the first of several channels, got {', '.join(names)}")
+    if eta or beta or depths or classes:
+        raise ConfigError("--bm25 tries k1 and b only; leave out --eta, --beta, --depths and --classes")
+
+
+def _tell(
+    tuned: TunedWeights, constants: TunedConstants | None, kinds: tuple[ClassWeights, ...], out: Path | None, json: bool
+) -> None:
+    import orjson
+
+    from lexfuse.data.files import written_file
+
+    found = constants.as_json() if constants else tuned.as_json()
+    if kinds:
+        found |= {"classes": [one.as_json() for one in kinds]}
+    if out is not None:
+        with written_file(out) as file:
+            file.write(orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    if json:
+        print_json(found)
+        return
+    if constants is not None:
+        rows = list(zip(constants.trials, constants.values, strict=True))
+        table(tuned.measure, ["tried, each with its best weights", "mean"], rows)
+    if len(tuned.sources) == 2:
+        band = tuned.surface.band()
+        shown = zip(tuned.surface.weights[::-1], tuned.surface.means[::-1].tolist(), band[::-1], strict=True)
+        table(
+            f"{tuned.measure} on {len(tuned.queries):,} queries",
+            [f"weight of {tuned.sources[1]}", "mean", "95 % low", "high"],
+            [(f"{pair[1]:g}", mean, one.low, one.high) for pair, mean, one in shown],
+        )
+    line((constants or tuned).words())
+    for one in kinds:
+        line(one.words)

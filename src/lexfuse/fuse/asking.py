@@ -1,0 +1,55 @@
+"""Several retrievers asked at once, and what they say as one union set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.fuse.union import Missing, Union, union_of
+from lexfuse.retrieve.distribution import levels_of
+from lexfuse.retrieve.retriever import Mask, Retriever
+
+
+def runs_from(retrievers: Sequence[Retriever], queries: Queries, depth: int, *, within: Mask | None = None) -> list[Run]:
+    """The best `depth` documents of each retriever, all asked at the same time.
+
+    >>> runs_from([], Queries.of([]), 10)
+    []
+    """
+    with ThreadPoolExecutor(max(len(retrievers), 1)) as pool:
+        return list(pool.map(lambda one: one.retrieve(queries, depth, within=within), retrievers))
+
+
+def union_from(
+    retrievers: Sequence[Retriever],
+    queries: Queries,
+    depth: int,
+    *,
+    within: Mask | None = None,
+    missing: Missing = Missing.RESCORE,
+) -> Union:
+    """The candidates of every query with what each retriever says about them, its bounds and the levels that the index keeps.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.index.index import Index
+    >>> from lexfuse.retrieve.bm25 import BM25
+    >>> from lexfuse.retrieve.tfidf import TfIdf
+    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         union = union_from([BM25(snapshot), TfIdf(snapshot)], Queries.of([Query("q", "loi", "fr")]), 10)
+    >>> union.names, union.doc_names(), union.bounds[0].low
+    (('bm25', 'tfidf'), ['a'], 0.0)
+    """
+    runs = runs_from(retrievers, queries, depth, within=within)
+    union = union_of(runs, retrievers if missing is Missing.RESCORE else None, queries)
+    return replace(
+        union,
+        bounds=tuple(retriever.bounds for retriever in retrievers),
+        levels=tuple(levels_of(retriever) for retriever in retrievers),
+    )

@@ -1,0 +1,143 @@
+"""The choices that make a search pipeline: channels, a fusion, rerankers; each checked as soon as it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from lexfuse.errors import ConfigError
+from lexfuse.fuse.fusion import Fusion
+from lexfuse.fuse.methods import FusionOptions, fusion_of
+from lexfuse.fuse.scores import TM2C2
+from lexfuse.index.channel import TAKEN, ChannelKind
+from lexfuse.index.snapshot import Snapshot
+from lexfuse.pipeline import fused
+from lexfuse.rerank.rescore import DEPTH, Rescore
+from lexfuse.retrieve.opening import open_retriever
+from lexfuse.retrieve.retriever import Retriever
+
+K1, B = 1.2, 0.75  # of BM25, where none are given
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelChoice:
+    """A channel of the index and how it is searched; None is the usual value.
+
+    >>> ChannelChoice("dense", k1=0.9)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: channel 'dense' has no k1 and no b; only bm25 has
+    """
+
+    name: str
+    k1: float | None = None
+    b: float | None = None
+    exact: bool = False
+    cosine: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that the channel cannot have."""
+        if self.name != "bm25" and (self.k1, self.b) != (None, None):
+            raise ConfigError(f"channel {self.name!r} has no k1 and no b; only bm25 has")
+        if self.k1 is not None and not 0 <= self.k1 < float("inf"):
+            raise ConfigError(f"k1 must be 0 or more, got {self.k1}; 1.2 is usual")
+        if self.b is not None and not 0 <= self.b <= 1:
+            raise ConfigError(f"b must lie between 0 and 1, got {self.b}; 0.75 is usual")
+
+    def open(self, snapshot: Snapshot, name: str | None = None) -> Retriever:
+        """The retriever; a channel that the index lacks is a `NotFoundError` that lists those it has."""
+        if self.cosine and (self.name in TAKEN or self._kind(snapshot) is not ChannelKind.SPARSE):
+            raise ConfigError(f"channel {self.name!r} has no cosine to choose; only channels of learned sparse vectors have")
+        k1, b = K1 if self.k1 is None else self.k1, B if self.b is None else self.b
+        return open_retriever(snapshot, self.name, k1=k1, b=b, exact=self.exact, cosine=self.cosine, name=name)
+
+    def _kind(self, snapshot: Snapshot) -> ChannelKind:
+        return snapshot.channel(self.name).named.settings.kind
+
+
+@dataclass(frozen=True, slots=True)
+class FusionChoice:
+    """A fusion by its name, with its options.
+
+    >>> FusionChoice("convex", FusionOptions(weights=(0.4, 0.6))).fusion.weights(2).tolist()
+    [0.4, 0.6]
+    """
+
+    method: str = TM2C2.name
+    options: FusionOptions = field(default_factory=FusionOptions)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no fusion."""
+        fusion_of(self.method, self.options)
+
+    @property
+    def fusion(self) -> Fusion:
+        """The fusion itself."""
+        return fusion_of(self.method, self.options)
+
+    def check(self, channels: int) -> None:
+        """Refuse a fusion that does not fit so many channels.
+
+        >>> FusionChoice("convex", FusionOptions(weights=(0.4, 0.6))).check(3)
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.ConfigError: the fusion convex has 2 weights for 3 channels; give one each
+        """
+        for what in ("weights", "eta", "normalisers"):
+            given = len(getattr(self.options, what))
+            if given not in (0, channels) and (given > 1 or what == "weights"):
+                raise ConfigError(f"the fusion {self.method} has {given} {what} for {channels} channels; give one each")
+
+
+@dataclass(frozen=True, slots=True)
+class RerankChoice:
+    """A channel whose exact scores rerank the first documents.
+
+    >>> RerankChoice("colbert").depth
+    100
+    """
+
+    channel: str
+    depth: int = DEPTH
+
+    def __post_init__(self) -> None:
+        """Refuse a depth that leaves nothing to rerank."""
+        if self.depth < 1:
+            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineChoice:
+    """Channels, how they become one ranking, and what reranks it.
+
+    >>> PipelineChoice((ChannelChoice("bm25"), ChannelChoice("bm25")))
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: channel 'bm25' is given twice; give each channel once
+    """
+
+    channels: tuple[ChannelChoice, ...]
+    fusion: FusionChoice | None = None  # TM2C2 where there are several channels
+    reranks: tuple[RerankChoice, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse channels and a fusion that do not fit."""
+        names = [channel.name for channel in self.channels]
+        if not names:
+            raise ConfigError('there is no channel; give at least one: [[channel]] with name = "bm25"')
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigError(f"channel {name!r} is given twice; give each channel once")
+        if self.fusion and len(names) == 1:
+            raise ConfigError("a fusion needs two channels or more; leave [fusion] out, or add a channel")
+        if self.fusion:
+            self.fusion.check(len(names))
+
+    def open(self, snapshot: Snapshot, depth: int, name: str | None = None) -> Retriever:
+        """The retriever on a snapshot of an index."""
+        last = None if self.reranks else name  # before it is reranked, a ranking has the names of its channels
+        channels = [channel.open(snapshot, last if len(self.channels) == 1 else None) for channel in self.channels]
+        found = fused(channels, self.fusion.fusion if self.fusion else None, depth, name=last)
+        for rerank in self.reranks:
+            reranked = found >> Rescore(open_retriever(snapshot, rerank.channel), rerank.depth)
+            found = replace(reranked, name=name or reranked.name)
+        return found

@@ -1,0 +1,152 @@
+"""A search pipeline as a TOML file.
+
+    version = 1
+    name = "labour law"
+    depth = 1000                  # candidates of every channel
+
+    [[channel]]
+    name = "bm25"
+    k1 = 0.9
+    b = 0.4
+
+    [[channel]]
+    name = "dense"
+
+    [fusion]                      # tm2c2 if not given
+    method = "convex"
+    weights = [0.45, 0.55]
+    normalisers = "theoretical-min-max"
+
+    [[rerank]]                    # if wanted
+    channel = "colbert"
+    depth = 100
+
+    [[class.citation.channel]]    # if wanted: other channels, fusion or reranking for a class of queries
+    name = "bm25"
+
+    [evidence]                    # what speaks for it: texts and numbers
+    measure = "nDCG@10"
+    value = 0.43
+
+What a class does not say is as in general; with channels of its own, its fusion is its own too. `rerank = []` switches reranking
+off for a class.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lexfuse.data.files import decode, read_bytes, written_file
+from lexfuse.data.tomltext import to_toml
+from lexfuse.errors import ConfigError, DataError, place
+from lexfuse.index.snapshot import Snapshot
+from lexfuse.pipeline import DEPTH, Routed
+from lexfuse.profile.choices import PipelineChoice
+from lexfuse.retrieve.retriever import Retriever
+from lexfuse.text.queryclass import QueryClass
+
+VERSION = 1
+Evidence = str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A search pipeline that can be written down, with what speaks for it.
+
+    >>> from lexfuse.profile.choices import ChannelChoice
+    >>> profile = Profile(PipelineChoice((ChannelChoice("bm25", k1=0.9), ChannelChoice("tfidf"))), name="words")
+    >>> Profile.parse(profile.text()) == profile
+    True
+    """
+
+    general: PipelineChoice
+    classes: Mapping[QueryClass, PipelineChoice] = field(default_factory=dict)  # for queries of these classes
+    name: str = ""
+    description: str = ""
+    depth: int = DEPTH
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a depth and evidence that cannot be."""
+        if self.depth < 1:
+            raise ConfigError(f"depth must be at least 1, got {self.depth}")
+        for key, value in self.evidence.items():
+            if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+                raise ConfigError(f"evidence: {key} must be a text or a finite number, got {value!r}")
+
+    def open(self, snapshot: Snapshot, *, name: str | None = None) -> Retriever:
+        """The retriever on a snapshot of an index; a channel that it lacks is a `NotFoundError` that lists those it has.
+
+        >>> import tempfile
+        >>> from lexfuse.index.index import Index
+        >>> from lexfuse.profile.choices import ChannelChoice
+        >>> profile = Profile(PipelineChoice((ChannelChoice("bm25"), ChannelChoice("tfidf"))))
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+        ...     profile.open(snapshot).name
+        'bm25+tfidf'
+        """
+        general = self.general.open(snapshot, self.depth, name)
+        if not self.classes:
+            return general
+        routes = {one: pipeline.open(snapshot, self.depth, name) for one, pipeline in self.classes.items()}
+        return Routed(general, routes, name=name or general.name)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Profile:
+        """The profile in a file; what is wrong with it is told with the file's name.
+
+        >>> Profile.read("nowhere.toml")
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.NotFoundError: no file or folder 'nowhere.toml'; check the path
+        """
+        text = decode(read_bytes(path), path=path)
+        try:
+            return cls.parse(text)
+        except ConfigError as error:
+            raise ConfigError(f"{place(path, None)}{error}") from None
+        except DataError as error:
+            raise DataError(error.reason, path=path) from None
+
+    @classmethod
+    def parse(cls, text: str) -> Profile:
+        r"""The profile that a TOML text describes; what it cannot say is a `ConfigError` that lists what it can.
+
+        >>> Profile.parse("version = 1\nchanel = 1")
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.ConfigError: there is no 'chanel'; there are version, name, description, depth, channel, fusion, ...
+        """
+        from lexfuse.profile.reading import profile_of
+
+        try:
+            values = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise DataError(f"not valid TOML: {error}") from None
+        return profile_of(values)
+
+    def text(self) -> str:
+        """The profile as TOML; `parse` gives it back.
+
+        >>> from lexfuse.profile.choices import ChannelChoice
+        >>> print(Profile(PipelineChoice((ChannelChoice("bm25"),))).text())
+        version = 1
+        depth = 1000
+        <BLANKLINE>
+        [[channel]]
+        name = "bm25"
+        <BLANKLINE>
+        """
+        from lexfuse.profile.writing import values_of
+
+        return to_toml(values_of(self))
+
+    def write(self, path: str | Path) -> None:
+        """Write the profile to a file."""
+        content = self.text().encode("utf-8")
+        with written_file(path) as out:
+            out.write(content)

@@ -1,0 +1,183 @@
+"""The values of a TOML file as a profile: every key, type and name is checked, and an error lists what may stand there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from lexfuse.errors import ConfigError
+from lexfuse.fuse.methods import METHODS, FusionOptions
+from lexfuse.fuse.union import Missing
+from lexfuse.pipeline import DEPTH
+from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice, RerankChoice
+from lexfuse.profile.profile import VERSION, Profile
+from lexfuse.rerank.rescore import DEPTH as RERANK_DEPTH
+from lexfuse.text.queryclass import QueryClass
+
+_PIPELINE = ("channel", "fusion", "rerank")
+_KEYS = ("version", "name", "description", "depth", *_PIPELINE, "class", "evidence")
+_COLUMNS = {"channel": ("name", "k1", "b", "exact", "cosine"), "rerank": ("channel", "depth")}
+_FUSION = ("method", "weights", "alpha", "eta", "beta", "normalisers", "missing")
+
+Choice = TypeVar("Choice", ChannelChoice, RerankChoice)
+
+
+def profile_of(values: Mapping[str, Any]) -> Profile:
+    """The profile that plain values describe.
+
+    >>> profile_of({"version": 1, "channel": [{"name": "bm25"}]}).general.channels[0].name
+    'bm25'
+    >>> profile_of({"version": 2})
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: the profile has version 2, this LexFuse reads 1; use a newer LexFuse
+    """
+    version = values.get("version")
+    if version is None:
+        raise ConfigError(f"there is no version; write version = {VERSION} at the top")
+    if type(version) is not int or version != VERSION:
+        advice = "use a newer LexFuse" if type(version) is int and version > VERSION else f"write version = {VERSION}"
+        raise ConfigError(f"the profile has version {version!r}, this LexFuse reads {VERSION}; {advice}")
+    table = _Table(values, _KEYS)
+    general = _pipeline(table, None)
+    classes = {}
+    for name, inside in table.table("class").items():
+        if name not in set(QueryClass):
+            raise ConfigError(f"there is no class of queries {name!r}; there are {', '.join(QueryClass)}")
+        with _told(f"class.{name}"):
+            classes[QueryClass(name)] = _pipeline(_Table(inside, _PIPELINE), general)
+    return Profile(
+        general,
+        classes,
+        table.text("name"),
+        table.text("description"),
+        table.whole("depth", DEPTH),
+        table.table("evidence"),
+    )
+
+
+def _pipeline(table: _Table, general: PipelineChoice | None) -> PipelineChoice:
+    """A pipeline; what a class does not say is as in general."""
+    channels = _each(table, "channel", _channel)
+    fusion = None
+    if "fusion" in table.values:
+        with _told("fusion"):
+            fusion = _fusion(_Table(table.table("fusion"), _FUSION))
+    elif general and not channels:
+        fusion = general.fusion
+    reranks = _each(table, "rerank", _rerank)
+    if general and "rerank" not in table.values:
+        reranks = general.reranks
+    return PipelineChoice(channels or (general.channels if general else ()), fusion, reranks)
+
+
+def _channel(table: _Table) -> ChannelChoice:
+    name = table.text("name", needed=True)
+    return ChannelChoice(name, table.number("k1"), table.number("b"), table.flag("exact"), table.flag("cosine"))
+
+
+def _rerank(table: _Table) -> RerankChoice:
+    return RerankChoice(table.text("channel", needed=True), table.whole("depth", RERANK_DEPTH))
+
+
+def _fusion(table: _Table) -> FusionChoice:
+    method = table.text("method", needed=True, valid=tuple(METHODS))
+    missing = table.text("missing", valid=tuple(Missing))
+    options = FusionOptions(
+        table.numbers("weights"),
+        table.number("alpha"),
+        table.numbers("eta"),
+        table.number("beta"),
+        table.texts("normalisers"),
+        Missing(missing) if missing else None,
+    )
+    return FusionChoice(method, options)
+
+
+def _each(table: _Table, key: str, make: Callable[[_Table], Choice]) -> tuple[Choice, ...]:
+    """What the tables of a list describe, one by one; what is wrong in one is told with its number."""
+    found = []
+    for number, one in enumerate(table.tables(key), start=1):
+        with _told(f"{key} {number}"):
+            found.append(make(_Table(one, _COLUMNS[key])))
+    return tuple(found)
+
+
+@contextmanager
+def _told(where: str) -> Iterator[None]:
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+class _Table:
+    """The values of one table, read by key and type."""
+
+    def __init__(self, values: Any, keys: Sequence[str]) -> None:
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"a table was expected, got {values!r}; it has the keys {', '.join(keys)}")
+        for key in values:
+            if key not in keys:
+                raise ConfigError(f"there is no {key!r}; there are {', '.join(keys)}")
+        self.values = values
+
+    def text(self, key: str, *, needed: bool = False, valid: tuple[str, ...] = ()) -> str:
+        value = self.values.get(key, "")
+        if not isinstance(value, str) or (needed and not value):
+            expected = f"one of {', '.join(valid)}" if valid else "a text"
+            raise ConfigError(
+                f"{key} must be {expected}, got {value!r}" if key in self.values else f"{key} is missing: {expected}"
+            )
+        if value and valid and value not in valid:
+            raise ConfigError(f"{key} must be one of {', '.join(valid)}; got {value!r}")
+        return value
+
+    def number(self, key: str) -> float | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ConfigError(f"{key} must be a number, got {value!r}")
+        return float(value)
+
+    def whole(self, key: str, usual: int) -> int:
+        value = self.values.get(key, usual)
+        if type(value) is not int:
+            raise ConfigError(f"{key} must be a whole number, got {value!r}")
+        return value
+
+    def flag(self, key: str) -> bool:
+        value = self.values.get(key, False)
+        if not isinstance(value, bool):
+            raise ConfigError(f"{key} must be true or false, got {value!r}")
+        return value
+
+    def numbers(self, key: str) -> tuple[float, ...]:
+        found = self._list(key)
+        if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
+            raise ConfigError(f"{key} must be a number or a list of numbers, got {self.values[key]!r}")
+        return tuple(map(float, found))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        found = self._list(key)
+        if not all(isinstance(value, str) for value in found):
+            raise ConfigError(f"{key} must be a text or a list of texts, got {self.values[key]!r}")
+        return tuple(found)
+
+    def table(self, key: str) -> Mapping[str, Any]:
+        value = self.values.get(key, {})
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{key} must be a table, [{key}], got {value!r}")
+        return value
+
+    def tables(self, key: str) -> list[Any]:
+        value = self.values.get(key, [])
+        if not isinstance(value, list):
+            raise ConfigError(f"{key} must be a list of tables, [[{key}]], got {value!r}")
+        return value
+
+    def _list(self, key: str) -> list[Any]:
+        value = self.values.get(key, [])
+        return value if isinstance(value, list) else [value]

@@ -1,0 +1,50 @@
+"""A profile as the values of its TOML file; what is as usual is left out."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from enum import StrEnum
+from typing import Any
+
+from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice, RerankChoice
+from lexfuse.profile.profile import VERSION, Profile
+
+
+def values_of(profile: Profile) -> dict[str, Any]:
+    """The values, in the order in which they are written.
+
+    >>> values_of(Profile(PipelineChoice((ChannelChoice("bm25", b=0.4),))))
+    {'version': 1, 'depth': 1000, 'channel': [{'name': 'bm25', 'b': 0.4}]}
+    """
+    head = {"version": VERSION, "name": profile.name, "description": profile.description, "depth": profile.depth}
+    classes = {kind.value: _pipeline(profile.classes[kind], profile.general) for kind in sorted(profile.classes)}
+    rest: dict[str, Any] = {"class": classes, "evidence": dict(profile.evidence)}
+    every = head | _pipeline(profile.general, None) | rest
+    return {name: value for name, value in every.items() if value not in ("", {})}
+
+
+def _pipeline(pipeline: PipelineChoice, general: PipelineChoice | None) -> dict[str, Any]:
+    values: dict[str, Any] = {"channel": [_changed(channel) for channel in pipeline.channels]}
+    if pipeline.fusion:
+        values["fusion"] = _fusion(pipeline.fusion)
+    if pipeline.reranks or (general and general.reranks):  # none at all is said too, where there is one in general
+        values["rerank"] = [_changed(rerank) | {"depth": rerank.depth} for rerank in pipeline.reranks]
+    return values
+
+
+def _fusion(choice: FusionChoice) -> dict[str, Any]:
+    given = {one.name: getattr(choice.options, one.name) for one in fields(choice.options)}
+    values: dict[str, Any] = {"method": choice.method}
+    for name, value in given.items():
+        if isinstance(value, StrEnum):
+            values[name] = value.value
+        elif name != "weights" and isinstance(value, tuple) and len(value) == 1:
+            values[name] = value[0]
+        elif value not in ((), None):
+            values[name] = list(value) if isinstance(value, tuple) else value
+    return values
+
+
+def _changed(choice: ChannelChoice | RerankChoice) -> dict[str, Any]:
+    """The fields that do not have their usual value."""
+    return {one.name: value for one in fields(choice) if (value := getattr(choice, one.name)) != one.default}

@@ -1,0 +1,1 @@
+"""Rerankers: a closer look at the best documents of a ranking."""

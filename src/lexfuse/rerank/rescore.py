@@ -1,0 +1,50 @@
+"""Reranking by the exact scores of another retriever, such as BM25 >> ColBERT: its index is asked for few documents only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+from lexfuse.rerank.reranker import Reranker, first_of, reordered
+from lexfuse.retrieve.retriever import Retriever
+
+DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Rescore(Reranker):
+    """The first `depth` documents by the scores of another retriever; one that it does not hold comes after those.
+
+    >>> Rescore(retriever=None, depth=0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: the depth of reranking must be at least 1, got 0
+    """
+
+    retriever: Retriever
+    depth: int = DEPTH
+
+    def __post_init__(self) -> None:
+        """Refuse a depth that leaves nothing to rerank."""
+        if self.depth < 1:
+            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
+
+    @property
+    def name(self) -> str:
+        """That of the retriever."""
+        return self.retriever.name
+
+    @property
+    def members(self) -> tuple[Retriever, ...]:
+        """The retriever."""
+        return (self.retriever,)
+
+    def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
+        """The run with its first documents by the retriever's scores."""
+        pairs = first_of(run, depth)
+        scores = self.retriever.score(queries, pairs) if len(pairs) else np.empty(0, dtype=np.float32)
+        return reordered(run, self.name, scores, depth)

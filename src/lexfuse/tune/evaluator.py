@@ -1,0 +1,92 @@
+"""A measure for any weights of the sources of a union set, without ranking anything.
+
+A measure looks only at the ranks of relevant documents, and the rank of a document is one more than the number of candidates
+with a higher fused score. So the candidates of a query are fused for every point and counted, never sorted.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lexfuse.data.arrays import F64, I32, I64, offsets_of
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+from lexfuse.evaluate.alignment import Alignment, align
+from lexfuse.evaluate.measures import Measure, QueryMeasure
+from lexfuse.evaluate.spelling import parse_measure
+from lexfuse.fuse.union import Union
+from lexfuse.index.compiled import fixed
+from lexfuse.index.threads import cores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightEvaluator:
+    """What a measure says about points of weights, for values that a fusion gives each source (`Fusion.values`).
+
+    >>> from lexfuse.fuse.scores import Convex
+    >>> from lexfuse.fuse.union import union_of
+    >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})])
+    >>> evaluator = WeightEvaluator.of(union, Convex().values(union), Qrels.of([("q", "y", 1)]), "RR")
+    >>> evaluator.at(np.array([[0.2, 0.8], [0.9, 0.1]])).tolist()
+    [[1.0], [0.5]]
+    """
+
+    union: Union
+    values: F64  # sources x candidates
+    measure: QueryMeasure
+    template: Alignment  # of the union set, in no order
+    hits: I64  # candidates that are relevant, query after query of the union
+    starts: I64  # of the hits of every query of the union
+    hit_query: I64  # of every hit, among the evaluated ones
+    hit_grade: I32
+
+    @classmethod
+    def of(cls, union: Union, values: F64, qrels: Qrels, measure: Measure | str) -> WeightEvaluator:
+        """Find the relevant candidates; `ConfigError` for a measure without a value per query."""
+        chosen = parse_measure(measure) if isinstance(measure, str) else measure
+        if not isinstance(chosen, QueryMeasure):
+            raise ConfigError(f"{chosen} has no value per query, so weights cannot be tuned on it; take nDCG@10 or R@100")
+        candidates = Run("union", union.queries, union.docs, union.offsets, union.doc, np.zeros(len(union), dtype=np.float32))
+        found = align(qrels, candidates)
+        row = union.queries.ordinals(found.queries)[found.hit_query].astype(np.int64)
+        hits = union.offsets[row] + found.hit_rank - 1
+        order = np.argsort(hits, kind="stable")
+        starts = offsets_of(np.bincount(row, minlength=len(union.queries)))
+        return cls(union, values, chosen, found, hits[order], starts, found.hit_query[order], found.hit_grade[order])
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The names of the evaluated queries: those with a relevant document, in the order of the judgements."""
+        return tuple(self.template.queries)
+
+    def at(self, weights: F64) -> F64:
+        """The value of every query (columns) for every row of weights."""
+        found = np.empty((len(weights), len(self.template.queries)))
+        for point, ranks in enumerate(self._ranks(weights)):
+            found[point] = self.measure.values(self._aligned(ranks))
+        return found
+
+    def _ranks(self, weights: F64) -> I32:
+        """The ranks of all hits for every point, computed on all cores."""
+        from lexfuse.tune.rankloops import hit_ranks
+
+        columns = fixed(self.union.offsets), fixed(self.values), fixed(self.union.order)
+        hits = fixed(self.starts), fixed(self.hits)
+        blocks = [block for block in np.array_split(weights, min(4 * cores(), max(len(weights), 1))) if len(block)]
+        with ThreadPoolExecutor(cores()) as pool:
+            found = list(pool.map(lambda block: hit_ranks(*columns, fixed(block), *hits), blocks))
+        return np.concatenate(found) if found else np.empty((0, len(self.hits)), dtype=np.int32)
+
+    def _aligned(self, ranks: I32) -> Alignment:
+        """The alignment with these ranks."""
+        order = np.lexsort((ranks, self.hit_query))
+        return replace(
+            self.template,
+            hit_query=self.hit_query[order],
+            hit_rank=ranks[order].astype(np.int64),
+            hit_grade=self.hit_grade[order],
+        )

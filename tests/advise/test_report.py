@@ -1,0 +1,282 @@
+"""The report and the JSON of an advice: complete, escaped, honest about what is missing, the same bytes again."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from lexfuse.advise.advice import (
+    Advice,
+    ClassFinding,
+    Configuration,
+    Confirmation,
+    Difference,
+    SourceCost,
+    Tried,
+    WeightCurve,
+)
+from lexfuse.advise.asjson import advice_json
+from lexfuse.advise.complementarity import Complementarity, Region
+from lexfuse.advise.distributions import ScoreDistribution
+from lexfuse.advise.lengths import LengthBias
+from lexfuse.advise.overlap import OverlapAnalysis, OverlapGroup, OverlapTest
+from lexfuse.advise.report import SECTIONS, report_of
+from lexfuse.advise.sections.effects import BEST, forest_section
+from lexfuse.advise.sections.summary import headline
+from lexfuse.evaluate.bootstrap import Interval
+
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>\x00\ud800'
+VOID = {"meta", "link", "br"}
+EMPTY = {
+    "confirmation": None, "curves": (), "distributions": (), "complementarity": (), "overlaps": (), "lengths": (), "classes": (),
+    "costs": (), "notes": (),
+}  # fmt: skip
+
+
+def difference(mean, p=0.01):
+    return Difference(mean, Interval(mean - 0.02, mean + 0.02), 0.3, p / 2, p, 60)
+
+
+def small_advice(first="bm25", second="dense", *, collection="labour.index", **changes):
+    """An advice on two sources, with every part of it present."""
+    pair, methods = (first, second), {"rrf": 0.01, "min-max, equal": -0.03, "min-max, tuned": 0.05, "tm2c2": 0.04}
+    singles = [
+        Tried(Configuration((name,)), (1.0,), value, "", None, 2.0, 10_000, True)
+        for name, value in zip(pair, (0.4, 0.45), strict=True)
+    ]
+    fused = [
+        Tried(
+            Configuration(pair, method),
+            (0.4, 0.6),
+            0.45 + gain,
+            second,
+            difference(gain, 0.6 if abs(gain) < 0.02 else 0.01),
+            5.0,
+            30_000,
+        )
+        for method, gain in methods.items()
+    ]
+    chosen = fused[2]
+    means = {"nDCG@10": {first: 0.4, second: 0.45, chosen.configuration.name: 0.5}}
+    groups = [
+        OverlapGroup(name, 9, {"2-grams in common": 3.0, "3-grams in common": 1.0, "LCS": 7.0}, {"2-grams in common": 1.0})
+        for name in ("first wins", "second wins", "both perfect", "both fail")
+    ]
+    tests = (OverlapTest("LCS", 0.01, -2.0, -3.0, ("first wins", "both perfect")),)
+    curve = WeightCurve(
+        pair,
+        "min-max",
+        (0.0, 0.5, 1.0),
+        (0.4, 0.5, 0.45),
+        (Interval(0.3, 0.6),) * 3,
+        0.55,
+        "not distinguishable from equal weights",
+    )
+    regions = (Region("A", f"{first} high, {second} low", 4, 3), Region("D", "both low", 0, 0))
+    points = ((0.9, 0.1, True), (0.1, 0.2, False))
+    parts = {
+        "confirmation": Confirmation(50, means, {f"{second} alone": difference(0.04)}),
+        "curves": (curve,),
+        "distributions": tuple(
+            ScoreDistribution(name, scale, (0.0, 0.5, 1.0), (0.7, 0.3), (0.0, 0.1, 0.3, 0.6, 0.9))
+            for scale in ("raw", "min-max")
+            for name in pair
+        ),
+        "complementarity": (Complementarity(first, second, ((0.2, 0.6), (0.3, 0.7)), regions, points, math.nan, 5, 6, 7, 8),),
+        "overlaps": (OverlapAnalysis(first, second, "R@5", tuple(groups), tests, (f"{first} likes words.",)),),
+        "lengths": (LengthBias(first, 0.4, 0.01, 300.0, 200.0, math.nan),),
+        "classes": (ClassFinding("citation", 12, {first: 0.9, second: 0.2}, None, f"{first} alone serves them"),),
+        "costs": (SourceCost(first, 10_000, 2.0, 4.0, 1_000_000),),
+        "notes": (f"{first} has no text for 2 documents.",),
+    }  # fmt: skip
+    words = (f"Fuse {first} and {second}: +0.050, p = 0.010.", "Nothing else is worth adding.")
+    return Advice(
+        collection, "nDCG@10", ("nDCG@10",), 1200, 60, 5, pair, means, (*singles, *fused), chosen, words, **{**parts, **changes}
+    )
+
+
+class Reader(HTMLParser):
+    """Collects tags, ids, links and text, and sees whether every tag is closed in its turn."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.ids, self.links, self.words, self.wrong = [], [], [], [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.tags.append((tag, found))
+        self.ids += [found["id"]] if "id" in found else []
+        self.links += [found[name] for name in ("href", "src") if name in found]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] not in ("style", "script"):
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def page():
+    return report_of(small_advice())
+
+
+def test_the_page_is_well_formed(page):
+    reader = Reader(page)
+    assert reader.wrong == []
+    assert reader.open == []
+    assert len(reader.ids) == len(set(reader.ids))
+
+
+def test_the_contents_lead_to_every_section(page):
+    reader = Reader(page)
+    anchors = [link[1:] for link in reader.links if link.startswith("#")]
+    assert anchors == reader.ids
+    assert len(anchors) == len(SECTIONS)
+
+
+def test_nothing_is_loaded_from_elsewhere(page):
+    assert {link for link in Reader(page).links if not link.startswith("#")} == {"data:,"}
+    assert not re.search(r"url\(|@import|https?:", page)
+
+
+def test_the_same_advice_gives_the_same_bytes(page):
+    assert report_of(small_advice()) == page
+
+
+def test_the_verdict_comes_first(page):
+    words = "".join(Reader(page).words).replace("\u00a0", " ")
+    words = words[words.index("decided by") :]  # after the contents
+    places = [
+        words.index(part) for part in ("Fuse bm25 and dense: +0.050, p = 0.010.", "Every combination", "Gains over", "How it was")
+    ]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("field", ["first", "collection"])
+def test_hostile_names_are_text(field):
+    changes = {"collection": HOSTILE} if field == "collection" else {"first": HOSTILE}
+    made = report_of(small_advice(**changes))
+    made.encode()
+    reader = Reader(made)
+    assert reader.wrong == []
+    assert [tag for tag, _ in reader.tags].count("script") == 1
+    assert "img" not in [tag for tag, _ in reader.tags]
+    assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
+    assert "<script>alert(1)" in "".join(reader.words)
+
+
+def test_hostile_words_are_text():
+    bad = small_advice(notes=(HOSTILE,), classes=(ClassFinding(HOSTILE, 1, {HOSTILE: 0.1}, None, HOSTILE),))
+    reader = Reader(report_of(replace(bad, words=(HOSTILE, HOSTILE), measure=HOSTILE)))
+    assert [tag for tag, _ in reader.tags].count("script") == 1
+    assert reader.wrong == []
+
+
+@pytest.mark.parametrize("part", EMPTY)
+def test_a_missing_part_is_said_and_its_section_stays(part):
+    made = report_of(small_advice(**{part: EMPTY[part]}))
+    assert len(Reader(made).ids) == len(SECTIONS)
+    said = {
+        "confirmation": "No test queries were given", "curves": "No weight curves", "distributions": "No score distributions",
+        "complementarity": "No pairs of sources", "overlaps": "this needs the texts", "lengths": "needs the lengths",
+        "classes": "Not analysed: the texts of the queries", "costs": "", "notes": "Nothing was left out",
+    }[part]  # fmt: skip
+    assert said in made
+    assert not said or said not in report_of(small_advice())
+
+
+def test_rankings_without_costs_say_so():
+    bare = small_advice(costs=())
+    free = [replace(each, milliseconds=None, bytes=None, on_front=False) for each in bare.tried]
+    assert "Nothing was timed or weighed" in report_of(replace(bare, tried=tuple(free), chosen=free[-2]))
+
+
+def test_numbers_that_are_none_become_a_dash():
+    bad = Difference(math.nan, Interval(math.nan, math.inf), math.nan, math.nan, math.nan, 0)
+    none = (math.nan,) * 2
+    curve = WeightCurve(("bm25", "dense"), "min-max", (0.0, 1.0), none, (Interval(*none),) * 2, math.nan, "")
+    advice = small_advice(curves=(curve,))
+    tried = [replace(each, value=math.nan, versus_member=bad if each.versus_member else None) for each in advice.tried]
+    words = "".join(Reader(report_of(replace(advice, tried=tuple(tried), chosen=tried[-1]))).words)
+    assert not re.search(r"\b(nan|inf)\b", words, re.IGNORECASE)
+
+
+def test_every_chart_has_a_title_and_a_description(page):
+    charts = re.findall(r'<svg class="chart" viewBox[^>]*>(.{0,40})', page)
+    assert len(charts) == 6
+    assert all(chart.startswith("<title>") for chart in charts)
+    assert page.count("<figure") == page.count("<figcaption>")
+
+
+def test_the_matrix_shows_outcomes_by_signs_and_words(page):
+    matrix = page[page.index('<table class="matrix">') : page.index("</table>", page.index('<table class="matrix">'))]
+    cells = re.findall(r'<td class="([a-z ]+)" title="([^"]*)">([\d.]+)<span class="sign" aria-hidden="true">(.)</span>', matrix)
+    assert [(css, value, sign) for css, _, value, sign in cells] == [
+        ("equal", "0.460", "≈"), ("worse", "0.420", "▼"), ("better chosen", "0.500", "▲"), ("better", "0.490", "▲"),
+    ]  # fmt: skip
+    assert cells[2][1].startswith("+0.050 over dense (+0.030 to +0.070)")
+    assert matrix.count('rowspan="2"') == 3  # sources, rrf and tm2c2 have no second line
+
+
+def test_a_subset_that_was_not_tried_with_a_method_is_an_empty_cell():
+    advice = small_advice()
+    more = Tried(Configuration(("bm25", "dense", "static"), "borda"), (), 0.3, "dense", difference(-0.15))
+    assert report_of(replace(advice, tried=(*advice.tried, more))).count("not tried") == 5
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        (Tried(Configuration(("a",)), (1.0,), 0.4), "Do not fuse"),
+        (Tried(Configuration(("a", "b"), "rrf"), (), 0.4, "a", difference(0.05, 0.01)), "Fuse"),
+        (Tried(Configuration(("a", "b"), "rrf"), (), 0.4, "a", difference(0.05, 0.2)), "Fusing is not proven to help"),
+        (Tried(Configuration(("a", "b"), "rrf"), (), 0.4, "a", difference(-0.05, 0.01)), "Fusing does harm"),
+    ],
+)
+def test_the_headline_says_what_was_found(chosen, words):
+    advice = replace(small_advice(), chosen=chosen)
+    assert headline(advice).words == words
+    assert f"<title>{words}: labour.index</title>" in report_of(advice)
+
+
+def test_the_forest_shows_the_best_and_says_of_how_many():
+    advice = small_advice()
+    many = [Tried(Configuration(("bm25", "dense"), f"m{at:02}"), (), at / 100, "dense", difference(at / 100)) for at in range(50)]
+    body = forest_section(replace(advice, tried=(*advice.tried[:2], *many))).body
+    shown = re.findall(r"m(\d\d) ·", body)
+    assert shown == [f"{at:02}" for at in range(49, 49 - BEST, -1)]
+    assert f"The {BEST} of 50 fusions" in body
+
+
+def test_the_json_has_everything_and_stays_plain():
+    advice = small_advice()
+    plain = advice_json(advice)
+    again = json.loads(json.dumps(plain, allow_nan=False))
+    assert again == plain
+    assert list(plain)[:2] == ["version", "collection"]
+    assert plain["version"] == 1
+    assert set(plain) - {"version"} == set(Advice.__slots__)
+    assert plain["complementarity"][0]["correlation"] is None
+    assert plain["chosen"]["versus_member"]["outcome"] == "better"
+    assert plain["chosen"]["configuration"]["name"] == "bm25 + dense, min-max, tuned"
+    assert plain["tried"][2]["versus_member"]["interval"] == {"low": pytest.approx(-0.01), "high": pytest.approx(0.03)}
+    assert plain["overlaps"][0]["tests"][0]["groups"] == ["first wins", "both perfect"]
+
+
+def test_report_and_charts_load_nothing_heavy():
+    code = "import sys, lexfuse.advise.charts; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "scipy", "numba", "pyarrow"} & set(loaded)

@@ -1,0 +1,116 @@
+"""Weights tuned through the real command, on an index and on TREC runs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lexfuse.cli import main
+
+COMMAND = Path(sys.executable).parent / "lexfuse"
+WORDS = ["bail", "congé", "préavis", "salaire", "juge", "contrat", "retard", "prêt", "amende", "livre"]
+
+
+def lexfuse(*arguments):
+    return subprocess.run(
+        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "160"}
+    )
+
+
+def told(*arguments):
+    done = lexfuse(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A collection of invented words with its index, judgements, and two runs."""
+    chance = np.random.default_rng(0)
+    root = tmp_path_factory.mktemp("tuning")
+    texts = [" ".join(chance.choice(WORDS, int(chance.integers(4, 20)))) for _ in range(30)]
+    records = [json.dumps({"_id": f"d{at}", "text": text, "language": "fr"}) for at, text in enumerate(texts)]
+    (root / "corpus.jsonl").write_text("\n".join(records) + "\n")
+    asked = [" ".join(chance.choice(WORDS, 2, replace=False)) for _ in range(8)]
+    lines = [json.dumps({"_id": f"q{at}", "text": text, "language": "fr"}) for at, text in enumerate(asked)]
+    (root / "queries.jsonl").write_text("\n".join(lines) + "\n")
+    rows = [f"q{at}\td{doc}\t1" for at in range(8) for doc in chance.choice(30, 3, replace=False).tolist()]
+    (root / "dev.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(rows) + "\n")
+    assert lexfuse("index", root / "corpus.jsonl", root / "i.index").returncode == 0
+    for channel in ("bm25", "tfidf"):
+        done = lexfuse("run", root / "i.index", root / "queries.jsonl", "-c", channel, "-o", root / f"{channel}.trec")
+        assert done.returncode == 0, done.stderr
+    return root
+
+
+def weights(folder, *arguments):
+    return ("tune", "weights", folder / "i.index", folder / "queries.jsonl", folder / "dev.tsv", "-c", "bm25,tfidf", *arguments)
+
+
+def test_weights_of_channels(folder, tmp_path):
+    found = told(*weights(folder, "--folds", "4", "-o", tmp_path / "found.json"))
+    assert found["sources"] == ["bm25", "tfidf"]
+    assert len(found["surface"]["means"]) == 21
+    assert found["value"] >= max(found["surface"]["means"]) - 1e-9
+    assert found["held_out"]["folds"] == 4
+    assert json.loads((tmp_path / "found.json").read_text()) == found
+    done = lexfuse(*weights(folder, "--folds", "4", "--classes"))
+    assert done.returncode == 0, done.stderr
+    assert "weight of tfidf" in done.stdout
+    assert "equal weights" in done.stdout
+    assert "keywords: all 8 queries are of this class" in done.stdout
+
+
+def test_k1_and_b_jointly_with_weights(folder):
+    found = told(*weights(folder, "--bm25", "--step", "0.5"))
+    assert len(found["trials"]) == 56
+    assert found["best"] in found["trials"]
+    alone = told("tune", "bm25", folder / "i.index", folder / "queries.jsonl", folder / "dev.tsv")
+    best = max(found["trials"].values())
+    assert best >= alone["value"] - 1e-9  # weight 1 on BM25 is among the points
+
+
+def test_runs_and_constants(folder):
+    runs = ("tune", "runs", folder / "dev.tsv", folder / "bm25.trec", folder / "tfidf.trec")
+    found = told(*runs, "--fusion", "rrf", "--eta", "5,60", "--eta-each", "--depths", "5,30")
+    assert len(found["trials"]) == 8
+    assert "depth 5, eta 5 60" in found["trials"]
+    assert len(found["chosen"]) == 5
+    found = told(*runs, "--fusion", "srrf", "--beta", "40,100")
+    assert list(found["trials"]) == ["eta 60, beta 40", "eta 60, beta 100"]
+    found = told(*runs, "--normaliser", "z-score", "--fusion", "convex", "--queries", folder / "queries.jsonl")
+    assert found["classes"][0]["class"] == "keywords"
+    done = lexfuse(*runs, "--fusion", "rrf", "--eta", "5,60")
+    assert "tried, each with its best weights" in done.stdout
+    assert "best is eta" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--fusion", "borda"], "has no weights; take convex, tm2c2, rrf or srrf"),
+        (["--eta", "5"], "--eta and --beta are for rrf and srrf; the fusion is tm2c2"),
+        (["--fusion", "rrf", "--eta-each"], "--eta-each needs values"),
+        (["--fusion", "rrf", "--eta", "5,x"], "--eta takes numbers with commas between, got '5,x'"),
+        (["--fusion", "rrf", "--beta", "5"], "has no beta; take srrf"),
+        (["--depths", "0"], "depth must be at least 1, got 0"),
+        (["--depths", "2.5"], "--depths takes whole numbers, got '2.5'"),
+        (["--step", "0.3"], "the step must divide 1, got 0.3"),
+        (["--folds", "9"], "9 folds need at least 9 queries with a relevant document, got 8"),
+        (["-m", "microF1@5"], "has no value per query"),
+        (["-c", "bm25"], "two sources or more, got 1"),
+        (["-c", "bm25,dense"], "no channel 'dense' in the index"),
+        (["-c", "tfidf,bm25", "--bm25"], "--bm25 needs bm25 as the first of several channels, got tfidf, bm25"),
+        (["--bm25", "--classes"], "--bm25 tries k1 and b only"),
+    ],
+)
+def test_what_is_refused(folder, arguments, message, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["lexfuse", *map(str, weights(folder, *arguments))])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code not in (0, None)
+    assert message in " ".join(capsys.readouterr().err.split())
