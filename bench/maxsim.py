@@ -153,7 +153,7 @@ def main() -> None:
     size, asked = (1500, 20) if arguments.quick else (arguments.paragraphs, 100)
     comparisons = [kernel(5 if arguments.quick else 20)]
     if "LEXFUSE_DATA" in os.environ:
-        comparisons.append(plaid(size, asked, (2, 4)))
+        comparisons.append(plaid(size, asked, (2, 3)))
     else:
         print("set LEXFUSE_DATA to the folder that holds cjeu to compare PLAID with brute force", file=sys.stderr)
     for row in (row for rows in comparisons for row in rows):

@@ -26,11 +26,11 @@ from lexfuse.encode.channels import ChannelPlan, planned
 from lexfuse.encode.filling import fill
 from lexfuse.encode.passages import PassagePlan, Scheme
 from lexfuse.evaluate import evaluate
+from lexfuse.fuse.asking import runs_from, union_from
 from lexfuse.fuse.fusion import Fusion
 from lexfuse.fuse.ranks import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fuse.scores import TM2C2
 from lexfuse.index.index import Index
-from lexfuse.pipeline import Hybrid
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.text.annotate import with_languages
 
@@ -71,9 +71,9 @@ def measured(folder: Path) -> list[dict[str, Any]]:
     asked = queries.select([queries.ids.ordinal(query) for query in qrels.queries])
     with opened(folder) as index, index.snapshot() as snapshot:
         lexical = open_retriever(snapshot, "bm25", k1=0.9, b=0.4, name="LEX")
-        hybrid = Hybrid([lexical, open_retriever(snapshot, CHANNEL, name="SEM")])
-        union = hybrid.union(asked)
-        runs = dict(zip(("LEX", "SEM"), hybrid.runs(asked), strict=True))
+        members = [lexical, open_retriever(snapshot, CHANNEL, name="SEM")]
+        runs = {run.name: run for run in runs_from(members, asked, 1000)}
+        union = union_from(members, asked, 1000)
         runs |= {name: union.ranked_by("fused", fusion.scores(union), 1000) for name, fusion in FUSIONS.items()}
         values = {name: _values(qrels, run) for name, run in runs.items()}
         sweep = np.stack([

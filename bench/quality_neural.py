@@ -75,7 +75,7 @@ TASKS = [
 def measured(task: Task, folder: Path, split: str, names: list[str]) -> list[dict[str, Any]]:
     """One record a channel."""
     collection = read_collection(Path(os.environ["LEXFUSE_DATA"], task.name))
-    with _index(task, collection, folder / f"{task.name}.index", names) as index, index.snapshot() as snapshot:
+    with opened(task, collection, folder / f"{task.name}.index", names) as index, index.snapshot() as snapshot:
         qrels, queries = collection.qrels[split], collection.queries
         if queries is None:
             raise SystemExit(f"{task.name} has no queries")
@@ -96,7 +96,7 @@ def measured(task: Task, folder: Path, split: str, names: list[str]) -> list[dic
         return records
 
 
-def _index(task: Task, collection: Collection, folder: Path, names: list[str]) -> Index:
+def opened(task: Task, collection: Collection, folder: Path, names: list[str]) -> Index:
     """The index with its channels, built or gone on with."""
     index = Index(folder) if folder.exists() else Index.create(folder, documents=with_languages(collection.corpus))
     for name in names:

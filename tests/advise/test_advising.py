@@ -85,6 +85,15 @@ def test_shared_files_count_once_and_the_front_is_marked():
     assert any("one source after the other" in word for word in found.words)
 
 
+def test_a_source_that_says_nothing_is_shown_but_not_fused():
+    runs, qrels = collection("d", 20, (0.5, 0.6))
+    silent = Run.of("citation", {query: {} for query in runs[0].queries})
+    found = advise(judged_runs([*runs, silent], qrels), None, Facts("toy", DOCS), ["AP@40"], recipes=["rrf"])
+    assert [each.configuration.name for each in found.tried] == ["a", "b", "citation", "a + b, rrf"]
+    assert found.notes == ("citation lists nothing for any of the queries and was not fused",)
+    assert len(found.curves) == 1
+
+
 def test_the_same_input_gives_the_same_advice():
     first, second = (advise(judged("d", 15, (0.5, 0.6)), None, Facts("toy", DOCS), ["AP@40"], recipes=QUICK) for _ in range(2))
     assert first == second

@@ -18,7 +18,7 @@ from lexfuse.advise.judged import Judged
 from lexfuse.advise.lengths import LengthBias, length_bias
 from lexfuse.advise.overlap import OverlapAnalysis, overlap
 from lexfuse.advise.pareto import pareto_front
-from lexfuse.advise.trying import RECIPES, Trial, beside_equal, trials
+from lexfuse.advise.trying import RECIPES, Trial, beside_equal, speaking, trials
 from lexfuse.data.arrays import I64
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.evaluate import evaluate
@@ -70,6 +70,12 @@ def advise(
     """
     _checked(dev, measures)
     measure = measures[0]
+    heard = replace(dev, union=dev.union.only(speaking(dev.union)))
+    silent = [
+        f"{name} lists nothing for any of the queries and was not fused"
+        for name in dev.union.names
+        if name not in heard.union.names
+    ]
     found = trials(
         dev.union, dev.qrels, measure, lexical=facts.lexical, recipes=recipes, folds=folds, seed=seed, progress=progress
     )
@@ -106,25 +112,26 @@ def advise(
         taken,
         tuple(word for word in words if word),
         confirmation=confirmation,
-        curves=_curves(dev, measure, folds, seed),
-        distributions=distributions(dev.union, _scales(recipes)),
-        complementarity=complementarity(dev.union, dev.qrels, seed=seed),
-        overlaps=_overlaps(dev, facts, found),
-        lengths=_lengths(dev, facts),
+        curves=_curves(heard, measure, folds, seed),
+        distributions=distributions(heard.union, _scales(recipes)),
+        complementarity=complementarity(heard.union, dev.qrels, seed=seed),
+        overlaps=_overlaps(heard, facts, found),
+        lengths=_lengths(heard, facts),
         classes=classes,
         costs=facts.costs,
-        notes=facts.notes,
+        notes=(*facts.notes, *silent),
     )
 
 
 def _checked(dev: Judged, measures: Sequence[str]) -> None:
     if not measures:
         raise ConfigError("name at least one measure to decide by, such as nDCG@10")
-    if len(dev.union.names) < 2:
-        raise ConfigError(f"advice needs at least 2 sources to fuse, got {', '.join(dev.union.names) or 'none'}")
     judged = sum(query in dev.union.queries for query in dev.qrels.queries)
     if judged < 2:
         raise DataError(f"advice needs judged queries, and {judged} of the queries have judgements; check their ids")
+    told = [dev.union.names[at] for at in speaking(dev.union)]
+    if len(told) < 2:
+        raise ConfigError(f"advice needs at least 2 sources that list something, got {', '.join(told) or 'none'}")
 
 
 def _means(judged: Judged, choice: Trial, measures: Sequence[str]) -> dict[str, dict[str, float]]:

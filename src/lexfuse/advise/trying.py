@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
 from lexfuse.advise.advice import Configuration
 from lexfuse.advise.judged import alone
 from lexfuse.data.arrays import F64
@@ -94,6 +96,8 @@ def trials(
 ) -> list[Trial]:
     """Single sources first, then every subset of two and more by every recipe; sources named `lexical` must come first.
 
+    A source that lists nothing for any query has nothing to say to a fusion, and is tried alone only.
+
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fuse.union import union_of
     >>> rankings = {f"q{n}": {"x": 2.0, "y": 1.0} for n in range(5)}, {f"q{n}": {"y": 3.0, "z": 1.0} for n in range(5)}
@@ -103,13 +107,25 @@ def trials(
     [('a', 0.5), ('b', 1.0), ('a + b, rrf', 1.0), ('a + b, min-max, equal', 0.5)]
     """
     found = [_single(union, at, qrels, measure) for at in range(len(union.names))]
-    for size in range(2, len(union.names) + 1):
-        for rows in combinations(range(len(union.names)), size):
+    told = speaking(union)
+    for size in range(2, len(told) + 1):
+        for rows in combinations(told, size):
             some = union.only(rows)
             for name in recipes:
                 found.append(_tried(some, RECIPES[name], qrels, measure, lexical, folds, seed))
-                progress(len(found))
+                progress(len(found) - len(union.names))
     return found
+
+
+def speaking(union: Union) -> list[int]:
+    """The sources that list something for some query.
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fuse.union import union_of
+    >>> speaking(union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {}})]))
+    [0]
+    """
+    return np.flatnonzero((union.places > 0).any(axis=1)).tolist()
 
 
 def configurations(sources: int, recipes: int = len(RECIPES)) -> int:

@@ -139,7 +139,9 @@ def choosing_words(held_out: F64, single: Trial, measure: str, folds: int, seed:
     'Choosing anew without each of 5 folds, and measuring on the fold, gives RR 0.500: +0.000 RR over a alone (95 % ...).'
     """
     told = gain(compared([(held_out, single.values)], seed=seed)[0], measure, f"{single.configuration.name} alone")
-    return f"Choosing anew without each of {folds} folds, and measuring on the fold, gives {measure} {held_out.mean():.3f}: {told}."
+    return (
+        f"Choosing anew without each of {folds} folds, and measuring on the fold, gives {measure} {held_out.mean():.3f}: {told}."
+    )
 
 
 def class_words(classes: Sequence[ClassFinding]) -> list[str]:

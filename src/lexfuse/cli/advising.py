@@ -103,7 +103,7 @@ class _Asked:
 def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], folds: int, report: Report) -> Advice:
     from lexfuse.advise.advising import advise as advised
     from lexfuse.advise.gathering import facts_of, judged_by, sources_of, usable_recipes
-    from lexfuse.advise.trying import configurations
+    from lexfuse.advise.trying import configurations, speaking
     from lexfuse.data.formats import read_queries
     from lexfuse.data.judgements import read_qrels
     from lexfuse.index.index import Index
@@ -126,7 +126,7 @@ def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], f
             facts = facts_of(snapshot, sources, queries, folder.name)
         recipes, left_out = usable_recipes(dev.union)
         facts = replace(facts, notes=(*facts.notes, *left_out))
-        with counting("trying", configurations(len(sources), len(recipes))) as progress:
+        with counting("trying", configurations(len(speaking(dev.union)), len(recipes))) as progress:
             return advised(dev, test, facts, measures, recipes=recipes, folds=folds, progress=progress)
 
 
@@ -134,7 +134,7 @@ def _of_runs(runs: list[Path], qrels: Path, test_qrels: Path | None, measures: l
     from lexfuse.advise.advising import Facts
     from lexfuse.advise.advising import advise as advised
     from lexfuse.advise.gathering import judged_runs, usable_recipes
-    from lexfuse.advise.trying import configurations
+    from lexfuse.advise.trying import configurations, speaking
     from lexfuse.data.judgements import read_qrels
     from lexfuse.data.trec import read_run
 
@@ -148,7 +148,7 @@ def _of_runs(runs: list[Path], qrels: Path, test_qrels: Path | None, measures: l
     recipes, left_out = usable_recipes(dev.union)
     asked = "scores that a run does not hold count as the lowest of its list; for TM2C2 the first run counts as lexical"
     facts = Facts(" + ".join(dev.union.names), len(dev.union.docs), frozenset({read[0].name}), notes=(asked, *left_out))
-    with counting("trying", configurations(len(read), len(recipes))) as progress:
+    with counting("trying", configurations(len(speaking(dev.union)), len(recipes))) as progress:
         return advised(
             dev, judged_runs(read, test) if test else None, facts, measures, recipes=recipes, folds=folds, progress=progress
         )

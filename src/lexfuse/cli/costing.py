@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from lexfuse.retrieve.costs import Cost
 
 DRAWN = 50  # queries where none are given
-WORDS = 15  # of each, the mean length of a query in FUSE
 
 
 def show_costs(folder: Path, queries: Path | None, json: bool) -> None:
@@ -62,16 +61,10 @@ def _mega(size: int) -> str:
 
 
 def _drawn(snapshot: Snapshot) -> Queries:
-    """The first words of some documents, drawn at random but always the same ones."""
-    import numpy as np
-
-    from lexfuse.data.queries import Queries, Query
+    """Queries for an index that has none."""
     from lexfuse.errors import DataError
+    from lexfuse.retrieve.distribution import drawn_queries
 
     if not len(snapshot):
         raise DataError("the index is empty, so there is nothing to time; add documents first")
-    drawn = np.random.default_rng(0).permutation(len(snapshot))[:DRAWN].tolist()
-    found = [snapshot.document(snapshot.ids[at]) for at in drawn]
-    return Queries.of(
-        Query(document.id, " ".join((document.text or document.title).split()[:WORDS]), document.language) for document in found
-    )
+    return drawn_queries(snapshot, DRAWN)

@@ -1,11 +1,12 @@
-"""Token vectors in few bits: the nearest of some centroids, and what is left of it in 1, 2, 4 or 8 bits a dimension.
+"""Token vectors in few bits: the nearest of some centroids, and what is left of it in 1 to 8 bits a dimension.
 
-This is the residual compression of ColBERTv2, which PLAID searches. A vector v is stored as the number of its centroid c, one
-level number for each dimension and one scale: v ~ scale * (c + spread * level). Centroids come from k-means on a sample.
-The spread of a dimension is the standard deviation of its residuals; levels are the best for residuals in units of their
-spread (Lloyd's algorithm in one dimension), the same for all dimensions. The scale keeps the length of the vector.
+This is the residual compression of ColBERTv2, which PLAID searches, with a better code for the residuals. A vector v is stored
+as the number of its centroid c, the bits of its residual and one scale: v ~ scale * (c + sum of value * axis). Centroids come
+from k-means on a sample. Axes are the principal axes of the residuals; the more residuals vary along one, the more bits it
+gets (reverse water-filling), and where they hardly vary an axis gets none; together they get `bits` for each dimension.
+`lexfuse.index.trellis` says how bits become values. The scale keeps the length of the vector.
 
-A product with a query q is then scale * (q.c + (q * spread).level): nothing is added up to a vector first.
+A product with a query q is then scale * (q.c + sum of value * q.axis): nothing is added up to a vector first.
 """
 
 from __future__ import annotations
@@ -18,19 +19,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lexfuse.data.arrays import F32, F64, I32, frozen
+from lexfuse.data.arrays import F32, F64, I32, I64, frozen
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.index.mapping import mapped, save_array
-from lexfuse.index.maxsim import nearest
+from lexfuse.index.maxsim import nearest, products
+from lexfuse.index.trellis import MOST, SAMPLE, STATES, U8, allotted, fitted, packed, paths, places, states_of
 
-U8 = NDArray[np.uint8]
-BITS = (1, 2, 4, 8)
+BITS = (1, 2, 3, 4, 5, 6, 7, 8)
 ROUNDS = 8  # of k-means
 PER_CENTROID = 32  # vectors of the sample that are used for each centroid
-LEVEL_ROUNDS = 100
-LEVEL_SAMPLE = 1 << 20  # residuals that levels are found from
+LEAST_VARIANCE = 1e-14  # where the centroids of a sample are all there is to it
 MOST_CENTROIDS = 1 << 16
 _BLOCK = 1 << 15  # vectors encoded at once
 
@@ -67,29 +66,30 @@ def sample_size(tokens: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Codec:
-    """Centroids, spreads and levels; all parts of a channel share them.
+    """Centroids, axes and values; all parts of a channel share them.
 
     >>> vectors = np.random.default_rng(0).normal(size=(500, 8)).astype(np.float32)
     >>> codec = Codec.trained(vectors, bits=8)
-    >>> bool(np.abs(codec.decoded(codec.encoded(vectors)) - vectors).mean() < 0.01)
+    >>> bool(np.abs(codec.decoded(codec.encoded(vectors)) - vectors).mean() < 0.02)
     True
     """
 
     centroids: F32  # centroids x dimension
-    spreads: F32
-    levels: F32  # ascending, 2 ** bits of them
+    axes: F32  # axes x dimension, as long as their values are to be multiplied by
+    owned: U8  # bits of every axis
+    values: F32  # of every state of the trellis
 
     @classmethod
     def trained(cls, sample: F32, bits: int, *, tokens: int | None = None, seed: int = 0) -> Codec:
         """A codec from a sample of the vectors; `tokens` is how many vectors there are to be (the sample's, by default).
 
-        >>> Codec.trained(np.eye(4, dtype=np.float32), bits=3)
+        >>> Codec.trained(np.eye(4, dtype=np.float32), bits=9)
         Traceback (most recent call last):
         ...
-        lexfuse.errors.ConfigError: residuals have 1, 2, 4 or 8 bits a dimension, got 3
+        lexfuse.errors.ConfigError: residuals have 1 to 8 bits a dimension, got 9
         """
         if bits not in BITS:
-            raise ConfigError(f"residuals have 1, 2, 4 or 8 bits a dimension, got {bits}")
+            raise ConfigError(f"residuals have {BITS[0]} to {BITS[-1]} bits a dimension, got {bits}")
         checked(sample)
         if not len(sample):
             raise ConfigError("a codec needs a sample of at least one vector, got none")
@@ -99,13 +99,14 @@ class Codec:
         chosen = sample[np.sort(generator.permutation(len(sample))[:used])]
         centroids = _means(chosen, count, generator)
         left = chosen - centroids[nearest(chosen, centroids)]
-        spreads = np.sqrt(np.square(left, dtype=np.float64).mean(axis=0))
-        spreads = np.where(spreads > 0, spreads, 1.0)  # a dimension without residuals: any will do
-        normal = (left / spreads).reshape(-1)
-        if len(normal) > LEVEL_SAMPLE:
-            normal = normal[generator.integers(0, len(normal), LEVEL_SAMPLE)]
-        levels = _levels(np.sort(normal), 1 << bits)
-        return cls(frozen(centroids), frozen(spreads.astype(np.float32)), frozen(levels.astype(np.float32)))
+        variances, directions = _principal(left)
+        owned = allotted(variances, bits * len(variances))
+        # Neighbours share bits, so that axes with many and with few are better mixed.
+        kept = generator.permutation(np.flatnonzero(owned))
+        owned, directions = owned[kept], directions[kept].astype(np.float32)
+        some = left[np.sort(generator.permutation(len(left))[:SAMPLE])]
+        gains, values = fitted(products(some, directions), owned, np.sqrt(variances[kept]), generator)
+        return cls(frozen(centroids), frozen(directions * gains[:, None]), frozen(owned), frozen(values))
 
     @property
     def bits(self) -> int:
@@ -114,7 +115,7 @@ class Codec:
         >>> Codec.trained(np.eye(4, dtype=np.float32), bits=4).bits
         4
         """
-        return len(self.levels).bit_length() - 1
+        return int(self.owned.sum(dtype=np.int64)) // self.dimension
 
     @property
     def dimension(self) -> int:
@@ -127,53 +128,66 @@ class Codec:
 
     @property
     def packed(self) -> int:
-        """Bytes of a vector's level numbers.
+        """Bytes of a vector's residual: its bits, and 8 to start with.
 
         >>> Codec.trained(np.eye(9, dtype=np.float32), bits=2).packed
-        3
+        4
         """
-        return -(-self.dimension * self.bits // 8)
+        return (int(self.owned.sum(dtype=np.int64)) + 15) // 8
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the arrays.
+
+        >>> Codec.trained(np.eye(4, dtype=np.float32), bits=8).bytes
+        1156
+        """
+        return sum(int(getattr(self, name).nbytes) for name in _ARRAYS)
 
     @cached_property
-    def unpacked(self) -> F32:
-        """The levels that each value of a byte stands for, one row a value.
+    def places(self) -> I64:
+        """Where the state of every axis is in the bytes of a residual.
 
-        >>> Codec.trained(np.eye(9, dtype=np.float32), bits=2).unpacked.shape
-        (256, 4)
+        >>> Codec.trained(np.eye(4, dtype=np.float32), bits=8).places.shape
+        (3, 4)
         """
-        shifts = np.arange(0, 8, self.bits)
-        numbers = (np.arange(256)[:, None] >> shifts) & (len(self.levels) - 1)
-        return frozen(self.levels[numbers])
+        return frozen(places(self.owned))
 
     def residual_query(self, query: F32) -> F32:
-        """A query's vectors in units of the spreads, with zeros for dimensions that only fill the last byte.
+        """The products of a query's vectors with the axes.
 
-        >>> Codec.trained(np.eye(9, dtype=np.float32), bits=2).residual_query(np.ones((1, 9), dtype=np.float32)).shape
-        (1, 12)
+        >>> Codec.trained(np.eye(4, dtype=np.float32), bits=8).residual_query(np.ones((1, 4), dtype=np.float32)).shape
+        (1, 4)
         """
-        scaled = np.zeros((len(query), self.packed * (8 // self.bits)), dtype=np.float32)
-        scaled[:, : self.dimension] = query * self.spreads
-        return scaled
+        return products(query, self.axes)
+
+    def residual_values(self, residuals: U8) -> F32:
+        """The value of every axis.
+
+        >>> Codec.trained(np.eye(4, dtype=np.float32), bits=8).residual_values(np.zeros((2, 5), dtype=np.uint8)).shape
+        (2, 4)
+        """
+        return self.values[states_of(residuals, self.places)]
 
     def encoded(self, vectors: F32) -> Encoded:
         """Vectors as they are stored.
 
         >>> Codec.trained(np.eye(4, dtype=np.float32), bits=2).encoded(np.eye(4, dtype=np.float32)).residuals.shape
-        (4, 1)
+        (4, 2)
         """
         checked(vectors, self.dimension)
         codes = np.empty(len(vectors), dtype=np.int32)
         scales = np.empty(len(vectors), dtype=np.float32)
         residuals = np.empty((len(vectors), self.packed), dtype=np.uint8)
-        cutoffs = ((self.levels[1:].astype(np.float64) + self.levels[:-1]) / 2).astype(np.float32)
+        gains = np.sqrt(np.square(self.axes, dtype=np.float64).sum(axis=1))
+        directions = (self.axes / gains[:, None]).astype(np.float32)
         for first in range(0, len(vectors), _BLOCK):
             some = np.asarray(vectors[first : first + _BLOCK], dtype=np.float32)
             at = slice(first, first + len(some))
             codes[at] = nearest(some, self.centroids)
-            left = (some - self.centroids[codes[at]]) / self.spreads
-            numbers = _numbers(left, cutoffs)
-            residuals[at] = self._packed(numbers)
-            scales[at] = _scales(some, self.centroids[codes[at]] + self.spreads * self.levels[numbers])
+            along = products(some - self.centroids[codes[at]], directions)
+            residuals[at] = packed(paths(along, self.owned, gains.astype(np.float32), self.values), self.owned)
+            scales[at] = _scales(some, self._unscaled(codes[at], residuals[at]))
         return Encoded(codes, scales, residuals)
 
     def decoded(self, encoded: Encoded) -> F32:
@@ -183,17 +197,10 @@ class Codec:
         >>> codec.decoded(codec.encoded(np.eye(4, dtype=np.float32))).shape
         (4, 4)
         """
-        left = self.unpacked[encoded.residuals].reshape(len(encoded.codes), self.packed * (8 // self.bits))[:, : self.dimension]
-        return (self.centroids[encoded.codes] + left * self.spreads) * encoded.scales[:, None]
+        return self._unscaled(encoded.codes, encoded.residuals) * encoded.scales[:, None]
 
-    def _packed(self, numbers: U8) -> U8:
-        """Level numbers side by side in bytes, the first in the lowest bits."""
-        each = 8 // self.bits
-        padded = np.zeros((len(numbers), self.packed * each), dtype=np.uint8)
-        padded[:, : self.dimension] = numbers
-        shifted = padded.reshape(len(numbers), self.packed, each) << np.arange(0, 8, self.bits, dtype=np.uint8)
-        joined: U8 = np.bitwise_or.reduce(shifted, axis=2)
-        return joined
+    def _unscaled(self, codes: I32, residuals: U8) -> F32:
+        return self.centroids[codes] + products(self.residual_values(residuals), np.ascontiguousarray(self.axes.T))
 
     def same(self, other: Codec) -> bool:
         """Whether two codecs store alike.
@@ -210,7 +217,7 @@ class Codec:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     len(list(Codec.trained(np.eye(4, dtype=np.float32), bits=2).save(Path(folder))))
-        3
+        4
         """
         for name in _ARRAYS:
             yield save_array(folder / f"{name}.npy", getattr(self, name).reshape(-1))
@@ -225,14 +232,20 @@ class Codec:
         ...     Codec.load(Path(folder)).centroids.shape
         (4, 4)
         """
-        centroids, spreads, levels = (mapped(folder / f"{name}.npy", np.float32) for name in _ARRAYS)
-        fits = len(spreads) and len(centroids) and len(centroids) % len(spreads) == 0
-        if not fits or len(levels) not in [1 << bits for bits in BITS] or (np.diff(levels) < 0).any():
+        if any((folder / name).exists() for name in _OLD):
+            reason = "token vectors are stored in the layout of an older version"
+            raise DataError(f"{reason}; drop the channel and make it again", path=folder)
+        centroids, axes, owned, values = (mapped(folder / f"{name}.npy", dtype) for name, dtype in _ARRAYS.items())
+        fits = len(owned) and len(axes) and len(axes) % len(owned) == 0 and len(values) == STATES
+        dimension = len(axes) // max(1, len(owned))
+        fits = fits and len(centroids) and len(centroids) % dimension == 0
+        if not fits or not 1 <= owned.min() <= owned.max() <= MOST or int(owned.sum(dtype=np.int64)) % dimension:
             raise DataError("the files of the codec do not belong together; restore them, or rebuild the index", path=folder)
-        return cls(centroids.reshape(-1, len(spreads)), spreads, levels)
+        return cls(centroids.reshape(-1, dimension), axes.reshape(-1, dimension), owned, values)
 
 
-_ARRAYS = ("centroids", "spreads", "levels")
+_ARRAYS = {"centroids": np.float32, "axes": np.float32, "owned": np.uint8, "values": np.float32}
+_OLD = ("spreads.npy", "levels.npy")  # fixed levels for every dimension
 
 
 def checked(vectors: F32, dimension: int | None = None) -> F32:
@@ -271,30 +284,17 @@ def _means(vectors: F32, count: int, generator: np.random.Generator) -> F32:
     return centroids
 
 
-def _levels(values: F64, count: int) -> F64:
-    """Levels with the least mean squared distance from sorted values to the nearest of them: Lloyd's algorithm."""
-    sums = np.concatenate(([0.0], np.cumsum(values, dtype=np.float64)))
-    places = np.round(np.linspace(0, len(values) - 1, 2 * count + 1)[1::2]).astype(np.int64)
-    levels: F64 = values[places].astype(np.float64)
-    for _ in range(LEVEL_ROUNDS):
-        cuts = np.concatenate(([0], np.searchsorted(values, (levels[1:] + levels[:-1]) / 2), [len(values)]))
-        sizes = np.diff(cuts)
-        means = (sums[cuts[1:]] - sums[cuts[:-1]]) / np.maximum(sizes, 1)
-        moved = np.where(sizes > 0, means, levels)
-        if np.array_equal(moved, levels):
-            break
-        levels = moved
-    return np.sort(levels)
+def _principal(left: F32) -> tuple[F64, F64]:
+    """The principal axes of residuals, one a row, and the variance along each.
 
-
-def _numbers(left: F32, cutoffs: F32) -> U8:
-    """How many cutoffs lie below each value."""
-    if len(cutoffs) > 3:
-        return np.searchsorted(cutoffs, left).astype(np.uint8)
-    numbers = np.zeros(left.shape, dtype=np.uint8)
-    for cutoff in cutoffs:  # many times faster than a search, as long as they are few
-        numbers += left > cutoff
-    return numbers
+    What a small sample does not tell is taken to be alike for all axes: the variances are shrunk towards their mean.
+    """
+    dimension = left.shape[1]
+    moments = left.T.astype(np.float64) @ left.astype(np.float64) / len(left)
+    variances, axes = np.linalg.eigh(moments)
+    share = dimension / (dimension + 10 * len(left))
+    shrunk = (1 - share) * np.maximum(variances, 0) + share * np.trace(moments) / dimension
+    return np.maximum(shrunk, LEAST_VARIANCE), axes.T
 
 
 def _scales(vectors: F32, stored: F32) -> F32:

@@ -222,11 +222,12 @@ def _compiled_scores(asked: _Asked, part: TokenPart, docs: I32, scores: F32) -> 
     from lexfuse.index.maxsimloops import stored
     from lexfuse.index.threads import shared_out
 
-    near, lanes, unpacked = fixed(asked.near), fixed(in_lanes(asked.residual)), fixed(part.codec.unpacked)
+    near, lanes = fixed(asked.near), fixed(in_lanes(asked.residual))
+    code = fixed(part.codec.places), fixed(part.codec.values)
     tokens = fixed(part.starts), fixed(part.codes), fixed(part.scales), fixed(part.residuals)
 
     def work(first: int, last: int) -> None:
-        stored(fixed(docs[first:last]), *tokens, unpacked, near, lanes, asked.count, scores[first:last])
+        stored(fixed(docs[first:last]), *tokens, *code, near, lanes, asked.count, scores[first:last])
 
     shared_out(work, len(docs), _CHUNK)
 
@@ -240,6 +241,6 @@ def _plain_scores(asked: _Asked, part: TokenPart, docs: I32) -> F32:
 
 def _plain_products(asked: _Asked, part: TokenPart, rows: I64) -> F32:
     """The products of stored tokens with the query, by the same operations as the compiled loop."""
-    left = part.codec.unpacked[part.residuals[rows]].reshape(len(rows), asked.residual.shape[1])
+    left = part.codec.residual_values(part.residuals[rows])
     near = asked.near[part.codes[rows], : asked.count]
     return (near + products(left, asked.residual)) * part.scales[rows, None]

@@ -191,7 +191,8 @@ def stored(
     codes: I32,
     scales: F32,
     residuals: NDArray[np.uint8],
-    unpacked: F32,
+    places: I64,
+    values: F32,
     near: F32,
     lanes: F32,
     count: int,
@@ -202,18 +203,15 @@ def stored(
     best = np.empty(groups * LANES, dtype=np.float32)
     some = np.empty(ROWS * LANES, dtype=np.float32)
     rows = np.zeros(2 * ROWS * dimensions, dtype=np.float32)  # half of it is only looked ahead at
-    packed, each = residuals.shape[1], unpacked.shape[1]
     for place in range(len(docs)):
         best[:] = _NOTHING
         at, end = starts[docs[place]], starts[docs[place] + 1]
         while at < end:
             taken = ROWS if at + ROWS <= end else 1
             for row in range(taken):
-                for byte in range(packed):
-                    code = residuals[at + row, byte]
-                    to = row * dimensions + byte * each
-                    for number in range(each):
-                        rows[to + number] = unpacked[code, number]
+                for axis in range(dimensions):
+                    both = np.int64(residuals[at + row, places[0, axis]]) << 8 | residuals[at + row, places[1, axis]]
+                    rows[row * dimensions + axis] = values[(both >> places[2, axis]) & 255]
             for group in range(groups):
                 query = lanes.ctypes.data + 4 * group * dimensions * LANES
                 if taken == ROWS:

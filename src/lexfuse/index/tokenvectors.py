@@ -13,8 +13,9 @@ import numpy as np
 
 from lexfuse.data.arrays import F32, I32, I64, Bools, frozen, offsets_of
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.index.codec import U8, Codec, Encoded, checked
+from lexfuse.index.codec import Codec, Encoded, checked
 from lexfuse.index.mapping import checked_offsets, mapped, save_array
+from lexfuse.index.trellis import U8
 
 _TOGETHER = 1 << 15  # vectors that are compressed at once
 
@@ -82,10 +83,10 @@ class TokenPart:
         """Bytes of the arrays.
 
         >>> TokenPart.of([], Codec.trained(np.eye(4, dtype=np.float32), bits=2)).bytes
-        144
+        1204
         """
         kept = [getattr(self, name) for name in _ARRAYS]
-        return sum(array.nbytes for array in (*kept, self.residuals, self.codec.centroids, self.codec.spreads, self.codec.levels))
+        return self.codec.bytes + sum(int(array.nbytes) for array in (*kept, self.residuals))
 
     def vectors(self, document: int) -> F32:
         """The token vectors of a document, as they are stored.
@@ -104,7 +105,7 @@ class TokenPart:
         >>> part = TokenPart.of([np.eye(4, dtype=np.float32)], Codec.trained(np.eye(4, dtype=np.float32), bits=2))
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     len(list(part.save(Path(folder))))
-        9
+        10
         """
         yield from self.codec.save(folder)
         for name in _ARRAYS:
