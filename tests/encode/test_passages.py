@@ -83,3 +83,40 @@ def test_plans_and_windows_that_cannot_be(tokens):
         PassagePlan(size=5, overlap=7)
     with pytest.raises(ConfigError, match="has no room beside 126 tokens"):
         PassagePlan().of(SHORT, tokens, reserved=126)
+
+
+CASE = Document(
+    "d", title="A v. B", headings=("Court",), language="en",
+    text="The lease ended. Mr. B. left.\n\n2. He owed " + "rent and costs and " * 10 + "interest.",
+)  # fmt: skip
+
+
+def test_sentences_stand_alone_and_long_ones_are_cut(tokens):
+    found = PassagePlan.usual(Scheme.SENTENCES, 12).of(CASE, tokens)
+    assert [text for text, _ in found][:2] == ["The lease ended.", "Mr. B. left."]
+    assert all(text == passage.of(CASE.text) for text, passage in found)
+    assert [len(text.split()) for text, _ in found[2:]] == [12, 12, 12, 8]
+    assert " ".join(text for text, _ in found).split() == CASE.text.split()
+
+
+def test_units_of_words_are_of_one_length_but_the_last(tokens):
+    found = PassagePlan.usual(Scheme.WORDS, 7).of(CASE, tokens)
+    lengths = [len(text.split()) for text, _ in found]
+    assert set(lengths[:-1]) == {7}
+    assert " ".join(text for text, _ in found).split() == CASE.text.split()
+
+
+@pytest.mark.parametrize("scheme", [Scheme.SENTENCES, Scheme.WORDS])
+def test_a_unit_may_be_longer_than_the_window_and_a_document_without_text_has_one(tokens, scheme):
+    long = Document("a", text="loi " * 500, language="fr")
+    assert [passage.of(long.text) for _, passage in PassagePlan.usual(scheme, 10_000).of(long, tokens)] == [long.text.strip()]
+    ((text, passage),) = PassagePlan.usual(scheme).of(Document("a", title="loi", headings=("travail",)), tokens)
+    assert (text, passage.start, passage.end) == ("loi travail", 0, 0)
+
+
+def test_usual_numbers():
+    assert PassagePlan.usual(Scheme.WINDOWS) == PassagePlan(Scheme.WINDOWS, 200, 20)
+    assert PassagePlan.usual(Scheme.WINDOWS, 12) == PassagePlan(Scheme.WINDOWS, 12, 1)
+    assert PassagePlan.usual(Scheme.WINDOWS, 50, 0) == PassagePlan(Scheme.WINDOWS, 50, 0)
+    with pytest.raises(ConfigError, match="sentences share nothing"):
+        PassagePlan.usual(Scheme.SENTENCES, overlap=3)

@@ -23,6 +23,7 @@ def test_two_segments_are_one():
     postings = Postings(FILES, np.array([0, 2, 4]), np.ones(4, dtype=bool))
     assert lists_of(postings) == {"a": [(0, 1), (3, 1)], "b": [(0, 1), (1, 2), (3, 1)], "c": [(2, 1), (3, 1)]}
     assert postings.document_frequency.tolist() == [2, 3, 2]
+    assert postings.collection_frequency.tolist() == [2, 4, 2]
     assert [postings.vocabulary[term] for term in postings.term_of_posting] == ["a", "b", "b", "a", "b", "c", "c"]
     assert (postings.documents, postings.mean_length) == (4, 2.0)
 
@@ -30,13 +31,14 @@ def test_two_segments_are_one():
 def test_the_dead_do_not_count():
     postings = Postings(FILES, np.array([0, 2, 4]), np.array([True, False, True, False]))
     assert dict(zip(postings.vocabulary, postings.document_frequency.tolist(), strict=True)) == {"a": 1, "b": 1, "c": 1}
+    assert dict(zip(postings.vocabulary, postings.collection_frequency.tolist(), strict=True)) == {"a": 1, "b": 1, "c": 1}
     assert (postings.documents, postings.mean_length) == (2, 1.5)
 
 
 def test_no_segment():
     postings = Postings([], np.array([0]), np.empty(0, dtype=bool))
     assert (len(postings.vocabulary), len(postings.docs), postings.documents, postings.mean_length) == (0, 0, 0, 0.0)
-    assert postings.document_frequency.tolist() == []
+    assert postings.document_frequency.tolist() == postings.collection_frequency.tolist() == []
 
 
 @pytest.mark.parametrize("wrong", [2, -1, 2**30])

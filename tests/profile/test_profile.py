@@ -11,7 +11,7 @@ from lexfuse.fuse.scores import TM2C2, Convex
 from lexfuse.fuse.union import Missing
 from lexfuse.index.index import Index
 from lexfuse.pipeline import Hybrid, Routed, open_pipeline
-from lexfuse.profile import ChannelChoice, FusionChoice, PipelineChoice, Profile, RerankChoice
+from lexfuse.profile import ChannelChoice, FusionChoice, PipelineChoice, Profile, RescoreChoice
 from lexfuse.rerank.reranker import Reranked
 from lexfuse.text.queryclass import QueryClass
 
@@ -80,7 +80,7 @@ def test_everything_that_can_be_said_is_read():
     assert found.general.channels == (ChannelChoice("bm25", 0.9, 0.4), ChannelChoice("tfidf"))
     options = FusionOptions((0.25, 0.75), normalisers=("z-score", "min-max"), missing=Missing.ZERO)
     assert found.general.fusion == FusionChoice("convex", options)
-    assert found.general.reranks == (RerankChoice("tfidf", 3),)
+    assert found.general.reranks == (RescoreChoice("tfidf", 3),)
     assert found.evidence == {"measure": "nDCG@10", "value": 0.43, "queries": 120}
 
 
@@ -103,7 +103,7 @@ PROFILES = [
     Profile(PipelineChoice((ChannelChoice("a", exact=True), ChannelChoice("b", cosine=True)), FusionChoice("borda")), name="x"),
     Profile(
         PipelineChoice((ChannelChoice("a"), ChannelChoice("b")), FusionChoice("srrf", FusionOptions(eta=(5.0,), beta=100.0))),
-        {QueryClass.DOCUMENT: PipelineChoice((ChannelChoice("b"),), reranks=(RerankChoice("a"),))},
+        {QueryClass.DOCUMENT: PipelineChoice((ChannelChoice("b"),), reranks=(RescoreChoice("a"),))},
         evidence={"words": "+0.041 nDCG@10\tover BM25 \x7f\\", "a key": 1e-7, "n": 3, "sure": True},
     ),
     Profile(PipelineChoice((ChannelChoice("a"), ChannelChoice("b")), FusionChoice("tm2c2", FusionOptions(alpha=1.0)))),
@@ -139,6 +139,8 @@ TWO = ["[[channel]]", 'name = "bm25"', "[[channel]]", 'name = "tfidf"']
         (["[[channel]]", 'name = "bm25"', "k1 = -1"], "channel 1: k1 must be 0 or more"),
         (["[[channel]]", 'name = "bm25"', "exact = 1"], "channel 1: exact must be true or false, got 1"),
         (["[[channel]]", 'name = "bm25"', "size = 1"], "channel 1: there is no 'size'; there are name, k1, b, exact, cosine"),
+        (["[[channel]]", 'name = "tfidf"', "kli = 0.1"], "channel 1: channel 'tfidf' has no choice of terms"),
+        (["[[channel]]", 'name = "bm25"', "kli = 0"], "channel 1: KLI takes a share of the terms above 0"),
         (["[[channel]]", 'name = "bm25"', "[[channel]]", 'name = "bm25"'], "channel 'bm25' is given twice"),
         (["[[channel]]", 'name = "bm25"', "[fusion]", 'method = "rrf"'], "a fusion needs two channels or more"),
         ([*TWO, "[fusion]"], "fusion: method is missing: one of tm2c2, convex, rrf"),
@@ -222,6 +224,15 @@ def test_a_channel_that_the_index_lacks_is_told_with_those_it_has(snapshot, wher
     profile = profile_with(*TWO, f'{where} = "dense"')
     with pytest.raises(NotFoundError, match="no channel 'dense' in the index; it has bm25, tfidf, citation"):
         profile.open(snapshot)
+
+
+def test_informative_terms_are_chosen_and_written(snapshot):
+    profile = profile_with("[[channel]]", 'name = "bm25"', "k1 = 2.8", "b = 1.0", "kli = 2")
+    assert Profile.parse(profile.text()) == profile
+    asked = Queries.of([Query("q", " ".join(WORDS), "fr")])
+    few, all_ = profile.open(snapshot), profile_with("[[channel]]", 'name = "bm25"', "k1 = 2.8", "b = 1.0").open(snapshot)
+    assert few.retrieve(asked, 40).as_dict() != all_.retrieve(asked, 40).as_dict()
+    assert len(few.terms(asked.query("q")).terms) == 2
 
 
 def test_a_cosine_where_there_is_none_to_choose_is_refused(snapshot):

@@ -15,6 +15,7 @@ from lexfuse.cli.evaluating import evaluate
 from lexfuse.cli.fusing import fuse
 from lexfuse.cli.importing import import_
 from lexfuse.cli.indexing import index
+from lexfuse.cli.resembling import similar
 from lexfuse.cli.running import run
 from lexfuse.cli.searching import search
 from lexfuse.cli.training import train
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command(name="import")(import_)
-for command in (index, search, run, fuse, advise, info, analyse, evaluate, compare, demo):
+for command in (index, search, similar, run, fuse, advise, info, analyse, evaluate, compare, demo):
     app.command()(command)
 app.add_typer(train, name="train")
 app.add_typer(tune, name="tune")

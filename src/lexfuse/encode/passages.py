@@ -1,6 +1,8 @@
-"""What of a document is encoded: the whole, windows of tokens (BSARD, section 5: 200 that share 20), or numbered paragraphs.
+"""What of a document is encoded: the whole, windows of tokens (BSARD, section 5: 200 that share 20), paragraphs or sentences.
 
-Every passage is read as "title headings passage", so that each window knows where in the code it stands.
+Every passage is read as "title headings passage", so that each window knows where in the code it stands. Sentences, and units of
+so many words, are for comparing texts piece by piece (RPRS, section 5.6): they stand alone, as a title before each would make
+all sentences of a document alike.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Protocol
 from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError
 from lexfuse.text.passages import Passage, numbered_passages, passages, word_offsets
+from lexfuse.text.sentences import cut_long, sentences
 
 
 class Units(Protocol):
@@ -57,7 +60,22 @@ class Scheme(StrEnum):
     WHOLE = "whole"  # one passage, divided only where the model's window is exceeded
     WINDOWS = "windows"  # of so many tokens
     PARAGRAPHS = "paragraphs"  # numbered ones; those beyond the model's window are divided
+    SENTENCES = "sentences"  # longer ones cut after so many words
+    WORDS = "words"  # so many at a time, wherever sentences end (RPRS, section 6.3)
     BEGINNING = "beginning"  # what fits into the model's window, and no more: as published figures were often measured
+
+    @property
+    def alone(self) -> bool:
+        """Whether pieces stand alone, without title and headings.
+
+        >>> Scheme.SENTENCES.alone, Scheme.WINDOWS.alone
+        (True, False)
+        """
+        return self in (Scheme.SENTENCES, Scheme.WORDS)
+
+
+SENTENCE = 25  # words at most (RPRS, section 5.6)
+WINDOW, SHARED = 200, 20  # tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +89,22 @@ class PassagePlan:
     """
 
     scheme: Scheme = Scheme.WHOLE
-    size: int = 200  # tokens of a window
-    overlap: int = 20  # tokens that a window shares with the one before
+    size: int = WINDOW  # tokens of a window; words of a sentence
+    overlap: int = SHARED  # tokens that a window shares with the one before
     headings: bool = True  # whether the heading path is read with each passage, as the title is
+
+    @classmethod
+    def usual(cls, scheme: Scheme, size: int | None = None, overlap: int | None = None, *, headings: bool = True) -> PassagePlan:
+        """A plan with the usual numbers where none are given: 200 tokens that share 20, or 25 words that share none.
+
+        >>> PassagePlan.usual(Scheme.SENTENCES)
+        PassagePlan(scheme=<Scheme.SENTENCES: 'sentences'>, size=25, overlap=0, headings=True)
+        """
+        if scheme.alone:
+            return cls(scheme, SENTENCE if size is None else size, overlap or 0, headings)
+        size = WINDOW if size is None else size
+        usual = SHARED if size > SHARED else size // 10
+        return cls(scheme, size, usual if overlap is None else overlap, headings)
 
     def __post_init__(self) -> None:
         """Refuse windows that would be empty or never advance."""
@@ -83,19 +114,34 @@ class PassagePlan:
             raise ConfigError(
                 f"the overlap must be at least 0 and below the size {self.size}, got {self.overlap}; 20 is usual for 200"
             )
+        if self.overlap and self.scheme.alone:
+            raise ConfigError(f"{self.scheme.value} share nothing with those before; the overlap must be 0, got {self.overlap}")
 
     def of(self, document: Document, tokens: Units, reserved: int = 0) -> list[tuple[str, Passage]]:
         """The texts to encode with the piece of the document's text that each stands for; at least one.
 
         ``reserved`` tokens are left free for a prompt. The prefix takes at most half of the window: outer headings are
-        left out first, as the inner ones tell more.
+        left out first, as the inner ones tell more. Sentences and words are read without it, and without a limit: encoders
+        read what is beyond a window in several.
         """
+        if self.scheme.alone:
+            return self._alone(document)
         room = tokens.room - reserved
         if room < 2:
             raise ConfigError(f"a window of {tokens.window} tokens has no room beside {reserved} tokens of a prompt")
         prefix, used = self._prefix(document, tokens, room // 2)
         found = self._divided(document.text, tokens, room - used) or [Passage(0, 0)]
         return [(f"{prefix} {passage.of(document.text)}".strip(), passage) for passage in found]
+
+    def _alone(self, document: Document) -> list[tuple[str, Passage]]:
+        """The pieces by themselves; a document without text is known by its title and headings."""
+        text = document.text
+        if self.scheme is Scheme.WORDS:
+            found = passages(text, size=self.size, overlap=0)
+        else:
+            spans = cut_long(sentences(text, document.language), text, self.size)
+            found = [Passage(span.start, span.end) for span in spans]
+        return [(one.of(text), one) for one in found] or [(whole_text(document, self.headings), Passage(0, 0))]
 
     def _divided(self, text: str, tokens: Units, room: int) -> list[Passage]:
         size = min(self.size, room) if self.scheme is Scheme.WINDOWS else room

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexfuse.data.arrays import F32, I32, I64, Bools
+from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.errors import DataError
 from lexfuse.index.inverted import InvertedFile
 from lexfuse.text.vocabulary import Vocabulary
@@ -105,6 +105,12 @@ class Postings:
             dead = self.term_of_posting[~self.alive[self.docs]]
             frequency -= np.bincount(dead, minlength=len(frequency))
         return frequency
+
+    @cached_property
+    def collection_frequency(self) -> F64:
+        """How often each term occurs in all living documents: the sum of its weights."""
+        living = self.weights * self.alive[self.docs]
+        return np.bincount(self.term_of_posting, living, len(self.vocabulary)).astype(np.float64, copy=False)
 
     @cached_property
     def documents(self) -> int:

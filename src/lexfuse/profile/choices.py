@@ -1,4 +1,4 @@
-"""The choices that make a search pipeline: channels, a fusion, rerankers; each checked as soon as it is made."""
+"""The choices that make a search pipeline: channels, a fusion, rerankers (`reranks`); each checked as soon as it is made."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from lexfuse.fuse.scores import TM2C2
 from lexfuse.index.channel import TAKEN, ChannelKind
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.pipeline import fused
-from lexfuse.rerank.rescore import DEPTH, Rescore
+from lexfuse.profile.reranks import RerankChoice
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.retrieve.retriever import Retriever
+from lexfuse.text.kli import TermChoice
 
 K1, B = 1.2, 0.75  # of BM25, where none are given
 
@@ -33,11 +34,16 @@ class ChannelChoice:
     b: float | None = None
     exact: bool = False
     cosine: bool = False
+    kli: float | None = None  # how many of a query's terms bm25 asks for, most informative first: a share, or above 1 a number
 
     def __post_init__(self) -> None:
         """Refuse parameters that the channel cannot have."""
         if self.name != "bm25" and (self.k1, self.b) != (None, None):
             raise ConfigError(f"channel {self.name!r} has no k1 and no b; only bm25 has")
+        if self.name != "bm25" and self.kli is not None:
+            raise ConfigError(f"channel {self.name!r} has no choice of terms (kli); only bm25 has")
+        if self.kli is not None:
+            TermChoice(self.kli)  # refuses what is no amount
         if self.k1 is not None and not 0 <= self.k1 < float("inf"):
             raise ConfigError(f"k1 must be 0 or more, got {self.k1}; 1.2 is usual")
         if self.b is not None and not 0 <= self.b <= 1:
@@ -48,7 +54,8 @@ class ChannelChoice:
         if self.cosine and (self.name in TAKEN or self._kind(snapshot) is not ChannelKind.SPARSE):
             raise ConfigError(f"channel {self.name!r} has no cosine to choose; only channels of learned sparse vectors have")
         k1, b = K1 if self.k1 is None else self.k1, B if self.b is None else self.b
-        return open_retriever(snapshot, self.name, k1=k1, b=b, exact=self.exact, cosine=self.cosine, name=name)
+        terms = None if self.kli is None else TermChoice(self.kli)
+        return open_retriever(snapshot, self.name, k1=k1, b=b, exact=self.exact, cosine=self.cosine, terms=terms, name=name)
 
     def _kind(self, snapshot: Snapshot) -> ChannelKind:
         return snapshot.channel(self.name).named.settings.kind
@@ -89,23 +96,6 @@ class FusionChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class RerankChoice:
-    """A channel whose exact scores rerank the first documents.
-
-    >>> RerankChoice("colbert").depth
-    100
-    """
-
-    channel: str
-    depth: int = DEPTH
-
-    def __post_init__(self) -> None:
-        """Refuse a depth that leaves nothing to rerank."""
-        if self.depth < 1:
-            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
-
-
-@dataclass(frozen=True, slots=True)
 class PipelineChoice:
     """Channels, how they become one ranking, and what reranks it.
 
@@ -138,6 +128,6 @@ class PipelineChoice:
         channels = [channel.open(snapshot, last if len(self.channels) == 1 else None) for channel in self.channels]
         found = fused(channels, self.fusion.fusion if self.fusion else None, depth, name=last)
         for rerank in self.reranks:
-            reranked = found >> Rescore(open_retriever(snapshot, rerank.channel), rerank.depth)
+            reranked = found >> rerank.open(snapshot)
             found = replace(reranked, name=name or reranked.name)
         return found

@@ -8,6 +8,7 @@
     name = "bm25"
     k1 = 0.9
     b = 0.4
+    kli = 0.1                     # for whole judgments: the most informative tenth of the terms
 
     [[channel]]
     name = "dense"
@@ -17,9 +18,15 @@
     weights = [0.45, 0.55]
     normalisers = "theoretical-min-max"
 
-    [[rerank]]                    # if wanted
-    channel = "colbert"
+    [[rerank]]                    # if wanted, one after the other
+    channel = "colbert"           # by the scores of a channel, or method = "cross-encoder", "rprs", "sdr", "birch"
     depth = 100
+
+    [[rerank]]                    # the options of a method are those of its class in `lexfuse.profile.reranks`
+    method = "rprs"
+    channel = "sentences"
+    depth = 50
+    n = 4
 
     [[class.citation.channel]]    # if wanted: other channels, fusion or reranking for a class of queries
     name = "bm25"

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING, fields
+from enum import StrEnum
 from typing import Any, TypeVar
 
 from lexfuse.errors import ConfigError
 from lexfuse.fuse.methods import METHODS, FusionOptions
 from lexfuse.fuse.union import Missing
 from lexfuse.pipeline import DEPTH
-from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice, RerankChoice
+from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice
 from lexfuse.profile.profile import VERSION, Profile
-from lexfuse.rerank.rescore import DEPTH as RERANK_DEPTH
+from lexfuse.profile.reranks import RERANKS, RerankChoice, RescoreChoice
 from lexfuse.text.queryclass import QueryClass
 
 _PIPELINE = ("channel", "fusion", "rerank")
 _KEYS = ("version", "name", "description", "depth", *_PIPELINE, "class", "evidence")
-_COLUMNS = {"channel": ("name", "k1", "b", "exact", "cosine"), "rerank": ("channel", "depth")}
+_CHANNEL = ("name", "k1", "b", "exact", "cosine", "kli")
 _FUSION = ("method", "weights", "alpha", "eta", "beta", "normalisers", "missing")
 
 Choice = TypeVar("Choice", ChannelChoice, RerankChoice)
@@ -72,13 +74,39 @@ def _pipeline(table: _Table, general: PipelineChoice | None) -> PipelineChoice:
     return PipelineChoice(channels or (general.channels if general else ()), fusion, reranks)
 
 
-def _channel(table: _Table) -> ChannelChoice:
+def _channel(values: Any) -> ChannelChoice:
+    table = _Table(values, _CHANNEL)
     name = table.text("name", needed=True)
-    return ChannelChoice(name, table.number("k1"), table.number("b"), table.flag("exact"), table.flag("cosine"))
+    flags = table.flag("exact"), table.flag("cosine")
+    return ChannelChoice(name, table.number("k1"), table.number("b"), *flags, table.number("kli"))
 
 
-def _rerank(table: _Table) -> RerankChoice:
-    return RerankChoice(table.text("channel", needed=True), table.whole("depth", RERANK_DEPTH))
+def _rerank(values: Any) -> RerankChoice:
+    """A reranker: what may stand in its table depends on the method."""
+    method = values.get("method", RescoreChoice.method) if isinstance(values, Mapping) else RescoreChoice.method
+    if not isinstance(method, str) or method not in RERANKS:
+        raise ConfigError(f"method must be one of {', '.join(RERANKS)}; got {method!r}")
+    kind = RERANKS[method]
+    table = _Table(values, ["method", *(one.name for one in fields(kind))])
+    given = {one.name: _field(table, one.name, one.default) for one in fields(kind) if one.name in table.values}
+    for needed in (one.name for one in fields(kind) if one.default is MISSING and one.name not in given):
+        given[needed] = table.text(needed, needed=True)
+    return kind(**given)
+
+
+def _field(table: _Table, key: str, usual: Any) -> Any:
+    """A value of the type that the usual one has; a text where there is none."""
+    if isinstance(usual, bool):
+        return table.flag(key)
+    if isinstance(usual, int):
+        return table.whole(key, usual)
+    if isinstance(usual, float):
+        return table.number(key)
+    if isinstance(usual, tuple):
+        return table.numbers(key)
+    if isinstance(usual, StrEnum):
+        return type(usual)(table.text(key, needed=True, valid=tuple(type(usual))))
+    return table.text(key, needed=usual is MISSING)
 
 
 def _fusion(table: _Table) -> FusionChoice:
@@ -95,12 +123,12 @@ def _fusion(table: _Table) -> FusionChoice:
     return FusionChoice(method, options)
 
 
-def _each(table: _Table, key: str, make: Callable[[_Table], Choice]) -> tuple[Choice, ...]:
+def _each(table: _Table, key: str, make: Callable[[Any], Choice]) -> tuple[Choice, ...]:
     """What the tables of a list describe, one by one; what is wrong in one is told with its number."""
     found = []
     for number, one in enumerate(table.tables(key), start=1):
         with _told(f"{key} {number}"):
-            found.append(make(_Table(one, _COLUMNS[key])))
+            found.append(make(one))
     return tuple(found)
 
 

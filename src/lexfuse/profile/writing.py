@@ -6,8 +6,9 @@ from dataclasses import fields
 from enum import StrEnum
 from typing import Any
 
-from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice, RerankChoice
+from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice
 from lexfuse.profile.profile import VERSION, Profile
+from lexfuse.profile.reranks import RerankChoice, RescoreChoice
 
 
 def values_of(profile: Profile) -> dict[str, Any]:
@@ -28,8 +29,13 @@ def _pipeline(pipeline: PipelineChoice, general: PipelineChoice | None) -> dict[
     if pipeline.fusion:
         values["fusion"] = _fusion(pipeline.fusion)
     if pipeline.reranks or (general and general.reranks):  # none at all is said too, where there is one in general
-        values["rerank"] = [_changed(rerank) | {"depth": rerank.depth} for rerank in pipeline.reranks]
+        values["rerank"] = [_rerank(rerank) for rerank in pipeline.reranks]
     return values
+
+
+def _rerank(choice: RerankChoice) -> dict[str, Any]:
+    method = {} if isinstance(choice, RescoreChoice) else {"method": choice.method}
+    return method | _changed(choice) | {"depth": choice.depth}
 
 
 def _fusion(choice: FusionChoice) -> dict[str, Any]:
@@ -47,4 +53,11 @@ def _fusion(choice: FusionChoice) -> dict[str, Any]:
 
 def _changed(choice: ChannelChoice | RerankChoice) -> dict[str, Any]:
     """The fields that do not have their usual value."""
-    return {one.name: value for one in fields(choice) if (value := getattr(choice, one.name)) != one.default}
+    changed = {one.name: value for one in fields(choice) if (value := getattr(choice, one.name)) != one.default}
+    return {name: _plain(value) for name, value in changed.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, StrEnum):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value

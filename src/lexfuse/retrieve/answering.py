@@ -41,9 +41,17 @@ class Answer:
 
 
 def answers(
-    retriever: Retriever, question: Query, k: int, *, within: Mask | None = None, members: Sequence[Retriever] = ()
+    retriever: Retriever,
+    question: Query,
+    k: int,
+    *,
+    within: Mask | None = None,
+    members: Sequence[Retriever] = (),
+    cited_first: bool = True,
 ) -> list[Answer]:
     """The k best answers to a question; `members` are the retrievers that the one given is made of, if it is.
+
+    A whole judgment cites more documents than anybody wants to see first: for one, say ``cited_first=False``.
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
@@ -55,7 +63,7 @@ def answers(
     """
     snapshot, queries = retriever.snapshot, Queries.of([question])
     lookup = CitationLookup(snapshot)
-    cited = lookup.retrieve(queries, k, within=within).hits(question.id)
+    cited = lookup.retrieve(queries, k, within=within).hits(question.id) if cited_first else []
     named = {hit.doc for hit in cited}
     matching = retriever.retrieve(queries, k + len(named), within=within).hits(question.id)
     found = [(lookup.name, hit) for hit in cited] + [(retriever.name, hit) for hit in matching if hit.doc not in named]

@@ -9,6 +9,7 @@ from lexfuse.index.flat import Pool
 from lexfuse.index.late import Mode
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.retriever import Retriever
+from lexfuse.text.kli import TermChoice
 
 
 def open_retriever(
@@ -21,12 +22,13 @@ def open_retriever(
     exact: bool = False,
     cosine: bool = False,
     threads: int | None = None,
+    terms: TermChoice | None = None,
     name: str | None = None,
 ) -> Retriever:
     """The retriever of a channel; the model that it needs is loaded, and must be the one that the channel was made by.
 
     A channel that was made to be searched approximately is, unless ``exact``. Learned sparse vectors are compared by their dot
-    product, or their ``cosine``.
+    product, or their ``cosine``. With a choice of ``terms``, bm25 asks only for the most informative ones of a query.
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
@@ -37,6 +39,10 @@ def open_retriever(
     lexfuse.errors.NotFoundError: no channel 'dense' in the index; it has bm25, tfidf, citation; ...
     """
     called = name or channel
+    if channel == "bm25" and terms is not None:
+        from lexfuse.retrieve.informative import InformativeBM25
+
+        return InformativeBM25(snapshot, k1=k1, b=b, choice=terms, name=called)
     if channel == "bm25":
         from lexfuse.retrieve.bm25 import BM25
 

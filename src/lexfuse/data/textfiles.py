@@ -1,0 +1,79 @@
+"""A file that a person has at hand as text: plain text, HTML or PDF, told apart by what is in it."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+
+from lexfuse.data.files import decode, read_bytes
+from lexfuse.data.htmltext import declared_encoding, html_text
+from lexfuse.data.pdftext import pdf_text
+from lexfuse.data.report import Report
+from lexfuse.errors import DataError
+
+_PAGE = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+_PAGE_NAMES = (".html", ".htm", ".xhtml")
+_SEEN = 1024  # bytes in which a PDF may begin
+_OTHERS = {
+    b"PK\x03\x04": "a Word, OpenDocument or zip file",
+    b"\xd0\xcf\x11\xe0": "an old Word file",
+    b"{\\rtf": "a Rich Text file",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"II*\x00": "a picture",
+    b"MM\x00*": "a picture",
+}
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def read_text(path: str | Path, report: Report | None = None) -> str:
+    """The text of a file of any length; `DataError` for one that has none, or is of another kind.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "judgment.html")
+    ...     _ = file.write_text("<h1>Judgment</h1><p>The appeal is dismissed.</p>", "utf-8")
+    ...     read_text(file).splitlines()
+    ['Judgment', 'The appeal is dismissed.']
+    """
+    raw = read_bytes(path)
+    if not raw.strip():
+        raise DataError("the file is empty; give one that holds text", path=path)
+    text = _text(raw, Path(path), report)
+    if not text.strip():
+        raise DataError("the file shows no text; give one that does", path=path)
+    return text
+
+
+def _text(raw: bytes, path: Path, report: Report | None) -> str:
+    if b"%PDF-" in raw[:_SEEN]:
+        return pdf_text(raw, path, report)
+    for beginning, what in _OTHERS.items():
+        if raw.startswith(beginning):
+            raise DataError(f"is {what}, text, HTML or PDF was expected; save it as one of these", path=path)
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith(".pdf"):
+        raise DataError("is no PDF, whatever its name says (it does not begin with %PDF-); check the file", path=path)
+    if name.endswith(_PAGE_NAMES) or _PAGE.match(raw.removeprefix(codecs.BOM_UTF8)):
+        return html_text(_decoded(raw, path, declared_encoding(raw)))
+    return _decoded(raw, path, None)
+
+
+def _decoded(raw: bytes, path: Path, declared: str | None) -> str:
+    """Text by its byte-order mark or declared encoding, else UTF-8."""
+    if raw.startswith(_UTF16):
+        encoding = "utf-16"
+    elif b"\x00" in raw:
+        raise DataError("holds zero bytes, so it is no text; text, HTML or PDF was expected", path=path)
+    elif declared in (None, "utf-8", "utf8") or raw.startswith(codecs.BOM_UTF8):
+        return decode(raw, path=path)
+    else:
+        # Browsers read Latin-1 as Windows-1252, which has quotation marks where Latin-1 has control characters.
+        encoding = "cp1252" if declared in ("iso-8859-1", "latin1", "us-ascii", "ascii") else declared
+    try:
+        return raw.decode(encoding)
+    except (LookupError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read as {encoding} ({error}); convert the file to UTF-8 first", path=path) from None

@@ -1,0 +1,160 @@
+"""Birch: the score that a document had, and those of its best sentences (RPRS eq. 9, after Yilmaz et al. 2019).
+
+    score = a · S_doc + (1 - a) · sum over i of w_i · S_i
+
+S_i is the score of the i-th best sentence. A sentence that is not there, in a document with fewer, adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, F64
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+from lexfuse.fuse.normalise import LEVEL
+from lexfuse.rerank.reranker import Reranker, first_of, reordered
+from lexfuse.rerank.rescore import DEPTH
+from lexfuse.rerank.sentencescores import SentenceScorer
+from lexfuse.retrieve.retriever import Retriever
+from lexfuse.text.passages import Passage
+
+THIRDS = (1 / 3, 1 / 3, 1 / 3)
+
+
+class DocumentScore(StrEnum):
+    """What S_doc is.
+
+    >>> DocumentScore.MIN_MAX.of(np.array([9.0, 5.0, 1.0])).tolist()
+    [1.0, 0.5, 0.0]
+    """
+
+    RAW = "raw"  # the score itself, as Birch has it; `a` must then make up for its scale
+    MIN_MAX = "min-max"  # from 0 for the lowest of the reranked documents of the query to 1 for the highest
+
+    def of(self, scores: F64) -> F64:
+        """S_doc of the reranked documents of one query.
+
+        >>> DocumentScore.RAW.of(np.array([9.0])).tolist(), DocumentScore.MIN_MAX.of(np.array([9.0])).tolist()
+        ([9.0], [0.5])
+        """
+        if self is DocumentScore.RAW or not len(scores):
+            return scores
+        low, high = scores.min(), scores.max()
+        return (scores - low) / (high - low) if high > low else np.full(len(scores), LEVEL)
+
+
+@dataclass(frozen=True, slots=True)
+class BestSentence:
+    """One of the sentences that count: where it stands in the text, its score, and its weight.
+
+    >>> BestSentence(Passage(0, 7), 0.5, 0.25).score
+    0.5
+    """
+
+    passage: Passage
+    score: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What equation 9 adds up for the reranked documents of a run, in their order.
+
+    >>> Evidence(np.array([0.5]), np.array([[0.75, 0.25]])).scores(0.5, (1.0, 1.0)).tolist()
+    [0.75]
+    """
+
+    document: F64  # S_doc
+    best: F64  # S_1, S_2 … of every document, 0 where there is none; a row of NaN where none is known
+
+    def scores(self, a: float, weights: Sequence[float]) -> F32:
+        """The score of every document; NaN where no sentence is known."""
+        sentences = (self.best[:, : len(weights)] * np.asarray(weights, dtype=np.float64)).sum(axis=1)
+        found: F32 = (a * self.document + (1 - a) * sentences).astype(np.float32)
+        return found
+
+
+@dataclass(frozen=True)
+class Birch(Reranker):
+    """The first `depth` documents by their score and the scores of their best sentences; by default the mean of three.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.index.index import Index
+    >>> from lexfuse.rerank.sentencescores import PairedSentences
+    >>> from lexfuse.retrieve.bm25 import BM25
+    >>> class Short:  # a scorer that likes few words
+    ...     def scores(self, query, texts, aggregate=None, *, heads=()):
+    ...         return np.array([1 / len(text.split()) for text in texts], np.float32)
+    >>> texts = {"a": "La loi dit oui.", "b": "Oui. La loi dit non."}
+    >>> documents = [Document(id, text=text, language="fr") for id, text in texts.items()]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         birch = Birch(PairedSentences(snapshot, Short()), a=0.0, weights=(1.0, 0.5))
+    ...         (BM25(snapshot) >> birch).retrieve(Queries.of([Query("q", "loi", "fr")]), 10).as_dict()
+    {'q': {'b': 1.125, 'a': 0.25}}
+    """
+
+    scorer: SentenceScorer
+    depth: int = DEPTH
+    a: float = 0.5
+    weights: tuple[float, ...] = THIRDS  # of the best sentence, the second best …
+    document: DocumentScore = DocumentScore.MIN_MAX
+    name: str = field(default="birch", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that equation 9 does not know."""
+        if self.depth < 1:
+            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
+        check_birch(self.a, self.weights)
+
+    @property
+    def members(self) -> tuple[Retriever, ...]:
+        """The retrievers that score sentences, if any do."""
+        return self.scorer.members
+
+    def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
+        """The run with its first documents by equation 9."""
+        return reordered(run, self.name, self.evidence(queries, run, depth).scores(self.a, self.weights), depth)
+
+    def evidence(self, queries: Queries, run: Run, depth: int, sentences: int | None = None) -> Evidence:
+        """S_doc and the best sentences' scores of the first documents of a run: what does not change with `a` and the weights."""
+        pairs, count = first_of(run, depth), sentences or len(self.weights)
+        document, best = np.empty(len(pairs)), np.zeros((len(pairs), count))
+        for row, name in enumerate(pairs.queries):
+            span = slice(int(pairs.offsets[row]), int(pairs.offsets[row + 1]))
+            document[span] = self.document.of(pairs.score[span].astype(np.float64))
+            docs = [pairs.docs[at] for at in pairs.doc[span].tolist()]
+            for place, scores in enumerate(self.scorer.scores(queries.query(name), docs) if docs else [], start=span.start):
+                found = np.sort(scores.astype(np.float64))[::-1][:count]
+                best[place, : len(found)] = found
+                if not len(found):
+                    best[place] = np.nan
+        return Evidence(document, best)
+
+    def best_sentences(self, query: Query, doc: str) -> list[BestSentence]:
+        """The sentences of a document that count for a query, the best first, and of equals the one that comes first."""
+        scores = self.scorer.scores(query, [doc])[0]
+        order = np.argsort(-scores, kind="stable")[: len(self.weights)].tolist()
+        places = self.scorer.sentences(doc)
+        return [BestSentence(places[at], float(scores[at]), weight) for at, weight in zip(order, self.weights, strict=False)]
+
+
+def check_birch(a: float, weights: Sequence[float]) -> None:
+    """Refuse numbers that equation 9 does not know.
+
+    >>> check_birch(1.5, (1.0,))
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: a, the share of the document's own score, must lie between 0 and 1, got 1.5
+    """
+    if not 0 <= a <= 1:
+        raise ConfigError(f"a, the share of the document's own score, must lie between 0 and 1, got {a}")
+    if not weights or not all(0 <= weight < float("inf") for weight in weights):
+        raise ConfigError(f"weights of sentences must be one or more numbers of 0 or more, got {list(weights)}")

@@ -1,0 +1,232 @@
+"""RPRS: how much of the query a candidate speaks to, times how much of the candidate speaks to the query.
+
+RPRS (section 3), equations 1 to 5, and with frequencies 6 and 7. The n candidate sentences most similar to each query sentence
+are looked for among all candidates (`lexfuse.rerank.similarities`). The query proportion counts the query sentences that have one
+of the document's among their n, the document proportion the document's sentences that are among the n of any; with frequencies,
+repetitions count with a saturation k1 and a normalisation b by length, as in BM25.
+
+Sentences are those that stand somewhere: the same words in two documents are two. Lengths are counted in sentences, and their
+average is over all documents of the channel. A sum over nothing is 0, also where k1 = 0 makes a fraction 0 / 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, F64, I32
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.index.compiled import fixed
+from lexfuse.rerank.alignment import ProportionalRelevance, meetings_of, paragraph_pairs
+from lexfuse.rerank.reranker import Reranker, first_of, reordered
+from lexfuse.rerank.sentences import CandidateSentences, QuerySentences, SentenceReader
+from lexfuse.rerank.similarities import Nearest, nearest
+from lexfuse.retrieve.dense import Dense
+from lexfuse.retrieve.pairs import asked_pairs
+from lexfuse.retrieve.retriever import Retriever
+
+DEPTH = 50
+
+
+class Ablation(Enum):
+    """What is left out, as in Table 7 of RPRS.
+
+    >>> Ablation("no query proportion")
+    <Ablation.NO_QUERY_PROPORTION: 'no query proportion'>
+    """
+
+    NOTHING = "nothing"
+    NO_QUERY_PROPORTION = "no query proportion"  # row a: the document proportion alone
+    NO_DOCUMENT_PROPORTION = "no document proportion"  # row b: the query proportion alone
+    NO_PARAMETERS = "no parameters"  # row c, as printed: the sums of eq. 6 and 7 divided by themselves
+    NO_MINIMUM = "no minimum"  # row d: eq. 2 and 3 with plain counts
+
+
+@dataclass(frozen=True, slots=True)
+class RprsFormula:
+    """What becomes of the counts; the parameters of RPRS.
+
+    >>> RprsFormula(n=0)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: n must be at least 1, got 0; RPRS takes 1 to 10
+    """
+
+    n: int = 4  # these three are the paper's for judgments (section 5.5)
+    k1: float = 2.8
+    b: float = 1.0
+    frequency: bool = True
+    ablation: Ablation = Ablation.NOTHING
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        if self.n < 1:
+            raise ConfigError(f"n must be at least 1, got {self.n}; RPRS takes 1 to 10")
+        if not 0 <= self.k1 < float("inf"):
+            raise ConfigError(f"k1 must be at least 0, got {self.k1}; RPRS takes 0 to 3")
+        if not 0 <= self.b <= 1:
+            raise ConfigError(f"b must be between 0 and 1, got {self.b}")
+        if self.ablation is Ablation.NO_PARAMETERS and not self.frequency:
+            raise ConfigError("without frequencies there are no parameters k1 and b to leave out")
+        if self.ablation is Ablation.NO_MINIMUM and self.frequency:
+            raise ConfigError("with frequencies there is no minimum to leave out; set frequency to False")
+
+    def proportions(self, found: Nearest, candidates: CandidateSentences, average_length: float) -> Proportions:
+        """QP and DP of every candidate; NaN for one without sentences.
+
+        >>> candidates = CandidateSentences.of([np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32)])
+        >>> found = nearest(np.eye(2, dtype=np.float32)[:1], candidates, 2)
+        >>> RprsFormula(n=1, frequency=False).proportions(found, candidates, 2.0)
+        Proportions(query=array([1., 0.]), document=array([0.5, 0. ]))
+        """
+        from lexfuse.rerank.nearestloops import tallied
+
+        if self.n > found.n:
+            raise ConfigError(f"lists of {found.n} sentences have no first {self.n}; look for more")
+        met, uses = tallied(fixed(found.rows), self.n, fixed(candidates.owner), len(candidates))
+        lengths = candidates.lengths
+        penalty = np.asarray(self.k1 * ((1.0 - self.b) + self.b * lengths / average_length), dtype=np.float64)
+        own = np.where(lengths > 0, lengths, np.nan)
+        return Proportions(self._counted(met, penalty) / max(len(found.rows), 1) + 0 * own, self._counted(uses, penalty) / own)
+
+    def _counted(self, counts: I32, penalty: F64) -> F64:
+        """Eq. 2 or 3, 6 or 7 from how many sentences there are of each count."""
+        from lexfuse.rerank.nearestloops import saturated
+
+        if self.frequency and self.ablation is not Ablation.NO_PARAMETERS:
+            sums = np.empty(len(counts))
+            saturated(fixed(counts), fixed(penalty), sums)
+            return sums
+        if self.ablation is Ablation.NO_MINIMUM:
+            return np.asarray((counts * np.arange(counts.shape[1])).sum(axis=1), dtype=np.float64)
+        number: F64 = counts[:, 1:].sum(axis=1).astype(np.float64)
+        return np.minimum(number, 1.0) if self.ablation is Ablation.NO_PARAMETERS else number
+
+    def scores(self, proportions: Proportions) -> F32:
+        """Eq. 1, or what an ablation leaves of it.
+
+        >>> RprsFormula().scores(Proportions(np.array([0.5]), np.array([0.25]))).tolist()
+        [0.125]
+        """
+        if self.ablation is Ablation.NO_QUERY_PROPORTION:
+            return proportions.document.astype(np.float32)
+        if self.ablation is Ablation.NO_DOCUMENT_PROPORTION:
+            return proportions.query.astype(np.float32)
+        return (proportions.query * proportions.document).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proportions:
+    """QP (eq. 4) and DP (eq. 5) of every candidate.
+
+    >>> Proportions(np.array([0.5]), np.array([0.25])).query.tolist()
+    [0.5]
+    """
+
+    query: F64
+    document: F64
+
+
+@dataclass(frozen=True)
+class Rprs(Reranker):
+    """The first `depth` documents of a ranking by RPRS over the sentences of a dense channel.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.encode.channels import ChannelPlan, planned
+    >>> from lexfuse.encode.filling import fill
+    >>> from lexfuse.encode.passages import PassagePlan, Scheme
+    >>> from lexfuse.index.index import Index
+    >>> from lexfuse.retrieve.bm25 import BM25
+    >>> from lexfuse.retrieve.opening import open_retriever
+    >>> documents = [Document("a", text="Le bail est nul. Le loyer est dû.", language="fr"),
+    ...              Document("b", text="Le bail du juge. Il fait beau. Il pleut.", language="fr")]
+    >>> plan = ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(Scheme.SENTENCES))
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     index.channels.make("sentences", planned("sentences", plan))
+    ...     _ = fill(index, "sentences")
+    ...     with index.snapshot() as snapshot:
+    ...         rprs = Rprs(open_retriever(snapshot, "sentences"), n=1, frequency=False)
+    ...         query = Query("q", "Le loyer est dû. Le bail est nul.", "fr")
+    ...         (BM25(snapshot) >> rprs).retrieve(Queries.of([query]), 2).as_dict()
+    ...         rprs.explain(query, ["a", "b"], "a").document_proportion
+    {'q': {'a': 1.0, 'b': 0.0}}
+    1.0
+    """
+
+    sentences: Dense
+    n: int = 4
+    k1: float = 2.8
+    b: float = 1.0
+    frequency: bool = True
+    ablation: Ablation = Ablation.NOTHING
+    depth: int = DEPTH
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        _ = self.formula
+        if self.depth < 1:
+            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
+
+    @property
+    def name(self) -> str:
+        """Always the same: parts of a run are called so."""
+        return "rprs"
+
+    @property
+    def members(self) -> tuple[Retriever, ...]:
+        """The channel of sentences."""
+        return (self.sentences,)
+
+    @cached_property
+    def formula(self) -> RprsFormula:
+        """Its parameters."""
+        return RprsFormula(self.n, self.k1, self.b, self.frequency, self.ablation)
+
+    @cached_property
+    def reader(self) -> SentenceReader:
+        """What gives it the sentences of queries and documents."""
+        return SentenceReader(self.sentences)
+
+    def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
+        """The run with its first documents by RPRS; one that the channel does not hold comes after those."""
+        pairs = first_of(run, depth)
+        _, docs = asked_pairs(queries, pairs, self.sentences.snapshot.ids)
+        scores = [np.empty(0, dtype=np.float32)]
+        for row, id in enumerate(pairs.queries):
+            own = docs[int(pairs.offsets[row]) : int(pairs.offsets[row + 1])]
+            if len(own):
+                scores.append(self.scores(self.reader.query(queries.query(id)), self.reader.candidates(own)))
+        return reordered(run, self.name, np.concatenate(scores), depth)
+
+    def scores(self, query: QuerySentences, candidates: CandidateSentences) -> F32:
+        """The score of every candidate of a query; NaN for all of them where the query has no words."""
+        if not len(query):
+            return np.full(len(candidates), np.nan, dtype=np.float32)
+        found = nearest(query.vectors, candidates, self.n)
+        return self.formula.scores(self.formula.proportions(found, candidates, self.reader.average_length))
+
+    def explain(self, query: Query, docs: Sequence[str], doc: str) -> ProportionalRelevance:
+        """Why a document has its score among the candidates `docs`: QP, DP, and which sentence met which.
+
+        The candidates are the first `depth` documents of the ranking that is reranked.
+        """
+        if doc not in docs:
+            raise NotFoundError(f"document {doc!r} is not among the {len(docs):,} candidates; RPRS compares only these")
+        ids, at = self.sentences.snapshot.ids, list(docs).index(doc)
+        asked = self.reader.query(query)
+        candidates = self.reader.candidates(np.array([ids.ordinal(one) for one in docs], dtype=np.int64))
+        if not len(asked) or not candidates.lengths[at]:
+            return ProportionalRelevance(doc, None, None, None, (), ())
+        found = nearest(asked.vectors, candidates, self.n)
+        every = self.formula.proportions(found, candidates, self.reader.average_length)
+        meetings = meetings_of(asked, candidates, found, at)
+        pairs = paragraph_pairs(query.text, self.sentences.snapshot.document(doc).text, meetings)
+        score = float(self.formula.scores(every)[at])
+        return ProportionalRelevance(doc, score, float(every.query[at]), float(every.document[at]), meetings, pairs)

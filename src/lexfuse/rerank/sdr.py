@@ -1,0 +1,140 @@
+"""SDR inference: paragraphs that correspond, found through their sentences (RPRS, section 4.3.2).
+
+The sentence matrix M holds the cosine of every query sentence with every candidate sentence. A cell of the paragraph matrix P is
+the mean, over the sentences of a query paragraph, of the highest cosine with a sentence of a candidate's paragraph. P is
+normalised over all candidates: each row (a query paragraph) loses its mean and is divided by its standard deviation over the
+paragraphs of all candidates, so that a paragraph that resembles everything says little; a row of equal values becomes 0. The
+score of a candidate is the mean over query paragraphs of the highest cell in its columns.
+
+Neither text that defines P's normalisation gives a formula; the z-score of rows is our reading. Training is not part of this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, F64, I64
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+from lexfuse.rerank.layout import Layout
+from lexfuse.rerank.reranker import Reranker, first_of, reordered
+from lexfuse.rerank.sentences import CandidateSentences, SentenceReader
+from lexfuse.retrieve.dense import Dense
+from lexfuse.retrieve.pairs import asked_pairs
+from lexfuse.retrieve.retriever import Retriever
+
+DEPTH = 50
+AT_ONCE = 256  # query sentences in one product
+
+
+@dataclass(frozen=True)
+class Sdr(Reranker):
+    """The first `depth` documents of a ranking by SDR inference over the sentences of a dense channel.
+
+    >>> Sdr(sentences=None, depth=0)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: the depth of reranking must be at least 1, got 0
+    """
+
+    sentences: Dense
+    depth: int = DEPTH
+
+    def __post_init__(self) -> None:
+        """Refuse a depth that leaves nothing to rerank."""
+        if self.depth < 1:
+            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
+
+    @property
+    def name(self) -> str:
+        """Always the same: parts of a run are called so."""
+        return "sdr"
+
+    @property
+    def members(self) -> tuple[Retriever, ...]:
+        """The channel of sentences."""
+        return (self.sentences,)
+
+    @cached_property
+    def reader(self) -> SentenceReader:
+        """What gives it the sentences of queries and documents."""
+        return SentenceReader(self.sentences)
+
+    def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
+        """The run with its first documents by SDR; one that the channel does not hold comes after those."""
+        snapshot, pairs = self.sentences.snapshot, first_of(run, depth)
+        _, docs = asked_pairs(queries, pairs, snapshot.ids)
+        scores = [np.empty(0, dtype=np.float32)]
+        for row, id in enumerate(pairs.queries):
+            own = docs[int(pairs.offsets[row]) : int(pairs.offsets[row + 1])]
+            if not len(own):
+                continue
+            query = queries.query(id)
+            asked, candidates = self.reader.query(query), self.reader.candidates(own)
+            paragraphs = Layout(query.text).of([span.start for span in asked.spans])
+            texts = [document.text for document in snapshot.documents([snapshot.ids[int(doc)] for doc in own])]
+            scores.append(sdr_scores(asked.vectors, paragraphs, candidates, candidate_paragraphs(candidates, texts)))
+        return reordered(run, self.name, np.concatenate(scores), depth)
+
+
+def candidate_paragraphs(candidates: CandidateSentences, texts: list[str]) -> I64:
+    r"""The paragraph of every candidate sentence, counted from 0 in its document.
+
+    >>> spans = [np.array([[0, 5], [6, 10]], np.int32)]
+    >>> candidate_paragraphs(CandidateSentences.of([np.eye(2, dtype=np.float32)], spans), ["Rent.\nNo."]).tolist()
+    [0, 1]
+    """
+    starts = candidates.starts.tolist()
+    found = [
+        Layout(text).of(candidates.spans[first:last, 0])
+        for text, first, last in zip(texts, starts[:-1], starts[1:], strict=True)
+        if last > first
+    ]
+    return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+
+def sdr_scores(queries: F32, query_paragraph: I64, candidates: CandidateSentences, paragraph: I64) -> F32:
+    """The total score S of every candidate; NaN for one without sentences, and for all if the query has none.
+
+    Paragraphs are given for every sentence and ascend, in the query and in each candidate.
+
+    >>> candidates = CandidateSentences.of([np.array([[1, 0]], np.float32), np.array([[0, 1]], np.float32)])
+    >>> sdr_scores(np.array([[1, 0]], np.float32), np.array([0]), candidates, np.array([0, 0])).tolist()
+    [1.0, -1.0]
+    """
+    scores = np.full(len(candidates), np.nan, dtype=np.float32)
+    held = np.flatnonzero(candidates.lengths)
+    if not len(queries) or not len(held):
+        return scores
+    owner = candidates.owner
+    columns = np.flatnonzero(np.append(True, (np.diff(owner) != 0) | (np.diff(paragraph) != 0)))  # first sentence of each
+    rows = np.flatnonzero(np.append(True, np.diff(query_paragraph) != 0))
+    matrix = _paragraph_matrix(queries, rows, candidates.vectors, columns)
+    begins = np.flatnonzero(np.append(True, np.diff(owner[columns]) != 0))  # first paragraph of each candidate
+    scores[held] = np.maximum.reduceat(_normalised(matrix), begins, axis=1).mean(axis=0)
+    return scores
+
+
+def _paragraph_matrix(queries: F32, rows: I64, vectors: F32, columns: I64) -> F64:
+    """P: the mean over each query paragraph of the highest cosine with each candidate paragraph."""
+    counts = np.diff(np.append(rows, len(queries)))
+    paragraph = np.repeat(np.arange(len(rows)), counts)
+    sums = np.zeros((len(rows), len(columns)))
+    for first in range(0, len(queries), AT_ONCE):
+        best = np.maximum.reduceat(queries[first : first + AT_ONCE] @ vectors.T, columns, axis=1).astype(np.float64)
+        own = paragraph[first : first + AT_ONCE]
+        begins = np.flatnonzero(np.append(True, np.diff(own) != 0))
+        sums[own[begins]] += np.add.reduceat(best, begins, axis=0)
+    matrix: F64 = sums / counts[:, None]
+    return matrix
+
+
+def _normalised(matrix: F64) -> F64:
+    """NRM(P): every row with mean 0 and deviation 1 over the paragraphs of all candidates."""
+    deviation = matrix.std(axis=1, keepdims=True)
+    flat = deviation < 1e-9 * np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1.0)  # rounding is no difference
+    return np.where(flat, 0.0, (matrix - matrix.mean(axis=1, keepdims=True)) / np.where(flat, 1.0, deviation))

@@ -1,0 +1,160 @@
+"""Which terms say what a long text is about: Kullback-Leibler informativeness (KLI).
+
+A whole judgment makes a long query of which most says nothing. RPRS 5.2 asks BM25 for the best tenth of its terms instead, by
+
+    KLI(t) = P(t | query) ln(P(t | query) / P(t | collection))
+
+where both probabilities are shares of all occurrences of terms. A term that the collection does not hold finds nothing, and is
+left out before anything is counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from lexfuse.data.arrays import F64, I64
+from lexfuse.errors import ConfigError
+
+SHARE = 0.1  # of the terms of a query, as RPRS takes
+
+
+class TermWeight(StrEnum):
+    """What a chosen term counts in the query.
+
+    >>> TermWeight("once")
+    <TermWeight.ONCE: 'once'>
+    """
+
+    ONCE = "once"
+    COUNT = "count"  # as often as it occurs in the query
+    INFORMATIVENESS = "kli"
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedWord:
+    """A word that the caller wants in a query; without a weight it counts as the chosen terms do.
+
+    >>> WeightedWord.parse("estoppel=3"), WeightedWord.parse("force majeure").weight is None
+    (WeightedWord(word='estoppel', weight=3.0), True)
+    """
+
+    word: str
+    weight: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a weight that cannot be."""
+        if self.weight is not None and not 0 < self.weight < math.inf:
+            raise ConfigError(f"the weight of {self.word!r} must be above 0, got {self.weight}; to leave a term out, drop it")
+
+    @classmethod
+    def parse(cls, text: str) -> WeightedWord:
+        """A word as it is written: ``word`` or ``word=weight``.
+
+        >>> WeightedWord.parse("=2")
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.ConfigError: a term is written word or word=weight, got '=2'
+        """
+        word, _, weight = text.rpartition("=")
+        try:
+            found = cls(word.strip(), float(weight)) if word else cls(text.strip())
+        except ValueError:
+            found = cls(text.strip())
+        if not any(map(str.isalnum, found.word)) or text.startswith("="):
+            raise ConfigError(f"a term is written word or word=weight, got {text!r}")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class TermChoice:
+    """Which terms of a query are asked for, and what each counts; the caller may add terms, drop some, or name them all.
+
+    >>> TermChoice(0.1).number(1234), TermChoice(50).number(1234)
+    (124, 50)
+    """
+
+    amount: float = SHARE  # up to 1 a share of the distinct terms, rounded up; above 1 a number of terms
+    weight: TermWeight = TermWeight.ONCE
+    only: tuple[WeightedWord, ...] = ()  # these in the place of the best
+    added: tuple[WeightedWord, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse an amount that is neither a share nor a number."""
+        if not 0 < self.amount < math.inf or (self.amount > 1 and self.amount != int(self.amount)):
+            expected = "a share of the terms above 0 and up to 1, or a whole number of terms"
+            raise ConfigError(f"KLI takes {expected}, got {self.amount}; 0.1 is usual")
+
+    @property
+    def edited(self) -> bool:
+        """Whether the caller changes the terms.
+
+        >>> TermChoice(dropped=("court",)).edited
+        True
+        """
+        return bool(self.only or self.added or self.dropped)
+
+    def number(self, distinct: int) -> int:
+        """How many of so many distinct terms are taken.
+
+        >>> TermChoice(1.0).number(7), TermChoice(0.1).number(0)
+        (7, 0)
+        """
+        wanted = math.ceil(round(self.amount * distinct, 9)) if self.amount <= 1 else int(self.amount)
+        return min(wanted, distinct)
+
+    def weights(self, counts: F64, values: F64) -> F64:
+        """What terms count that occur so often in the query and have these informativeness values.
+
+        >>> TermChoice(weight=TermWeight.COUNT).weights(np.array([3.0]), np.array([0.5])).tolist()
+        [3.0]
+        """
+        if self.weight is TermWeight.ONCE:
+            return np.ones(len(counts))
+        # Less common in the query than in the collection: such a term speaks for no document, nor against one.
+        return counts if self.weight is TermWeight.COUNT else np.maximum(values, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class InformativeTerm:
+    """A term that a query is reduced to.
+
+    >>> InformativeTerm("appel", "appellant", 12, 0.031, 1.0).word
+    'appellant'
+    """
+
+    term: str  # as the index has it
+    word: str  # how the query spells it most often
+    count: int  # occurrences in the query
+    informativeness: float
+    weight: float
+    added: bool = False  # by the caller
+
+
+def informativeness(counts: F64, collection: F64, total: float) -> F64:
+    """The KLI of every term of a query, from its occurrences there, in the collection, and those of all terms of the collection.
+
+    >>> informativeness(np.array([1.0, 3.0]), np.array([10.0, 10.0]), 40.0).round(4).tolist()
+    [0.0, 0.824]
+    """
+    if not len(counts):
+        return np.empty(0)
+    share = counts / counts.sum()
+    values: F64 = share * np.log(share * total / collection)
+    return values
+
+
+def ranked(values: F64, terms: Sequence[str]) -> I64:
+    """Where the terms stand, most informative first; equal ones by name.
+
+    >>> ranked(np.array([0.1, 0.2, 0.2]), ["b", "d", "c"]).tolist()
+    [2, 1, 0]
+    """
+    if not len(values):
+        return np.empty(0, dtype=np.int64)
+    return np.lexsort((np.array(terms), -values))

@@ -1,0 +1,151 @@
+"""Files as text: PDF, HTML and plain text in several encodings, and what cannot be read."""
+
+import gzip
+import logging
+
+import pytest
+
+from lexfuse.data.htmltext import html_text
+from lexfuse.data.report import Report
+from lexfuse.data.textfiles import read_text
+from lexfuse.errors import DataError, NotFoundError
+
+
+def pdf(pages, extra=""):
+    """A PDF with these lines on each page, in Helvetica; a page without lines shows a black square, as a scan would."""
+    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for number, lines in enumerate(pages):
+        shown = "".join(f"({line}) Tj T* " for line in lines)
+        stream = f"BT /F1 10 Tf 12 TL 50 800 Td {shown}ET" if lines else "0 0 100 100 re f"
+        resources = "/MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >>"
+        objects.append(f"<< /Type /Page /Parent 2 0 R /Contents {5 + 2 * number} 0 R {resources} >>")
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode("latin-1")
+    table = "".join(f"{at:010d} 00000 n \n" for at in places)
+    size = len(objects) + 1
+    trailer = f"trailer << /Size {size} /Root 1 0 R {extra} >>\nstartxref\n{len(out)}\n%%EOF\n"
+    return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode()
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return path
+
+    return write
+
+
+def refused(path):
+    with pytest.raises(DataError) as error:
+        read_text(path)
+    assert error.value.path == str(path)
+    return error.value.reason
+
+
+def test_a_pdf_of_sixty_pages(file):
+    text = read_text(file("judgment.pdf", pdf([[f"Paragraph {n}.", "The appeal is dismissed."] for n in range(60)])))
+    assert text.count("The appeal is dismissed.") == 60
+    assert "Paragraph 59." in text
+
+
+def test_words_that_lines_divide_are_put_together_and_numbers_are_not(file):
+    lines = ["the dis-", "missal under article L. 1234-", "5 and the Franco-", "British treaty"]
+    text = read_text(file("a.pdf", pdf([lines])))
+    assert "the dismissal under article L. 1234-\n5 and the Franco-\nBritish treaty" in text
+
+
+def test_a_pdf_is_one_by_its_content_not_by_its_name(file):
+    assert read_text(file("scan.txt", b"\n\n" + pdf([["Held."]]))).strip() == "Held."
+    assert "is no PDF" in refused(file("a.pdf", "Held."))
+
+
+def test_pages_without_text_are_noted(file):
+    report = Report()
+    assert read_text(file("a.pdf", pdf([["Held."], [], ["So ordered."], []])), report).split("\n\n") == ["Held.", "So ordered."]
+    assert "2 of 4 pages of the PDF have no text (page 2, 4)" in report.lines()[0]
+
+
+def test_a_scan_an_empty_pdf_and_an_empty_file_are_told_apart(file):
+    assert "none of the 3 pages of the PDF has text" in refused(file("scan.pdf", pdf([[], [], []])))
+    assert "the one page of the PDF has no text" in refused(file("one.pdf", pdf([[]])))
+    assert "no pages" in refused(file("none.pdf", pdf([])))
+    assert "the file is empty" in refused(file("zero.pdf", b""))
+    assert "the file is empty" in refused(file("blank.txt", " \n\n"))
+
+
+@pytest.mark.parametrize("kept", [9, 60, 300, 700])
+def test_a_damaged_pdf_is_an_error_that_names_it(file, kept, caplog):
+    logging.getLogger("pypdf").setLevel(logging.NOTSET)
+    reason = refused(file("cut.pdf", pdf([["Held."]] * 3)[:kept]))
+    assert "PDF" in reason
+    assert not caplog.records
+    assert logging.getLogger("pypdf").level == logging.NOTSET
+
+
+def test_a_locked_pdf_is_an_error(file):
+    from pypdf import PdfReader, PdfWriter
+
+    path = file("open.pdf", pdf([["Held."]]))
+    for password, locked in (("secret", True), ("", False)):
+        writer = PdfWriter(clone_from=PdfReader(path))
+        writer.encrypt(password, "owner", algorithm="RC4-128")
+        writer.write(path.with_name("locked.pdf"))
+        if locked:
+            assert "locked by a password" in refused(path.with_name("locked.pdf"))
+        else:
+            assert read_text(path.with_name("locked.pdf")).strip() == "Held."
+
+
+def test_html_shows_what_a_page_shows():
+    page = (
+        "<!doctype html><html><head><title>No</title><style>p{}</style></head><body><nav>Menu</nav><h1>Judgment</h1>"
+        "<p>It is <b>so</b>\n ordered,&nbsp;here.<br>Costs.</p><script>no()</script><ul><li>one<li>two</ul>"
+        "<table><tr><td>a</td><td>b</td></tr></table></body></html>"
+    )
+    assert html_text(page).split("\n") == ["Menu", "Judgment", "It is so ordered,\u00a0here.", "Costs.", "one", "two", "a | b"]
+    assert html_text("<div>" * 20_000 + "deep") == "deep"
+    assert html_text("") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("a.html", "<p>L’arrêt</p>".encode()),
+        ("b.htm", '<meta charset="windows-1252"><p>L’arrêt</p>'.encode("cp1252")),
+        ("c.txt", '<!DOCTYPE html><meta content="text/html; charset=ISO-8859-1"><p>L’arrêt</p>'.encode("cp1252")),
+        ("d.xhtml", '<?xml version="1.0" encoding="utf-8"?><html><body><p>L’arrêt</p></body></html>'.encode()),
+        ("e.html", "<p>L’arrêt</p>".encode("utf-16")),
+        ("f.html", "\ufeff<p>L’arrêt</p>".encode()),
+        ("g.html.gz", gzip.compress("<p>L’arrêt</p>".encode())),
+        ("h.txt", "L’arrêt".encode("utf-16")),
+        ("i", "\ufeffL’arrêt".encode()),
+    ],
+)
+def test_encodings(file, name, raw):
+    assert read_text(file(name, raw)) == "L’arrêt"
+
+
+def test_plain_text_stays_as_it_is(file):
+    text = "1. The court <held> that\n\n  x < y & z.\n"
+    assert read_text(file("a.txt", text)) == text
+
+
+def test_what_cannot_be_read_says_why(file):
+    assert "0xea" in refused(file("latin.txt", "L'arrêt".encode("latin-1")))
+    assert "cannot be read as klingon" in refused(file("a.html", b'<meta charset="klingon"><p>x'))
+    assert "a Word, OpenDocument or zip file" in refused(file("a.docx", b"PK\x03\x04rest"))
+    assert "a picture" in refused(file("a.pdf", b"\x89PNG\r\n"))
+    assert "zero bytes" in refused(file("a.txt", b"a\x00b"))
+    assert "shows no text" in refused(file("a.html", "<html><script>no()</script></html>"))
+    with pytest.raises(NotFoundError, match="no file or folder"):
+        read_text("nowhere.pdf")

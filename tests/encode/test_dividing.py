@@ -1,0 +1,39 @@
+"""Queries are divided as documents are, whatever stands around the encoder."""
+
+import pytest
+
+from lexfuse.data.document import Document
+from lexfuse.encode.cache import CachedEncoder, EmbeddingCache
+from lexfuse.encode.channels import ChannelPlan, dense_encoder, planned
+from lexfuse.encode.dividing import divider
+from lexfuse.encode.passages import PassagePlan, Scheme
+from lexfuse.encode.sides import Side
+
+LONG = Document("a", text="le contrat de travail. " * 60, language="fr")
+
+
+@pytest.mark.parametrize("scheme", [Scheme.WINDOWS, Scheme.SENTENCES])
+def test_a_cache_changes_nothing(tmp_path, tiny, own_cache, scheme):
+    plan = ChannelPlan(str(tiny.folder(tmp_path / "m")), passages=PassagePlan.usual(scheme, 30, 0))
+    settings = planned("dense", plan, threads=1)
+    encoder = dense_encoder(settings, Side.QUERY, threads=1)
+    plain = divider(settings, encoder, Side.QUERY)(LONG)
+    assert len(plain) > 3
+    with EmbeddingCache(tmp_path / "cache.db") as cache:
+        assert divider(settings, CachedEncoder(encoder, cache), Side.QUERY)(LONG) == plain
+
+
+def test_room_is_left_for_the_prompt_of_the_side(tmp_path, tiny, own_cache):
+    model = tiny.folder(tmp_path / "m", prompts={"query": "le contrat de travail : "})
+    settings = planned("dense", ChannelPlan(str(model)), threads=1)
+    encoder = dense_encoder(settings, Side.QUERY, threads=1)
+    first = {side: divider(settings, encoder, side)(LONG)[0][0] for side in Side}
+    assert encoder.tokens.count(first[Side.QUERY]) < encoder.tokens.count(first[Side.PASSAGE]) <= encoder.tokens.room
+
+
+def test_word_vectors_count_words(tmp_path):
+    (tmp_path / "words.vec").write_text("1 2\ncontrat 1 0\n")
+    plan = ChannelPlan(str(tmp_path / "words.vec"), passages=PassagePlan(Scheme.WINDOWS, 10, 0))
+    settings = planned("dense", plan)
+    found = divider(settings, dense_encoder(settings, Side.QUERY), Side.QUERY)(LONG)
+    assert {len(text.split()) for text, _ in found} == {10}
