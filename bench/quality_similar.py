@@ -1,6 +1,7 @@
 """Whole judgments as queries on irled2017: 200 judgments of some 4,700 words, 2,000 prior cases, five relevant each.
 
-    python bench/quality_similar.py [--data FOLDER] [--quick] [--json] [--index FOLDER] [--runs FOLDER]
+    python bench/quality_similar.py [--test] [--data FOLDER] [--quick] [--json] [--index FOLDER] [--runs FOLDER]
+                                    [--embedding-cache FILE]
 
 Reads the collection irled2017 (a BEIR folder) from the folder that --data or the environment variable LEXFUSE_DATA names. Marks
 where citations stood ("[?CITATION?]") are removed from the queries. Parameters of every system are tuned on the 100 judgments of
@@ -9,8 +10,9 @@ only reported. The table ends with paired t-tests of AP against BM25 with the pa
 once on all judgments and once on test. Theirs are the figures of bm25s on words cut at white space.
 
 Rows are functions from the `Bench` to a `Row` in `SYSTEMS`: those that rerank take the run of "BM25+KLI tuned" as their first
-stage, from `Bench.rows`. With --index the index is kept there, and is used if it is there already (with its channels); --runs
-writes every run as a TREC file.
+stage, from `Bench.rows`. They need a channel `sentences` in the index that --index names (lexfuse index INDEX --channels
+sentences --storage int8: 860,000 sentences by all-MiniLM-L6-v2, some hours on two cores), and are left out without. Sentences of
+the queries are kept in --embedding-cache. Without --test only train and dev are shown. --runs writes every run as a TREC file.
 """
 
 from __future__ import annotations
@@ -21,21 +23,41 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from functools import cached_property
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from lexfuse.advise.lengths import length_bias
+from lexfuse.data.arrays import I64
 from lexfuse.data.beir import Collection, read_collection
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.data.trec import write_run
+from lexfuse.encode.cache import CachedEncoder, EmbeddingCache
 from lexfuse.evaluate import compare, evaluate
+from lexfuse.fuse.normalise import MinMax, ZScore
+from lexfuse.fuse.scores import Convex
+from lexfuse.fuse.union import union_of
 from lexfuse.index.index import Index
 from lexfuse.index.snapshot import Snapshot
+from lexfuse.rerank.birch import Birch
+from lexfuse.rerank.reranker import first_of
+from lexfuse.rerank.rprs import Rprs
+from lexfuse.rerank.sdr import Sdr
+from lexfuse.rerank.sentencescores import Match, NearSentences
 from lexfuse.retrieve.bm25 import BM25
+from lexfuse.retrieve.dense import Dense
 from lexfuse.retrieve.informative import InformativeBM25
+from lexfuse.retrieve.opening import open_retriever
 from lexfuse.text.annotate import with_languages
 from lexfuse.text.kli import TermChoice, TermWeight
+from lexfuse.tune.birch import tune_birch
+from lexfuse.tune.rprs import rprs_surface
+from lexfuse.tune.rprssurface import RprsGrid, RprsSurface, tuned_rprs
+from lexfuse.tune.weights import tune_weights
 
 DEPTH = 2000  # the whole collection: AP is over full rankings
 BASELINE = "BM25 2.8/1.0"
@@ -44,6 +66,8 @@ MEASURES = "AP P@10 R@50 R@100 RR"
 SPLITS = ("train", "dev", "test", "all")
 K1S = (1.2, 2.8, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0)
 B_S = (0.75, 0.9, 1.0)
+GRID = RprsGrid(depth=(50, 100, 200, 400))
+COARSE = RprsGrid(n=(1, 3, 5, 10), k1=(0.0, 1.0, 3.0), b=(0.0, 0.5, 1.0), depth=(50, 100))
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 PEERS = {
     "BM25 1.2/0.75": {"AP": 0.207, "P@10": 0.139, "R@50": 0.475, "R@100": 0.596, "RR": 0.477},
@@ -69,6 +93,7 @@ class Bench:
     queries: Queries
     snapshot: Snapshot
     quick: bool = False
+    cache: EmbeddingCache | None = None
     rows: dict[str, Row] = field(default_factory=dict)
 
     def mean(self, split: str, run: Run, measures: str = "AP") -> dict[str, float]:
@@ -88,6 +113,33 @@ class Bench:
                 yield f"k1={k1:g} b={b:g}", replace(bm25, k1=k1, b=b).rank(self.queries, encoded, DEPTH)
 
         return self.best("train", runs())
+
+    @cached_property
+    def sentences(self) -> Dense:
+        """The channel of sentences."""
+        dense = open_retriever(self.snapshot, "sentences")
+        assert isinstance(dense, Dense)
+        return replace(dense, encoder=CachedEncoder(dense.encoder, self.cache)) if self.cache else dense
+
+    @cached_property
+    def lengths(self) -> I64:
+        """Words of every document."""
+        return np.array([len(text.split()) for text in self.snapshot.column("text")], dtype=np.int64)
+
+    @property
+    def first(self) -> Run:
+        """The rankings that are reranked."""
+        return self.rows["BM25+KLI tuned"].run
+
+    def surface(self, split: str) -> RprsSurface:
+        """The mean AP of RPRS on a split, over its parameters."""
+        qrels = self.collection.qrels[split]
+        return rprs_surface(Rprs(self.sentences), self.queries, self.first, qrels, "AP", COARSE if self.quick else GRID)
+
+    @cached_property
+    def surfaces(self) -> tuple[RprsSurface, RprsSurface]:
+        """Those of train and dev."""
+        return self.surface("train"), self.surface("dev")
 
 
 def plain(k1: float, b: float) -> Callable[[Bench], Row]:
@@ -122,24 +174,80 @@ def informative_tuned(bench: Bench) -> Row:
     return Row("BM25+KLI tuned", *bench.best("dev", variants()))
 
 
-SYSTEMS: Sequence[Callable[[Bench], Row]] = (plain(1.2, 0.75), plain(2.8, 1.0), plain_tuned, informative, informative_tuned)
+def rprs(frequency: bool) -> Callable[[Bench], Row]:
+    """RPRS over the sentences; n, depth and with frequencies k1 and b tuned on train."""
+
+    def row(bench: Bench) -> Row:
+        point = tuned_rprs(*bench.surfaces, frequency=frequency).point
+        run = point.reranker(bench.sentences).rerank(bench.queries, bench.first, depth=point.depth)
+        chosen = f"n={point.n} depth={point.depth}" + (f" k1={point.k1:g} b={point.b:g}" if frequency else "")
+        return Row("RPRS w/freq" if frequency else "RPRS", chosen, run)
+
+    return row
 
 
-def measured(bench: Bench) -> Iterator[dict[str, Any]]:
-    """One record a system: AP on every split, the other measures on all."""
-    for system in SYSTEMS:
+def sdr(bench: Bench) -> Row:
+    """SDR; the depth chosen on train."""
+
+    def runs() -> Iterator[tuple[str, Run]]:
+        for depth in COARSE.depth if bench.quick else GRID.depth[:3]:
+            yield f"depth={depth}", Sdr(bench.sentences, depth).rerank(bench.queries, bench.first, depth=depth)
+
+    return Row("SDR", *bench.best("train", runs()))
+
+
+def birch(bench: Bench) -> Row:
+    """Birch with sentences by the bi-encoder: a and weights tuned on train, how sentences meet the query chosen on dev."""
+
+    def variants() -> Iterator[tuple[str, Run]]:
+        for match in Match:
+            start = Birch(NearSentences(bench.sentences, match), 100)
+            tuned = tune_birch(start, bench.queries, bench.first, bench.collection.qrels["train"], "AP").birch
+            chosen = f"{match.value} a={tuned.a:g} weights={'/'.join(f'{weight:g}' for weight in tuned.weights)}"
+            yield chosen, tuned.rerank(bench.queries, bench.first, depth=100)
+
+    return Row("Birch", *bench.best("dev", variants()))
+
+
+def fused(bench: Bench) -> Row:
+    """The best of RPRS and the lexical runs, fused: weights tuned on train, sources and normaliser chosen on dev."""
+    depth = tuned_rprs(*bench.surfaces).point.depth
+    sources = {name: bench.rows[name].run for name in ("BM25 tuned", "BM25+KLI tuned")}
+    sources |= {name: first_of(bench.rows[name].run, depth) for name in ("RPRS", "RPRS w/freq", "SDR")}
+    train = bench.collection.qrels["train"]
+
+    def variants() -> Iterator[tuple[str, Run]]:
+        for size in (2, 3, 4):
+            for names in combinations(sources, size):
+                union = union_of([sources[name] for name in names])
+                for normaliser in (MinMax(), ZScore()):
+                    tuned = tune_weights(union, Convex(None, normaliser), train, "AP")
+                    weights = "/".join(f"{weight:.2f}" for weight in tuned.weights)
+                    yield f"{' + '.join(names)}, {normaliser.name} {weights}", tuned.fusion.fused(union, DEPTH)
+
+    return Row("fusion", *bench.best("dev", variants()))
+
+
+LEXICAL: Sequence[Callable[[Bench], Row]] = (plain(1.2, 0.75), plain(2.8, 1.0), plain_tuned, informative, informative_tuned)
+RERANKED: Sequence[Callable[[Bench], Row]] = (rprs(False), rprs(True), sdr, birch, fused)
+
+
+def measured(bench: Bench, splits: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """One record a system: AP on every split, the other measures and the length bias (RPRS, table 8) on the last."""
+    for system in [*LEXICAL, *(RERANKED if "sentences" in bench.snapshot.channels else ())]:
         row = system(bench)
         row = replace(row, run=replace(row.run, name=row.name))
         bench.rows[row.name] = row
-        precision = {f"AP {split}": round(bench.mean(split, row.run)["AP"], 4) for split in SPLITS}
-        others = {name: round(mean, 4) for name, mean in bench.mean("all", row.run, MEASURES).items() if name != "AP"}
-        yield {"system": row.name, "chosen": row.chosen} | precision | others
+        precision = {f"AP {split}": round(bench.mean(split, row.run)["AP"], 4) for split in splits}
+        others = {name: round(mean, 4) for name, mean in bench.mean(splits[-1], row.run, MEASURES).items() if name != "AP"}
+        bias = length_bias(row.name, row.run, bench.lengths, bench.collection.qrels[splits[-1]], cutoff=50)
+        yield {"system": row.name, "chosen": row.chosen} | precision | others | {"length": round(bias.pearson, 3)}
 
 
-def tests(bench: Bench) -> Iterator[dict[str, Any]]:
-    """Paired t-tests of AP against the baseline, on all judgments and on test."""
+def tests(bench: Bench, splits: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Paired t-tests of AP against the baseline."""
     runs = [row.run for row in bench.rows.values()]
-    for split in ("all", "test"):
+    for split in splits:
         comparison = compare(bench.collection.qrels[split], runs, "AP", baseline=BASELINE)
         for name in bench.rows:
             paired = comparison.row(name, "AP").paired
@@ -154,23 +262,24 @@ def tests(bench: Bench) -> Iterator[dict[str, Any]]:
 def against_peers(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """One record a measure on all judgments, with the peer's figure where there is one."""
     theirs = PEERS.get(record["system"], {})
-    ours = {"AP": record["AP all"]} | {name: record[name] for name in MEASURES.split()[1:]}
+    split = "all" if "AP all" in record else "dev"
+    ours = {"AP": record[f"AP {split}"]} | {name: record[name] for name in MEASURES.split()[1:]}
     for name, value in ours.items():
-        peer = theirs.get(name)
+        peer = theirs.get(name) if split == "all" else None
         yield {
-            "metric": f"irled2017 all {record['system']} {name}", "ours": value, "peer": None if peer is None else "bm25s",
+            "metric": f"irled2017 {split} {record['system']} {name}", "ours": value, "peer": None if peer is None else "bm25s",
             "theirs": peer, "ratio": None if peer is None else round(value / peer, 4),
         }  # fmt: skip
 
 
-def opened(data: Path, folder: Path, *, quick: bool) -> Bench:
+def opened(data: Path, folder: Path, cache: Path | None, *, quick: bool) -> Bench:
     """The collection with its index, built if it is not there."""
     collection = read_collection(data / "irled2017")
     queries = collection.queries
     assert queries is not None
     queries = replace(queries, text=tuple(text.replace(MARK, " ") for text in queries.text))
     index = Index(folder) if folder.exists() else Index.create(folder, documents=with_languages(collection.corpus))
-    return Bench(collection, queries, index.snapshot(), quick)
+    return Bench(collection, queries, index.snapshot(), quick, EmbeddingCache(cache) if cache else None)
 
 
 def main() -> None:
@@ -179,6 +288,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("LEXFUSE_DATA"), help="folder of the collections")
     parser.add_argument("--index", type=Path, help="where the index is kept; a temporary folder if not given")
     parser.add_argument("--runs", type=Path, help="a folder to write the runs to")
+    parser.add_argument("--embedding-cache", type=Path, help="where sentences of queries are kept")
+    parser.add_argument("--test", action="store_true", help="show test and all besides train and dev: look once")
     parser.add_argument("--quick", action="store_true", help="a coarse grid")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     arguments = parser.parse_args()
@@ -186,13 +297,14 @@ def main() -> None:
         parser.error("name the folder of the collections with --data or LEXFUSE_DATA")
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.index or Path(temporary, "irled2017.index")
-        bench = opened(Path(arguments.data), folder, quick=arguments.quick)
-        for record in measured(bench):
+        bench = opened(Path(arguments.data), folder, arguments.embedding_cache, quick=arguments.quick)
+        splits = SPLITS if arguments.test else SPLITS[:2]
+        for record in measured(bench, splits):
             if arguments.json:
                 print("\n".join(map(json.dumps, against_peers(record))), flush=True)
             else:
                 _print(record)
-        for record in tests(bench):
+        for record in tests(bench, ("all", "test") if arguments.test else ("dev",)):
             print(json.dumps(record)) if arguments.json else _print(record)
         for row in bench.rows.values() if arguments.runs else ():
             write_run(row.run, arguments.runs / f"{row.name.replace(' ', '-').replace('/', '-')}.trec.gz")

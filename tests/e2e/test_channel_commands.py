@@ -286,7 +286,7 @@ REFUSED = {
     "storage": ([*DENSE, "--storage", "fp99"], 2, "--storage must be one of fp32, fp16, int8; got 'fp99'"),
     "passages": ([*DENSE, "--passages", "foo"], 2, "--passages must be one of whole, windows, paragraphs, sentences, words"),
     "overlap": ([*DENSE, "--size", "5", "--overlap", "9"], 2, "the overlap must be at least 0 and below the size 5"),
-    "bits": (["--channels", "colbert", "--model", "x", "--bits", "9"], 2, "1 to 8 bits a dimension; got 3"),
+    "bits": (["--channels", "colbert", "--model", "x", "--bits", "9"], 2, "1 to 8 bits a dimension; got 9"),
     "no model": (["--channels", "colbert"], 2, "no model for the channel 'colbert' in 'fr' comes with LexFuse"),
 }
 
