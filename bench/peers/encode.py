@@ -20,7 +20,7 @@ def main() -> None:
     answers = sys.stdout
     sys.stdout = sys.stderr  # what the library prints is no answer
     torch.set_num_threads(int(sys.argv[2]))
-    model = SentenceTransformer(sys.argv[1], device="cpu")
+    model = SentenceTransformer(sys.argv[1], device="cpu").float()  # weights may be stored in 16 bits, slow on processors
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         asked = json.loads(line)

@@ -190,6 +190,24 @@ def test_fuse_refuses_what_cannot_be(tmp_path):
     assert not (tmp_path / "x.trec").exists()
 
 
+def test_why_a_document_stands_where_it_stands_also_one_that_is_not_found(built):
+    arguments = ("search", built, "retard de prêt", "-c", "bm25,tfidf", "-k", "1", "--why", "lib-4", "--why", "lib-6")
+    why = json.loads(lexfuse(*arguments, "--json").stdout)["why"]
+    assert [(one["doc"], one["listed"]) for one in why] == [("lib-4", True), ("lib-6", False)]
+    assert why[0]["rank"] == 1
+    assert set(why[0]["others"]) == {"convex", "rrf", "srrf", "borda", "combmnz", "combmax"}
+    shown = lexfuse(*arguments).stdout
+    assert "lib-6: not among the candidates; would be rank" in shown
+    assert "by other fusions: convex rank 1, rrf rank 1" in shown
+
+
+def test_why_refuses_a_document_that_is_not_there(built):
+    done = lexfuse("search", built, "prêt", "--why", "lib-99")
+    assert done.returncode not in (0, 1)
+    assert "lib-99" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_search_fuses_channels_and_explains_each_share(built):
     done = lexfuse("search", built, "retard de prêt", "-c", "bm25,tfidf", "--fusion", "rrf", "--explain", "--json")
     assert done.returncode == 0, done.stderr

@@ -70,6 +70,9 @@ def search(
     k1: K1 = 1.2,
     b: B = 0.75,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
+    why: Annotated[
+        list[str] | None, typer.Option("--why", metavar="ID", help="Explain this document too, found or not. May be repeated.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Find documents: those the question cites first, then the best matches.
@@ -78,10 +81,11 @@ def search(
 
     lexfuse search legi.index "licenciement économique" --filter "code=Code du travail" --as-of 2024-01-01 --explain
 
-    lexfuse search legi.index "licenciement économique" --profile labour.toml
+    lexfuse search legi.index "licenciement économique" --profile labour.toml --why LEGIARTI000018764571
     """
     from lexfuse.data.queries import Query
-    from lexfuse.fuse.composite import Composite, members_of
+    from lexfuse.fuse.composite import Composite, explanations_of, members_of
+    from lexfuse.fuse.methods import usual_fusions
     from lexfuse.index.index import Index
     from lexfuse.retrieve.answering import answers
 
@@ -92,18 +96,24 @@ def search(
     with Index(folder) as index, index.snapshot() as snapshot:
         within = masked(snapshot, filters, as_of)
         retriever = opened(snapshot)
-        found = answers(retriever, asked, k, within=within, members=members_of(retriever, asked))
-        why: dict[str, Explanation] = {}
+        members = members_of(retriever, asked)
+        found = answers(retriever, asked, k, within=within, members=members)
+        fused: dict[str, Explanation] = {}
         if explain and isinstance(retriever, Composite):
             docs = [answer.document.id for answer in found]
-            why = dict(zip(docs, retriever.explanations(asked, docs, within=within), strict=True))
+            fused = dict(zip(docs, retriever.explanations(asked, docs, within=within), strict=True))
+        others = usual_fusions([member.bounds for member in members])
+        wanted = explanations_of(retriever, asked, why, within=within, others=others) if why else []
     if json:
-        print_json({"results": [answer_json(answer, explain, why.get(answer.document.id)) for answer in found]})
-    elif not found:
+        results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]
+        print_json({"results": results} | ({"why": [asdict(one) for one in wanted]} if why else {}))
+        return
+    if not found:
         note("nothing found; try other words, or fewer filters")
-    else:
-        for answer in found:
-            show(answer, explain, why.get(answer.document.id))
+    for answer in found:
+        show(answer, explain, fused.get(answer.document.id))
+    for one in wanted:
+        show_why(one)
 
 
 HOW_TO_RANK = (
@@ -211,6 +221,16 @@ def show(answer: Answer, explain: bool = False, why: Explanation | None = None) 
     _show_sources(why)
     if explain:
         _show_parts(answer)
+    line()
+
+
+def show_why(why: Explanation) -> None:
+    """Why a document stands where it stands, or would, and where other fusions put it."""
+    place = f"rank {why.rank}" if why.listed else f"not among the candidates; would be rank {why.rank}"
+    line(f"{why.doc}: {place}, score {why.score:.3f}", style="bold")
+    _show_sources(why)
+    if why.others:
+        line(f"     by other fusions: {', '.join(f'{name} rank {rank}' for name, rank in why.others.items())}", style="dim")
     line()
 
 
