@@ -230,7 +230,8 @@ def show_why(why: Explanation) -> None:
     line(f"{why.doc}: {place}, score {why.score:.3f}", style="bold")
     _show_sources(why)
     if why.others:
-        line(f"     by other fusions: {', '.join(f'{name} rank {rank}' for name, rank in why.others.items())}", style="dim")
+        ranks = ", ".join(f"{name} rank {rank}" for name, rank in why.others.items())
+        line(f"     by each fusion as it usually is: {ranks}", style="dim")
     line()
 
 

@@ -76,7 +76,7 @@ def explained(union: Union, doc: str, fusion: Fusion, others: Sequence[Fusion] =
         for row, name in enumerate(union.names)
     )
     fused = fusion.scores(union)
-    ranks = {other.name: _rank(union, other.scores(union), at) for other in others if other.name != fusion.name}
+    ranks = {other.name: _rank(union, other.scores(union), at) for other in others}
     listed = bool((union.places[:, at] > 0).any())
     return Explanation(union.queries[0], doc, float(np.float32(fused[at])), _rank(union, fused, at), listed, parts, ranks)
 
