@@ -18,7 +18,7 @@ $(VENV)/.installed: $(LOCK) pyproject.toml scripts/make-venv
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: install  ## fetch the demo corpora, import them and show what is there
+demo: install  ## fetch real law, index it and serve the search page
 	$(BIN)/lexfuse demo
 
 test: install  ## run all tests

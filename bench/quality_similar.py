@@ -17,10 +17,6 @@ the queries are kept in --embedding-cache. Without --test only train and dev are
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -30,44 +26,34 @@ from typing import Any
 
 import numpy as np
 
+from judgments.irled2017 import COARSE, DEPTH, SENTENCES, Judgments, options, read_options, show
 from lexfuse.advise.lengths import length_bias
 from lexfuse.data.arrays import I64
-from lexfuse.data.beir import Collection, read_collection
-from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.data.trec import write_run
-from lexfuse.encode.cache import CachedEncoder, EmbeddingCache
 from lexfuse.evaluate import compare, evaluate
 from lexfuse.fuse.normalise import MinMax, ZScore
 from lexfuse.fuse.scores import Convex
 from lexfuse.fuse.union import union_of
-from lexfuse.index.index import Index
-from lexfuse.index.snapshot import Snapshot
 from lexfuse.rerank.birch import Birch
 from lexfuse.rerank.reranker import first_of
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sdr import Sdr
 from lexfuse.rerank.sentencescores import Match, NearSentences
 from lexfuse.retrieve.bm25 import BM25
-from lexfuse.retrieve.dense import Dense
 from lexfuse.retrieve.informative import InformativeBM25
-from lexfuse.retrieve.opening import open_retriever
-from lexfuse.text.annotate import with_languages
 from lexfuse.text.kli import TermChoice, TermWeight
 from lexfuse.tune.birch import tune_birch
 from lexfuse.tune.rprs import rprs_surface
 from lexfuse.tune.rprssurface import RprsGrid, RprsSurface, tuned_rprs
 from lexfuse.tune.weights import tune_weights
 
-DEPTH = 2000  # the whole collection: AP is over full rankings
 BASELINE = "BM25 2.8/1.0"
-MARK = "[?CITATION?]"
 MEASURES = "AP P@10 R@50 R@100 RR"
 SPLITS = ("train", "dev", "test", "all")
 K1S = (1.2, 2.8, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0)
 B_S = (0.75, 0.9, 1.0)
 GRID = RprsGrid(depth=(50, 100, 200, 400))
-COARSE = RprsGrid(n=(1, 3, 5, 10), k1=(0.0, 1.0, 3.0), b=(0.0, 0.5, 1.0), depth=(50, 100))
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 PEERS = {
     "BM25 1.2/0.75": {"AP": 0.207, "P@10": 0.139, "R@50": 0.475, "R@100": 0.596, "RR": 0.477},
@@ -86,14 +72,9 @@ class Row:
 
 
 @dataclass
-class Bench:
+class Bench(Judgments):
     """The collection, its index, and the rows made so far."""
 
-    collection: Collection
-    queries: Queries
-    snapshot: Snapshot
-    quick: bool = False
-    cache: EmbeddingCache | None = None
     rows: dict[str, Row] = field(default_factory=dict)
 
     def mean(self, split: str, run: Run, measures: str = "AP") -> dict[str, float]:
@@ -113,13 +94,6 @@ class Bench:
                 yield f"k1={k1:g} b={b:g}", replace(bm25, k1=k1, b=b).rank(self.queries, encoded, DEPTH)
 
         return self.best("train", runs())
-
-    @cached_property
-    def sentences(self) -> Dense:
-        """The channel of sentences."""
-        dense = open_retriever(self.snapshot, "sentences")
-        assert isinstance(dense, Dense)
-        return replace(dense, encoder=CachedEncoder(dense.encoder, self.cache)) if self.cache else dense
 
     @cached_property
     def lengths(self) -> I64:
@@ -234,7 +208,7 @@ RERANKED: Sequence[Callable[[Bench], Row]] = (rprs(False), rprs(True), sdr, birc
 
 def measured(bench: Bench, splits: Sequence[str]) -> Iterator[dict[str, Any]]:
     """One record a system: AP on every split, the other measures and the length bias (RPRS, table 8) on the last."""
-    for system in [*LEXICAL, *(RERANKED if "sentences" in bench.snapshot.channels else ())]:
+    for system in [*LEXICAL, *(RERANKED if SENTENCES in bench.snapshot.channels else ())]:
         row = system(bench)
         row = replace(row, run=replace(row.run, name=row.name))
         bench.rows[row.name] = row
@@ -272,47 +246,20 @@ def against_peers(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def opened(data: Path, folder: Path, cache: Path | None, *, quick: bool) -> Bench:
-    """The collection with its index, built if it is not there."""
-    collection = read_collection(data / "irled2017")
-    queries = collection.queries
-    assert queries is not None
-    queries = replace(queries, text=tuple(text.replace(MARK, " ") for text in queries.text))
-    index = Index(folder) if folder.exists() else Index.create(folder, documents=with_languages(collection.corpus))
-    return Bench(collection, queries, index.snapshot(), quick, EmbeddingCache(cache) if cache else None)
-
-
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("LEXFUSE_DATA"), help="folder of the collections")
-    parser.add_argument("--index", type=Path, help="where the index is kept; a temporary folder if not given")
+    parser = options(__doc__)
     parser.add_argument("--runs", type=Path, help="a folder to write the runs to")
-    parser.add_argument("--embedding-cache", type=Path, help="where sentences of queries are kept")
     parser.add_argument("--test", action="store_true", help="show test and all besides train and dev: look once")
-    parser.add_argument("--quick", action="store_true", help="a coarse grid")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("name the folder of the collections with --data or LEXFUSE_DATA")
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.index or Path(temporary, "irled2017.index")
-        bench = opened(Path(arguments.data), folder, arguments.embedding_cache, quick=arguments.quick)
-        splits = SPLITS if arguments.test else SPLITS[:2]
-        for record in measured(bench, splits):
-            if arguments.json:
-                print("\n".join(map(json.dumps, against_peers(record))), flush=True)
-            else:
-                _print(record)
-        for record in tests(bench, ("all", "test") if arguments.test else ("dev",)):
-            print(json.dumps(record)) if arguments.json else _print(record)
-        for row in bench.rows.values() if arguments.runs else ():
-            write_run(row.run, arguments.runs / f"{row.name.replace(' ', '-').replace('/', '-')}.trec.gz")
-
-
-def _print(record: dict[str, Any]) -> None:
-    name, *values = record.items()
-    print(f"{name[1]:<20}" + "  ".join(f"{key} {value}" for key, value in values), flush=True)
+    with read_options(parser) as asked:
+        bench = Bench.opened(asked.data, asked.index, asked.embedding_cache, quick=asked.quick)
+        for record in measured(bench, SPLITS if asked.test else SPLITS[:2]):
+            for one in against_peers(record) if asked.json else (record,):
+                show(one, as_json=asked.json)
+        for record in tests(bench, ("all", "test") if asked.test else ("dev",)):
+            show(record, as_json=asked.json)
+        for row in bench.rows.values() if asked.runs else ():
+            write_run(row.run, asked.runs / f"{row.name.replace(' ', '-').replace('/', '-')}.trec.gz")
 
 
 if __name__ == "__main__":

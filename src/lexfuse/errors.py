@@ -6,10 +6,17 @@ A message says what is wrong, where, what was expected, and what to do.
     ├── ConfigError                    2   400  a parameter, flag or setting that cannot be
     ├── DataError                      3   422  what a file, line or record holds
     ├── NotFoundError                  4   404  a file, id, field or citation that is not there
+    │   └── GoneError                  4   410  what was there, and is no more
     ├── StorageError                   5   507  writing failed: full disk, permissions, target in the way
     │   └── BusyError                  5   503  another process writes; the same again may work
     ├── FetchError                     6   502  a registry did not give what was asked
-    └── MissingDependencyError         7   501  an optional part is not installed
+    ├── MissingDependencyError         7   501  an optional part is not installed
+    ├── AccessError                    8   401  no key, or one that is not known
+    │   └── ForbiddenError             8   403  a key that does not allow it
+    ├── ConflictError                  9   412  what is to be changed has changed meanwhile
+    └── LimitError                    10   429  more than is allowed in a while
+        ├── TooLargeError             10   413  a body or a query above the limit
+        └── OverloadError             10   503  too much at once, or not done in time
 
 An interrupted command ends with 130, as shells expect.
 """
@@ -79,6 +86,17 @@ class NotFoundError(LexFuseError):
     title = "Not found"
 
 
+class GoneError(NotFoundError):
+    """Something that was there, and is no more.
+
+    >>> GoneError.status
+    410
+    """
+
+    status = 410
+    title = "Gone"
+
+
 class StorageError(LexFuseError):
     """Writing failed; what was there before is untouched.
 
@@ -124,6 +142,80 @@ class MissingDependencyError(LexFuseError):
     exit_code = 7
     status = 501
     title = "Missing dependency"
+
+
+class AccessError(LexFuseError):
+    """No key was given, or one that is not known.
+
+    >>> AccessError.status
+    401
+    """
+
+    exit_code = 8
+    status = 401
+    title = "Key needed"
+
+
+class ForbiddenError(AccessError):
+    """The key does not allow it.
+
+    >>> ForbiddenError.status
+    403
+    """
+
+    status = 403
+    title = "Not allowed"
+
+
+class ConflictError(LexFuseError):
+    """What is to be changed has changed meanwhile; nothing was changed.
+
+    >>> ConflictError.status
+    412
+    """
+
+    exit_code = 9
+    status = 412
+    title = "Changed meanwhile"
+
+
+class LimitError(LexFuseError):
+    """More than is allowed in a while; `retry_after` says in how many seconds the same may work.
+
+    >>> LimitError("60 requests a minute are allowed; wait 3 s", retry_after=3).retry_after
+    3
+    """
+
+    exit_code = 10
+    status = 429
+    title = "Too many requests"
+
+    def __init__(self, reason: str, *, retry_after: int | None = None) -> None:
+        """Keep when to try again."""
+        self.retry_after = retry_after
+        super().__init__(reason)
+
+
+class TooLargeError(LimitError):
+    """A body or a query above the limit.
+
+    >>> TooLargeError.status
+    413
+    """
+
+    status = 413
+    title = "Too large"
+
+
+class OverloadError(LimitError):
+    """Too much is asked at once, or it was not done in time.
+
+    >>> OverloadError.status
+    503
+    """
+
+    status = 503
+    title = "Overloaded"
 
 
 def place(path: str | Path | None, line: int | None) -> str:

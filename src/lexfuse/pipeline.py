@@ -24,6 +24,8 @@ from lexfuse.fuse.scores import TM2C2
 from lexfuse.fuse.union import Union
 from lexfuse.index.channel import TAKEN, ChannelKind
 from lexfuse.index.snapshot import Snapshot
+from lexfuse.rerank.reranker import Reranked
+from lexfuse.retrieve.informative import InformativeBM25
 from lexfuse.retrieve.joining import joined_runs
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.retrieve.retriever import Bounds, Mask, Retriever, checked_k
@@ -251,6 +253,27 @@ def open_similar(snapshot: Snapshot, terms: TermChoice | None = None, *, k1: flo
 
     sentences = open_retriever(snapshot, SENTENCES)
     return first >> Rprs(sentences, depth=SIMILAR_DEPTH) if isinstance(sentences, Dense) else first
+
+
+def with_terms(retriever: Retriever, terms: TermChoice) -> Retriever:
+    """The same pipeline with another choice of terms, wherever in it the most informative terms of a query are asked for.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     with_terms(open_similar(snapshot), TermChoice(50)).choice.amount
+    50
+    """
+    if isinstance(retriever, InformativeBM25):
+        return replace(retriever, choice=terms)
+    if isinstance(retriever, Hybrid):
+        return replace(retriever, retrievers=[with_terms(one, terms) for one in retriever.retrievers])
+    if isinstance(retriever, Routed):
+        routes = {name: with_terms(route, terms) for name, route in retriever.routes.items()}
+        return replace(retriever, general=with_terms(retriever.general, terms), routes=routes)
+    if isinstance(retriever, Reranked):
+        return replace(retriever, retriever=with_terms(retriever.retriever, terms))
+    return retriever
 
 
 def fused(

@@ -14,17 +14,11 @@ from lexfuse.advise.advice import (
     Advice,
     ClassFinding,
     Configuration,
-    Confirmation,
     Difference,
-    SourceCost,
     Tried,
     WeightCurve,
 )
 from lexfuse.advise.asjson import advice_json
-from lexfuse.advise.complementarity import Complementarity, Region
-from lexfuse.advise.distributions import ScoreDistribution
-from lexfuse.advise.lengths import LengthBias
-from lexfuse.advise.overlap import OverlapAnalysis, OverlapGroup, OverlapTest
 from lexfuse.advise.report import SECTIONS, report_of
 from lexfuse.advise.sections.effects import BEST, forest_section
 from lexfuse.advise.sections.summary import headline
@@ -34,70 +28,12 @@ HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>\x00\ud800'
 VOID = {"meta", "link", "br"}
 EMPTY = {
     "confirmation": None, "curves": (), "distributions": (), "complementarity": (), "overlaps": (), "lengths": (), "classes": (),
-    "costs": (), "notes": (),
+    "costs": (), "notes": (), "reranking": None,
 }  # fmt: skip
 
 
 def difference(mean, p=0.01):
     return Difference(mean, Interval(mean - 0.02, mean + 0.02), 0.3, p / 2, p, 60)
-
-
-def small_advice(first="bm25", second="dense", *, collection="labour.index", **changes):
-    """An advice on two sources, with every part of it present."""
-    pair, methods = (first, second), {"rrf": 0.01, "min-max, equal": -0.03, "min-max, tuned": 0.05, "tm2c2": 0.04}
-    singles = [
-        Tried(Configuration((name,)), (1.0,), value, "", None, 2.0, 10_000, True)
-        for name, value in zip(pair, (0.4, 0.45), strict=True)
-    ]
-    fused = [
-        Tried(
-            Configuration(pair, method),
-            (0.4, 0.6),
-            0.45 + gain,
-            second,
-            difference(gain, 0.6 if abs(gain) < 0.02 else 0.01),
-            5.0,
-            30_000,
-        )
-        for method, gain in methods.items()
-    ]
-    chosen = fused[2]
-    means = {"nDCG@10": {first: 0.4, second: 0.45, chosen.configuration.name: 0.5}}
-    groups = [
-        OverlapGroup(name, 9, {"2-grams in common": 3.0, "3-grams in common": 1.0, "LCS": 7.0}, {"2-grams in common": 1.0})
-        for name in ("first wins", "second wins", "both perfect", "both fail")
-    ]
-    tests = (OverlapTest("LCS", 0.01, -2.0, -3.0, ("first wins", "both perfect")),)
-    curve = WeightCurve(
-        pair,
-        "min-max",
-        (0.0, 0.5, 1.0),
-        (0.4, 0.5, 0.45),
-        (Interval(0.3, 0.6),) * 3,
-        0.55,
-        "not distinguishable from equal weights",
-    )
-    regions = (Region("A", f"{first} high, {second} low", 4, 3), Region("D", "both low", 0, 0))
-    points = ((0.9, 0.1, True), (0.1, 0.2, False))
-    parts = {
-        "confirmation": Confirmation(50, means, {f"{second} alone": difference(0.04)}),
-        "curves": (curve,),
-        "distributions": tuple(
-            ScoreDistribution(name, scale, (0.0, 0.5, 1.0), (0.7, 0.3), (0.0, 0.1, 0.3, 0.6, 0.9))
-            for scale in ("raw", "min-max")
-            for name in pair
-        ),
-        "complementarity": (Complementarity(first, second, ((0.2, 0.6), (0.3, 0.7)), regions, points, math.nan, 5, 6, 7, 8),),
-        "overlaps": (OverlapAnalysis(first, second, "R@5", tuple(groups), tests, (f"{first} likes words.",)),),
-        "lengths": (LengthBias(first, 0.4, 0.01, 300.0, 200.0, math.nan),),
-        "classes": (ClassFinding("citation", 12, {first: 0.9, second: 0.2}, None, f"{first} alone serves them"),),
-        "costs": (SourceCost(first, 10_000, 2.0, 4.0, 1_000_000),),
-        "notes": (f"{first} has no text for 2 documents.",),
-    }  # fmt: skip
-    words = (f"Fuse {first} and {second}: +0.050, p = 0.010.", "Nothing else is worth adding.")
-    return Advice(
-        collection, "nDCG@10", ("nDCG@10",), 1200, 60, 5, pair, means, (*singles, *fused), chosen, words, **{**parts, **changes}
-    )
 
 
 class Reader(HTMLParser):
@@ -129,7 +65,7 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def page():
+def page(small_advice):
     return report_of(small_advice())
 
 
@@ -152,7 +88,7 @@ def test_nothing_is_loaded_from_elsewhere(page):
     assert not re.search(r"url\(|@import|https?:", page)
 
 
-def test_the_same_advice_gives_the_same_bytes(page):
+def test_the_same_advice_gives_the_same_bytes(small_advice, page):
     assert report_of(small_advice()) == page
 
 
@@ -166,7 +102,7 @@ def test_the_verdict_comes_first(page):
 
 
 @pytest.mark.parametrize("field", ["first", "collection"])
-def test_hostile_names_are_text(field):
+def test_hostile_names_are_text(small_advice, field):
     changes = {"collection": HOSTILE} if field == "collection" else {"first": HOSTILE}
     made = report_of(small_advice(**changes))
     made.encode()
@@ -178,7 +114,7 @@ def test_hostile_names_are_text(field):
     assert "<script>alert(1)" in "".join(reader.words)
 
 
-def test_hostile_words_are_text():
+def test_hostile_words_are_text(small_advice):
     bad = small_advice(notes=(HOSTILE,), classes=(ClassFinding(HOSTILE, 1, {HOSTILE: 0.1}, None, HOSTILE),))
     reader = Reader(report_of(replace(bad, words=(HOSTILE, HOSTILE), measure=HOSTILE)))
     assert [tag for tag, _ in reader.tags].count("script") == 1
@@ -186,25 +122,26 @@ def test_hostile_words_are_text():
 
 
 @pytest.mark.parametrize("part", EMPTY)
-def test_a_missing_part_is_said_and_its_section_stays(part):
+def test_a_missing_part_is_said_and_its_section_stays(small_advice, part):
     made = report_of(small_advice(**{part: EMPTY[part]}))
     assert len(Reader(made).ids) == len(SECTIONS)
     said = {
         "confirmation": "No test queries were given", "curves": "No weight curves", "distributions": "No score distributions",
         "complementarity": "No pairs of sources", "overlaps": "this needs the texts", "lengths": "needs the lengths",
         "classes": "Not analysed: the texts of the queries", "costs": "", "notes": "Nothing was left out",
+        "reranking": "No reranker was tried; lexfuse advise",
     }[part]  # fmt: skip
     assert said in made
     assert not said or said not in report_of(small_advice())
 
 
-def test_rankings_without_costs_say_so():
+def test_rankings_without_costs_say_so(small_advice):
     bare = small_advice(costs=())
     free = [replace(each, milliseconds=None, bytes=None, on_front=False) for each in bare.tried]
     assert "Nothing was timed or weighed" in report_of(replace(bare, tried=tuple(free), chosen=free[-2]))
 
 
-def test_numbers_that_are_none_become_a_dash():
+def test_numbers_that_are_none_become_a_dash(small_advice):
     bad = Difference(math.nan, Interval(math.nan, math.inf), math.nan, math.nan, math.nan, 0)
     none = (math.nan,) * 2
     curve = WeightCurve(("bm25", "dense"), "min-max", (0.0, 1.0), none, (Interval(*none),) * 2, math.nan, "")
@@ -231,7 +168,7 @@ def test_the_matrix_shows_outcomes_by_signs_and_words(page):
     assert matrix.count('rowspan="2"') == 3  # sources, rrf and tm2c2 have no second line
 
 
-def test_a_subset_that_was_not_tried_with_a_method_is_an_empty_cell():
+def test_a_subset_that_was_not_tried_with_a_method_is_an_empty_cell(small_advice):
     advice = small_advice()
     more = Tried(Configuration(("bm25", "dense", "static"), "borda"), (), 0.3, "dense", difference(-0.15))
     assert report_of(replace(advice, tried=(*advice.tried, more))).count("not tried") == 5
@@ -246,13 +183,13 @@ def test_a_subset_that_was_not_tried_with_a_method_is_an_empty_cell():
         (Tried(Configuration(("a", "b"), "rrf"), (), 0.4, "a", difference(-0.05, 0.01)), "Fusing does harm"),
     ],
 )
-def test_the_headline_says_what_was_found(chosen, words):
+def test_the_headline_says_what_was_found(small_advice, chosen, words):
     advice = replace(small_advice(), chosen=chosen)
     assert headline(advice).words == words
     assert f"<title>{words}: labour.index</title>" in report_of(advice)
 
 
-def test_the_forest_shows_the_best_and_says_of_how_many():
+def test_the_forest_shows_the_best_and_says_of_how_many(small_advice):
     advice = small_advice()
     many = [Tried(Configuration(("bm25", "dense"), f"m{at:02}"), (), at / 100, "dense", difference(at / 100)) for at in range(50)]
     body = forest_section(replace(advice, tried=(*advice.tried[:2], *many))).body
@@ -261,7 +198,7 @@ def test_the_forest_shows_the_best_and_says_of_how_many():
     assert f"The {BEST} of 50 fusions" in body
 
 
-def test_the_json_has_everything_and_stays_plain():
+def test_the_json_has_everything_and_stays_plain(small_advice):
     advice = small_advice()
     plain = advice_json(advice)
     again = json.loads(json.dumps(plain, allow_nan=False))
@@ -280,3 +217,30 @@ def test_report_and_charts_load_nothing_heavy():
     code = "import sys, lexfuse.advise.charts; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numpy", "scipy", "numba", "pyarrow"} & set(loaded)
+
+
+def test_rerankers_are_in_the_verdict_and_in_a_section_of_their_own(small_advice, page):
+    body = page[page.index('<section id="reranking">') : page.index('<section id="weights">')]
+    assert page.count("Reranking: use rprs; leave out cross-encoder.") == 2
+    assert page.index("Reranking: use rprs") < page.index('<dl class="tiles"') < page.index("gain on dev of reranking by rprs")
+    assert re.findall(r'class="badge">used', body) == ['class="badge">used'] * 2  # on dev and on test
+    assert body.index("rprs helps") < body.index("cross-encoder harms.") < body.index('<table class="forest">')
+    assert "12.5 ms" in body
+    assert "Rerankers were tried on top of the choice only" in page
+
+
+def test_without_rerankers_the_verdict_is_silent_about_them(small_advice):
+    page = report_of(small_advice(reranking=None))
+    assert "Rerankers were tried" not in page
+    assert page.count("No reranker was tried") == 1
+    assert page.count('<p class="lead">') == 1
+
+
+def test_names_of_rerankers_are_text(small_advice):
+    advice = small_advice()
+    findings = tuple(replace(each, name=HOSTILE, words=(HOSTILE,)) for each in advice.reranking.findings)
+    hostile = replace(advice.reranking, findings=findings, taken=HOSTILE, words=HOSTILE)
+    reader = Reader(report_of(replace(advice, reranking=hostile)))
+    assert reader.wrong == []
+    assert [tag for tag, _ in reader.tags].count("script") == 1
+    assert "img" not in [tag for tag, _ in reader.tags]

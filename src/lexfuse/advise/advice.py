@@ -144,6 +144,54 @@ class SourceCost:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankEffect:
+    """What one way to rerank reaches on some queries, and how that differs from the same ranking before it.
+
+    >>> RerankEffect({"R@10": 0.4}, Difference(0.02, Interval(0.001, 0.04), 0.2, 0.01, 0.03, 153)).versus.outcome
+    <Outcome.BETTER: 'better'>
+    """
+
+    means: Mapping[str, float]  # measure -> mean; where something was tuned, on dev only the measure that it was tuned for
+    versus: Difference  # of the measure decided by
+
+
+@dataclass(frozen=True, slots=True)
+class RerankFinding:
+    """A reranker on top of the choice: in the place of its scores, and fused with them.
+
+    >>> effect = RerankEffect({"R@10": 0.4}, Difference(0.02, Interval(0.001, 0.04), 0.2, 0.01, 0.03, 153))
+    >>> RerankFinding("sentences", ("rprs",), 50, 12.5, effect, effect, 0.4).dev.versus.mean
+    0.02
+    """
+
+    name: str
+    stages: tuple[str, ...]  # the rerankers that stand one after the other: "rprs", "cross-encoder" …
+    depth: int  # how many documents the first of them takes
+    milliseconds: float  # a query, median, on top of the choice
+    dev: RerankEffect  # its scores rank
+    fused_dev: RerankEffect  # its scores and those of the choice rank, with weights that were tuned without the query measured
+    weight: float  # of the reranker in that fusion, tuned on all dev queries
+    test: RerankEffect | None = None
+    fused_test: RerankEffect | None = None
+    words: tuple[str, ...] = ()  # use it or leave it out, sentence by sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """Rerankers tried on top of the choice, all tests of a set of queries corrected together.
+
+    >>> Reranking({"R@10": 0.4}, None, (), "", "Reranking: none helps.").taken
+    ''
+    """
+
+    dev: Mapping[str, float]  # measure -> mean of the choice without any
+    test: Mapping[str, float] | None
+    findings: tuple[RerankFinding, ...]
+    taken: str  # the one that is better on dev, and of several the best; empty where none is
+    words: str  # all of it in one sentence
+
+
+@dataclass(frozen=True, slots=True)
 class Advice:
     """Everything that was found out about one index and one set of judged queries.
 
@@ -171,3 +219,4 @@ class Advice:
     classes: tuple[ClassFinding, ...] = ()
     costs: tuple[SourceCost, ...] = ()
     notes: tuple[str, ...] = field(default=())  # what was left out, and why
+    reranking: Reranking | None = None  # None where no reranker was tried

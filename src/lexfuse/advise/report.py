@@ -17,6 +17,7 @@ from lexfuse.advise.sections.markup import Section, shown
 from lexfuse.advise.sections.matrix import matrix_section
 from lexfuse.advise.sections.method import method_section, notes_section
 from lexfuse.advise.sections.queries import classes_section, lengths_section, overlap_section
+from lexfuse.advise.sections.reranking import reranking_section
 from lexfuse.advise.sections.scores import complementarity_section, distributions_section
 from lexfuse.advise.sections.summary import headline, verdict_section
 from lexfuse.advise.sections.words import count_words
@@ -26,6 +27,7 @@ SECTIONS = (
     matrix_section,
     forest_section,
     confirmation_section,
+    reranking_section,
     curves_section,
     distributions_section,
     complementarity_section,

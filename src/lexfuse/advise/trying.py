@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from lexfuse.advise.advice import Configuration
+from lexfuse.advise.advice import Configuration, Tried
 from lexfuse.advise.judged import alone
 from lexfuse.data.arrays import F64
 from lexfuse.data.qrels import Qrels
@@ -23,7 +23,7 @@ from lexfuse.fuse.normalise import MinMax, Normaliser, Percentile, TheoreticalMi
 from lexfuse.fuse.ranks import Borda, ReciprocalRank
 from lexfuse.fuse.scores import TM2C2, Convex
 from lexfuse.fuse.union import Union
-from lexfuse.tune.weights import TunedWeights, tune_weights
+from lexfuse.tune.weights import TunedWeights, tune_weights, weighted
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,20 @@ def configurations(sources: int, recipes: int = len(RECIPES)) -> int:
     (88, 570)
     """
     return ((1 << sources) - sources - 1) * recipes
+
+
+def fusion_tried(tried: Tried, lexical: frozenset[str] = frozenset()) -> Fusion | None:
+    """The fusion of a configuration that was tried, with the weights shown; None for a single source.
+
+    >>> fusion_tried(Tried(Configuration(("a", "b"), "tm2c2, tuned"), (0.25, 0.75), 0.4)).weights(2).tolist()
+    [0.25, 0.75]
+    """
+    if not tried.configuration.method:
+        return None
+    recipe = RECIPES[tried.configuration.method]
+    if recipe.tuned:
+        return weighted(recipe.fusion, tried.weights)
+    return recipe.of(sum(name in lexical for name in tried.configuration.members))
 
 
 def beside_equal(tuned: TunedWeights) -> str:

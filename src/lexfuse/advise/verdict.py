@@ -38,7 +38,9 @@ def gain(difference: Difference, measure: str, other: str) -> str:
     '+0.041 nDCG@10 over bm25 alone (95 % interval +0.010 to +0.070, p = 0.003, n = 300)'
     """
     interval = f"95 % interval {difference.interval.low:+.3f} to {difference.interval.high:+.3f}"
-    return f"{difference.mean:+.3f} {measure} over {other} ({interval}, {_p(difference.adjusted_p)}, n = {difference.queries})"
+    return (
+        f"{difference.mean:+.3f} {measure} over {other} ({interval}, {p_said(difference.adjusted_p)}, n = {difference.queries})"
+    )
 
 
 def choice_words(chosen: Tried, top: Tried, measure: str, confirmation: Confirmation | None) -> list[str]:
@@ -181,6 +183,15 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def p_said(p: float) -> str:
+    """The value of a test; what is smaller than a thousandth is not spelt out.
+
+    >>> p_said(0.0312), p_said(1e-9)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def _confirmed(difference: Difference, measure: str, other: str) -> str:
     if difference.outcome is Outcome.BETTER:
         return f"Confirmed: {gain(difference, measure, other)}."
@@ -195,15 +206,11 @@ def _added(other: str, name: str, difference: Difference, measure: str) -> str:
         Outcome.BETTER: "helps",
         Outcome.WORSE: "hurts",
     }[difference.outcome]
-    return f"Adding {other} {says}: {difference.mean:+.3f} {measure} at best ({name}; {_p(difference.adjusted_p)})."
+    return f"Adding {other} {says}: {difference.mean:+.3f} {measure} at best ({name}; {p_said(difference.adjusted_p)})."
 
 
 def _weight(weight: float) -> str:
     return f"{weight:.2f}".removeprefix("0") if weight < 1 else "1"
-
-
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _megabytes(size: int) -> str:

@@ -12,8 +12,9 @@ from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json
 from lexfuse.cli.searching import K1, AsOf, B, Filters, masked
 
 if TYPE_CHECKING:
-    from lexfuse.advise.advice import Advice, Tried
+    from lexfuse.advise.advice import Advice, Reranking, Tried
     from lexfuse.advise.judged import Judged
+    from lexfuse.cli.rerankerfiles import RerankerFile
     from lexfuse.data.qrels import Qrels
     from lexfuse.data.report import Report
     from lexfuse.profile import PipelineChoice, Profile
@@ -41,6 +42,14 @@ def advise(
     measure: Annotated[
         str, typer.Option("--measure", "-m", help="Measures to report; the first decides: 'R@100 nDCG@10'")
     ] = "nDCG@10 R@100",
+    rerank: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--rerank",
+            metavar="FILE",
+            help="A TOML file whose [[rerank]] tables, written as in a profile, are tried on top of the choice. May be repeated.",
+        ),
+    ] = None,
     depth: Annotated[int, typer.Option(help="How many documents each source gives a query.")] = 1000,
     k1: K1 = 1.2,
     b: B = 0.75,
@@ -61,12 +70,19 @@ def advise(
     lexfuse advise legi.index data/legi data/legi/qrels/dev.tsv --test-qrels data/legi/qrels/test.tsv -m R@100 -o advice
 
     lexfuse advise dev.tsv --run bm25.trec --run dense.trec -m nDCG@10
+
+    lexfuse advise cases.index data/cases dev.tsv --rerank rprs.toml --rerank cross-encoder.toml
+
+    A reranker that is significantly better on QRELS enters the profile; of each the advice says whether it helps.
     """
+    from lexfuse.cli.rerankerfiles import read_reranker_files
     from lexfuse.data.report import Report
     from lexfuse.errors import ConfigError
 
     report = Report(skip_bad=skip_bad)
     asked = None
+    if runs and rerank:
+        raise ConfigError("rerankers read the documents; with --rerank give INDEX, QUERIES and QRELS in the place of --run")
     if runs:
         if len(paths) != 1:
             raise ConfigError(f"with --run give the judgements alone, got {len(paths)} paths: {', '.join(map(str, paths))}")
@@ -74,7 +90,8 @@ def advise(
     elif len(paths) != 3:
         raise ConfigError(f"give INDEX, QUERIES and QRELS, or one QRELS with --run for each TREC run; got {len(paths)} paths")
     else:
-        asked = _Asked(paths[1], paths[2], test_qrels, filters, as_of, before_query_date, depth, k1, b)
+        reranks = tuple(read_reranker_files(rerank or []))
+        asked = _Asked(paths[1], paths[2], test_qrels, filters, as_of, before_query_date, depth, k1, b, reranks)
         found = _of_index(paths[0], asked, channels, measure.split(), folds, report)
     _written(found, out, asked)
     if json:
@@ -98,11 +115,13 @@ class _Asked:
     depth: int
     k1: float
     b: float
+    reranks: tuple[RerankerFile, ...]
 
 
 def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], folds: int, report: Report) -> Advice:
     from lexfuse.advise.advising import advise as advised
     from lexfuse.advise.gathering import facts_of, judged_by, sources_of, usable_recipes
+    from lexfuse.advise.reranking import with_rerankers
     from lexfuse.advise.trying import configurations, speaking
     from lexfuse.data.formats import read_queries
     from lexfuse.data.judgements import read_qrels
@@ -115,6 +134,7 @@ def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], f
     _apart(qrels, test_qrels)
     with Index(folder) as index, index.snapshot() as snapshot:
         within = masked(snapshot, asked.filters, asked.as_of)
+        rerankers = [file.open(snapshot) for file in asked.reranks]  # what cannot be opened is told before the long work
         with working("asking every source"):
             sources = sources_of(snapshot, [one.strip() for one in channels.split(",") if one.strip()], k1=asked.k1, b=asked.b)
 
@@ -127,7 +147,12 @@ def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], f
         recipes, left_out = usable_recipes(dev.union)
         facts = replace(facts, notes=(*facts.notes, *left_out))
         with counting("trying", configurations(len(speaking(dev.union)), len(recipes))) as progress:
-            return advised(dev, test, facts, measures, recipes=recipes, folds=folds, progress=progress)
+            found = advised(dev, test, facts, measures, recipes=recipes, folds=folds, progress=progress)
+        if not rerankers:
+            return found
+        queries_each = len(dev.union.queries) + (len(test.union.queries) if test is not None else 0)
+        with counting("reranking", len(rerankers) * queries_each) as progress:
+            return with_rerankers(found, dev, test, rerankers, lexical=facts.lexical, progress=progress)
 
 
 def _of_runs(runs: list[Path], qrels: Path, test_qrels: Path | None, measures: list[str], folds: int, report: Report) -> Advice:
@@ -187,9 +212,22 @@ def _show(advice: Advice, out: Path) -> None:
     ]  # fmt: skip
     columns = ["configuration", advice.measure, "over its best member", "adj. p", "ms", "MB"]
     table(f"the best {len(rows)} of {len(advice.tried)} on {advice.queries:,} dev queries", columns, rows)
+    if advice.reranking is not None:
+        _show_reranking(advice.reranking, advice.measure)
     for remark in advice.notes:
         note(remark)
     line(f"{out}: report.html, advice.json" + (", profile.toml" if (out / "profile.toml").exists() else ""))
+
+
+def _show_reranking(reranking: Reranking, measure: str) -> None:
+    """Every reranker beside the choice without it, in its place and fused with it."""
+    rows: list[tuple[object, ...]] = [("none", reranking.dev[measure], None, None, None)]
+    for each in reranking.findings:
+        for name, effect in ((each.name, each.dev), (f"{each.name}, fused with the choice", each.fused_dev)):
+            time = f"{each.milliseconds:,.1f}"
+            rows.append((name, effect.means[measure], effect.versus.mean, effect.versus.adjusted_p, time))
+    columns = ["reranker", measure, "over the choice", "adj. p", "ms"]
+    table("on top of the choice", columns, rows)
 
 
 def _written(advice: Advice, out: Path, searched: _Asked | None) -> None:
@@ -214,6 +252,7 @@ def _profile(advice: Advice, searched: _Asked) -> Profile:
     from lexfuse.profile import Profile
     from lexfuse.text.queryclass import QueryClass
 
+    general = _pipeline(advice.chosen, searched)
     classes = {QueryClass(each.name): _pipeline(each.own, searched) for each in advice.classes if each.own is not None}
     evidence: dict[str, str | int | float] = {
         "measure": advice.measure,
@@ -224,7 +263,13 @@ def _profile(advice: Advice, searched: _Asked) -> Profile:
     if advice.confirmation is not None:
         test = advice.confirmation.means[advice.measure][advice.chosen.configuration.name]
         evidence |= {"test": round(test, 4), "test_queries": advice.confirmation.queries}
-    return Profile(_pipeline(advice.chosen, searched), classes, f"advised for {advice.collection}", "", searched.depth, evidence)
+    if advice.reranking is not None and advice.reranking.taken:
+        taken = next(each for each in advice.reranking.findings if each.name == advice.reranking.taken)
+        general = replace(general, reranks=next(each.choices for each in searched.reranks if each.name == taken.name))
+        evidence |= {"reranked_by": taken.name, "reranked_dev": round(taken.dev.means[advice.measure], 4)}
+        if taken.test is not None:
+            evidence["reranked_test"] = round(taken.test.means[advice.measure], 4)
+    return Profile(general, classes, f"advised for {advice.collection}", "", searched.depth, evidence)
 
 
 def _pipeline(tried: Tried, searched: _Asked) -> PipelineChoice:

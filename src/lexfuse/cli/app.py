@@ -18,6 +18,7 @@ from lexfuse.cli.indexing import index
 from lexfuse.cli.resembling import similar
 from lexfuse.cli.running import run
 from lexfuse.cli.searching import search
+from lexfuse.cli.serving import keys, serve
 from lexfuse.cli.training import train
 from lexfuse.cli.tuning import tune
 
@@ -29,10 +30,11 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command(name="import")(import_)
-for command in (index, search, similar, run, fuse, advise, info, analyse, evaluate, compare, demo):
+for command in (index, search, similar, run, fuse, advise, info, analyse, evaluate, compare, serve, demo):
     app.command()(command)
 app.add_typer(train, name="train")
 app.add_typer(tune, name="tune")
+app.add_typer(keys, name="keys")
 
 
 def _version(asked: bool) -> None:

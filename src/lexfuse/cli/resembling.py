@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexfuse.cli.fusing import chosen
-from lexfuse.cli.output import AsJson, line, note, print_json, table, working
+from lexfuse.cli.output import AsJson, counting, line, note, print_json, table, working
 from lexfuse.cli.searching import AsOf, Filters, FusionName, ProfileFile, answer_json, is_given, masked, pipeline_of, show
 
 if TYPE_CHECKING:
-    import datetime
-
     from lexfuse.data.queries import Query
     from lexfuse.fuse.explaining import Explanation
     from lexfuse.index.snapshot import Snapshot
     from lexfuse.rerank.alignment import ProportionalRelevance
     from lexfuse.rerank.layout import TextParagraph
-    from lexfuse.retrieve.informative import ChosenTerms, InformativeBM25
-    from lexfuse.retrieve.resembling import Candidates
-    from lexfuse.retrieve.retriever import Mask, Retriever
+    from lexfuse.retrieve.informative import ChosenTerms
+    from lexfuse.retrieve.resembling import Asked, Candidates
+    from lexfuse.retrieve.retriever import Retriever
     from lexfuse.text.kli import TermChoice
 
 _TERMS_SHOWN = 60
 _PAIRS_SHOWN = 5  # of paragraphs that met
+_MANY_SENTENCES = 5000  # some minutes of encoding
 _WIDTH = 50  # characters of a paragraph that are shown
 
 
@@ -77,9 +76,11 @@ def similar(
     """
     from functools import partial
 
+    from lexfuse.fuse.composite import members_of
     from lexfuse.index.index import Index
     from lexfuse.pipeline import open_similar
-    from lexfuse.retrieve.resembling import candidates
+    from lexfuse.retrieve.informative import terms_of
+    from lexfuse.retrieve.resembling import candidates, known_day, last_day
 
     choice = _choice(kli, term_weights, terms, add_term, drop_term)
     opened = pipeline_of(
@@ -89,11 +90,12 @@ def similar(
         opened = partial(open_similar, terms=choice, k1=k1, b=b)
     with Index(folder) as index, index.snapshot() as snapshot:
         asked = _asked(snapshot, source, language, mask)
-        day = _day(asked, before, before_own_date)
+        day = last_day(asked, known_day(before, "--before"), before_own_date)
         own = _own(snapshot, asked, source) if exclude_self else ()
         allowed = candidates(snapshot, masked(snapshot, filters, as_of), own=own, before=day)
         retriever = opened(snapshot)
-        chosen_terms = _chosen_terms(retriever, asked.query) if show_terms or choice.edited else None
+        shown = show_terms or choice.edited
+        chosen_terms = terms_of(members_of(retriever, asked.query), asked.query) if shown else None
         _tell(allowed, chosen_terms)
         if show_terms:
             _show_terms(chosen_terms, json)
@@ -101,101 +103,49 @@ def similar(
             _search(retriever, asked, allowed, k, explain=explain, json=json)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The query, and the document that it is, if it is one of the index."""
-
-    query: Query
-    document: str | None
-    text: str  # before citations were hidden
-
-
 def _choice(kli: float, weights: str, only: str, added: list[str] | None, dropped: list[str] | None) -> TermChoice:
     from lexfuse.errors import ConfigError
-    from lexfuse.text.kli import TermChoice, TermWeight, WeightedWord
+    from lexfuse.text.kli import TermChoice, TermWeight
 
     if weights not in set(TermWeight):
         raise ConfigError(f"--term-weights must be one of {', '.join(TermWeight)}; got {weights!r}")
-    return TermChoice(
-        kli,
-        TermWeight(weights),
-        only=tuple(WeightedWord.parse(word) for word in only.split(",") if word.strip()),
-        added=tuple(map(WeightedWord.parse, added or ())),
-        dropped=tuple(dropped or ()),
-    )
+    words = [word for word in only.split(",") if word.strip()]
+    return TermChoice.of(kli, TermWeight(weights), only=words, added=added or (), dropped=dropped or ())
 
 
-def _asked(snapshot: Snapshot, source: str, language: str, mask: bool) -> _Asked:
+def _asked(snapshot: Snapshot, source: str, language: str, mask: bool) -> Asked:
     """The query of a file or, where there is none of that name, of a document."""
     import os
 
-    from lexfuse.data.queries import Query
     from lexfuse.data.report import Report
     from lexfuse.data.textfiles import read_text
     from lexfuse.errors import NotFoundError
-    from lexfuse.retrieve.resembling import ID, query_of
-    from lexfuse.text.citation import DECISIONS
-    from lexfuse.text.citations import mask as hidden
+    from lexfuse.retrieve.resembling import asked_document, asked_text
 
-    held, document = source in snapshot.ids, None
+    held = source in snapshot.ids
     if os.path.exists(source) and not (held and os.path.isdir(source)):  # unlike Path.exists, no error for what cannot be a name
         if held:
             note(f"{source!r} is a file and the id of a document too; the file was read")
         report = Report()
-        query = Query(ID, read_text(source, report), language)
+        with working("reading the file"):  # a PDF takes some tenths of a second a page
+            text = read_text(source, report)
         for remark in report.lines():
             note(remark)
-    elif held:
-        document = source
-        query = query_of(snapshot, snapshot.document(source))
-        query = replace(query, language=language or query.language)
-    else:
+        return asked_text(text, language, mask=mask)
+    if not held:
         raise NotFoundError(f"there is no file {source!r}, and no document of that id in the index; check the name")
-    shown = replace(query, text=hidden(query.text, DECISIONS)) if mask else query
-    return _Asked(shown, document, query.text)
+    return asked_document(snapshot, source, language, mask=mask)
 
 
-def _day(asked: _Asked, before: str | None, own: bool) -> datetime.date | None:
-    """The day before which documents must be dated; the earlier one where both are asked for."""
-    from lexfuse.data.dates import parse_date
-    from lexfuse.errors import ConfigError, DataError
-
-    try:
-        told = parse_date(before)
-    except DataError as error:
-        raise ConfigError(f"--before: {error}") from None
-    if before and told is None:
-        raise ConfigError(f"--before: a known day was expected, got {before!r}")
-    if not own:
-        return told
-    if asked.document is None:
-        raise ConfigError("--before-own-date: a file has no date of its own; say --before 2020-01-01")
-    if asked.query.date is None:
-        raise DataError(f"document {asked.document!r} has no date; say --before 2020-01-01")
-    return min(told or asked.query.date, asked.query.date)
-
-
-def _own(snapshot: Snapshot, asked: _Asked, source: str) -> tuple[str, ...]:
-    """The documents of the index that are the query: by id, by the name of the file, or by their text."""
+def _own(snapshot: Snapshot, asked: Asked, source: str) -> tuple[str, ...]:
+    """The documents of the index that are the query; if none is, that is told."""
     from lexfuse.data.trec import stem
-    from lexfuse.retrieve.resembling import same_documents
+    from lexfuse.retrieve.resembling import own_documents
 
-    if asked.document is not None:
-        return (asked.document,)
-    named = {name for name in (Path(source).name, stem(Path(source))) if name in snapshot.ids}
-    own = tuple(sorted(named.union(same_documents(snapshot, replace(asked.query, text=asked.text)))))
+    own = own_documents(snapshot, asked, (Path(source).name, stem(Path(source))))
     if not own:
         note(f"--exclude-self: no document of the index has the name or the text of {source!r}; none was left out")
     return own
-
-
-def _chosen_terms(retriever: Retriever, query: Query) -> ChosenTerms | None:
-    """The terms that bm25 is asked for; None where the pipeline has no choice of terms."""
-    from lexfuse.fuse.composite import members_of
-    from lexfuse.retrieve.informative import InformativeBM25
-
-    words: InformativeBM25 | None = next((one for one in members_of(retriever, query) if isinstance(one, InformativeBM25)), None)
-    return words.terms(query) if words else None
 
 
 def _tell(allowed: Candidates, terms: ChosenTerms | None) -> None:
@@ -225,20 +175,22 @@ def _show_terms(chosen_terms: ChosenTerms | None, json: bool) -> None:
         line(f"{len(found) - _TERMS_SHOWN:,} more; all with --json")
 
 
-def _search(retriever: Retriever, asked: _Asked, allowed: Candidates, k: int, *, explain: bool, json: bool) -> None:
+def _search(retriever: Retriever, asked: Asked, allowed: Candidates, k: int, *, explain: bool, json: bool) -> None:
     from lexfuse.fuse.composite import Composite, members_of
+    from lexfuse.rerank.comparing import proportional_relevance
     from lexfuse.retrieve.answering import answers
     from lexfuse.retrieve.dense import Dense
 
     query, within = asked.query, allowed.within
     members = [one for one in members_of(retriever, query) if not isinstance(one, Dense)]  # one vector says little of a judgment
+    _read_sentences(retriever, query)
     with working("searching"):
         found = answers(retriever, query, k, within=within, members=members, cited_first=False)
     docs = [answer.document.id for answer in found]
     why: dict[str, Explanation] = {}
     if explain and isinstance(retriever, Composite):
         why = dict(zip(docs, retriever.explanations(query, docs, within=within), strict=True))
-    met = _met(retriever, query, docs, within) if explain else {}
+    met = proportional_relevance(retriever, query, docs, within=within) if explain else {}
     if json:
         results = [answer_json(answer, explain, why.get(answer.document.id)) for answer in found]
         for result in results:
@@ -253,18 +205,19 @@ def _search(retriever: Retriever, asked: _Asked, allowed: Candidates, k: int, *,
                 _show_met(met[answer.document.id], query.text, answer.document.text)
 
 
-def _met(retriever: Retriever, query: Query, docs: list[str], within: Mask | None) -> dict[str, ProportionalRelevance]:
-    """Which sentences and paragraphs met, for those of the documents that RPRS reranked."""
-    from lexfuse.data.queries import Queries
-    from lexfuse.rerank.reranker import Reranked
-    from lexfuse.rerank.rprs import Rprs
+def _read_sentences(retriever: Retriever, query: Query) -> None:
+    """Encode the sentences of the query where they will be needed; for a long one that is nearly all of the work."""
+    from lexfuse.rerank.comparing import rprs_stage
 
-    if not isinstance(retriever, Reranked) or not isinstance(retriever.reranker, Rprs):
-        return {}
-    reranker = retriever.reranker
-    ranking = retriever.retriever.retrieve(Queries.of([query]), reranker.depth, within=within)
-    compared = [hit.doc for hit in ranking.hits(query.id)]
-    return {doc: reranker.explain(query, compared, doc) for doc in docs if doc in compared}
+    stage = rprs_stage(retriever, query)
+    if stage is None:
+        return
+    reader = stage[1].reader
+    count = len(reader.divided(query))
+    if count > _MANY_SENTENCES:
+        note(f"the query has {count:,} sentences, which takes a while; --channel bm25 ranks by its words alone")
+    with counting("reading the query, sentences", count) as tell:
+        reader.query(query, progress=tell)
 
 
 def _show_met(met: ProportionalRelevance, query: str, text: str) -> None:
@@ -286,7 +239,7 @@ def _beginning(text: str, paragraph: TextParagraph) -> str:
     return f"§ {paragraph.number} {shown}" if paragraph.number else shown
 
 
-def _about(asked: _Asked, allowed: Candidates) -> dict[str, Any]:
+def _about(asked: Asked, allowed: Candidates) -> dict[str, Any]:
     """What was asked, and what was left out."""
     left_out = {"own": list(allowed.own), "later": allowed.later, "undated": allowed.undated}
     return {"query": {"document": asked.document, "words": len(asked.query.text.split())}, "left_out": left_out}

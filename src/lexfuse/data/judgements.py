@@ -6,6 +6,7 @@ BEIR's form may have the header ``query-id corpus-id score``; which form a file 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -66,15 +67,24 @@ def write_qrels(qrels: Qrels, path: str | Path) -> None:
     ...     Path(folder, "test.tsv").read_text()
     'query-id\tcorpus-id\tscore\nq1\td7\t2\n'
     """
-    beir = Path(path).name.removesuffix(".gz").endswith(".tsv")
+    content = qrels_lines(qrels, beir=Path(path).name.removesuffix(".gz").endswith(".tsv"))
+    with written_file(path) as out:
+        out.writelines(content)
+
+
+def qrels_lines(qrels: Qrels, *, beir: bool = False) -> Iterator[bytes]:
+    r"""Judgements line by line, in TREC's form or BEIR's; what it cannot hold is refused before the first line.
+
+    >>> list(qrels_lines(Qrels.of([("q1", "d7", 2)])))
+    [b'q1 0 d7 2\n']
+    """
     form = b"%b\t%b\t%d\n" if beir else b"%b 0 %b %d\n"
     query = np.repeat(np.arange(len(qrels.queries)), np.diff(qrels.offsets))
     queries, docs = id_columns(qrels.queries, query, tabs=beir), id_columns(qrels.docs, qrels.doc, tabs=beir)
     order = np.lexsort((qrels.docs.order[qrels.doc], query))
     rows = zip(query[order].tolist(), qrels.doc[order].tolist(), qrels.grade[order].tolist(), strict=True)
-    with written_file(path) as out:
-        out.write(BEIR_HEADER.encode() + b"\n" if beir else b"")
-        out.writelines(form % (queries[row], docs[at], grade) for row, at, grade in rows)
+    header = [BEIR_HEADER.encode() + b"\n"] if beir else []
+    return chain(header, (form % (queries[row], docs[at], grade) for row, at, grade in rows))
 
 
 def _judgements(path: str | Path, report: Report) -> Iterator[tuple[int, str, str, int]]:

@@ -26,6 +26,8 @@ _OTHERS = {
     b"II*\x00": "a picture",
     b"MM\x00*": "a picture",
 }
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))  # never in text
+_READABLE = 0.95  # share of bytes that must look like text
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -39,12 +41,20 @@ def read_text(path: str | Path, report: Report | None = None) -> str:
     ...     read_text(file).splitlines()
     ['Judgment', 'The appeal is dismissed.']
     """
-    raw = read_bytes(path)
+    return text_of(read_bytes(path), path, report)
+
+
+def text_of(raw: bytes, name: str | Path, report: Report | None = None) -> str:
+    """The text of a file that is at hand as bytes; its name tells what the bytes leave open, and stands in errors.
+
+    >>> text_of(b"<p>The appeal is dismissed.</p>", "judgment.html").strip()
+    'The appeal is dismissed.'
+    """
     if not raw.strip():
-        raise DataError("the file is empty; give one that holds text", path=path)
-    text = _text(raw, Path(path), report)
+        raise DataError("the file is empty; give one that holds text", path=name)
+    text = _text(raw, Path(name), report)
     if not text.strip():
-        raise DataError("the file shows no text; give one that does", path=path)
+        raise DataError("the file shows no text; give one that does", path=name)
     return text
 
 
@@ -67,9 +77,9 @@ def _decoded(raw: bytes, path: Path, declared: str | None) -> str:
     if raw.startswith(_UTF16):
         encoding = "utf-16"
     elif b"\x00" in raw:
-        raise DataError("holds zero bytes, so it is no text; text, HTML or PDF was expected", path=path)
+        raise DataError(_about_zeros(raw), path=path)
     elif declared in (None, "utf-8", "utf8") or raw.startswith(codecs.BOM_UTF8):
-        return decode(raw, path=path)
+        return _unicode(raw, path)
     else:
         # Browsers read Latin-1 as Windows-1252, which has quotation marks where Latin-1 has control characters.
         encoding = "cp1252" if declared in ("iso-8859-1", "latin1", "us-ascii", "ascii") else declared
@@ -77,3 +87,24 @@ def _decoded(raw: bytes, path: Path, declared: str | None) -> str:
         return raw.decode(encoding)
     except (LookupError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read as {encoding} ({error}); convert the file to UTF-8 first", path=path) from None
+
+
+def _unicode(raw: bytes, path: Path) -> str:
+    """Text of UTF-8; what is none is told from text in an older encoding, which cannot be known for sure."""
+    try:
+        return decode(raw, path=path)
+    except DataError as error:
+        if len(raw.translate(None, _CONTROLS)) < _READABLE * len(raw):
+            raise DataError("is no text; text, HTML or PDF was expected", path=path) from None
+        if raw.startswith(codecs.BOM_UTF8):
+            raise
+        reason = error.reason.partition(";")[0]
+        raise DataError(f"{reason}; perhaps it is Windows-1252 (Latin-1): save the file as UTF-8", path=path) from None
+
+
+def _about_zeros(raw: bytes) -> str:
+    """What a file with zero bytes is: in UTF-16 nearly every second byte of western text is one."""
+    fewer, more = sorted(raw[place::2].count(0) / (len(raw) // 2 or 1) for place in (0, 1))
+    if len(raw) % 2 == 0 and more > _READABLE and fewer < 1 - _READABLE:
+        return "looks like UTF-16 without the mark that says so at its beginning; save the file as UTF-8"
+    return "holds zero bytes, so it is no text; text, HTML or PDF was expected"

@@ -74,6 +74,17 @@ def write_run(run: Run, path: str | Path, tag: str | None = None) -> None:
     ...     Path(folder, "x.trec").read_text()
     'q1 Q0 d7 1 0.1 x\n'
     """
+    blocks = run_blocks(run, tag)
+    with written_file(path) as out:
+        out.writelines(blocks)
+
+
+def run_blocks(run: Run, tag: str | None = None) -> Iterator[bytes]:
+    r"""The bytes of a TREC run, query by query; what it cannot hold is refused before the first.
+
+    >>> list(run_blocks(Run.of("x", {"q1": {"d7": 0.1}})))
+    [b'q1 Q0 d7 1 0.1 x\n']
+    """
     tag = run.name if tag is None else tag
     if tag.split() != [tag]:
         raise ConfigError(f"the tag of a TREC run must be one word, got {tag!r}; pass another as tag")
@@ -85,15 +96,15 @@ def write_run(run: Run, path: str | Path, tag: str | None = None) -> None:
     gap = b" " if plain else b"\t"
     ending = gap + encoded(tag) + b"\n"
     scores = orjson.dumps(run.score, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
-    with written_file(path) as out:
-        for row, query in queries.items():
-            start, stop = int(run.offsets[row]), int(run.offsets[row + 1])
-            ranking = zip(run.doc[start:stop].tolist(), scores[start:stop], strict=True)
-            out.write(
-                b"".join(
-                    gap.join((query, b"Q0", docs[at], b"%d" % rank, text)) + ending for rank, (at, text) in enumerate(ranking, 1)
-                )
-            )
+
+    def block(row: int, query: bytes) -> bytes:
+        start, stop = int(run.offsets[row]), int(run.offsets[row + 1])
+        ranking = zip(run.doc[start:stop].tolist(), scores[start:stop], strict=True)
+        return b"".join(
+            gap.join((query, b"Q0", docs[at], b"%d" % rank, text)) + ending for rank, (at, text) in enumerate(ranking, 1)
+        )
+
+    return (block(row, query) for row, query in queries.items())
 
 
 def columns(line: bytes) -> list[bytes]:

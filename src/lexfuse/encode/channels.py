@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from lexfuse.encode.passages import PassagePlan, Scheme
+from lexfuse.encode.sharing import shared_or_loaded
 from lexfuse.encode.sides import Side
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.index.channel import ChannelKind, ChannelSettings, Option
@@ -155,7 +156,7 @@ def dense_encoder(settings: ChannelSettings, side: Side, *, threads: int | None 
     384
     """
     model, fingerprint = _tower(settings, side)
-    return _same(_dense(model, settings, threads), model, fingerprint)
+    return shared_or_loaded(_key(settings, side), lambda: _same(_dense(model, settings, threads), model, fingerprint))
 
 
 def sparse_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> SparseEncoder:
@@ -165,7 +166,7 @@ def sparse_encoder(settings: ChannelSettings, side: Side, *, threads: int | None
     24000
     """
     model, fingerprint = _tower(settings, side)
-    return _same(_sparse(model, settings, threads), model, fingerprint)
+    return shared_or_loaded(_key(settings, side), lambda: _same(_sparse(model, settings, threads), model, fingerprint))
 
 
 def late_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> ColbertEncoder:
@@ -175,13 +176,18 @@ def late_encoder(settings: ChannelSettings, side: Side, *, threads: int | None =
     384
     """
     model, fingerprint = _tower(settings, side)
-    return _same(_late(model, settings, threads), model, fingerprint)
+    return shared_or_loaded(_key(settings, side), lambda: _same(_late(model, settings, threads), model, fingerprint))
 
 
 def _tower(settings: ChannelSettings, side: Side) -> tuple[str, str]:
     if side is Side.QUERY and settings.two_towers:
         return settings.query_model, settings.query_fingerprint
     return settings.model, settings.fingerprint
+
+
+def _key(settings: ChannelSettings, side: Side) -> tuple[object, ...]:
+    """The same for channels whose queries, or documents, are encoded alike."""
+    return (settings.kind, *_tower(settings, side), settings.options.get("int8"), settings.options.get("terms"))
 
 
 def _same(encoder: Loaded, model: str, fingerprint: str) -> Loaded:

@@ -10,6 +10,7 @@ from lexfuse.encode.channels import passage_plan
 from lexfuse.encode.dense import DenseEncoder
 from lexfuse.encode.encoder import Encoder
 from lexfuse.encode.passages import Words
+from lexfuse.encode.sharing import unshared
 from lexfuse.encode.sides import Side
 from lexfuse.index.channel import ChannelSettings
 from lexfuse.text.passages import Passage
@@ -28,7 +29,7 @@ def divider(settings: ChannelSettings, encoder: Encoder, side: Side) -> Divide:
     ['Le bail est nul.', 'Il y a appel.']
     """
     plan = passage_plan(settings)
-    own = encoder.encoder if isinstance(encoder, CachedEncoder) else encoder
+    own = unshared(encoder.encoder if isinstance(encoder, CachedEncoder) else encoder)
     if isinstance(own, DenseEncoder):
         tokens, reserved = own.tokens, own.tokens.count(own.prompts[side])
         return lambda document: plan.of(document, tokens, reserved)

@@ -1,4 +1,4 @@
-"""The catalog: one SQLite file that says what the index holds.
+"""The catalog: one SQLite file that says what the index holds, table by table; `catalogfile` opens and changes it.
 
 Whatever the catalog does not name does not exist: segment files are written first, and the one transaction
 that names them makes them visible. Readers keep the state they opened (SQLite's write-ahead log); a second
@@ -7,24 +7,18 @@ writer is refused at once.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
 from lexfuse.data.document import Document
 from lexfuse.errors import DataError, LexFuseError, NotFoundError
+from lexfuse.index.catalogfile import CatalogFile
 from lexfuse.index.channel import ChannelSettings
 from lexfuse.index.rows import COLUMNS, LONG, SHORT, Row, checksum_of, document_of
-from lexfuse.index.sqlite import busy, named
+from lexfuse.index.sqlite import named
 
-FORMAT = 2
-FILE = "catalog.sqlite"
-_WAIT = 10_000  # milliseconds that a reader waits while another process opens, repairs or closes the file
-WAIT_TO_WRITE = 200  # a second writer is told soon
 _AT_ONCE = 10_000  # ids in one statement
 SERIAL = "serial"  # the number of one version of a document
 _DISTRIBUTION = "distribution:"  # begins the names of settings that hold one: an older index simply has none
@@ -72,10 +66,11 @@ class NamedChannel(NamedTuple):
     seconds: float
 
 
-class Catalog:
+class Catalog(CatalogFile):
     """An open catalog; every statement sees the newest state, unless it stands inside `reading` or `writing`.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     catalog = Catalog.create(Path(folder), {"fields": ["text"]})
     ...     print(catalog.meta("fields"))
@@ -83,106 +78,7 @@ class Catalog:
     ['text']
     """
 
-    def __init__(self, path: Path) -> None:
-        """Connect to the file; use `create` or `open`."""
-        self.path = path
-        with named(path):
-            self.connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT / 1000, check_same_thread=False)
-
-    @classmethod
-    def create(cls, folder: Path, settings: dict[str, Any]) -> Catalog:
-        """A new, empty catalog in a folder."""
-        catalog = cls(folder / FILE)
-        with catalog._closed_on_error():
-            catalog._rows("PRAGMA journal_mode = WAL")
-            with catalog.writing():
-                for statement in filter(str.strip, _SCHEMA.split(";")):
-                    catalog.connection.execute(statement)
-                for name, value in {"format": FORMAT, "generation": 0, "next_number": 1, "next_serial": 1, **settings}.items():
-                    catalog.set_meta(name, value)
-        return catalog
-
-    @classmethod
-    def open(cls, folder: Path) -> Catalog:
-        """The catalog of an index folder; a missing, damaged or newer one is a clear error."""
-        path = folder / FILE
-        if not path.is_file():
-            raise NotFoundError(f"no index in {str(folder)!r} (it has no {FILE}); build one with lexfuse index CORPUS {folder}")
-        catalog = cls(path)
-        with catalog._closed_on_error():
-            catalog._rows("PRAGMA synchronous = FULL")
-            found = catalog.meta("format")
-            if found != FORMAT:
-                advice = "use a newer LexFuse" if found > FORMAT else "build the index again"
-                raise DataError(f"the index has format {found}, this LexFuse reads {FORMAT}; {advice}", path=path)
-        return catalog
-
-    @contextmanager
-    def _closed_on_error(self) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            self.close()
-            raise
-
-    def meta(self, name: str) -> Any:
-        """One setting of the index."""
-        rows = self._rows("SELECT value FROM meta WHERE name = ?", (name,))
-        try:
-            return orjson.loads(rows[0][0])
-        except (IndexError, TypeError, ValueError):
-            reason = f"the catalog is damaged (no {name!r} in its meta table); restore it or build the index again"
-            raise DataError(reason, path=self.path) from None
-
-    def set_meta(self, name: str, value: Any) -> None:
-        """Change a setting, inside `writing`."""
-        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, orjson.dumps(value).decode()))
-
-    def next_number(self) -> int:
-        """A number for a new folder, never used before; inside `writing`."""
-        number: int = self.meta("next_number")
-        self.set_meta("next_number", number + 1)
-        return number
-
-    @contextmanager
-    def writing(self, wait: int = WAIT_TO_WRITE) -> Iterator[None]:
-        """One transaction, for the only writer: all of it happens, or none. It waits so many milliseconds for another."""
-        with named(self.path):
-            if self.connection.in_transaction:
-                raise busy(self.path)
-            with self._impatient(wait):
-                try:
-                    self.connection.execute("BEGIN IMMEDIATE")
-                    yield
-                    self.connection.execute("COMMIT")
-                finally:
-                    if self.connection.in_transaction:
-                        self.connection.rollback()
-
-    @contextmanager
-    def _impatient(self, wait: int) -> Iterator[None]:
-        self.connection.execute(f"PRAGMA busy_timeout = {wait}")
-        try:
-            yield
-        finally:
-            self.connection.execute(f"PRAGMA busy_timeout = {_WAIT}")
-
-    def hold(self) -> None:
-        """See one and the same state from now on, until the catalog is closed."""
-        self._rows("BEGIN")
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """One consistent state for several reads."""
-        with named(self.path):
-            if self.connection.in_transaction:  # that of `writing`, which is consistent too
-                yield
-                return
-            self.hold()
-            try:
-                yield
-            finally:
-                self.connection.rollback()
+    schema = _SCHEMA
 
     def segments(self) -> list[Named]:
         """Every segment, oldest first."""
@@ -228,6 +124,15 @@ class Catalog:
         if not rows:
             raise NotFoundError(f"the index has no document {id!r}")
         return document_of(rows[0])
+
+    def heads(self, ids: Sequence[str]) -> dict[str, Document]:
+        """Documents by id without their texts and what else the source said, for lists; those that are not there are left out."""
+        wanted, found = sorted(self.present(ids)), dict[str, Document]()
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            rows = self._rows(f"SELECT id, {', '.join(SHORT)} FROM documents WHERE id IN ({_marks(len(some))})", some)  # noqa: S608
+            found |= {row[0]: document_of((*row, None, "")) for row in rows}
+        return found
 
     def documents(self) -> Iterator[Document]:
         """All documents, by id."""
@@ -330,12 +235,6 @@ class Catalog:
             self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
         self._forget_distributions()
 
-    def compact(self) -> None:
-        """Give the space of deleted rows and of the write-ahead log back, as far as readers of older states allow."""
-        with named(self.path), self._impatient(WAIT_TO_WRITE):
-            self.connection.execute("VACUUM")
-            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
     def damages(self) -> list[str]:
         """What SQLite finds wrong with its file, and documents that are not what was written."""
         other = "document {!r} has other bytes than were written"
@@ -347,14 +246,6 @@ class Catalog:
         except LexFuseError as error:
             return [str(error)]
         return [f"{self.path}: {line}" for line in found]
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self.connection.close()
-
-    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        with named(self.path):
-            return self.connection.execute(statement, values).fetchall()
 
 
 def _marks(count: int) -> str:

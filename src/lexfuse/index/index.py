@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,8 +16,10 @@ from lexfuse.data.document import Document
 from lexfuse.data.files import storage_named, written_folder
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.index.building import segment_of
-from lexfuse.index.catalog import FILE, WAIT_TO_WRITE, Catalog, Named
+from lexfuse.index.catalog import Catalog, Named
+from lexfuse.index.catalogfile import FILE, WAIT_TO_WRITE
 from lexfuse.index.channels import Channels
+from lexfuse.index.feedback import WAIT_TO_KEEP, Feedback, forget_feedback, keep_feedback, kept_feedback, remove_feedback
 from lexfuse.index.merging import crowded, merged
 from lexfuse.index.rows import Row, rows_of
 from lexfuse.index.segment import Segment
@@ -77,7 +79,8 @@ class Index:
     ) -> Index:
         """Make a new index with these documents, complete or not at all; with ``replace`` in the place of an older one.
 
-        The older one stays as it is until the new one is complete. Only an index is replaced, never another folder.
+        The older one stays as it is until the new one is complete; then it is gone with all that people said about its results
+        (see `feedback`). Only an index is replaced, never another folder.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i"), documents=[Document("a")]) as index:
@@ -240,6 +243,49 @@ class Index:
             for key, one in values.items():
                 self._catalog.keep_distribution(key, one)
 
+    def keep_feedback(self, *given: Feedback, wait: int = WAIT_TO_KEEP) -> None:
+        """Keep what people say about results: all of it or, where the index lacks a document, none (`NotFoundError`).
+
+        It makes no new generation: readers need not look again. Another process or thread that writes is waited for so many
+        milliseconds; one that takes longer is a `BusyError`.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i"), documents=[Document("a")]) as index:
+        ...     index.keep_feedback(Feedback("préavis", "a", 1, rank=2, generation=1))
+        ...     [(one.query, one.doc, one.grade) for one in index.feedback()]
+        [('préavis', 'a', 1)]
+        """
+        with closing(Catalog.open(self.folder)) as catalog:  # its own: this one may be in the middle of a change
+            keep_feedback(catalog, given, wait)
+
+    def remove_feedback(self, query: str, doc: str) -> int:
+        """Take back all that was said about a document for a query; how many judgements that were.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i"), documents=[Document("a")]) as index:
+        ...     index.keep_feedback(Feedback("préavis", "a", 1, generation=1))
+        ...     index.remove_feedback("préavis", "a"), index.feedback()
+        (1, [])
+        """
+        with closing(Catalog.open(self.folder)) as catalog:
+            return remove_feedback(catalog, query, doc)
+
+    def feedback(self, query: str | None = None) -> list[Feedback]:
+        """What people said about results, or about those of one query, in the order in which it was kept.
+
+        `lexfuse.index.feedback.qrels_of` makes qrels of it.
+
+        Changes of documents, merging and rebuilding leave it as it is, also what was said about documents that are gone;
+        `create` in the place of an older index clears it.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
+        ...     index.feedback()
+        []
+        """
+        with closing(Catalog.open(self.folder)) as catalog:
+            return kept_feedback(catalog, query)
+
     @contextmanager
     def changing(self, wait: int = WAIT_TO_WRITE) -> Iterator[None]:
         """One change: all of it happens and makes a new generation, or none and no file of it stays.
@@ -267,6 +313,7 @@ class Index:
             rows = rows_of(documents)
             with self.changing():
                 self._catalog.clear()
+                forget_feedback(self._catalog)
                 self._catalog.set_meta("settings", settings.as_json())
                 self.settings = settings
                 self._add(rows, update=False, progress=progress)

@@ -225,6 +225,11 @@ class Snapshot:
         """Whole documents, in this order."""
         return [self.document(id) for id in ids]
 
+    def heads(self, ids: Sequence[str]) -> list[Document]:
+        """Documents without their texts, in this order, for lists; those that are not there are left out."""
+        found = self._catalog.heads(ids)
+        return [found[id] for id in ids if id in found]
+
     def close(self) -> None:
         """Let go of the catalog; memory maps end with the last array that uses them."""
         self._catalog.close()

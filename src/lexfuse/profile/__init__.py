@@ -1,12 +1,14 @@
 """A search pipeline as a TOML file, which `search` and `run` take, and which advice ends in."""
 
-from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice
+from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice, SourceChoice
 from lexfuse.profile.profile import Profile
 from lexfuse.profile.reranks import BirchChoice, CrossEncoderChoice, RerankChoice, RescoreChoice, RprsChoice, SdrChoice
+from lexfuse.profile.sources import CrossEncodedChoice
 
 __all__ = [
     "BirchChoice",
     "ChannelChoice",
+    "CrossEncodedChoice",
     "CrossEncoderChoice",
     "FusionChoice",
     "PipelineChoice",
@@ -15,4 +17,5 @@ __all__ = [
     "RescoreChoice",
     "RprsChoice",
     "SdrChoice",
+    "SourceChoice",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from lexfuse.errors import ConfigError
 from lexfuse.fuse.fusion import Fusion
@@ -12,6 +13,7 @@ from lexfuse.index.channel import TAKEN, ChannelKind
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.pipeline import fused
 from lexfuse.profile.reranks import RerankChoice
+from lexfuse.profile.sources import CrossEncodedChoice
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.retrieve.retriever import Retriever
 from lexfuse.text.kli import TermChoice
@@ -29,6 +31,7 @@ class ChannelChoice:
     lexfuse.errors.ConfigError: channel 'dense' has no k1 and no b; only bm25 has
     """
 
+    method: ClassVar[str] = "search"
     name: str
     k1: float | None = None
     b: float | None = None
@@ -59,6 +62,10 @@ class ChannelChoice:
 
     def _kind(self, snapshot: Snapshot) -> ChannelKind:
         return snapshot.channel(self.name).named.settings.kind
+
+
+SourceChoice = ChannelChoice | CrossEncodedChoice
+SOURCES: dict[str, type[SourceChoice]] = {kind.method: kind for kind in (ChannelChoice, CrossEncodedChoice)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,7 @@ class PipelineChoice:
     lexfuse.errors.ConfigError: channel 'bm25' is given twice; give each channel once
     """
 
-    channels: tuple[ChannelChoice, ...]
+    channels: tuple[SourceChoice, ...]
     fusion: FusionChoice | None = None  # TM2C2 where there are several channels
     reranks: tuple[RerankChoice, ...] = ()
 
@@ -117,6 +124,10 @@ class PipelineChoice:
         for name in names:
             if names.count(name) > 1:
                 raise ConfigError(f"channel {name!r} is given twice; give each channel once")
+        for channel in self.channels:
+            self._way_down(channel)
+            if isinstance(channel, CrossEncodedChoice) and channel.name in (rerank.method for rerank in self.reranks):
+                raise ConfigError(f"a channel and a reranker are both called {channel.name!r}; give the channel another name")
         if self.fusion and len(names) == 1:
             raise ConfigError("a fusion needs two channels or more; leave [fusion] out, or add a channel")
         if self.fusion:
@@ -125,9 +136,30 @@ class PipelineChoice:
     def open(self, snapshot: Snapshot, depth: int, name: str | None = None) -> Retriever:
         """The retriever on a snapshot of an index."""
         last = None if self.reranks else name  # before it is reranked, a ranking has the names of its channels
-        channels = [channel.open(snapshot, last if len(self.channels) == 1 else None) for channel in self.channels]
+        opened: dict[str, Retriever] = {}
+        for channel in sorted(self.channels, key=lambda one: len(self._way_down(one))):
+            if isinstance(channel, CrossEncodedChoice):
+                opened[channel.name] = channel.open(snapshot, opened[channel.over])
+            else:
+                opened[channel.name] = channel.open(snapshot, last if len(self.channels) == 1 else None)
+        channels = [opened[channel.name] for channel in self.channels]
         found = fused(channels, self.fusion.fusion if self.fusion else None, depth, name=last)
         for rerank in self.reranks:
             reranked = found >> rerank.open(snapshot)
             found = replace(reranked, name=name or reranked.name)
         return found
+
+    def _way_down(self, channel: SourceChoice) -> list[str]:
+        """The channel, the one whose candidates it ranks, the one below that … down to one that searches the index."""
+        every, way = {one.name: one for one in self.channels}, [channel.name]
+        while isinstance(channel, CrossEncodedChoice):
+            if channel.over not in every:
+                known = ", ".join(name for name in every if name != channel.name) or "none"
+                advice = f'others here: {known}; add [[channel]] with name = "{channel.over}"'
+                raise ConfigError(f"channel {channel.name!r} is over {channel.over!r}, which is no channel here; {advice}")
+            channel = every[channel.over]
+            way.append(channel.name)
+            if channel.name in way[:-1]:
+                circle = " over ".join(map(repr, way[way.index(channel.name) :]))
+                raise ConfigError(f"channels go round in a circle: {circle}; put the last one over a channel of the index")
+        return way

@@ -13,9 +13,15 @@
     [[channel]]
     name = "dense"
 
+    [[channel]]                   # if wanted: a cross-encoder as one more source, that ranks the candidates of another channel
+    method = "cross-encoder"
+    model = "models/monobert"
+    over = "bm25"
+    depth = 100
+
     [fusion]                      # tm2c2 if not given
     method = "convex"
-    weights = [0.45, 0.55]
+    weights = [0.3, 0.4, 0.3]
     normalisers = "theoretical-min-max"
 
     [[rerank]]                    # if wanted, one after the other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from enum import StrEnum
@@ -12,17 +12,16 @@ from lexfuse.errors import ConfigError
 from lexfuse.fuse.methods import METHODS, FusionOptions
 from lexfuse.fuse.union import Missing
 from lexfuse.pipeline import DEPTH
-from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice
+from lexfuse.profile.choices import SOURCES, ChannelChoice, FusionChoice, PipelineChoice, SourceChoice
 from lexfuse.profile.profile import VERSION, Profile
 from lexfuse.profile.reranks import RERANKS, RerankChoice, RescoreChoice
 from lexfuse.text.queryclass import QueryClass
 
 _PIPELINE = ("channel", "fusion", "rerank")
 _KEYS = ("version", "name", "description", "depth", *_PIPELINE, "class", "evidence")
-_CHANNEL = ("name", "k1", "b", "exact", "cosine", "kli")
 _FUSION = ("method", "weights", "alpha", "eta", "beta", "normalisers", "missing")
 
-Choice = TypeVar("Choice", ChannelChoice, RerankChoice)
+Choice = TypeVar("Choice", SourceChoice, RerankChoice)
 
 
 def profile_of(values: Mapping[str, Any]) -> Profile:
@@ -61,33 +60,27 @@ def profile_of(values: Mapping[str, Any]) -> Profile:
 
 def _pipeline(table: _Table, general: PipelineChoice | None) -> PipelineChoice:
     """A pipeline; what a class does not say is as in general."""
-    channels = _each(table, "channel", _channel)
+    channels = _each(table, "channel", SOURCES, ChannelChoice.method)
     fusion = None
     if "fusion" in table.values:
         with _told("fusion"):
             fusion = _fusion(_Table(table.table("fusion"), _FUSION))
     elif general and not channels:
         fusion = general.fusion
-    reranks = _each(table, "rerank", _rerank)
+    reranks = _each(table, "rerank", RERANKS, RescoreChoice.method)
     if general and "rerank" not in table.values:
         reranks = general.reranks
     return PipelineChoice(channels or (general.channels if general else ()), fusion, reranks)
 
 
-def _channel(values: Any) -> ChannelChoice:
-    table = _Table(values, _CHANNEL)
-    name = table.text("name", needed=True)
-    flags = table.flag("exact"), table.flag("cosine")
-    return ChannelChoice(name, table.number("k1"), table.number("b"), *flags, table.number("kli"))
-
-
-def _rerank(values: Any) -> RerankChoice:
-    """A reranker: what may stand in its table depends on the method."""
-    method = values.get("method", RescoreChoice.method) if isinstance(values, Mapping) else RescoreChoice.method
-    if not isinstance(method, str) or method not in RERANKS:
-        raise ConfigError(f"method must be one of {', '.join(RERANKS)}; got {method!r}")
-    kind = RERANKS[method]
-    table = _Table(values, ["method", *(one.name for one in fields(kind))])
+def _choice(values: Any, kinds: Mapping[str, type[Choice]], usual: str) -> Choice:
+    """A channel or a reranker: what may stand in its table depends on the method."""
+    method: Any = values.get("method", usual) if isinstance(values, Mapping) else usual
+    if not isinstance(method, str) or method not in kinds:
+        raise ConfigError(f"method must be one of {', '.join(kinds)}; got {method!r}")
+    kind = kinds[method]
+    options: dict[str, list[str]] = {name: [one.name for one in fields(each)] for name, each in kinds.items()}
+    table = _Table(values, ["method", *options[method]], options)
     given = {one.name: _field(table, one.name, one.default) for one in fields(kind) if one.name in table.values}
     for needed in (one.name for one in fields(kind) if one.default is MISSING and one.name not in given):
         given[needed] = table.text(needed, needed=True)
@@ -95,12 +88,12 @@ def _rerank(values: Any) -> RerankChoice:
 
 
 def _field(table: _Table, key: str, usual: Any) -> Any:
-    """A value of the type that the usual one has; a text where there is none."""
+    """A value of the type that the usual one has; None is that of numbers, and without a usual one it is a text."""
     if isinstance(usual, bool):
         return table.flag(key)
     if isinstance(usual, int):
         return table.whole(key, usual)
-    if isinstance(usual, float):
+    if isinstance(usual, float) or usual is None:
         return table.number(key)
     if isinstance(usual, tuple):
         return table.numbers(key)
@@ -123,12 +116,12 @@ def _fusion(table: _Table) -> FusionChoice:
     return FusionChoice(method, options)
 
 
-def _each(table: _Table, key: str, make: Callable[[Any], Choice]) -> tuple[Choice, ...]:
+def _each(table: _Table, key: str, kinds: Mapping[str, type[Choice]], usual: str) -> tuple[Choice, ...]:
     """What the tables of a list describe, one by one; what is wrong in one is told with its number."""
     found = []
     for number, one in enumerate(table.tables(key), start=1):
         with _told(f"{key} {number}"):
-            found.append(make(one))
+            found.append(_choice(one, kinds, usual))
     return tuple(found)
 
 
@@ -143,12 +136,14 @@ def _told(where: str) -> Iterator[None]:
 class _Table:
     """The values of one table, read by key and type."""
 
-    def __init__(self, values: Any, keys: Sequence[str]) -> None:
+    def __init__(self, values: Any, keys: Sequence[str], elsewhere: Mapping[str, Sequence[str]] | None = None) -> None:
         if not isinstance(values, Mapping):
             raise ConfigError(f"a table was expected, got {values!r}; it has the keys {', '.join(keys)}")
         for key in values:
             if key not in keys:
-                raise ConfigError(f"there is no {key!r}; there are {', '.join(keys)}")
+                others = [method for method, known in (elsewhere or {}).items() if key in known]
+                hint = f"; {key} is for method = {' or '.join(others)}" if others else ""
+                raise ConfigError(f"there is no {key!r}; there are {', '.join(keys)}{hint}")
         self.values = values
 
     def text(self, key: str, *, needed: bool = False, valid: tuple[str, ...] = ()) -> str:

@@ -10,7 +10,7 @@ from lexfuse.errors import ConfigError
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.rerank.birch import THIRDS, Birch, DocumentScore, check_birch
 from lexfuse.rerank.crossencoder import CrossEncoder
-from lexfuse.rerank.reranker import Reranker
+from lexfuse.rerank.reranker import Reranker, check_depth
 from lexfuse.rerank.rescore import DEPTH, Rescore
 from lexfuse.rerank.rprs import DEPTH as RPRS_DEPTH
 from lexfuse.rerank.rprs import Rprs, RprsFormula
@@ -37,7 +37,7 @@ class RescoreChoice:
 
     def __post_init__(self) -> None:
         """Refuse what cannot rerank."""
-        _check_depth(self.depth)
+        check_depth(self.depth)
         if not self.channel:
             raise ConfigError("channel is missing: the name of the channel whose scores rerank")
 
@@ -58,18 +58,19 @@ class CrossEncoderChoice:
     model: str
     depth: int = DEPTH
     aggregate: Aggregate = Aggregate.MAX
+    headings: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what cannot rerank."""
-        _check_depth(self.depth)
+        check_depth(self.depth)
         if not self.model:
             raise ConfigError("model is missing: a folder with a cross-encoder, or a hub id")
 
-    def open(self, snapshot: Snapshot) -> Reranker:
+    def open(self, snapshot: Snapshot) -> CrossEncoder:
         """The reranker on a snapshot, with its model loaded."""
         from lexfuse.encode.crossencoder import PairEncoder
 
-        return CrossEncoder(snapshot, PairEncoder.load(self.model), self.depth, self.aggregate)
+        return CrossEncoder(snapshot, PairEncoder.load(self.model), self.depth, self.aggregate, self.headings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class RprsChoice:
 
     def __post_init__(self) -> None:
         """Refuse what cannot rerank."""
-        _check_depth(self.depth)
+        check_depth(self.depth)
         RprsFormula(self.n, self.k1, self.b, self.frequency)
 
     def open(self, snapshot: Snapshot) -> Reranker:
@@ -115,7 +116,7 @@ class SdrChoice:
 
     def __post_init__(self) -> None:
         """Refuse what cannot rerank."""
-        _check_depth(self.depth)
+        check_depth(self.depth)
 
     def open(self, snapshot: Snapshot) -> Reranker:
         """The reranker on a snapshot."""
@@ -143,7 +144,7 @@ class BirchChoice:
 
     def __post_init__(self) -> None:
         """Refuse what cannot rerank."""
-        _check_depth(self.depth)
+        check_depth(self.depth)
         check_birch(self.a, self.weights)
         if self.channel and self.model:
             raise ConfigError("sentences are scored by a model or by a channel, not by both: leave out one of them")
@@ -183,8 +184,3 @@ def opened_sentences(snapshot: Snapshot, channel: str) -> Dense:
     if not isinstance(dense, Dense):
         raise ConfigError(f"channel {channel!r} has no vectors of sentences; make one: lexfuse index INDEX --channels sentences")
     return dense
-
-
-def _check_depth(depth: int) -> None:
-    if depth < 1:
-        raise ConfigError(f"the depth of reranking must be at least 1, got {depth}")

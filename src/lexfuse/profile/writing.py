@@ -6,7 +6,7 @@ from dataclasses import fields
 from enum import StrEnum
 from typing import Any
 
-from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice
+from lexfuse.profile.choices import ChannelChoice, FusionChoice, PipelineChoice, SourceChoice
 from lexfuse.profile.profile import VERSION, Profile
 from lexfuse.profile.reranks import RerankChoice, RescoreChoice
 
@@ -25,15 +25,17 @@ def values_of(profile: Profile) -> dict[str, Any]:
 
 
 def _pipeline(pipeline: PipelineChoice, general: PipelineChoice | None) -> dict[str, Any]:
-    values: dict[str, Any] = {"channel": [_changed(channel) for channel in pipeline.channels]}
+    values: dict[str, Any] = {"channel": [_choice(channel) for channel in pipeline.channels]}
     if pipeline.fusion:
         values["fusion"] = _fusion(pipeline.fusion)
     if pipeline.reranks or (general and general.reranks):  # none at all is said too, where there is one in general
-        values["rerank"] = [_rerank(rerank) for rerank in pipeline.reranks]
+        values["rerank"] = [_choice(rerank) for rerank in pipeline.reranks]
     return values
 
 
-def _rerank(choice: RerankChoice) -> dict[str, Any]:
+def _choice(choice: SourceChoice | RerankChoice) -> dict[str, Any]:
+    if isinstance(choice, ChannelChoice):
+        return _changed(choice)
     method = {} if isinstance(choice, RescoreChoice) else {"method": choice.method}
     return method | _changed(choice) | {"depth": choice.depth}
 
@@ -51,7 +53,7 @@ def _fusion(choice: FusionChoice) -> dict[str, Any]:
     return values
 
 
-def _changed(choice: ChannelChoice | RerankChoice) -> dict[str, Any]:
+def _changed(choice: SourceChoice | RerankChoice) -> dict[str, Any]:
     """The fields that do not have their usual value."""
     changed = {one.name: value for one in fields(choice) if (value := getattr(choice, one.name)) != one.default}
     return {name: _plain(value) for name, value in changed.items()}

@@ -106,21 +106,21 @@ def meetings_of(query: QuerySentences, candidates: CandidateSentences, found: Ne
     )
 
 
-def paragraph_pairs(query: str, doc: str, meetings: Sequence[Meeting]) -> tuple[ParagraphPair, ...]:
+def paragraph_pairs(query: Layout, doc: Layout, meetings: Sequence[Meeting]) -> tuple[ParagraphPair, ...]:
     r"""The map of paragraphs between two texts, those that met most often first, then by their best cosine.
 
-    >>> [pair] = paragraph_pairs("1. Rent.\n2. Costs.", "1. All.\n2. Lease.", [Meeting(Passage(9, 18), Passage(0, 7), 0.5, 1)])
+    >>> query, doc = Layout("1. Rent.\n2. Costs."), Layout("1. All.\n2. Lease.")
+    >>> [pair] = paragraph_pairs(query, doc, [Meeting(Passage(9, 18), Passage(0, 7), 0.5, 1)])
     >>> pair.query.number, pair.doc.number, pair.meetings
     ('2', '1', 1)
     """
-    ours, theirs = Layout(query), Layout(doc)
     groups: dict[tuple[int, int], list[float]] = {}
-    own = zip(ours.of([one.query.start for one in meetings]), theirs.of([one.doc.start for one in meetings]), strict=True)
+    own = zip(query.of([one.query.start for one in meetings]), doc.of([one.doc.start for one in meetings]), strict=True)
     for (left, right), meeting in zip(own, meetings, strict=True):
         groups.setdefault((int(left), int(right)), []).append(meeting.cosine)
     ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), -max(group[1]), group[0]))
     return tuple(
-        ParagraphPair(ours.paragraphs[left], theirs.paragraphs[right], len(cosines), max(cosines))
+        ParagraphPair(query.paragraphs[left], doc.paragraphs[right], len(cosines), max(cosines))
         for (left, right), cosines in ordered
     )
 

@@ -110,8 +110,7 @@ class Birch(Reranker):
 
     def __post_init__(self) -> None:
         """Refuse numbers that equation 9 does not know."""
-        if self.depth < 1:
-            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
+        super().__post_init__()
         check_birch(self.a, self.weights)
 
     @property

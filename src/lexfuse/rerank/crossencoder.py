@@ -69,11 +69,6 @@ class CrossEncoder(Reranker):
     headings: bool = True  # whether the heading path is read with each passage, as the title is
     name: str = field(default="cross-encoder", kw_only=True)
 
-    def __post_init__(self) -> None:
-        """Refuse a depth that leaves nothing to rerank."""
-        if self.depth < 1:
-            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
-
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
         """The run with its first documents by the model's scores."""
         return reordered(run, self.name, self.score(queries, first_of(run, depth)), depth)

@@ -35,6 +35,10 @@ class Reranker(ABC):
 
     depth: int
 
+    def __post_init__(self) -> None:
+        """Refuse a depth that leaves nothing to rerank; called by those that are dataclasses."""
+        check_depth(self.depth)
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -168,6 +172,18 @@ def reordered(run: Run, name: str, scores: F32, depth: int) -> Run:
         np.where(known[ordering], new[ordering], after).astype(np.float32),
         {source: values[ordering] for source, values in parts.items()},
     )
+
+
+def check_depth(depth: int) -> None:
+    """Refuse a depth that leaves nothing to rerank.
+
+    >>> check_depth(0)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: the depth of reranking must be at least 1, got 0
+    """
+    if depth < 1:
+        raise ConfigError(f"the depth of reranking must be at least 1, got {depth}")
 
 
 def first_of(run: Run, k: int) -> Run:

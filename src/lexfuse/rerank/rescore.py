@@ -8,7 +8,6 @@ import numpy as np
 
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.errors import ConfigError
 from lexfuse.rerank.reranker import Reranker, first_of, reordered
 from lexfuse.retrieve.retriever import Retriever
 
@@ -27,11 +26,6 @@ class Rescore(Reranker):
 
     retriever: Retriever
     depth: int = DEPTH
-
-    def __post_init__(self) -> None:
-        """Refuse a depth that leaves nothing to rerank."""
-        if self.depth < 1:
-            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
 
     @property
     def name(self) -> str:

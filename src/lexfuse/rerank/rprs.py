@@ -24,6 +24,7 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.index.compiled import fixed
 from lexfuse.rerank.alignment import ProportionalRelevance, meetings_of, paragraph_pairs
+from lexfuse.rerank.layout import Layout
 from lexfuse.rerank.reranker import Reranker, first_of, reordered
 from lexfuse.rerank.sentences import CandidateSentences, QuerySentences, SentenceReader
 from lexfuse.rerank.similarities import Nearest, nearest
@@ -155,9 +156,9 @@ class Rprs(Reranker):
     ...         rprs = Rprs(open_retriever(snapshot, "sentences"), n=1, frequency=False)
     ...         query = Query("q", "Le loyer est dû. Le bail est nul.", "fr")
     ...         (BM25(snapshot) >> rprs).retrieve(Queries.of([query]), 2).as_dict()
-    ...         rprs.explain(query, ["a", "b"], "a").document_proportion
+    ...         [why.document_proportion for why in rprs.explanations(query, ["a", "b"], ["a", "b"])]
     {'q': {'a': 1.0, 'b': 0.0}}
-    1.0
+    [1.0, 0.0]
     """
 
     sentences: Dense
@@ -212,21 +213,30 @@ class Rprs(Reranker):
         found = nearest(query.vectors, candidates, self.n)
         return self.formula.scores(self.formula.proportions(found, candidates, self.reader.average_length))
 
-    def explain(self, query: Query, docs: Sequence[str], doc: str) -> ProportionalRelevance:
-        """Why a document has its score among the candidates `docs`: QP, DP, and which sentence met which.
+    def explanations(self, query: Query, compared: Sequence[str], docs: Sequence[str]) -> list[ProportionalRelevance]:
+        """Why documents have their scores among those that are `compared`: QP, DP, and which sentence met which.
 
-        The candidates are the first `depth` documents of the ranking that is reranked.
+        Compared are the first `depth` documents of the ranking that is reranked; the query is read, and compared, once for all.
         """
-        if doc not in docs:
-            raise NotFoundError(f"document {doc!r} is not among the {len(docs):,} candidates; RPRS compares only these")
-        ids, at = self.sentences.snapshot.ids, list(docs).index(doc)
-        asked = self.reader.query(query)
-        candidates = self.reader.candidates(np.array([ids.ordinal(one) for one in docs], dtype=np.int64))
-        if not len(asked) or not candidates.lengths[at]:
-            return ProportionalRelevance(doc, None, None, None, (), ())
+        places = {doc: at for at, doc in enumerate(compared)}
+        for doc in docs:
+            if doc not in places:
+                raise NotFoundError(f"document {doc!r} is not among the {len(compared):,} candidates; RPRS compares only these")
+        if not docs:
+            return []
+        snapshot, asked = self.sentences.snapshot, self.reader.query(query)
+        candidates = self.reader.candidates(np.array([snapshot.ids.ordinal(doc) for doc in compared], dtype=np.int64))
         found = nearest(asked.vectors, candidates, self.n)
         every = self.formula.proportions(found, candidates, self.reader.average_length)
-        meetings = meetings_of(asked, candidates, found, at)
-        pairs = paragraph_pairs(query.text, self.sentences.snapshot.document(doc).text, meetings)
-        score = float(self.formula.scores(every)[at])
-        return ProportionalRelevance(doc, score, float(every.query[at]), float(every.document[at]), meetings, pairs)
+        scores, layout = self.formula.scores(every), Layout(query.text)
+
+        def explained(doc: str, at: int) -> ProportionalRelevance:
+            if not len(asked) or not candidates.lengths[at]:
+                return ProportionalRelevance(doc, None, None, None, (), ())
+            meetings = meetings_of(asked, candidates, found, at)
+            pairs = paragraph_pairs(layout, Layout(snapshot.document(doc).text), meetings)
+            return ProportionalRelevance(
+                doc, float(scores[at]), float(every.query[at]), float(every.document[at]), meetings, pairs
+            )
+
+        return [explained(doc, places[doc]) for doc in docs]

@@ -19,7 +19,6 @@ import numpy as np
 from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.errors import ConfigError
 from lexfuse.rerank.layout import Layout
 from lexfuse.rerank.reranker import Reranker, first_of, reordered
 from lexfuse.rerank.sentences import CandidateSentences, SentenceReader
@@ -43,11 +42,6 @@ class Sdr(Reranker):
 
     sentences: Dense
     depth: int = DEPTH
-
-    def __post_init__(self) -> None:
-        """Refuse a depth that leaves nothing to rerank."""
-        if self.depth < 1:
-            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
 
     @property
     def name(self) -> str:

@@ -16,6 +16,7 @@ from lexfuse.data.arrays import F32, I32, I64, offsets_of
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Query
 from lexfuse.encode.dividing import Divide, divider
+from lexfuse.encode.encoder import Progress, unseen
 from lexfuse.encode.sides import Side
 from lexfuse.index.vectors import VectorPart
 from lexfuse.retrieve.dense import Dense
@@ -106,14 +107,32 @@ class SentenceReader:
         """Take the retriever of the channel."""
         self.dense = dense
         self._languages = QueryLanguages(dense.snapshot)
+        self._read: tuple[str, str, QuerySentences] | None = None  # the last query
 
-    def query(self, query: Query) -> QuerySentences:
-        """The sentences of a query by the plan of the channel."""
-        language = self._languages.of(query.text, query.language)
-        pieces = self._divide(Document(query.id, text=query.text, language=language)) if query.text.strip() else []
+    def query(self, query: Query, *, progress: Progress = unseen) -> QuerySentences:
+        """The sentences of a query by the plan of the channel; the last query is remembered, as one is often asked twice.
+
+        A ranking and the reasons for it both need its sentences, and encoding those of a long judgment takes seconds.
+        `progress` is told how many are encoded.
+        """
+        language, read = self._language(query), self._read
+        if read is None or read[:2] != (query.text, language):
+            self._read = read = (query.text, language, self._encoded(self.divided(query), progress))
+        return read[2]
+
+    def divided(self, query: Query) -> list[tuple[str, Passage]]:
+        """The sentences of a query and where they stand in it, not encoded; none if it has no words."""
+        if not query.text.strip():
+            return []
+        return self._divide(Document(query.id, text=query.text, language=self._language(query)))
+
+    def _language(self, query: Query) -> str:
+        return self._languages.of(query.text, query.language)
+
+    def _encoded(self, pieces: Sequence[tuple[str, Passage]], progress: Progress) -> QuerySentences:
         if not pieces:
             return QuerySentences((), np.empty((0, self.dense.encoder.dimension), dtype=np.float32))
-        vectors = self.dense.encoder.encode([text for text, _ in pieces], Side.QUERY)
+        vectors = self.dense.encoder.encode([text for text, _ in pieces], Side.QUERY, progress=progress)
         return QuerySentences(tuple(passage for _, passage in pieces), of_length_one(vectors))
 
     def candidates(self, docs: I32 | I64) -> CandidateSentences:

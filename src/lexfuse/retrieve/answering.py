@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
@@ -40,6 +41,17 @@ class Answer:
     sources: Mapping[str, float] = field(default_factory=dict)  # raw scores of the sources, where several were fused
 
 
+class Found(NamedTuple):
+    """A document that answers, and who found it: a lookup of citations, or the retriever.
+
+    >>> Found("bm25", Hit("a", 1, 0.5)).hit.doc
+    'a'
+    """
+
+    by: str
+    hit: Hit
+
+
 def answers(
     retriever: Retriever,
     question: Query,
@@ -61,30 +73,68 @@ def answers(
     ...         [(a.document.id, a.found) for a in answers(BM25(snapshot), Query("q", "préavis, article L. 2", "fr"), 5)]
     [('b', 'citation'), ('a', 'bm25')]
     """
-    snapshot, queries = retriever.snapshot, Queries.of([question])
-    lookup = CitationLookup(snapshot)
-    cited = lookup.retrieve(queries, k, within=within).hits(question.id) if cited_first else []
+    citations = CitationLookup(retriever.snapshot) if cited_first else None
+    found = found_by(retriever, question, k, within=within, citations=citations)[:k]
+    return Shower(members or [retriever], question).answers(found)
+
+
+def found_by(
+    retriever: Retriever, question: Query, k: int, *, within: Mask | None = None, citations: CitationLookup | None = None
+) -> list[Found]:
+    """What answers a question, best first: the documents that it cites, if a lookup is given, then the k best others.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index:
+    ...     _ = index.add([Document("a", text="Le préavis est de deux mois.", language="fr"), Document("b", number="L2")])
+    ...     with index.snapshot() as snapshot:
+    ...         found = found_by(BM25(snapshot), Query("q", "préavis", "fr"), 5)
+    >>> [(one.by, one.hit.doc) for one in found]
+    [('bm25', 'a')]
+    """
+    queries = Queries.of([question])
+    cited = citations.retrieve(queries, k, within=within).hits(question.id) if citations else []
     named = {hit.doc for hit in cited}
     matching = retriever.retrieve(queries, k + len(named), within=within).hits(question.id)
-    found = [(lookup.name, hit) for hit in cited] + [(retriever.name, hit) for hit in matching if hit.doc not in named]
-    shower = _Shower(members or [retriever], question)
-    return [shower.answer(rank, how, hit, snapshot.document(hit.doc)) for rank, (how, hit) in enumerate(found[:k], start=1)]
+    first = [Found(citations.name, hit) for hit in cited] if citations else []
+    return first + [Found(retriever.name, hit) for hit in matching if hit.doc not in named][:k]
 
 
-class _Shower:
-    """Makes answers of documents: what of the text to show, and what to mark in it."""
+class Shower:
+    """Makes answers of documents: what of the text to show, and what to mark in it.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index:
+    ...     _ = index.add([Document("a", text="Le préavis est de deux mois.", language="fr")])
+    ...     with index.snapshot() as snapshot:
+    ...         [answer] = Shower([BM25(snapshot)], Query("q", "préavis", "fr")).answers([Found("bm25", Hit("a", 1, 0.5))])
+    >>> answer.snippet.marked(answer.document.text, "[", "]")
+    'Le [préavis] est de deux mois.'
+    """
 
     def __init__(self, members: Sequence[Retriever], question: Query) -> None:
+        """Take the members that have something to show: words, tokens that met, the nearest passage."""
         self._question = question
         self._words = next((one for one in members if isinstance(one, BM25)), BM25(members[0].snapshot))
         self._terms = next((one for one in members if isinstance(one, LexicalRetriever)), None)
         self._late = next((one for one in members if isinstance(one, Colbert)), None)
         self._dense = next((one for one in members if isinstance(one, Dense)), None)
-        self._vector = self._dense.read(Queries.of([question]))[0] if self._dense else None
+        queries = Queries.of([question])
+        self._vector = self._dense.read(queries)[0] if self._dense else None
+        self._read = self._words.read(queries)
+        self._read_terms = self._terms.read(queries) if self._terms and self._terms is not self._words else self._read
 
-    def answer(self, rank: int, found: str, hit: Hit, document: Document) -> Answer:
-        words = self._words.explain(self._question, document.id)
-        parts = words if self._terms is self._words else self._terms.explain(self._question, document.id) if self._terms else []
+    def answers(self, found: Sequence[Found], *, after: int = 0) -> list[Answer]:
+        """Answers of documents that were found, in this order; `after` so many others."""
+        snapshot = self._words.snapshot
+        return [
+            self._answer(rank, one.by, one.hit, snapshot.document(one.hit.doc)) for rank, one in enumerate(found, start=after + 1)
+        ]
+
+    def _answer(self, rank: int, found: str, hit: Hit, document: Document) -> Answer:
+        words = self._words.parts(self._read, document.id)
+        parts = words if self._terms is self._words else self._terms.parts(self._read_terms, document.id) if self._terms else []
         late = self._late if self._late and self._late.holds(document.id) else None
         matches = late.explain(self._question, document.id) if late else []
         nearest = self._nearest(document)

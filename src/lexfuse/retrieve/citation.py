@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import orjson
@@ -23,6 +23,7 @@ from lexfuse.index.numbering import allowed
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.pairs import translated
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
+from lexfuse.text.citation import Citation
 from lexfuse.text.citations import find
 from lexfuse.text.resolve import Resolver, number_key
 
@@ -98,10 +99,18 @@ class CitationLookup:
             positions = {name: last + at for at, name in enumerate(dict.fromkeys(name for name, _ in new), start=1)}
             place |= {at: positions[name] for name, at in new}
             last += len(positions)
-        return {int(self._order[at]): 1.0 / position for at, position in place.items()}
+        return {int(self.order[at]): 1.0 / position for at, position in place.items()}
+
+    def cited(self, text: str, *, own_code: str = "") -> list[tuple[Citation, list[int]]]:
+        """Every citation of a text with the numbers of the documents that it means, in order of place.
+
+        A text that belongs to a code means the articles of its own code where it names no other one.
+        """
+        found = self._resolver.resolve_each(text, own_code=own_code)
+        return [(citation, self.order[ordinals].tolist()) for citation, ordinals in found]
 
     @cached_property
-    def _order(self) -> I32:
+    def order(self) -> I32:
         """Documents in the order of codes and numbers, which is what a range runs through."""
         code, number = _texts(self.snapshot, "code"), _texts(self.snapshot, "number")
         keys = [(code[at], article_order(number[at])) for at in range(len(self.snapshot))]
@@ -109,14 +118,14 @@ class CitationLookup:
 
     @cached_property
     def _corpus(self) -> Corpus:
-        """What resolving needs of the documents, in `_order`: no texts are read."""
-        snapshot, order = self.snapshot, self._order.tolist()
+        """What resolving needs of the documents, in `order`: no texts are read."""
+        snapshot, order = self.snapshot, self.order.tolist()
         code, number, kind = (_texts(snapshot, name) for name in ("code", "number", "kind"))
         identifiers = snapshot.column("identifiers")
         blank, empty = ("",) * len(order), ((),) * len(order)
         undated = days([None]).repeat(len(order))
         return Corpus(
-            ids=Ids(snapshot.ids[at] for at in order),
+            ids=Ids(map(snapshot.ids.names.__getitem__, order)),
             title=blank,
             text=blank,
             language=blank,
@@ -139,6 +148,7 @@ class CitationLookup:
         return Resolver(self._corpus)
 
 
+@lru_cache(maxsize=65536)  # a new version of an index has nearly the same numbers
 def article_order(number: str) -> tuple[tuple[int, int, str], ...]:
     """A key that sorts article numbers as a code prints them.
 

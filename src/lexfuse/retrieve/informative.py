@@ -6,7 +6,7 @@ Whatever stands behind it in a pipeline still gets the whole query: only the rea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from lexfuse.data.arrays import offsets_of
 from lexfuse.data.queries import Queries, Query
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.reading import EncodedQueries, QueryLanguages
+from lexfuse.retrieve.retriever import Retriever
 from lexfuse.text.analyser import Analyser
 from lexfuse.text.kli import InformativeTerm, TermChoice, informativeness, ranked
 
@@ -66,8 +67,9 @@ class InformativeBM25(BM25):
         (held,) = self._held(Queries.of([query]))
         weights, unknown, absent = self._chosen(held, query)
         vocabulary, analyser = self.postings.vocabulary, self._analyser(query)
-        words = _spellings(query.text, analyser, {vocabulary[number] for number in weights})
-        wanted = {number for word in (*self.choice.only, *self.choice.added) for number in self._numbers(analyser, word.word)}
+        chosen, given = {vocabulary[number] for number in weights}, (*self.choice.only, *self.choice.added)
+        words = _spellings("\n".join(word.word for word in given), analyser, chosen) | _spellings(query.text, analyser, chosen)
+        wanted = {number for word in given for number in self._numbers(analyser, word.word)}
         terms = [
             InformativeTerm(
                 term := vocabulary[number],
@@ -148,6 +150,16 @@ def _spellings(text: str, analyser: Analyser, terms: set[str]) -> dict[str, str]
         for term in terms.intersection(token.terms):
             counts.setdefault(term, Counter())[token.text if token.citation else token.exact] += 1
     return {term: min(found, key=lambda word: (-found[word], word)) for term, found in counts.items()}
+
+
+def terms_of(members: Sequence[Retriever], query: Query) -> ChosenTerms | None:
+    """The terms of a query that the retrievers of a pipeline ask for; None where none of them has a choice of terms.
+
+    >>> terms_of([], Query("q", "the lease")) is None
+    True
+    """
+    words = next((one for one in members if isinstance(one, InformativeBM25)), None)
+    return words.terms(query) if words else None
 
 
 def notes_of(chosen: ChosenTerms) -> list[str]:

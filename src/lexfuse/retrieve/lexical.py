@@ -116,7 +116,10 @@ class LexicalRetriever(ABC):
 
     def explain(self, query: Query, doc: str) -> list[TermPart]:
         """What each term of a query adds to a document's score, largest first; the document need not be ranked."""
-        encoded = self.read(Queries.of([query]))
+        return self.parts(self.read(Queries.of([query])), doc)
+
+    def parts(self, encoded: EncodedQueries, doc: str) -> list[TermPart]:
+        """`explain` for one query that `read` has read before."""
         raw = int(self.numbering.raw[self.snapshot.ids.ordinal(doc)])
         parts = []
         for term, weight in zip(encoded.terms.tolist(), encoded.weights.tolist(), strict=True):

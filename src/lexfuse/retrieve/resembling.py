@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lexfuse.data.dates import parse_date
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.errors import DataError
+from lexfuse.errors import ConfigError, DataError
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.retriever import Mask
 from lexfuse.retrieve.temporal import document_dates
+from lexfuse.text.citation import DECISIONS
+from lexfuse.text.citations import mask as hidden
 
 ID = "q"  # of a query that is a document
 _LOOKED_AT = 100  # documents that may be the same as a text
@@ -33,6 +37,94 @@ class Candidates:
     own: tuple[str, ...] = ()  # left out as the query's own document
     later: int = 0  # left out for their date
     undated: int = 0  # left out for having none
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A text or a document of the index as the query.
+
+    >>> Asked(Query("q", "The lease ended."), None, "The lease (C-60/22) ended.").document is None
+    True
+    """
+
+    query: Query  # with citations of decisions hidden, if that is wanted
+    document: str | None  # its id, if it is one of the index
+    text: str  # before anything was hidden
+
+
+def asked_text(text: str, language: str = "", *, mask: bool = False) -> Asked:
+    """A text that is not of the index as the query; with ``mask`` without its citations of decisions.
+
+    >>> asked_text("As held in C-60/22, the lease ended.", mask=True).query.text
+    'As held in, the lease ended.'
+    """
+    return Asked(Query(ID, hidden(text, DECISIONS) if mask else text, language), None, text)
+
+
+def asked_document(snapshot: Snapshot, id: str, language: str = "", *, mask: bool = False) -> Asked:
+    """A document of the index as the query, in its own language if none is said; `NotFoundError` if there is none.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> documents = [Document("a", text="The appeal is dismissed.", language="en")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         asked_document(snapshot, "a").query.language
+    'en'
+    """
+    query = query_of(snapshot, snapshot.document(id))
+    text = hidden(query.text, DECISIONS) if mask else query.text
+    return Asked(replace(query, text=text, language=language or query.language), id, query.text)
+
+
+def own_documents(snapshot: Snapshot, asked: Asked, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """The documents of the index that are the query: by id, by a name that it goes by, or by their text.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> documents = [Document("a", text="The appeal is dismissed."), Document("b", text="The lease ended.")]
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         own_documents(snapshot, asked_text("The  appeal is dismissed."), names=["b", "b.txt"])
+    ('a', 'b')
+    """
+    if asked.document is not None:
+        return (asked.document,)
+    named = {name for name in names if name in snapshot.ids}
+    return tuple(sorted(named.union(same_documents(snapshot, replace(asked.query, text=asked.text)))))
+
+
+def known_day(value: str | None, called: str) -> datetime.date | None:
+    """The day that a caller names, None if none is; `ConfigError`, with what the value is called, for one that is no known day.
+
+    >>> known_day("2999-01-01", "before")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: before: a known day was expected, got '2999-01-01'
+    """
+    try:
+        day = parse_date(value)
+    except DataError as error:
+        raise ConfigError(f"{called}: {error}") from None
+    if value and day is None:
+        raise ConfigError(f"{called}: a known day was expected, got {value!r}")
+    return day
+
+
+def last_day(asked: Asked, before: datetime.date | None, own: bool) -> datetime.date | None:
+    """The day before which documents must be dated; of the day given and, if wanted, the query's own, the earlier.
+
+    >>> day = datetime.date(2020, 1, 1)
+    >>> last_day(Asked(Query("q", "…", date=day), "a", "…"), datetime.date(2021, 1, 1), own=True) == day
+    True
+    """
+    if not own:
+        return before
+    if asked.document is None:
+        raise ConfigError("a file has no date of its own; give the day before which documents must be dated")
+    if asked.query.date is None:
+        raise DataError(f"document {asked.document!r} has no date; give the day before which documents must be dated")
+    return min(before or asked.query.date, asked.query.date)
 
 
 def query_of(snapshot: Snapshot, document: Document) -> Query:

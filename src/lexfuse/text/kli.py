@@ -11,7 +11,7 @@ left out before anything is counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -89,6 +89,24 @@ class TermChoice:
         if not 0 < self.amount < math.inf or (self.amount > 1 and self.amount != int(self.amount)):
             expected = "a share of the terms above 0 and up to 1, or a whole number of terms"
             raise ConfigError(f"KLI takes {expected}, got {self.amount}; 0.1 is usual")
+
+    @classmethod
+    def of(
+        cls,
+        amount: float = SHARE,
+        weight: TermWeight = TermWeight.ONCE,
+        *,
+        only: Iterable[str] = (),
+        added: Iterable[str] = (),
+        dropped: Iterable[str] = (),
+    ) -> TermChoice:
+        """A choice with words as they are written: ``word`` or ``word=weight``.
+
+        >>> TermChoice.of(added=["estoppel=2"], dropped=["court"]).added
+        (WeightedWord(word='estoppel', weight=2.0),)
+        """
+        words = (tuple(map(WeightedWord.parse, some)) for some in (only, added))
+        return cls(amount, weight, *words, tuple(dropped))
 
     @property
     def edited(self) -> bool:

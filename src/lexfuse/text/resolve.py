@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Kind
@@ -61,13 +62,23 @@ class Resolver:
         >>> Resolver(Corpus.of([Document("x", number="21", code="Constitution of India")])).resolve_text("Article 21")
         [0]
         """
-        found: dict[int, None] = {}
+        return list(dict.fromkeys(ordinal for _, found in self.resolve_each(text, own_code=own_code) for ordinal in found))
+
+    def resolve_each(self, text: str, *, own_code: str = "") -> list[tuple[Citation, list[int]]]:
+        """Every citation of a text with the documents that it means, in order of place; none for one that means no document.
+
+        >>> from lexfuse.data.document import Document
+        >>> resolver = Resolver(Corpus.of([Document("x", number="21", code="Constitution of India")]))
+        >>> [(citation.key, found) for citation, found in resolver.resolve_each("Articles 21 and 99")]
+        [('21', [0]), ('99', [])]
+        """
+        found = []
         for citation in find(text):
             ordinals = self.resolve(citation, own_code=own_code)
             if not ordinals and own_code and not citation.code and citation.system in _ARTICLES:
                 ordinals = self._in_nearest(citation, mentions(text))
-            found |= dict.fromkeys(ordinals)
-        return list(found)
+            found.append((citation, ordinals))
+        return found
 
     def _in_nearest(self, citation: Citation, named: tuple[Mention, ...]) -> list[int]:
         """The article in the code that is named nearest: (dispositions du code du travail prévues à l')article R. 1."""
@@ -109,6 +120,7 @@ class Resolver:
         return [ordinal for ordinal in found if self._corpus.number[ordinal] in citation.parts] or whole
 
 
+@lru_cache(maxsize=65536)  # a new version of an index has nearly the same numbers
 def number_key(number: str) -> str:
     """The form of an article number that is compared: no spaces, dots or stars, plain hyphens, capitals.
 
@@ -118,6 +130,7 @@ def number_key(number: str) -> str:
     return re.sub(r"[‐‑‒–−]", "-", re.sub(r"[\s.*]", "", number)).upper()
 
 
+@lru_cache(maxsize=65536)
 def identifier_key(identifier: str) -> str:
     """The form of an identifier that is compared: canonical where the scanner knows it, else capitals.
 

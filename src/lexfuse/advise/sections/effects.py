@@ -53,7 +53,7 @@ def forest_section(advice: Advice) -> Section:
         f"{count_words(advice.queries, 'query', 'queries')}) and the p-value corrected for all tests. Right of the line at 0 "
         "fusing gains. Filled: the corrected test says so at 0.05; hollow: not distinguishable."
     )
-    return Section("effects", "Gains over the best member", _forest(rows, f"difference of {advice.measure}", caption))
+    return Section("effects", "Gains over the best member", forest(rows, f"difference of {advice.measure}", caption))
 
 
 def confirmation_section(advice: Advice) -> Section:
@@ -78,9 +78,9 @@ def confirmation_section(advice: Advice) -> Section:
         f"{advice.chosen.configuration.name} on {count_words(found.queries, 'test query', 'test queries')}, looked at once: "
         f"difference of {advice.measure} with its 95 % interval, p corrected for the comparisons of this table."
     )
-    forest = _forest(rows, f"difference of {advice.measure} on test", caption) if rows else Html("")
+    plot = forest(rows, f"difference of {advice.measure} on test", caption) if rows else Html("")
     tables = _means(found.means, "test", found.queries), _means(advice.means, "dev", advice.queries)
-    return Section("test", title, joined(forest, *tables))
+    return Section("test", title, joined(plot, *tables))
 
 
 def p_label(versus: Difference) -> str:
@@ -91,6 +91,41 @@ def p_label(versus: Difference) -> str:
     'better, n = 153'
     """
     return f"{versus.outcome.value}, n = {versus.queries:,}"
+
+
+def forest(rows: list[tuple[Html, Difference]], axis: str, caption: str) -> Html:
+    """Differences with their intervals on one scale, a row each.
+
+    >>> from lexfuse.evaluate.bootstrap import Interval
+    >>> row = Html("over bm25"), Difference(0.02, Interval(0.001, 0.04), 0.2, 0.01, 0.03, 153)
+    >>> forest([row], "difference of R@10", "Gains.").count("<tr>")
+    3
+    """
+    ends = [end for _, versus in rows for end in (versus.interval.low, versus.interval.high, versus.mean)]
+    scale = Linear(*span([0.0, *ends], margin=0.04), 0, 100)
+    body = []
+    for name, versus in rows:
+        css = OUTCOME_CSS[versus.outcome]
+        strip = interval_strip(
+            scale, versus.mean, versus.interval.low, versus.interval.high, css, hollow=versus.outcome is Outcome.EQUAL
+        )
+        interval = f"{signed_words(versus.interval.low)} to {signed_words(versus.interval.high)}"
+        body.append(
+            [
+                Cell(Html(f'<div class="named">{name}</div>'), "label"),
+                Cell(Html(strip), "strip"),
+                Cell(
+                    Html(f'<span class="{css}"><b>{signed_words(versus.mean)}</b> {OUTCOME_SIGN[versus.outcome]}</span>'),
+                    "number",
+                ),
+                Cell(interval, "number interval"),
+                Cell(p_words(versus.adjusted_p), "number p"),
+            ]
+        )
+    description = f"{len(rows)} differences with 95 % intervals between {signed_words(min(ends))} and {signed_words(max(ends))}."
+    foot: list[str | Cell] = ["", Cell(Html(axis_strip(scale, axis, description)), "strip"), Cell("", "number", span=3)]
+    head = [Cell("configuration", ""), Cell("", "strip"), Cell("difference"), Cell("95 % interval"), Cell("p")]
+    return table(head, body, caption, css="forest", foot=foot)
 
 
 def figures_section(advice: Advice) -> Section:
@@ -123,34 +158,6 @@ def _named(advice: Advice, each: Tried, beside: str = "") -> Html:
     small = f"<small>{shown(' · '.join(filter(None, (configuration.method, beside))))}</small>"
     members = shown(" + ".join(configuration.members))
     return Html(f'{dots(advice.sources, configuration.members)}<span class="what">{members}{mark}{small}</span>')
-
-
-def _forest(rows: list[tuple[Html, Difference]], axis: str, caption: str) -> Html:
-    ends = [end for _, versus in rows for end in (versus.interval.low, versus.interval.high, versus.mean)]
-    scale = Linear(*span([0.0, *ends], margin=0.04), 0, 100)
-    body = []
-    for name, versus in rows:
-        css = OUTCOME_CSS[versus.outcome]
-        strip = interval_strip(
-            scale, versus.mean, versus.interval.low, versus.interval.high, css, hollow=versus.outcome is Outcome.EQUAL
-        )
-        interval = f"{signed_words(versus.interval.low)} to {signed_words(versus.interval.high)}"
-        body.append(
-            [
-                Cell(Html(f'<div class="named">{name}</div>'), "label"),
-                Cell(Html(strip), "strip"),
-                Cell(
-                    Html(f'<span class="{css}"><b>{signed_words(versus.mean)}</b> {OUTCOME_SIGN[versus.outcome]}</span>'),
-                    "number",
-                ),
-                Cell(interval, "number interval"),
-                Cell(p_words(versus.adjusted_p), "number p"),
-            ]
-        )
-    description = f"{len(rows)} differences with 95 % intervals between {signed_words(min(ends))} and {signed_words(max(ends))}."
-    foot: list[str | Cell] = ["", Cell(Html(axis_strip(scale, axis, description)), "strip"), Cell("", "number", span=3)]
-    head = [Cell("configuration", ""), Cell("", "strip"), Cell("difference"), Cell("95 % interval"), Cell("p")]
-    return table(head, body, caption, css="forest", foot=foot)
 
 
 def _means(found: Mapping[str, Mapping[str, float]], where: str, queries: int) -> Html:

@@ -107,11 +107,16 @@ def table(
     >>> table(["source", "mean"], [["bm25", Cell("0.41")]], "Means.").count("<tr>")
     2
     """
-    names = "".join(_cell(each, "th", ' scope="col"') for each in head)
+    names = "".join(_cell(each, "th", ' scope="col"') if _said(each) else _cell(each, "td", "") for each in head)
     body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
     ending = f"<tfoot><tr>{_row(foot)}</tr></tfoot>" if foot else ""
     inner = f"<table{_class(css)}><thead><tr>{names}</tr></thead><tbody>{body}</tbody>{ending}</table>"
     return framed(Html(inner), caption)
+
+
+def _said(each: str | Cell) -> bool:
+    """Whether a cell says something: a head that does not is no head."""
+    return bool(each.content if isinstance(each, Cell) else each)
 
 
 def framed(inner: Html, caption: str) -> Html:
@@ -120,7 +125,7 @@ def framed(inner: Html, caption: str) -> Html:
     >>> framed(Html("<table></table>"), "Means.").startswith('<figure class="tabular">')
     True
     """
-    scroll = f'<div class="scroll" tabindex="0" role="region" aria-label="table">{inner}</div>'
+    scroll = f'<div class="scroll" tabindex="0" role="group" aria-label="table">{inner}</div>'
     return Html(f'<figure class="tabular"><figcaption>{_set(caption)}</figcaption>{scroll}</figure>')
 
 

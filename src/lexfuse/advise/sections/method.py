@@ -39,6 +39,13 @@ def method_section(advice: Advice) -> Section:
         "simplest is taken.",
         tested,
     ]
+    if advice.reranking is not None:
+        rules.append(
+            "Rerankers were tried on top of the choice only, each in the place of its scores and fused with them (min-max, "
+            "weight tuned by the same cross-validation), and compared with the same ranking before; all of these tests are "
+            "corrected together. The highest of those that are better on dev enters the profile; fusions of a choice and a "
+            "reranker do not."
+        )
     return Section("method", "How it was measured", listing(rules, "findings"))
 
 

@@ -64,7 +64,10 @@ def verdict_section(advice: Advice) -> Section:
     answer = headline(advice)
     lead, *rest = advice.words or ("No verdict was written.",)
     stamp = Html(f'<p class="answer {OUTCOME_CSS[answer.outcome]}">{shown(answer.words)}</p>')
-    body = joined(stamp, paragraph(lead, "lead"), _tiles(advice), listing(rest, "sentences") if rest else "", _scoreboard(advice))
+    reranking = advice.reranking.words if advice.reranking is not None else ""
+    others = [words for words in rest if words != reranking]
+    told = paragraph(lead, "lead"), paragraph(reranking, "lead") if reranking else ""
+    body = joined(stamp, *told, _tiles(advice), listing(others, "sentences") if others else "", _scoreboard(advice))
     return Section("verdict", "Verdict", body)
 
 
@@ -93,6 +96,9 @@ def _tiles(advice: Advice) -> Html:
     if advice.confirmation is not None and advice.confirmation.versus:
         other, difference = next(iter(advice.confirmation.versus.items()))
         tiles.append(_gain(difference, f"gain on test over {other}"))
+    if advice.reranking is not None:
+        used = (each for each in advice.reranking.findings if each.name == advice.reranking.taken)
+        tiles += [_gain(each.dev.versus, f"gain on dev of reranking by {each.name}") for each in used]
     if chosen.milliseconds is not None:
         beside = f"a query; {size_words(chosen.bytes)} of index" if chosen.bytes is not None else "a query"
         tiles.append(_tile(time_words(chosen.milliseconds), "cost of the choice", beside))

@@ -1,0 +1,139 @@
+"""One model for all who need it: loaded once, asked for many queries at once, and not asked twice for the same query.
+
+A service opens the same channels again and again: for every profile, and for every new version of an index. Inside `sharing`,
+`lexfuse.encode.channels` takes encoders from a `SharedEncoders`. What comes out is the same, bit for bit: encoders give a text
+the same vector whatever stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from lexfuse.encode.encoder import Progress, unseen
+from lexfuse.encode.sides import Side
+
+KEPT = 1024  # queries whose vectors are kept in memory, for each encoder
+FEW = 32  # texts; more at once come from a batch job, which needs neither company nor memory
+
+Encoding = TypeVar("Encoding")
+_current: ContextVar[SharedEncoders | None] = ContextVar("shared encoders", default=None)
+
+
+class SharedEncoders:
+    """Encoders by what they were made of; safe for many threads.
+
+    >>> encoders = SharedEncoders()
+    >>> first, again = (encoders.shared("a model", lambda: object()) for _ in range(2))
+    >>> first is again
+    True
+    """
+
+    def __init__(self) -> None:
+        """Nothing is loaded yet."""
+        self._lock = Lock()
+        self._encoders: dict[Hashable, Any] = {}
+
+    def shared(self, key: Hashable, load: Callable[[], Encoding]) -> Encoding:
+        """The encoder of this key, loaded the first time, in the shape that `load` gives."""
+        with self._lock:
+            if key not in self._encoders:
+                self._encoders[key] = _Together(load())
+            return cast(Encoding, self._encoders[key])
+
+
+@contextmanager
+def sharing(encoders: SharedEncoders) -> Iterator[None]:
+    """Have channels opened in this context (this thread) take their encoders from here.
+
+    >>> with sharing(SharedEncoders()) as nothing:
+    ...     nothing is None
+    True
+    """
+    token = _current.set(encoders)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def shared_or_loaded(key: Hashable, load: Callable[[], Encoding]) -> Encoding:
+    """The shared encoder of a key inside `sharing`, else one that is loaded now.
+
+    >>> shared_or_loaded("a model", lambda: "loaded")
+    'loaded'
+    """
+    encoders = _current.get()
+    return load() if encoders is None else encoders.shared(key, load)
+
+
+def unshared(encoder: Encoding) -> Encoding:
+    """The encoder itself where it is a shared one, to see of which kind it is.
+
+    >>> unshared(SharedEncoders().shared("a model", lambda: [1]))
+    [1]
+    """
+    return cast(Encoding, encoder._encoder) if isinstance(encoder, _Together) else encoder
+
+
+class _Together:
+    """An encoder for many threads: whoever finds it free encodes all queries that wait, in one batch."""
+
+    def __init__(self, encoder: Any) -> None:
+        self._encoder = encoder
+        self._turn = Lock()  # held while the model runs
+        self._lock = Lock()  # held for moments, around the two below
+        self._waiting: dict[str, Future[Any]] = {}
+        self._kept: OrderedDict[str, Future[Any]] = OrderedDict()
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the encoder's own."""
+        return getattr(self._encoder, name)
+
+    def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = unseen) -> Any:
+        """As the encoder does; a few queries are encoded together with those of other threads."""
+        if side is not Side.QUERY or isinstance(texts, str) or not 0 < len(texts) <= FEW:
+            return self._encoder.encode(texts, side, progress=progress)
+        asked = self._asked(texts)
+        if not all(one.done() for one in asked):
+            with self._turn:
+                self._encode_waiting()
+        rows = [one.result() for one in asked]
+        progress(len(texts))
+        return np.stack(rows) if isinstance(rows[0], np.ndarray) and rows[0].ndim == 1 else rows
+
+    def _asked(self, texts: Sequence[str]) -> list[Future[Any]]:
+        with self._lock:
+            asked = []
+            for text in texts:
+                if text not in self._kept:
+                    self._kept[text] = self._waiting[text] = Future()
+                self._kept.move_to_end(text)
+                asked.append(self._kept[text])
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return asked
+
+    def _encode_waiting(self) -> None:
+        with self._lock:
+            batch, self._waiting = self._waiting, {}
+        if not batch:  # another thread has encoded ours too
+            return
+        try:
+            rows = self._encoder.encode(list(batch), Side.QUERY)
+        except BaseException as error:
+            with self._lock:
+                for text in batch:
+                    self._kept.pop(text, None)
+            for future in batch.values():
+                future.set_exception(error)
+            return
+        for future, row in zip(batch.values(), rows, strict=True):
+            future.set_result(row)

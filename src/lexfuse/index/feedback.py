@@ -1,0 +1,183 @@
+"""What people say about results, kept in the catalog: judgements to evaluate and tune with.
+
+A judgement holds the text of its query, and is kept only when somebody gives one: searching keeps nothing. The table is made by
+the first judgement, so that an index without any is as it always was. Judgements are no part of what is searched: keeping one
+makes no new generation, and no reader has to look again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries, Query
+from lexfuse.errors import DataError, NotFoundError
+from lexfuse.index.catalog import Catalog
+from lexfuse.index.sqlite import named
+
+WAIT_TO_KEEP = 5_000  # milliseconds for another writer: people judge while the index is being changed
+_HIGHEST = 2**31 - 1  # what judgements of all sources can hold
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS feedback (number INTEGER PRIMARY KEY, query TEXT NOT NULL, doc TEXT NOT NULL, grade INTEGER NOT NULL,
+                                     rank INTEGER, profile TEXT NOT NULL, moment TEXT NOT NULL, generation INTEGER NOT NULL)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """How well a document answers a query, as somebody found who saw it among results; a grade above 0 is relevant.
+
+    >>> Feedback("Qui paie le préavis ?", "L1237-1", 2, rank=3, profile="labour law", generation=7).moment.tzname()
+    'UTC'
+    >>> Feedback("Qui paie le préavis ?", "L1237-1", 2, rank=0, generation=7)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: feedback: rank must be a whole number from 1, or none, got 0
+    """
+
+    query: str
+    doc: str
+    grade: int
+    rank: int | None = field(default=None, kw_only=True)  # among the results, from 1; None for one that was not among them
+    profile: str = field(default="", kw_only=True)  # the name of what ranked
+    moment: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True)
+    generation: int = field(kw_only=True)  # the state of the index that was searched
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be kept."""
+        for name in ("query", "doc", "profile"):
+            _check_text(name, getattr(self, name), needed=name != "profile")
+        _check_number("grade", self.grade, -_HIGHEST - 1, "a whole number")
+        _check_number("generation", self.generation, 0, "a whole number from 0")
+        if self.rank is not None:
+            _check_number("rank", self.rank, 1, "a whole number from 1, or none")
+        if not isinstance(self.moment, datetime) or self.moment.tzinfo is None:
+            raise DataError(f"feedback: moment must be a date and time with its time zone, got {self.moment!r}")
+
+
+_COLUMNS = ", ".join(one.name for one in fields(Feedback))
+
+
+def keep_feedback(catalog: Catalog, given: Sequence[Feedback], wait: int = WAIT_TO_KEEP) -> None:
+    """Keep judgements, all or none; another writer is waited for so many milliseconds.
+
+    A document that the index does not have is a `NotFoundError`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     catalog = Catalog.create(Path(folder), {})
+    ...     keep_feedback(catalog, [])
+    ...     print(kept_feedback(catalog))
+    ...     catalog.close()
+    []
+    """
+    if not given:
+        return
+    with catalog.writing(wait):
+        present = catalog.present([one.doc for one in given])
+        for one in given:
+            if one.doc not in present:
+                raise NotFoundError(f"feedback: the index has no document {one.doc!r}; nothing was kept")
+        catalog.connection.execute(_TABLE)
+        marks = ", ".join("?" * len(fields(Feedback)))
+        rows = [_row(one) for one in given]
+        catalog.connection.executemany(f"INSERT INTO feedback ({_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608 -- constants
+
+
+def kept_feedback(catalog: Catalog, query: str | None = None) -> list[Feedback]:
+    """Every judgement, or those on one query, in the order in which they were kept; see `keep_feedback`."""
+    _check_text("query", query or "", needed=False)
+    with catalog.reading(), named(catalog.path):
+        if not _has_table(catalog):
+            return []
+        which = "" if query is None else "WHERE query = ?"
+        asked = f"SELECT {_COLUMNS} FROM feedback {which} ORDER BY number"  # noqa: S608 -- constants
+        rows = catalog.connection.execute(asked, () if query is None else (query,)).fetchall()
+    try:
+        return [_of_row(*row) for row in rows]
+    except (TypeError, ValueError):
+        raise DataError("a judgement in the table feedback is damaged; restore the catalog", path=catalog.path) from None
+
+
+def remove_feedback(catalog: Catalog, query: str, doc: str, wait: int = WAIT_TO_KEEP) -> int:
+    """Take back all that was said about a document for a query; how many judgements that were.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     catalog = Catalog.create(Path(folder), {})
+    ...     print(remove_feedback(catalog, "préavis", "a"))
+    ...     catalog.close()
+    0
+    """
+    _check_text("query", query, needed=False)
+    _check_text("doc", doc, needed=False)
+    with catalog.writing(wait):
+        if not _has_table(catalog):
+            return 0
+        return catalog.connection.execute("DELETE FROM feedback WHERE query = ? AND doc = ?", (query, doc)).rowcount
+
+
+def forget_feedback(catalog: Catalog) -> None:
+    """Forget every judgement, inside `writing`; see `keep_feedback`."""
+    if _has_table(catalog):
+        catalog.connection.execute("DELETE FROM feedback")
+
+
+def qrels_of(feedback: Sequence[Feedback]) -> tuple[Queries, Qrels]:
+    """Judgements as queries and qrels; of several on one document for one query, the last given counts.
+
+    >>> one = Feedback("préavis", "a", 0, generation=1)
+    >>> queries, qrels = qrels_of([one, Feedback("bail", "b", 1, generation=1), Feedback("préavis", "a", 2, generation=3)])
+    >>> [(query.id, query.text) for query in queries]
+    [('f023ac6fec5d75915', 'préavis'), ('ffa881abf4b4d8eb1', 'bail')]
+    >>> qrels.as_dict()
+    {'f023ac6fec5d75915': {'a': 2}, 'ffa881abf4b4d8eb1': {'b': 1}}
+    """
+    ids = {text: query_id(text) for text in dict.fromkeys(one.query for one in feedback)}
+    last = {(ids[one.query], one.doc): one.grade for one in feedback}
+    queries = Queries.of(Query(id, text) for text, id in ids.items())
+    return queries, Qrels.of((query, doc, grade) for (query, doc), grade in last.items())
+
+
+def query_id(text: str) -> str:
+    """The id of a query that has none: a digest of its text, always the same.
+
+    >>> query_id("préavis")
+    'f023ac6fec5d75915'
+    """
+    return f"f{hashlib.sha256(text.encode('utf-8')).hexdigest()[:16]}"
+
+
+def _row(one: Feedback) -> tuple[Any, ...]:
+    moment = one.moment.astimezone(UTC).isoformat()
+    return one.query, one.doc, one.grade, one.rank, one.profile, moment, one.generation
+
+
+def _of_row(query: str, doc: str, grade: int, rank: int | None, profile: str, moment: str, generation: int) -> Feedback:
+    when = datetime.fromisoformat(moment)
+    return Feedback(query, doc, grade, rank=rank, profile=profile, moment=when, generation=generation)
+
+
+def _has_table(catalog: Catalog) -> bool:
+    return bool(catalog.connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'feedback'").fetchall())
+
+
+def _check_text(name: str, value: object, *, needed: bool) -> None:
+    if not isinstance(value, str) or (needed and not value.strip()):
+        raise DataError(f"feedback: {name} must be a text{' that says something' if needed else ''}, got {value!r}")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(f"feedback: {name} holds half a character at position {error.start} and cannot be kept") from None
+
+
+def _check_number(name: str, value: object, lowest: int, expected: str) -> None:
+    if type(value) is not int or not lowest <= value <= _HIGHEST:
+        raise DataError(f"feedback: {name} must be {expected}, got {value!r}")

@@ -1,0 +1,56 @@
+"""Documents as cards: what a list shows of them, read without their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lexfuse.data.document import Document
+from lexfuse.service.models import Card
+from lexfuse.service.opened import Opened
+
+
+def facts_of(document: Document) -> dict[str, Any]:
+    """What a card says of a document.
+
+    >>> facts_of(Document("a", number="L1"))["number"]
+    'L1'
+    """
+    return {
+        "id": document.id,
+        "title": document.title,
+        "kind": document.kind.value,
+        "language": document.language,
+        "code": document.code,
+        "number": document.number,
+        "headings": list(document.headings),
+        "court": document.court,
+        "date": document.date,
+        "valid_from": document.valid_from,
+        "valid_to": document.valid_to,
+        "status": document.status.value,
+        "identifiers": list(document.identifiers),
+    }
+
+
+def card_of(document: Document) -> Card:
+    """A document without its text.
+
+    >>> card_of(Document("a", title="Article 1")).title
+    'Article 1'
+    """
+    return Card(**facts_of(document))
+
+
+def cards_of(opened: Opened, ids: Sequence[str]) -> dict[str, Card]:
+    """Cards by id, in this order, without those that are not there.
+
+    >>> import tempfile
+    >>> from lexfuse.encode.sharing import SharedEncoders
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=[Document("a")]) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         list(cards_of(Opened("law", snapshot, {}, SharedEncoders()), ["z", "a"]))
+    ['a']
+    """
+    return {document.id: card_of(document) for document in opened.snapshot.heads(ids)}

@@ -1,0 +1,123 @@
+"""A document to be read: its paragraphs with anchors, what it cites and what cites it, and what stands around it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lexfuse.data.document import Document
+from lexfuse.index.rows import row_of
+from lexfuse.rerank.layout import Layout
+from lexfuse.service.cards import cards_of, facts_of
+from lexfuse.service.citing import cited_of
+from lexfuse.service.library import Library
+from lexfuse.service.models import Card, Cited, DocumentAnswer, TextParagraph, WholeDocument
+from lexfuse.service.neighbouring import citing_documents, neighbours, versions
+from lexfuse.service.opened import Opened
+
+CITED_BY_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAsk:
+    """A document by its id.
+
+    >>> DocumentAsk("LEGIARTI000006901112").index
+    ''
+    """
+
+    id: str
+    index: str = ""
+
+
+def document(library: Library, ask: DocumentAsk) -> DocumentAnswer:
+    """A document with its paragraphs and everything around it; `NotFoundError` if the index does not have it.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> from lexfuse.service.library import IndexPlace
+    >>> articles = [Document(f"a{n}", number=f"L{n}", code="Code du travail", text="Voir l'article L. 1.") for n in (1, 2)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Index.create(f"{folder}/law", documents=articles).close()
+    ...     with Library.open([IndexPlace.of(f"{folder}/law")]) as library:
+    ...         found = document(library, DocumentAsk("a2")).document
+    >>> found.previous.id, found.next, [(one.anchor, one.citations[0].documents[0].id) for one in found.paragraphs]
+    ('a1', None, [('s1', 'a1')])
+    """
+    with library.shelf(ask.index).lease() as opened:
+        found = opened.snapshot.document(ask.id)
+        return DocumentAnswer(index=opened.name, generation=opened.generation, document=_whole(opened, found))
+
+
+def etag_of(document: Document) -> str:
+    """A digest of everything that a document says; it changes if and only if the document does.
+
+    >>> etag_of(Document("a", text="la loi")) == etag_of(Document("a", text="la Loi"))
+    False
+    """
+    return hashlib.sha256(repr(row_of(document)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def text_paragraphs(text: str, citations: Sequence[Cited] = ()) -> list[TextParagraph]:
+    r"""The paragraphs of a text with the citations that begin in them, whose spans then count from the paragraph's beginning.
+
+    A paragraph that the text numbers has the anchor ``p64``; the others are counted: ``s1``, ``s2`` …
+
+    >>> [(one.anchor, one.text) for one in text_paragraphs("Facts\n\n1. The lease.\n\nIt ended.\n\n2. Held.")]
+    [('s1', 'Facts'), ('p1', '1. The lease.'), ('s2', 'It ended.'), ('p2', '2. Held.')]
+    """
+    found: list[TextParagraph] = []
+    number, unnumbered = None, 0
+    for paragraph in Layout(text).paragraphs:
+        begins = paragraph.number != number  # what follows a number keeps it until the next
+        number = paragraph.number
+        start = paragraph.start + len(text[paragraph.start : paragraph.end]) - len(text[paragraph.start : paragraph.end].lstrip())
+        if start >= paragraph.end:
+            continue
+        unnumbered += not begins or number is None
+        found.append(
+            TextParagraph(
+                anchor=f"p{number}" if begins and number is not None else f"s{unnumbered}",
+                number=number if begins else None,
+                span=(start, paragraph.end),
+                text=text[start : paragraph.end],
+                citations=[_inside(one, start, paragraph.end) for one in citations if start <= one.span[0] < paragraph.end],
+            )
+        )
+    return found
+
+
+def _inside(cited: Cited, start: int, end: int) -> Cited:
+    """A citation as a part of the paragraph that it begins in; what of it stands in the next is cut off."""
+    first, last = cited.span[0] - start, min(cited.span[1], end) - start
+    return cited.model_copy(update={"span": (first, last), "text": cited.text[: last - first]})
+
+
+def _whole(opened: Opened, found: Document) -> WholeDocument:
+    snapshot = opened.snapshot
+    citations = cited_of(opened, found.text, opened.citations.cited(found.text, own_code=found.code), own=found.id)
+    before, after = neighbours(opened, found)
+    citing = [snapshot.ids[one] for one in citing_documents(opened, snapshot.ids.ordinal(found.id))]
+    other = [snapshot.ids[one] for one in versions(opened, found)]
+    beside = [None if one is None else snapshot.ids[one] for one in (before, after)]
+    cited = [id for id in found.citations if id != found.id]
+    cards = cards_of(opened, [*cited, *citing[:CITED_BY_LISTED], *other, *filter(None, beside)])
+    previous, following = (cards[id] if id else None for id in beside)
+    return WholeDocument(
+        **facts_of(found),
+        text=found.text,
+        extra=dict(found.extra),
+        etag=etag_of(found),
+        paragraphs=text_paragraphs(found.text, citations),
+        cites=_listed(cards, cited),
+        cited_by=_listed(cards, citing[:CITED_BY_LISTED]),
+        cited_by_count=len(citing),
+        previous=previous,
+        next=following,
+        versions=_listed(cards, other),
+    )
+
+
+def _listed(cards: dict[str, Card], ids: Sequence[str]) -> list[Card]:
+    return [cards[id] for id in dict.fromkeys(ids) if id in cards]

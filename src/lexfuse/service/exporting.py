@@ -1,0 +1,232 @@
+"""Results and judgements as files that other programs read: tables, TREC files, bibliographies.
+
+Every format has its own dangers, and each is met where the format is written: a spreadsheet runs a cell that begins like a
+formula, BibTeX reads commands in a text, and a line break would begin a new field or a new line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lexfuse.data.judgements import qrels_lines
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.run import Run
+from lexfuse.data.trec import run_blocks
+from lexfuse.index.feedback import query_id
+from lexfuse.service.models import Judgements, Result, SearchPage
+from lexfuse.text.citations import find
+
+
+class ResultFormat(StrEnum):
+    """How results can be had.
+
+    >>> ResultFormat("bibtex")
+    <ResultFormat.BIBTEX: 'bibtex'>
+    """
+
+    CSV = "csv"
+    JSON = "json"
+    TREC = "trec"
+    BIBTEX = "bibtex"
+    RIS = "ris"
+
+
+class JudgementFormat(StrEnum):
+    """How judgements can be had.
+
+    >>> JudgementFormat("qrels")
+    <JudgementFormat.QRELS: 'qrels'>
+    """
+
+    QRELS = "qrels"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file to be handed out.
+
+    >>> Export("a", "text/plain", "a.txt").name
+    'a.txt'
+    """
+
+    text: str
+    media_type: str
+    name: str
+
+
+def exported(page: SearchPage, wanted: ResultFormat) -> Export:
+    r"""Results as a file; a TREC run calls the question as the judgements on it do.
+
+    >>> from lexfuse.service.models import Mark, Timing
+    >>> result = Result(id="a", rank=1, found="bm25", score=2.5, snippet=Mark(text="…"))
+    >>> page = SearchPage(index="i", generation=1, profile="bm25", query="loi", results=[result], timing=Timing(total=0.0))
+    >>> exported(page, ResultFormat.TREC).text
+    'f61a54dbfaac2e0c5 Q0 a 1 2.5 bm25\n'
+    """
+    if wanted is ResultFormat.CSV:
+        return Export(_csv(page.results), "text/csv; charset=utf-8", "results.csv")
+    if wanted is ResultFormat.TREC:
+        return Export(_trec(page), "text/plain; charset=utf-8", "results.trec")
+    if wanted is ResultFormat.BIBTEX:
+        return Export(_bibtex(page.results), "application/x-bibtex; charset=utf-8", "results.bib")
+    if wanted is ResultFormat.RIS:
+        return Export(_ris(page.results), "application/x-research-info-systems; charset=utf-8", "results.ris")
+    return Export(page.model_dump_json(indent=2) + "\n", "application/json", "results.json")
+
+
+def exported_judgements(judged: Judgements, wanted: JudgementFormat) -> Export:
+    """Judgements as a file; JSON has the questions, qrels only their ids.
+
+    >>> exported_judgements(Judgements(index="i", judgements=[]), JudgementFormat.QRELS).text
+    ''
+    """
+    if wanted is JudgementFormat.JSON:
+        return Export(judged.model_dump_json(indent=2) + "\n", "application/json", "judgements.json")
+    last = {(one.query_id, one.document): one.grade for one in judged.judgements}
+    qrels = Qrels.of((query, doc, grade) for (query, doc), grade in last.items())
+    return Export(b"".join(qrels_lines(qrels)).decode(), "text/plain; charset=utf-8", "judgements.qrels")
+
+
+COLUMNS = (
+    "rank", "id", "title", "kind", "code", "number", "headings", "court", "date", "valid_from", "valid_to", "status", "language",
+    "identifiers", "found", "score", "passage",
+)  # fmt: skip
+
+
+def _csv(results: Sequence[Result]) -> str:
+    """RFC 4180, with the mark by which spreadsheets know UTF-8."""
+    out = io.StringIO(newline="")
+    out.write("\ufeff")
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for result in results:
+        writer.writerow([_cell(result, column) for column in COLUMNS])
+    return out.getvalue()
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def _cell(result: Result, column: str) -> str | int | float:
+    value = result.snippet.text if column == "passage" else getattr(result, column)
+    if isinstance(value, int | float):
+        return value
+    text = " > ".join(value) if column == "headings" else "; ".join(value) if isinstance(value, list) else str(value or "")
+    text = text.replace("\x00", "")
+    # A spreadsheet would compute it; the apostrophe says that it is text.
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+
+
+def _trec(page: SearchPage) -> str:
+    """A run in the order of the page: its own scores, or the reciprocal ranks where these do not descend in that order.
+
+    They do not where documents that the question cites come first, and where results are sorted by date.
+    """
+    query, scores = query_id(page.query), {result.id: result.score for result in page.results}
+    tag = "-".join(page.profile.split()) or "lexfuse"
+    run = Run.of(tag, {query: scores})
+    if [hit.doc for hit in run.hits(query)] != list(scores):
+        run = Run.of(tag, {query: {result.id: 1.0 / result.rank for result in page.results}})
+    return b"".join(run_blocks(run)).decode()
+
+
+_BIBTEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def _bibtex(results: Sequence[Result]) -> str:
+    keys = _keys(results)
+    return "\n".join(_entry(result, key) for result, key in zip(results, keys, strict=True))
+
+
+def _keys(results: Sequence[Result]) -> list[str]:
+    """A key for every entry: its id in the letters that BibTeX allows, with a number where two would be the same."""
+    keys: list[str] = []
+    for result in results:
+        key = re.sub(r"[^A-Za-z0-9:./+-]+", "-", _folded(result.id)).strip("-") or "document"
+        same, number = key, 2
+        while same.lower() in (one.lower() for one in keys):  # BibTeX does not tell capitals from small letters
+            same, number = f"{key}-{number}", number + 1
+        keys.append(same)
+    return keys
+
+
+def _folded(text: str) -> str:
+    """The text with accents taken off."""
+    return "".join(mark for mark in unicodedata.normalize("NFKD", text) if not unicodedata.combining(mark))
+
+
+def _entry(result: Result, key: str) -> str:
+    fields = {
+        "title": result.title or result.id,
+        "author": result.court,
+        "year": str(result.date.year) if result.date else "",
+        "date": result.date.isoformat() if result.date else "",
+        "howpublished": ", ".join(part for part in (result.code, result.number) if part),
+        "number": _case_number(result),
+        "note": "; ".join(part for part in (*result.identifiers, _validity(result), result.status) if part),
+        "language": result.language,
+    }
+    lines = [f"  {name} = {{{_in_bibtex(value, whole=name in ('title', 'author'))}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@misc{{{key},", *lines, "}", ""])
+
+
+def _in_bibtex(text: str, *, whole: bool) -> str:
+    """Text without commands; `whole` keeps its capitals, and a court that has " and " in its name one author."""
+    escaped = "".join(_BIBTEX.get(mark, mark) for mark in _line(text))
+    return f"{{{escaped}}}" if whole else escaped
+
+
+_TYPES = {"statute": "STAT", "decision": "CASE", "paragraph": "CASE"}
+
+
+def _ris(results: Sequence[Result]) -> str:
+    return "".join(f"{tag}  - {_line(value)}\r\n" for result in results for tag, value in _tags(result))
+
+
+def _tags(result: Result) -> Iterator[tuple[str, str]]:
+    yield "TY", _TYPES.get(result.kind, "GEN")
+    fields = (
+        ("TI", result.title or result.id),
+        ("T2", result.code),
+        ("SE", result.number),
+        ("AU" if result.kind == "other" else "PB", result.court),
+        ("PY", str(result.date.year) if result.date else ""),
+        ("DA", result.date.isoformat().replace("-", "/") if result.date else ""),
+        ("M1", _case_number(result)),
+        ("AB", result.snippet.text),
+        ("LA", result.language),
+        ("AN", result.id),
+        ("N1", "; ".join(part for part in (_validity(result), result.status) if part)),
+    )
+    yield from ((tag, value) for tag, value in fields if value)
+    yield from (("KW", heading) for heading in result.headings if heading)
+    yield from (("C1", identifier) for identifier in result.identifiers if identifier)
+    yield "ER", ""
+
+
+def _case_number(result: Result) -> str:
+    """The identifier of a decision by which a lawyer knows it, the first that is a citation."""
+    if result.kind not in ("decision", "paragraph"):
+        return ""
+    return next((identifier for identifier in result.identifiers if find(identifier)), "")
+
+
+def _validity(result: Result) -> str:
+    ends = (result.valid_from, result.valid_to)
+    return f"{'/'.join(day.isoformat() if day else '..' for day in ends)}" if any(ends) else ""
+
+
+def _line(text: str) -> str:
+    """The text on one line, without control characters; spaces that do not break stay."""
+    plain = "".join(" " if unicodedata.category(mark) in ("Cc", "Zl", "Zp") else mark for mark in text)
+    return re.sub(" +", " ", plain).strip()

@@ -1,0 +1,87 @@
+"""Judgements: which results answer a question, kept with the index, to evaluate and to tune by.
+
+A judgement keeps the text of its question. Nothing else of the service does, unless the log is told to.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lexfuse.index.feedback import Feedback, query_id
+from lexfuse.index.index import Index
+from lexfuse.service.library import Library
+from lexfuse.service.models import Judgement, Judgements
+
+HIGHEST = 10  # grade
+
+
+class JudgementIn(BaseModel):
+    """What somebody says about a document for a question.
+
+    >>> JudgementIn(query="préavis", document="a", grade=1).rank
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    query: str = Field(min_length=1, max_length=20_000, description="The question.", examples=["durée du préavis"])
+    document: str = Field(min_length=1, max_length=500, description="The id of the document.", examples=["LEGIARTI000006901112"])
+    grade: int = Field(ge=0, le=HIGHEST, description="0 for not relevant, 1 for relevant, more for better answers.", examples=[1])
+    rank: int | None = Field(None, ge=1, le=1_000_000, description="Where it stood among the results, if it did.", examples=[3])
+    profile: str = Field("", max_length=200, description="The profile that ranked the results.", examples=["hybrid"])
+    index: str = Field("", max_length=100, description="The index; the first one if not given.")
+    generation: int | None = Field(
+        None, ge=0, le=2**31 - 1, description="The version that was searched; the newest if not given.", examples=[4]
+    )
+
+
+def judge(library: Library, given: JudgementIn) -> Judgement:
+    """Keep a judgement; `NotFoundError` if the index does not have the document.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.service.library import IndexPlace
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Index.create(f"{folder}/law", documents=[Document("a")]).close()
+    ...     with Library.open([IndexPlace.of(f"{folder}/law")]) as library:
+    ...         _ = judge(library, JudgementIn(query="préavis", document="a", grade=1))
+    ...         [(one.query, one.grade) for one in judgements(library).judgements]
+    [('préavis', 1)]
+    """
+    shelf = library.shelf(given.index)
+    generation = shelf.generation if given.generation is None else given.generation
+    kept = Feedback(given.query, given.document, given.grade, rank=given.rank, profile=given.profile, generation=generation)
+    with Index(shelf.folder) as index:
+        index.keep_feedback(kept)
+    return _judgement(kept)
+
+
+def judged(library: Library, query: str, index: str = "") -> dict[str, int]:
+    """The grades of documents for one question, the last given of each."""
+    with Index(library.shelf(index).folder) as folder:
+        return {one.doc: one.grade for one in folder.feedback(query)}
+
+
+def take_back(library: Library, query: str, document: str, index: str = "") -> int:
+    """Take back what was said about a document for a question; how many judgements that were."""
+    with Index(library.shelf(index).folder) as folder:
+        return folder.remove_feedback(query, document)
+
+
+def judgements(library: Library, index: str = "") -> Judgements:
+    """Every judgement on an index, in the order in which they were given."""
+    shelf = library.shelf(index)
+    with Index(shelf.folder) as folder:
+        return Judgements(index=shelf.name, judgements=[_judgement(one) for one in folder.feedback()])
+
+
+def _judgement(one: Feedback) -> Judgement:
+    return Judgement(
+        query=one.query,
+        query_id=query_id(one.query),
+        document=one.doc,
+        grade=one.grade,
+        rank=one.rank,
+        profile=one.profile,
+        moment=one.moment,
+        generation=one.generation,
+    )

@@ -1,0 +1,238 @@
+"""The indexes that a service offers, each in its newest version; a newer one takes over without disturbing who reads.
+
+Whoever reads takes a lease on one version and sees it unchanged. Versions that were replaced are kept for a while, so that the
+next pages of a ranking can be had from where the first one came from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+
+from lexfuse.data.queries import Queries, Query
+from lexfuse.encode.sharing import SharedEncoders, sharing
+from lexfuse.errors import ConfigError, GoneError, LexFuseError, NotFoundError
+from lexfuse.index.catalog import Catalog
+from lexfuse.index.index import Index
+from lexfuse.index.snapshot import open_snapshot
+from lexfuse.profile import Profile
+from lexfuse.service.offering import read_profiles
+from lexfuse.service.opened import Opened
+
+WARM_QUESTION = "article 1"  # words, and a citation
+KEPT = 8  # versions, the newest included
+KEPT_SECONDS = 600.0  # a version that was replaced
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlace:
+    """Where an index is, and what it is called.
+
+    >>> IndexPlace.of("data/french-labour-law.index").title
+    'French labour law'
+    """
+
+    name: str
+    folder: Path
+    title: str
+
+    @classmethod
+    def of(cls, folder: str | Path) -> IndexPlace:
+        """An index called as its folder."""
+        path = Path(folder)
+        name = path.resolve().name.removesuffix(".index") or "index"
+        title = name.replace("-", " ").replace("_", " ")
+        return cls(name, path, title[:1].upper() + title[1:])
+
+
+class Shelf:
+    """One index: its newest version, and a few older ones.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Index.create(f"{folder}/law.index").close()
+    ...     shelf = Shelf(IndexPlace.of(f"{folder}/law.index"), {}, SharedEncoders())
+    ...     with shelf.lease() as opened:
+    ...         len(opened.snapshot)
+    ...     shelf.close()
+    0
+    """
+
+    def __init__(self, place: IndexPlace, profiles: Mapping[str, Profile], encoders: SharedEncoders, *, kept: int = KEPT) -> None:
+        """Open the newest version."""
+        self.name, self.title, self.folder = place.name, place.title, place.folder
+        self._profiles, self._encoders, self._kept = profiles, encoders, kept
+        self._lock = Lock()  # held for moments
+        self._refreshing = Lock()
+        self._writing = Lock()
+        self._versions: list[_Version] = [_Version(self._open())]
+
+    @property
+    def generation(self) -> int:
+        """The number of the newest version that is open."""
+        return self._versions[-1].opened.generation
+
+    @contextmanager
+    def lease(self, generation: int | None = None) -> Iterator[Opened]:
+        """The newest version, or the one of a number, as long as it is needed; `GoneError` if that is not kept any more."""
+        with self._lock:
+            version = self._version(generation)
+            version.leases += 1
+        try:
+            yield version.opened
+        finally:
+            with self._lock:
+                version.leases -= 1
+            self._forget()
+
+    def refresh(self) -> bool:
+        """Open a newer version, if there is one; whoever reads an older one goes on with it."""
+        with self._refreshing:
+            catalog = Catalog.open(self.folder)
+            try:
+                newer = bool(catalog.meta("generation") != self.generation)
+            finally:
+                catalog.close()
+            if newer:
+                version = _Version(self._open())
+                with self._lock:
+                    self._versions[-1].replaced = time.monotonic()
+                    self._versions.append(version)
+        self._forget()
+        return newer
+
+    @contextmanager
+    def writing(self) -> Iterator[Index]:
+        """The index, to write to; whoever reads after this sees what was written."""
+        with self._writing, sharing(self._encoders):  # what is written is encoded by the models that search
+            with Index(self.folder) as index:
+                yield index
+            self.refresh()
+
+    def close(self) -> None:
+        """Let go of every version."""
+        with self._lock:
+            for version in self._versions:
+                version.opened.close()
+
+    def _open(self) -> Opened:
+        opened = Opened(self.name, open_snapshot(self.folder), self._profiles, self._encoders)
+        try:
+            _ = opened.profiles  # opens their pipelines, and one search fills their tables, so that no reader waits for that
+            with suppress(LexFuseError):  # whoever asks for what cannot be searched is told
+                opened.pipeline().retrieve(Queries.of([Query("q", WARM_QUESTION)]), 1)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    def _version(self, generation: int | None) -> _Version:
+        if generation is None:
+            return self._versions[-1]
+        for version in self._versions:
+            if version.opened.generation == generation:
+                return version
+        raise GoneError(f"the index {self.name!r} has changed since the first page; search again from the first page")
+
+    def _forget(self) -> None:
+        """Close versions that nobody reads, if there are too many or they are too old."""
+        with self._lock:
+            long_ago = time.monotonic() - KEPT_SECONDS
+            older, many = self._versions[:-1], len(self._versions) - self._kept
+            gone = [one for at, one in enumerate(older) if not one.leases and (at < many or one.replaced < long_ago)]
+            self._versions = [one for one in self._versions if one not in gone]
+        for version in gone:
+            version.opened.close()
+
+
+class _Version:
+    """A version, how many read it, and since when there is a newer one."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self.leases = 0
+        self.replaced = float("inf")
+
+
+class Library:
+    """The indexes of a service, by name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Index.create(f"{folder}/law.index").close()
+    ...     with Library.open([IndexPlace.of(f"{folder}/law.index")]) as library:
+    ...         library.names, library.shelf().title
+    (('law',), 'Law')
+    """
+
+    def __init__(self, shelves: Sequence[Shelf]) -> None:
+        """Offer indexes that are open, the first where none is named."""
+        self._shelves = {shelf.name: shelf for shelf in shelves}
+
+    @classmethod
+    def open(cls, places: Sequence[IndexPlace], profiles: Sequence[Path] = (), *, kept: int = KEPT) -> Library:
+        """Open indexes; a profile is offered for those that have its channels, and must fit one of them."""
+        if not places:
+            raise ConfigError("there is no index to serve; name at least one folder")
+        names = [place.name for place in places]
+        if len(set(names)) < len(names):
+            raise ConfigError(f"two indexes have the same name: {', '.join(names)}; give them names of their own")
+        found, encoders, shelves = read_profiles(list(profiles)), SharedEncoders(), list[Shelf]()
+        try:
+            for place in places:
+                shelves.append(Shelf(place, found, encoders, kept=kept))
+            library = cls(shelves)
+            library._check(found)
+        except BaseException:
+            for shelf in shelves:
+                shelf.close()
+            raise
+        return library
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the indexes."""
+        return tuple(self._shelves)
+
+    def shelf(self, name: str = "") -> Shelf:
+        """An index by its name, or the first one; `NotFoundError` lists those there are."""
+        if not name:
+            return next(iter(self._shelves.values()))
+        if name not in self._shelves:
+            raise NotFoundError(f"there is no index {name!r}; there are {', '.join(self._shelves)}")
+        return self._shelves[name]
+
+    def refresh(self) -> list[str]:
+        """Open newer versions where there are some; the names of these indexes."""
+        return [name for name, shelf in self._shelves.items() if shelf.refresh()]
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for shelf in self._shelves.values():
+            shelf.close()
+
+    def __enter__(self) -> Library:
+        """Use as a context that closes."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close."""
+        self.close()
+
+    def _check(self, profiles: Mapping[str, Profile]) -> None:
+        """Refuse a profile that no index can be searched by."""
+        for name in profiles:
+            reasons: dict[str, str] = {}
+            for shelf in self._shelves.values():
+                with shelf.lease() as opened:
+                    card = next(card for card in opened.profiles if card.name == name)
+                if not card.usable:
+                    reasons[shelf.name] = card.reason
+            if len(reasons) == len(self._shelves):
+                told = "; ".join(f"index {index!r}: {reason}" for index, reason in reasons.items())
+                raise ConfigError(f"the profile {name!r} fits no index: {told}")

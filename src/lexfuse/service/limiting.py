@@ -1,0 +1,206 @@
+"""Limits: how often one may ask, how much one may send, and how many are answered at once."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lexfuse.errors import LimitError, OverloadError, TooLargeError
+from lexfuse.service.reaching import free
+from lexfuse.service.refusing import refuse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from lexfuse.service.metrics import ServiceMetrics
+
+MOST_BUCKETS = 20_000  # a few megabytes; the one that was longest unused goes first
+
+
+@dataclass(slots=True)
+class Buckets:
+    """A bucket of tokens for each who asks, filled at a steady rate up to `burst`; each request takes one token.
+
+    Used by one thread, that of the event loop.
+
+    >>> buckets = Buckets(per_minute=60, burst=2, clock=lambda: 0.0)
+    >>> [buckets.wait("a"), buckets.wait("a"), buckets.wait("a"), buckets.wait("b")]
+    [0.0, 0.0, 1.0, 0.0]
+    """
+
+    per_minute: int  # 0 = no limit
+    burst: int
+    clock: Callable[[], float] = time.monotonic
+    most: int = MOST_BUCKETS
+    _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)  # tokens, and when they were counted
+
+    def wait(self, name: str) -> float:
+        """Take a token; 0 if there was one, else the seconds until there is one.
+
+        >>> Buckets(per_minute=0, burst=1).wait("a")
+        0.0
+        """
+        if not self.per_minute:
+            return 0.0
+        now, rate = self.clock(), self.per_minute / 60
+        tokens, counted = self._buckets.pop(name, (float(self.burst), now))
+        tokens = min(float(self.burst), tokens + (now - counted) * rate)
+        taken = tokens >= 1
+        self._buckets[name] = (tokens - 1 if taken else tokens, now)
+        if len(self._buckets) > self.most:
+            self._buckets.popitem(last=False)
+        return 0.0 if taken else (1 - tokens) / rate
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def take(self, name: str) -> None:
+        """Take a token, or refuse with the seconds to wait.
+
+        >>> buckets = Buckets(per_minute=60, burst=1, clock=lambda: 0.0)
+        >>> buckets.take("a")
+        >>> buckets.take("a")
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.LimitError: 60 requests a minute are allowed, 1 at once; try again in 1 s
+        """
+        if waiting := self.wait(name):
+            seconds = max(1, math.ceil(waiting))
+            reason = f"{self.per_minute} requests a minute are allowed, {self.burst} at once; try again in {seconds} s"
+            raise LimitError(reason, retry_after=seconds)
+
+
+def neighbourhood(address: str) -> str:
+    """Whose bucket an address takes from: its own, or that of its /64 network, all of which one IPv6 client has.
+
+    >>> neighbourhood("192.0.2.7"), neighbourhood("2001:db8::1:2"), neighbourhood("::ffff:192.0.2.7"), neighbourhood("?")
+    ('192.0.2.7', '2001:db8::/64', '192.0.2.7', '')
+    """
+    try:
+        parsed = ipaddress.ip_address(address.strip())
+    except ValueError:
+        return ""
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.ip_network((int(parsed), 64), strict=False))
+
+
+class InFlightLimit:
+    """Answers so many requests at once, and refuses the others at once: waiting longer would help nobody.
+
+    >>> InFlightLimit(app=None, most=2).running
+    0
+    """
+
+    def __init__(self, app: ASGIApp, most: int, metrics: ServiceMetrics | None = None) -> None:
+        """Let at most so many through."""
+        self.app = app
+        self.most = most
+        self.metrics = metrics
+        self.running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse; health and static files are answered always."""
+        if scope["type"] != "http" or free(scope):
+            await self.app(scope, receive, send)
+            return
+        if self.running >= self.most:
+            if self.metrics:
+                self.metrics.refused.labels("overload").inc()
+            reason = f"{self.running} requests are being answered, which is the limit; try again in a second"
+            await refuse(OverloadError(reason, retry_after=1), scope, receive, send)
+            return
+        self.running += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.running -= 1
+
+
+class BodyLimit:
+    """Refuses a body above the limit: by its declared length, or, where none is declared, as soon as too much has come.
+
+    One that does not come to its end in time is refused too: it would hold one of the places that there are.
+
+    >>> BodyLimit(app=None, most=10, seconds=30).most
+    10
+    """
+
+    def __init__(self, app: ASGIApp, most: int, seconds: float, metrics: ServiceMetrics | None = None) -> None:
+        """Let bodies of at most so many bytes through, that come within so many seconds."""
+        self.app = app
+        self.most = most
+        self.seconds = seconds
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"")
+        body = _CountedBody(self.most, self.seconds, receive, send)
+        if declared.isdigit() and int(declared) > self.most:
+            body.refusal = _too_large(self.most)
+        else:
+            try:
+                await self.app(scope, body.receive, body.send)
+            except LimitError as error:
+                if error is not body.refusal:
+                    raise
+        if body.refusal and not body.started:
+            if self.metrics:
+                self.metrics.refused.labels("body").inc()
+            await refuse(body.refusal, scope, receive, send)
+
+
+class _CountedBody:
+    """A body that ends with an error where it is too large or too late; what the application makes of that error is not sent.
+
+    The framework turns an error while a body is read into an answer of its own, "400 could not be parsed", which would
+    tell the caller the wrong thing.
+    """
+
+    def __init__(self, most: int, seconds: float, receive: Receive, send: Send) -> None:
+        self.most = most
+        self.seconds = seconds
+        self.came = 0
+        self.complete = False
+        self.refusal: LimitError | None = None
+        self.started = False
+        self._receive = receive
+        self._send = send
+        self._due = time.monotonic() + seconds
+
+    async def receive(self) -> Message:
+        if self.complete:  # whoever asks now waits for the client to leave, which may take as long as the answer
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), max(0.0, self._due - time.monotonic()))
+        except TimeoutError:
+            self.refusal = OverloadError(f"the body did not come within {self.seconds:g} seconds; send it faster, or less")
+            raise self.refusal from None
+        self.complete = not message.get("more_body", False)
+        self.came += len(message.get("body", b""))
+        if self.came > self.most:
+            self.refusal = _too_large(self.most)
+            raise self.refusal
+        return message
+
+    async def send(self, message: Message) -> None:
+        if self.refusal and not self.started:
+            return
+        self.started = True
+        await self._send(message)
+
+
+def _too_large(most: int) -> TooLargeError:
+    return TooLargeError(f"the body is larger than {most:,} bytes, which is the limit; send less")

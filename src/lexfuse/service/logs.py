@@ -1,0 +1,93 @@
+"""The log: one JSON object a line on standard error, and never a word of what was asked.
+
+Legal questions are confidential, and messages of errors quote what they complain about. So of an error that nobody expected
+the log has its type and where it was raised, not its message, and of other libraries' records the first line alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import sys
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TextIO
+
+import orjson
+
+LOGGER = "lexfuse.service"
+OTHERS = "uvicorn.error"
+
+log = logging.getLogger(LOGGER)
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON; what a caller gives as ``extra={"told": {…}}`` becomes fields of the object.
+
+    >>> record = logging.LogRecord(LOGGER, logging.INFO, "", 0, "request", (), None)
+    >>> record.told = {"status": 200}
+    >>> JsonLines().format(record)
+    '{"time":"...","level":"info","event":"request","status":200}'
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        own = record.name.startswith("lexfuse")
+        message = record.getMessage()
+        line: dict[str, object] = {
+            "time": datetime.datetime.fromtimestamp(record.created, datetime.UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": message if own else message.partition("\n")[0],
+        }
+        if not own:
+            line["from"] = record.name
+        line |= getattr(record, "told", {})
+        if record.exc_info and record.exc_info[1] is not None:
+            line["error"] = record.exc_info[1].__class__.__name__
+            line["trace"] = list(trace_of(record.exc_info[1]))
+        return orjson.dumps(line, default=str).decode()
+
+
+def trace_of(error: BaseException) -> Iterator[str]:
+    """Where an error was raised, and what caused it, innermost last: types, files, lines and functions; no messages.
+
+    >>> try:
+    ...     int("secret")
+    ... except ValueError as error:
+    ...     list(trace_of(error))
+    ['ValueError', '<doctest ...>:2 <module>']
+    """
+    seen: set[int] = set()
+    chain: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        chain.append(current)
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    for one in chain:
+        yield type(one).__name__
+        yield from _frames(one.__traceback__)
+
+
+def _frames(trace: TracebackType | None) -> Iterator[str]:
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        yield f"{code.co_filename}:{trace.tb_lineno} {code.co_name}"
+        trace = trace.tb_next
+
+
+def configure_logs(stream: TextIO | None = None) -> None:
+    """Send everything that the service and its server say to one stream, as lines of JSON.
+
+    >>> configure_logs()  # doctest: +SKIP
+    """
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonLines())
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    for name, level in ((LOGGER, logging.INFO), (OTHERS, logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
+        logger.setLevel(level)
+    logging.getLogger("uvicorn.access").disabled = True  # it writes the whole address, with the question in it

@@ -1,0 +1,56 @@
+"""What an index can be searched by: profiles that were given, those advised for it, and those that its channels make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from lexfuse.errors import ConfigError
+from lexfuse.index.snapshot import Snapshot
+from lexfuse.pipeline import SENTENCES
+from lexfuse.profile import ChannelChoice, PipelineChoice, Profile
+
+HYBRID = "hybrid"
+_ENOUGH = 0.99  # share of the documents that a channel must hold to be offered: the rest may be on its way
+_SECOND = ("dense", "splade", "colbert", "static")  # what the hybrid fuses with words, the first that is there
+
+
+def offered(snapshot: Snapshot, given: Mapping[str, Profile]) -> dict[str, Profile]:
+    """Profiles by name, the default first: those given, then words with vectors, words alone, and each channel alone.
+
+    >>> import tempfile
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     list(offered(snapshot, {}))
+    ['bm25']
+    """
+    channels = [name for name in snapshot.channels if name.split("-")[0] != SENTENCES and _holds_enough(snapshot, name)]
+    second = sorted((name for name in channels if name in _SECOND), key=_SECOND.index)[:1]
+    own = {HYBRID: _fused("bm25", *second)} if second else {}
+    own |= {name: _fused(name) for name in ("bm25", *channels)}
+    return {**given, **{name: profile for name, profile in own.items() if name not in given}}
+
+
+def read_profiles(files: list[Path]) -> dict[str, Profile]:
+    """Profiles from files, by their own names or those of the files; two of one name are refused.
+
+    >>> read_profiles([])
+    {}
+    """
+    found: dict[str, Profile] = {}
+    for file in files:
+        profile = Profile.read(file)
+        name = profile.name or file.stem
+        if name in found:
+            raise ConfigError(f"{file}: there is a profile {name!r} already; give one of them another name")
+        found[name] = profile
+    return found
+
+
+def _fused(*channels: str) -> Profile:
+    return Profile(PipelineChoice(tuple(map(ChannelChoice, channels))))
+
+
+def _holds_enough(snapshot: Snapshot, channel: str) -> bool:
+    held = snapshot.channel_numbering(channel).raw >= 0
+    return bool(len(held)) and float(held.mean()) >= _ENOUGH

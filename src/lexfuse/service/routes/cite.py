@@ -1,0 +1,57 @@
+"""``/v1/cite``: the citations of a text, and the documents that they mean."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from lexfuse.service.citing import CiteAsk, cite
+from lexfuse.service.models import Resolved
+from lexfuse.service.routes.parameters import IndexName, answered, checked_question, service_of
+
+router = APIRouter(prefix="/v1", tags=["citations"])
+
+_CODE: dict[str, Any] = {
+    "max_length": 500,
+    "description": "The code that the text is part of, if it is.",
+    "examples": ["Code du travail"],
+}
+
+
+class CiteIn(BaseModel):
+    """A text of any length.
+
+    >>> CiteIn(text="article L. 1237-19").index
+    ''
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str = Field(
+        min_length=1, description="A citation, or a whole text.", examples=["article L. 1237-19 du code du travail"]
+    )
+    index: str = Field("", max_length=100, description="The index; the first one if not given.")
+    code: Annotated[str, Field(**_CODE)] = ""
+
+
+@router.get("/cite", response_model=Resolved, summary="Resolve a citation")
+async def cited(
+    request: Request,
+    text: Annotated[str, Query(min_length=1, description="A citation, or a text.", examples=["C-60/22, paragraph 64"])],
+    index: IndexName = "",
+    code: Annotated[str, Query(**_CODE)] = "",
+) -> Response:
+    """Every citation of a text, in whatever spelling, with the documents of the index that it means."""
+    service = service_of(request)
+    ask = CiteAsk(checked_question(service, text), index, code)
+    return answered(await service.run(cite, service.library, ask))
+
+
+@router.post("/cite", response_model=Resolved, summary="Resolve the citations of a whole text")
+async def cited_by_body(request: Request, body: CiteIn) -> Response:
+    """The same for a text of any length."""
+    service = service_of(request)
+    return answered(await service.run(cite, service.library, CiteAsk(body.text, body.index, body.code)))

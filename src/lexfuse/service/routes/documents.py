@@ -1,0 +1,64 @@
+"""``/v1/documents``: documents to be read, written and deleted."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request
+from starlette.responses import Response
+
+from lexfuse.service.access import require
+from lexfuse.service.changing import DocumentIn, delete_document, put_document
+from lexfuse.service.documents import DocumentAsk, document
+from lexfuse.service.keys import Scope
+from lexfuse.service.models import Change, DocumentAnswer, Written
+from lexfuse.service.preconditions import Precondition
+from lexfuse.service.routes.parameters import DocumentName, IndexName, answered, service_of
+
+router = APIRouter(prefix="/v1", tags=["documents"])
+
+_TAG = {"description": "Tells one state of the document from another.", "schema": {"type": "string"}}
+_ETAG: dict[str, Any] = {"headers": {"ETag": _TAG}}
+
+IfMatch = Annotated[
+    str | None, Header(max_length=2000, description="Only if the document still has this etag.", examples=['"3f2a"'])
+]
+IfNoneMatch = Annotated[str | None, Header(max_length=2000, description="* : only if there is no such document.", examples=["*"])]
+
+
+@router.get("/documents/{document_id:path}", response_model=DocumentAnswer, summary="Read a document", responses={200: _ETAG})
+async def read(request: Request, document_id: DocumentName, index: IndexName = "") -> Response:
+    """A document with its paragraphs, what it cites and what cites it, its neighbours and other versions."""
+    service = service_of(request)
+    found = await service.run(document, service.library, DocumentAsk(document_id, index))
+    return answered(found, headers={"ETag": f'"{found.document.etag}"'})
+
+
+@router.put(
+    "/documents/{document_id:path}",
+    response_model=Written,
+    summary="Write a document",
+    responses={200: _ETAG, 201: {"model": Written, "description": "The document is new.", **_ETAG}},
+)
+async def put(
+    request: Request,
+    document_id: DocumentName,
+    body: DocumentIn,
+    index: IndexName = "",
+    if_match: IfMatch = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Create or replace a document; it is found by the next question. A key that allows to write is needed."""
+    require(request, Scope.WRITE)
+    service, precondition = service_of(request), Precondition.parse(if_match, if_none_match)
+    done = await service.run(put_document, service.library, document_id, body, index=index, precondition=precondition)
+    return answered(done, 201 if done.change is Change.CREATED else 200, {"ETag": f'"{done.etag}"'})
+
+
+@router.delete("/documents/{document_id:path}", response_model=Written, summary="Delete a document")
+async def delete(request: Request, document_id: DocumentName, index: IndexName = "", if_match: IfMatch = None) -> Response:
+    """Delete a document; it is not found by the next question. A key that allows to write is needed."""
+    require(request, Scope.WRITE)
+    service, precondition = service_of(request), Precondition.parse(if_match, None)
+    done = await service.run(delete_document, service.library, document_id, index=index, precondition=precondition)
+    return answered(done)

@@ -1,0 +1,46 @@
+"""``/v1/explain``: why a document stands where it stands for a question, or why it is not found."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from lexfuse.service.explaining import ExplainAsk, explain
+from lexfuse.service.models import Explained
+from lexfuse.service.routes.parameters import (
+    AsOf,
+    Filters,
+    IndexName,
+    Language,
+    ProfileName,
+    Question,
+    answered,
+    checked_question,
+    day_text,
+    service_of,
+)
+
+router = APIRouter(prefix="/v1", tags=["search"])
+
+
+@router.get("/explain/{document:path}", response_model=Explained, summary="Why, or why not")
+async def explained(
+    request: Request,
+    document: Annotated[
+        str,
+        Path(min_length=1, max_length=2000, description="The id of a document, or a citation of it.", examples=["L. 1237-19"]),
+    ],
+    q: Question,
+    index: IndexName = "",
+    profile: ProfileName = "",
+    filter: Filters = None,
+    as_of: AsOf = None,
+    language: Language = "",
+) -> Response:
+    """What every source says about a document, found or not: score, rank, normalised value, weight and contribution."""
+    service = service_of(request)
+    question = checked_question(service, q)
+    ask = ExplainAsk(question, document, index, profile, tuple(filter or ()), day_text(as_of), language)
+    return answered(await service.run(explain, service.library, ask))

@@ -1,0 +1,43 @@
+"""``/v1/feedback``: judgements on results, given and had.
+
+Both need a key that allows to write: a judgement is kept with the index, and holds the text of somebody's question.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from lexfuse.service.access import require
+from lexfuse.service.exporting import JudgementFormat, exported_judgements
+from lexfuse.service.judging import JudgementIn, judge, judgements
+from lexfuse.service.keys import Scope
+from lexfuse.service.models import Judgement, Judgements
+from lexfuse.service.routes.parameters import IndexName, answered, handed_out, service_of
+
+router = APIRouter(prefix="/v1", tags=["feedback"])
+
+_QRELS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+
+
+@router.post("/feedback", response_model=Judgement, status_code=201, summary="Judge a result")
+async def judged(request: Request, body: JudgementIn) -> Response:
+    """Keep how well a document answers a question. A key that allows to write is needed."""
+    require(request, Scope.WRITE)
+    service = service_of(request)
+    return answered(await service.run(judge, service.library, body), 201)
+
+
+@router.get("/feedback", response_model=Judgements, summary="All judgements", responses=_QRELS)
+async def every(
+    request: Request,
+    index: IndexName = "",
+    format: Annotated[JudgementFormat, Query(description="As JSON, or as TREC qrels.")] = JudgementFormat.JSON,
+) -> Response:
+    """Every judgement on an index, with its question. A key that allows to write is needed."""
+    require(request, Scope.WRITE)
+    service = service_of(request)
+    found = await service.run(judgements, service.library, index)
+    return answered(found) if format is JudgementFormat.JSON else handed_out(exported_judgements(found, format))

@@ -1,0 +1,140 @@
+"""``/v1/similar``: documents like a whole document, given as text, as a file, or by its id."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import Field
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from lexfuse.data.report import Report
+from lexfuse.data.textfiles import text_of
+from lexfuse.errors import ConfigError
+from lexfuse.service.library import Library
+from lexfuse.service.models import SimilarPage
+from lexfuse.service.resembling import SimilarAsk, similar, similar_terms
+from lexfuse.service.routes.parameters import Asking, answered, day_text, service_of, validated
+from lexfuse.service.searching import MOST_RESULTS
+from lexfuse.text.kli import TermWeight
+
+router = APIRouter(prefix="/v1", tags=["search"])
+
+Word = Annotated[str, Field(min_length=1, max_length=200)]
+_WORDS = "each word or word=weight"
+_LISTS = ("filters", "terms", "added", "dropped")
+_MOST_FIELDS = 1000
+
+
+class SimilarIn(Asking):
+    """A whole document as the query.
+
+    >>> SimilarIn(document="62022CJ0060").exclude_self
+    True
+    """
+
+    text: str = Field(
+        "", description="The whole text; or give document.", examples=["The tenant held over after the lease ended."]
+    )
+    document: str = Field("", max_length=2000, description="The id of a document of the index; or give text.")
+    k: int = Field(10, ge=1, le=MOST_RESULTS, description="How many results.")
+    amount: float | None = Field(
+        None,
+        gt=0,
+        le=100_000,
+        description="Of terms: up to 1 a share of them, above a number; a tenth if not given.",
+        examples=[0.1],
+    )
+    weight: Literal["once", "count", "kli"] = Field("once", description="What each term counts: once, as it occurs, or its KLI.")
+    terms: list[Word] = Field([], max_length=1000, description=f"Search by these alone, {_WORDS}.", examples=[["estoppel=2"]])
+    added: list[Word] = Field([], max_length=1000, description=f"Search by these too, {_WORDS}.")
+    dropped: list[Word] = Field([], max_length=1000, description="Do not search by these.")
+    terms_only: bool = Field(False, description="Give the terms that would be searched for, and do not search.")
+    exclude_self: bool = Field(True, description="Leave out the document itself: by its id, or by its text.")
+    before: datetime.date | None = Field(None, description="Only documents dated before this day.", examples=["2020-01-01"])
+    before_own_date: bool = Field(False, description="Only documents dated before the one that is given by its id.")
+    mask: bool = Field(False, description="Hide citations of decisions in the query.")
+
+    def ask(self, text: str = "", name: str = "") -> SimilarAsk:
+        """The same as a call takes it; the text of a file that was sent takes the place of none here."""
+        if text and self.text:
+            raise ConfigError("give either a text or a file, not both")
+        return SimilarAsk(
+            text=text or self.text,
+            document=self.document,
+            name=name,
+            index=self.index,
+            profile=self.profile,
+            k=self.k,
+            amount=self.amount,
+            weight=TermWeight(self.weight),
+            terms=tuple(self.terms),
+            added=tuple(self.added),
+            dropped=tuple(self.dropped),
+            exclude_self=self.exclude_self,
+            before=day_text(self.before),
+            before_own_date=self.before_own_date,
+            mask=self.mask,
+            filters=tuple(self.filters),
+            as_of=self.day,
+            language=self.language,
+        )
+
+
+def _with_file(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same fields beside a file."""
+    file = {"type": "string", "format": "binary", "description": "A text, HTML or PDF file."}
+    return schema | {"title": "SimilarForm", "properties": {"file": file, **schema["properties"]}}
+
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": SimilarIn.model_json_schema()},
+            "multipart/form-data": {"schema": _with_file(SimilarIn.model_json_schema())},
+        },
+    }
+}
+
+
+@router.post("/similar", response_model=SimilarPage, summary="Documents like a whole one", openapi_extra=_BODY)
+async def resembling(request: Request) -> Response:
+    """Documents like a whole document, with the terms that were searched for.
+
+    Send JSON with a text or the id of a document, or a form with a file (text, HTML or PDF). Where the index has sentences, every
+    result tells which of its paragraphs met which of the query's.
+    """
+    service = service_of(request)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        async with request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=service.settings.most_body_bytes) as form:
+            file = form.get("file")
+            raw = (await file.read(), file.filename or "file") if isinstance(file, UploadFile) else None
+            body = validated(SimilarIn, _values(form))
+        return answered(await service.run(_of_file, service.library, body, raw))
+    if kind not in ("application/json", ""):
+        raise HTTPException(415, "send application/json, or multipart/form-data with a file")
+    body = validated(SimilarIn, await request.body())
+    return answered(await service.run(_of_file, service.library, body, None))
+
+
+def _of_file(library: Library, body: SimilarIn, file: tuple[bytes, str] | None) -> SimilarPage:
+    """Read the file, if there is one, and search."""
+    report, text, name = Report(), "", ""
+    if file is not None:
+        raw, name = file
+        text = text_of(raw, name, report)
+    ask = body.ask(text, name)
+    page = similar_terms(library, ask) if body.terms_only else similar(library, ask)
+    return page.model_copy(update={"notes": [*report.lines(), *page.notes]})
+
+
+def _values(form: FormData) -> dict[str, Any]:
+    """The fields of a form: those that are lists may come several times; a field that is left empty says nothing."""
+    names = dict.fromkeys(name for name, _ in form.multi_items() if name != "file")
+    values = {name: [one for one in form.getlist(name) if one != ""] for name in names}
+    return {name: some if name in _LISTS else some[-1] for name, some in values.items() if some}

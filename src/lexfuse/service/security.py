@@ -1,0 +1,133 @@
+"""What keeps a reader's browser safe: headers of every answer, and refusal of requests that another site made it send.
+
+HTTPS, and so HSTS, is the matter of the proxy in front.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from lexfuse.errors import ForbiddenError
+from lexfuse.service.access import token_of
+from lexfuse.service.reaching import HEALTH, STATIC, header
+from lexfuse.service.refusing import refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from lexfuse.service.metrics import ServiceMetrics
+
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-content-type-options": "nosniff",
+    # To no other site, so that no question leaves by it. Not no-referrer: browsers then send "Origin: null" with the page's
+    # own forms, and where there is no HTTPS, hence no Sec-Fetch-Site, they could not be told from those of other sites.
+    "referrer-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+NOT_KEPT = "no-store"  # answers have questions in them, and a shared computer's disk is no place for these
+KEPT_FOR_EVER = "public, max-age=31536000, immutable"
+CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+class SecurityHeaders:
+    """Puts the headers on every answer; one that the application has set itself stays.
+
+    >>> SecurityHeaders(app=None).app
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Around an application."""
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, with the headers."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                there = {name for name, _ in message["headers"]}
+                versioned = scope["path"].startswith(STATIC) and message["status"] == 200
+                wanted = HEADERS | {"cache-control": KEPT_FOR_EVER if versioned else NOT_KEPT}
+                added = [(name.encode(), value.encode()) for name, value in wanted.items() if name.encode() not in there]
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+class Doorkeeper:
+    """Refuses requests to a name that is not the service's, and changing ones that another site made a browser send.
+
+    >>> Doorkeeper(app=None, hosts=["law.example"]).hosts
+    ('law.example',)
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str] = (), metrics: ServiceMetrics | None = None) -> None:
+        """Around an application that goes by these names; none = any name."""
+        self.app = app
+        self.hosts = tuple(host.lower() for host in hosts)
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse."""
+        if scope["type"] == "http":
+            reason, told = self._refusal(scope)
+            if reason:
+                if self.metrics:
+                    self.metrics.refused.labels(reason).inc()
+                await refuse(ForbiddenError(told), scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> tuple[str, str]:
+        host = header(scope, "host").lower()
+        if self.hosts and scope["path"] not in HEALTH and not any(goes_by(_name(host), one) for one in self.hosts):
+            return "host", "the service does not go by this name; ask it by one of its allowed_hosts"
+        if scope["method"] in CHANGING and from_elsewhere(scope) and not _has_key(scope):
+            return "origin", "another site sent this; send it from the service's own page, or with a key"
+        return "", ""
+
+
+def goes_by(host: str, allowed: str) -> bool:
+    """Whether a host is an allowed name, or, for one that begins with ``*.``, a name below it.
+
+    >>> goes_by("search.law.example", "*.law.example"), goes_by("law.example", "*.law.example")
+    (True, False)
+    """
+    return host.endswith(allowed[1:]) if allowed.startswith("*.") else host == allowed
+
+
+def from_elsewhere(scope: Scope) -> bool:
+    """Whether a browser sends this on behalf of another site; programs that are no browsers say nothing of it.
+
+    >>> from_elsewhere({"headers": [(b"sec-fetch-site", b"cross-site")]})
+    True
+    >>> from_elsewhere({"headers": [(b"host", b"law.example:8080"), (b"origin", b"http://law.example:8080")]})
+    False
+    """
+    if site := header(scope, "sec-fetch-site"):
+        return site not in ("same-origin", "none")
+    origin = header(scope, "origin")
+    return bool(origin) and urlsplit(origin).netloc.lower() != header(scope, "host").lower()
+
+
+def _has_key(scope: Scope) -> bool:
+    """Whether a key was given on purpose: a browser sends Basic credentials by itself, also for other sites."""
+    return bool(token_of(scope)) and not header(scope, "authorization").lower().startswith("basic ")
+
+
+def _name(host: str) -> str:
+    """A host without its port; an IPv6 address keeps its brackets."""
+    return host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host.partition(":")[0]

@@ -1,0 +1,134 @@
+"""The server: one process that listens, says when it is ready, and ends in order.
+
+One process, because it holds one set of memory maps, encoders and caches, and one version of each index that all readers see;
+more would multiply the memory and could answer two pages of a ranking from two versions. Threads are enough: searching and
+encoding run in compiled code that releases the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from lexfuse.errors import ConfigError
+from lexfuse.service.logs import log
+from lexfuse.service.warming import warm_up
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from lexfuse.service.settings import ServiceSettings
+
+_ENCODED = 12  # characters that one character may become in an address
+_HEADERS = 65_536
+_GRACE = 2.0  # seconds after the bound of running requests
+_ANY = {"0.0.0.0": "localhost", "::": "localhost"}  # noqa: S104 - shown as a name that a browser can open
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that is bound, before anything is loaded: what is wrong with the address is told at once.
+
+    >>> with listening("127.0.0.1", 0) as bound:
+    ...     address(bound, "127.0.0.1")
+    'http://127.0.0.1:...'
+    """
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        bound = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise ConfigError(f"cannot listen on {host!r}: {error.strerror or error}; check host") from None
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(place)
+        bound.listen(socket.SOMAXCONN)  # only now is a port that another listens on refused
+    except OSError as error:
+        bound.close()
+        reason = error.strerror or str(error)
+        raise ConfigError(f"cannot listen on port {port} of {host}: {reason}; choose another port, 0 takes a free one") from None
+    return bound
+
+
+def address(bound: socket.socket, host: str) -> str:
+    """Where a browser finds the service.
+
+    >>> with listening("127.0.0.1", 0) as bound:
+    ...     address(bound, "0.0.0.0").rpartition(":")[0]
+    'http://localhost'
+    """
+    name = _ANY.get(host, host)
+    return f"http://{f'[{name}]' if ':' in name else name}:{bound.getsockname()[1]}"
+
+
+def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: Callable[[str], None]) -> None:
+    """Answer requests until the process is told to end (SIGTERM, Ctrl-C); `ready` is called once with the address.
+
+    >>> serve(app, settings, listening("127.0.0.1", 0), print)  # doctest: +SKIP
+    """
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,  # it would write the whole address, with the question in it
+        server_header=False,
+        proxy_headers=False,  # `client_header` says which one to believe
+        ws="none",
+        lifespan="on",
+        h11_max_incomplete_event_size=_HEADERS + _ENCODED * settings.most_query_characters,  # the longest question fits
+        timeout_graceful_shutdown=math.ceil(settings.shutdown_seconds),
+    )
+    with _quiet_signals():
+        _Server(config, app, settings.shutdown_seconds, lambda: ready(address(bound, settings.host))).run([bound])
+
+
+class _Server(uvicorn.Server):
+    """Warms the indexes up once it listens, so that it can say meanwhile that it is alive; and ends for sure."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, seconds: float, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._app = app
+        self._seconds = seconds
+        self._ready = ready
+        self._warming: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._warming = asyncio.create_task(self._warmed())
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._warming:
+            self._warming.cancel()
+        ending = threading.Timer(self._seconds + _GRACE, _end)
+        ending.daemon = True
+        ending.start()
+        await super().shutdown(sockets)
+        ending.cancel()
+
+    async def _warmed(self) -> None:
+        await asyncio.to_thread(warm_up, self._app.state.service.library)
+        self._app.state.ready = True
+        self._ready()
+
+
+def _end() -> None:
+    """End although a thread still computes an answer that nobody waits for: it only reads, and a write is safe at any moment."""
+    log.warning("ended with requests that were not done in time")
+    os._exit(0)
+
+
+@contextmanager
+def _quiet_signals() -> Iterator[None]:
+    """Being told to end is no failure: the server raises the signals again that it has obeyed, and here they do nothing."""
+    before = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

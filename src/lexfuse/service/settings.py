@@ -1,0 +1,281 @@
+"""The settings of the service: from flags, the environment (``LEXFUSE_SERVE_…``) and a TOML file, in this order of strength.
+
+A name that does not exist is refused wherever it stands, because a misspelt limit that is silently ignored is no limit.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from lexfuse.data.files import decode, read_bytes
+from lexfuse.data.tomltext import to_toml
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.service.library import IndexPlace
+
+PREFIX = "LEXFUSE_SERVE_"
+
+
+class InterfaceLanguage(StrEnum):
+    """The language of the page for readers who have not chosen one, and whose browser asks for neither.
+
+    >>> InterfaceLanguage("fr").name
+    'FRENCH'
+    """
+
+    ENGLISH = "en"
+    FRENCH = "fr"
+
+
+class Origin(StrEnum):
+    """Where the value of a setting comes from.
+
+    >>> list(Origin)[0].value
+    'flag'
+    """
+
+    FLAG = "flag"
+    ENVIRONMENT = "environment"
+    FILE = "file"
+    DEFAULT = "default"
+
+
+class ServedIndex(BaseModel):
+    """An index folder; the name it has in addresses and the title that readers see come from the folder, if not given.
+
+    >>> ServedIndex(folder=Path("law/labour.index"), title="Labour law").place().name
+    'labour'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: Path
+    name: str = Field(default="", pattern=r"^[\w.\-]{0,64}$")
+    title: str = ""
+
+    def place(self) -> IndexPlace:
+        """The same for the library.
+
+        >>> ServedIndex(folder=Path("law/labour.index")).place().title
+        'Labour'
+        """
+        usual = IndexPlace.of(self.folder)
+        return IndexPlace(self.name or usual.name, self.folder, self.title or usual.title)
+
+
+class ServiceSettings(BaseSettings):
+    """Everything that can be set about the service; built directly, it looks neither at files nor at the environment.
+
+    >>> ServiceSettings(port=0).host
+    '127.0.0.1'
+    """
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix=PREFIX)
+
+    indexes: Annotated[tuple[ServedIndex, ...], NoDecode] = ()
+    profiles: Annotated[tuple[Path, ...], NoDecode] = ()
+    host: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=8080, ge=0, le=65535)
+    title: str = "LexFuse"
+    language: InterfaceLanguage = InterfaceLanguage.ENGLISH
+    advice: Annotated[tuple[Path, ...], NoDecode] = ()  # folders of advice reports, for the experiments page
+    keys: Path | None = None  # the file of `lexfuse keys`; without it nobody may write
+    anonymous_read: bool = True
+    requests_per_minute: int = Field(default=600, ge=0)  # of one key, or of one address without a key; 0 = no limit
+    burst: int = Field(default=60, ge=1)  # how many may come at once
+    most_body_bytes: int = Field(default=8_000_000, ge=1)
+    most_query_characters: int = Field(default=20_000, ge=1)  # of a search; a longer text is a document, for /v1/similar
+    timeout_seconds: float = Field(default=30.0, gt=0)
+    workers: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1)  # threads that search
+    most_waiting: int = Field(default=64, ge=0)  # requests that wait for a thread
+    shutdown_seconds: float = Field(default=10.0, ge=0)  # that running requests have to finish
+    reload_seconds: float = Field(default=2.0, ge=0)  # how often a newer version of an index is looked for; 0 = never
+    log_queries: bool = False
+    client_header: str = ""  # in which a proxy in front tells the client's address; no header is believed without it
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()  # names that the service answers to; none = any
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what is given: `load_settings` reads the other sources itself, to know where each value comes from.
+
+        >>> ServiceSettings().port
+        8080
+        """
+        return (init_settings,)
+
+    @field_validator("profiles", "advice", "allowed_hosts", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        """A list, or one text with commas between, as the environment gives it."""
+        return [part for one in value.split(",") if (part := one.strip())] if isinstance(value, str) else value
+
+    @field_validator("indexes", mode="before")
+    @classmethod
+    def _indexes(cls, value: Any) -> Any:
+        """Folders, NAME=FOLDER, or tables with folder, name and title."""
+        listed = cls._listed(value)
+        return [_served(one) for one in listed] if isinstance(listed, list | tuple) else listed
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The settings, and where the value of each comes from.
+
+    >>> LoadedSettings(ServiceSettings(port=0), {"port": Origin.FLAG}).origin("host").value
+    'default'
+    """
+
+    settings: ServiceSettings
+    origins: Mapping[str, Origin]
+
+    def origin(self, name: str) -> Origin:
+        """Where a value comes from.
+
+        >>> LoadedSettings(ServiceSettings(), {}).origin("port").value
+        'default'
+        """
+        return self.origins.get(name, Origin.DEFAULT)
+
+    def text(self) -> str:
+        """The settings as TOML, with where each comes from; the same text is a file for ``--config``.
+
+        No setting is a secret: keys are in a file of their own, which holds only their hashes.
+
+        >>> print(LoadedSettings(ServiceSettings(port=0), {"port": Origin.FLAG}).text())
+        indexes = []                                 # default
+        ...
+        port = 0                                     # flag
+        ...
+        """
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        for name in ServiceSettings.model_fields:
+            value = _plain(getattr(self.settings, name))
+            line = f"# {name} is not set" if value is None else _inline(name, value)
+            yield f"{line:<44} # {self.origin(name).value}"
+
+
+def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> LoadedSettings:
+    """The settings from flags, then the environment, then a file, then the defaults; flags that are None were not given.
+
+    Relative paths in the file count from the folder of the file.
+
+    >>> load_settings({"port": 0}).settings.port
+    0
+    >>> load_settings({"prot": 0})
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: there is no setting 'prot' (flag); there are indexes, profiles, host, port, title, ...
+    """
+    sources = {
+        Origin.FLAG: {name: value for name, value in flags.items() if value is not None},
+        Origin.ENVIRONMENT: _environment(),
+        Origin.FILE: _file(file) if file else {},
+    }
+    values: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    for origin, given in sources.items():
+        for name, value in given.items():
+            if name not in ServiceSettings.model_fields:
+                known = ", ".join(ServiceSettings.model_fields)
+                raise ConfigError(f"there is no setting {name!r} ({_where(name, origin, file)}); there are {known}")
+            if name not in values:
+                values[name], origins[name] = value, origin
+    try:
+        return LoadedSettings(ServiceSettings(**values), origins)
+    except ValidationError as error:
+        raise ConfigError(_told(error, origins, file)) from None
+
+
+def _environment() -> dict[str, Any]:
+    known = EnvSettingsSource(ServiceSettings)()
+    names = (name[len(PREFIX) :].lower() for name in os.environ if name.upper().startswith(PREFIX))
+    return known | {name: None for name in names if name not in known}
+
+
+def _file(path: Path) -> dict[str, Any]:
+    text = decode(read_bytes(path), path=path)
+    try:
+        values = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise DataError(f"not valid TOML: {error}", path=path) from None
+    return {name: _beside(path.parent, name, value) for name, value in values.items()}
+
+
+def _beside(folder: Path, name: str, value: Any) -> Any:
+    """A value of the file with its relative paths counted from the folder of the file."""
+    if name == "indexes" and isinstance(value, list):
+        return [_beside_index(folder, _served(one)) for one in value]
+    if name in ("profiles", "advice") and isinstance(value, list):
+        return [folder / one if isinstance(one, str) else one for one in value]
+    return folder / value if name == "keys" and isinstance(value, str) else value
+
+
+def _beside_index(folder: Path, served: Any) -> Any:
+    if isinstance(served, Mapping) and isinstance(served.get("folder"), str):
+        return {**served, "folder": folder / served["folder"]}
+    return served
+
+
+def _served(value: Any) -> Any:
+    """FOLDER or NAME=FOLDER as a table; what is no text is left for the check."""
+    if isinstance(value, Path):
+        value = str(value)
+    if not isinstance(value, str):
+        return value
+    name, equals, folder = value.partition("=")
+    return {"folder": folder, "name": name} if equals and "/" not in name else {"folder": value}
+
+
+def _where(name: str, origin: Origin, file: Path | None) -> str:
+    if origin is Origin.ENVIRONMENT:
+        return f"{PREFIX}{name.upper()} in the environment"
+    return str(file) if origin is Origin.FILE else origin.value
+
+
+def _told(error: ValidationError, origins: Mapping[str, Origin], file: Path | None) -> str:
+    """What is wrong, setting by setting, with where it was said."""
+    told = []
+    for one in error.errors(include_url=False):
+        name = str(one["loc"][0])
+        inside = ".".join(map(str, one["loc"]))
+        reason = one["msg"].removeprefix("Value error, ")
+        got = "" if one["type"] == "value_error" else f", got {one['input']!r}"
+        told.append(f"{inside} ({_where(name, origins.get(name, Origin.DEFAULT), file)}): {reason}{got}")
+    return "; ".join(told)
+
+
+def _plain(value: Any) -> Any:
+    """A value as TOML has it."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, ServedIndex):
+        place = value.place()
+        return {"folder": str(place.folder), "name": place.name, "title": place.title}
+    if isinstance(value, Path):
+        return str(value)
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _inline(name: str, value: Any) -> str:
+    """One line of TOML, tables and lists of tables in braces, so that a remark can stand at its end."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        tables = (", ".join(to_toml(one).strip().splitlines()) for one in value)
+        return f"{name} = [{', '.join(f'{{ {table} }}' for table in tables)}]"
+    return to_toml({name: value}).strip()

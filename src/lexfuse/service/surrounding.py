@@ -1,0 +1,38 @@
+"""Everything that stands around the application, in its order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lexfuse.service.access import Gate
+from lexfuse.service.following import RequestFollower
+from lexfuse.service.limiting import BodyLimit, InFlightLimit
+from lexfuse.service.security import Doorkeeper, SecurityHeaders
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from lexfuse.service.keys import KeyRing
+    from lexfuse.service.metrics import ServiceMetrics
+    from lexfuse.service.settings import ServiceSettings
+
+
+def surround(app: Starlette, settings: ServiceSettings, keys: KeyRing, metrics: ServiceMetrics) -> None:
+    """Put the layers around an application; it must have a handler of `LexFuseError`, which also answers for them.
+
+    >>> from starlette.applications import Starlette
+    >>> from lexfuse.service.keys import KeyRing
+    >>> from lexfuse.service.metrics import ServiceMetrics
+    >>> from lexfuse.service.settings import ServiceSettings
+    >>> app = Starlette()
+    >>> surround(app, ServiceSettings(), KeyRing(None), ServiceMetrics())
+    >>> [layer.cls.__name__ for layer in app.user_middleware]
+    ['SecurityHeaders', 'RequestFollower', 'Doorkeeper', 'Gate', 'InFlightLimit', 'BodyLimit']
+    """
+    # The innermost first. What costs least refuses first, and nothing is counted, kept or read for those who may not ask.
+    app.add_middleware(BodyLimit, most=settings.most_body_bytes, seconds=settings.timeout_seconds, metrics=metrics)
+    app.add_middleware(InFlightLimit, most=settings.workers + settings.most_waiting, metrics=metrics)
+    app.add_middleware(Gate, settings=settings, keys=keys, metrics=metrics)
+    app.add_middleware(Doorkeeper, hosts=settings.allowed_hosts, metrics=metrics)
+    app.add_middleware(RequestFollower, metrics=metrics, log_queries=settings.log_queries)
+    app.add_middleware(SecurityHeaders)  # around all, so that answers to unexpected errors have them too

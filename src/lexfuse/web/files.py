@@ -1,0 +1,45 @@
+"""The page's own style, scripts and icon: read once, addressed by a hash of them all, so that they may be kept for ever."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from lexfuse.errors import NotFoundError
+
+FOLDER = Path(__file__).parent / "static"
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFiles:
+    """Files by name, and the version that stands in their addresses.
+
+    >>> StaticFiles({"style.css": b""}, "0a1b").url("style.css")
+    '/static/0a1b/style.css'
+    """
+
+    contents: Mapping[str, bytes]
+    version: str
+
+    def url(self, name: str) -> str:
+        """The address of a file."""
+        if name not in self.contents:
+            raise NotFoundError(f"there is no file {name!r} among the page's files; there are {', '.join(sorted(self.contents))}")
+        return f"/static/{self.version}/{name}"
+
+
+@cache
+def static_files() -> StaticFiles:
+    """The files that come with the package. Scripts name each other relatively, so one version holds for all.
+
+    >>> static_files().contents["icon.svg"][:4]
+    b'<svg'
+    """
+    paths = sorted(path for path in FOLDER.iterdir() if path.suffix in TYPES)
+    contents = {path.name: path.read_bytes() for path in paths}
+    everything = b"".join(name.encode() + b"\0" + content + b"\0" for name, content in contents.items())
+    return StaticFiles(contents, hashlib.sha256(everything).hexdigest()[:12])

@@ -1,0 +1,108 @@
+"""Marks in a text: spans that may overlap become segments that do not, each with all that holds for it.
+
+Nothing here writes markup: a segment is a piece of the text and what it is, and the segments' texts joined are the text.
+Spans that reach beyond the text are cut at its ends, empty ones are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lexfuse.service.models import Cited, Mark
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a text.
+
+    >>> Segment("loi", match=True).best
+    False
+    """
+
+    text: str
+    match: bool = False  # a word or citation of the query
+    best: bool = False  # part of the sentence that answers best
+    target: str = ""  # the document that a citation in the text means
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Neighbouring segments that are all part of the best sentence, or all not: one element, marks inside.
+
+    >>> Group(True, (Segment("loi", best=True),)).best
+    True
+    """
+
+    best: bool
+    segments: tuple[Segment, ...]
+
+
+def segments_of(
+    text: str, matches: Sequence[tuple[int, int]] = (), best: tuple[int, int] | None = None, links: Sequence[Cited] = ()
+) -> list[Segment]:
+    """The text in pieces at every place where something begins or ends.
+
+    A citation is a link to the first document that it means; of citations that overlap, the first stands.
+
+    >>> [(piece.text, piece.match, piece.best) for piece in segments_of("Si la loi. Non.", [(6, 9)], (0, 10))]
+    [('Si la ', False, True), ('loi', True, True), ('.', False, True), (' Non.', False, False)]
+    """
+    end = len(text)
+    matches = _within(matches, end)
+    sentence = _within([best] if best else [], end)
+    cited = [(start, stop, link.documents[0].id) for link in links if link.documents for start, stop in _within([link.span], end)]
+    places = sorted({0, end, *(place for span in (*matches, *sentence) for place in span), *(p for c in cited for p in c[:2])})
+    pieces = []
+    for start, stop in pairwise(places):
+        target = next((name for begin, finish, name in cited if begin <= start and stop <= finish), "")
+        piece = Segment(text[start:stop], _inside(start, stop, matches), _inside(start, stop, sentence), target)
+        pieces.append(piece)
+    return _joined(pieces)
+
+
+def groups_of(segments: Sequence[Segment]) -> list[Group]:
+    """Segments by whether they belong to the best sentence.
+
+    >>> [group.best for group in groups_of(segments_of("Si la loi. Non.", [(6, 9)], (0, 10)))]
+    [True, False]
+    """
+    groups: list[list[Segment]] = []
+    for segment in segments:
+        if groups and groups[-1][0].best == segment.best:
+            groups[-1].append(segment)
+        else:
+            groups.append([segment])
+    return [Group(group[0].best, tuple(group)) for group in groups]
+
+
+def mark_groups(mark: Mark) -> list[Group]:
+    """What a template shows of a mark.
+
+    >>> [piece.text for group in mark_groups(Mark(text="la loi", matches=[(3, 6)])) for piece in group.segments]
+    ['la ', 'loi']
+    """
+    return groups_of(segments_of(mark.text, mark.matches, mark.best))
+
+
+def _within(spans: Sequence[tuple[int, int]], end: int) -> list[tuple[int, int]]:
+    """Spans cut at the ends of the text; those that are then empty are left out."""
+    cut = [(max(0, start), min(stop, end)) for start, stop in spans]
+    return [(start, stop) for start, stop in cut if start < stop]
+
+
+def _inside(start: int, stop: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(begin <= start and stop <= finish for begin, finish in spans)
+
+
+def _joined(pieces: Sequence[Segment]) -> list[Segment]:
+    """Neighbours that are the same in all respects are one; two citations of one document stay one link."""
+    joined: list[Segment] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        if last and (last.match, last.best, last.target) == (piece.match, piece.best, piece.target):
+            joined[-1] = Segment(last.text + piece.text, piece.match, piece.best, piece.target)
+        else:
+            joined.append(piece)
+    return joined

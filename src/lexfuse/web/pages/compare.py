@@ -1,0 +1,68 @@
+"""The compare page: one question, two or three profiles side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse
+
+from lexfuse.errors import TooLargeError
+from lexfuse.service.comparing import MOST, CompareAsk, compare
+from lexfuse.service.models import Comparison, ProfileCard
+from lexfuse.service.service import Service
+from lexfuse.web.rendering import page
+from lexfuse.web.state import SearchState
+
+router = APIRouter(include_in_schema=False)
+
+PARTS = {"compare": "compare_part.html"}
+
+
+@router.get("/compare")
+async def compared(request: Request) -> HTMLResponse:
+    """The form, and the rankings if something is asked."""
+    service: Service = request.app.state.service
+    state = SearchState.of(request.query_params)
+    if len(state.query) > (most := service.settings.most_query_characters):
+        raise TooLargeError(f"the question has {len(state.query):,} characters, {most:,} are allowed")
+    index, cards = await service.run(_cards, service, state.index)
+    wanted = [name for name in request.query_params.getlist("profile") if name]
+    profiles = chosen_of(wanted, cards)
+    twice = len(set(wanted)) < len(wanted)
+    comparison: Comparison | None = None
+    if state.query.strip() and len(profiles) > 1 and not twice:
+        ask = CompareAsk(state.query, tuple(profiles), index, filters=state.filters, as_of=state.as_of)
+        comparison = await service.run(compare, service.library, ask)
+    values: dict[str, Any] = {
+        "q": state.query,
+        "index": index,
+        "cards": cards,
+        "chosen": [*(wanted if twice else profiles), "", "", ""],
+        "filters": list(state.filters),
+        "as_of": state.as_of,
+        "twice": twice,
+        "comparison": comparison,
+        "why_url": lambda document, profile: state.but(profile=profile, index=index).page_of("/why", document),
+    }
+    return page(request, "compare.html", parts=PARTS, **values)
+
+
+def chosen_of(wanted: Sequence[str], cards: Sequence[ProfileCard]) -> list[str]:
+    """The profiles to compare: those wanted, three at most; where fewer than two are, the next that can be used.
+
+    >>> cards = [ProfileCard(name=name, channels=[]) for name in ("hybrid", "bm25", "dense")]
+    >>> chosen_of([], cards), chosen_of(["bm25"], cards), chosen_of(["dense", "bm25"], cards)
+    (['hybrid', 'bm25'], ['bm25', 'hybrid'], ['dense', 'bm25'])
+    """
+    chosen = list(wanted[:MOST])
+    usable = [card.name for card in cards if card.usable and card.name not in chosen]
+    return chosen + usable[: max(2 - len(chosen), 0)]
+
+
+def _cards(service: Service, index: str) -> tuple[str, list[ProfileCard]]:
+    """The name of the index, and its profiles."""
+    shelf = service.library.shelf(index)
+    with shelf.lease() as opened:
+        return shelf.name, opened.profiles

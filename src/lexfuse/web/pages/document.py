@@ -1,0 +1,72 @@
+"""A document to read: ``/documents/{id}``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse
+
+from lexfuse.service.documents import DocumentAsk, document
+from lexfuse.service.models import Card, TextParagraph, WholeDocument
+from lexfuse.service.service import Service
+from lexfuse.web.highlighting import Segment, segments_of
+from lexfuse.web.rendering import page
+
+router = APIRouter(include_in_schema=False)
+
+LISTED = 25  # of what cites it; some articles are cited by thousands
+
+
+@router.get("/documents/{name:path}")
+async def document_page(request: Request, name: str, index: str = "") -> HTMLResponse:
+    """The text, its paragraphs and citations as links, and what stands around it."""
+    service: Service = request.app.state.service
+    answer = await service.run(document, service.library, DocumentAsk(name, index))
+    found = answer.document
+    values: dict[str, Any] = {"document": found, "index_name": index, "lists": lists_of(found), "source_url": source_url(found)}
+    return page(request, "document.html", body_of=body_of, **values)
+
+
+def body_of(paragraph: TextParagraph) -> list[Segment]:
+    """The text of a paragraph in pieces, without the number that it begins with: that stands in the margin.
+
+    >>> [piece.text for piece in body_of(TextParagraph(anchor="p64", number="64", span=(0, 12), text="64. The Court"))]
+    ['The Court']
+    """
+    pieces = segments_of(paragraph.text, links=paragraph.citations)
+    if paragraph.number and pieces and not pieces[0].target:
+        rest = re.sub(rf"^\W*{re.escape(paragraph.number)}\b[\s.):\]\\*–-]*", "", pieces[0].text)
+        pieces[0] = replace(pieces[0], text=rest)
+    return [piece for piece in pieces if piece.text]
+
+
+def lists_of(found: WholeDocument) -> list[tuple[str, list[Card], int]]:
+    """The lists beside a document that are not empty: name, what is shown, and how many more there are.
+
+    >>> lists_of(WholeDocument(id="a", text="", etag="", cited_by=[Card(id="b")], cited_by_count=3))
+    [('cited_by', [Card(id='b', ...)], 2)]
+    """
+    all_lists = [
+        ("versions", found.versions, len(found.versions)),
+        ("cites", found.cites, len(found.cites)),
+        ("cited_by", found.cited_by, found.cited_by_count),
+    ]
+    return [(key, cards[:LISTED], count - len(cards[:LISTED])) for key, cards, count in all_lists if cards]
+
+
+def source_url(found: WholeDocument) -> str:
+    """Where the text comes from, if the document says so with an address of the web.
+
+    >>> source_url(WholeDocument(id="a", text="", etag="", extra={"url": "javascript:alert(1)"}))
+    ''
+    """
+    address = found.extra.get("url")
+    try:
+        fine = isinstance(address, str) and urlsplit(address).scheme in ("http", "https")
+    except ValueError:
+        fine = False
+    return str(address) if fine else ""

@@ -1,0 +1,61 @@
+"""The experiments page: advice reports of the indexes, in short and whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse
+
+from lexfuse.advise.advice import Outcome
+from lexfuse.service.service import Service
+from lexfuse.web.messages import messages_of
+from lexfuse.web.rendering import page, reader_of
+from lexfuse.web.reports import Experiment, experiment_named, experiments_in, served
+
+router = APIRouter(include_in_schema=False)
+
+FOLDER = "advice"  # of an index
+_VERDICTS = {Outcome.BETTER: "better", Outcome.WORSE: "worse", Outcome.EQUAL: "equal", None: "alone"}
+
+
+def folders_of(service: Service) -> list[Path]:
+    """Where reports are looked for: in every index, then where the settings say.
+
+    >>> from lexfuse.service.library import Library
+    >>> from lexfuse.service.settings import ServiceSettings
+    >>> folders_of(Service(Library([]), ServiceSettings(advice=["reports"])))
+    [PosixPath('reports')]
+    """
+    shelves = [service.library.shelf(name) for name in service.library.names]
+    return [*(shelf.folder / FOLDER for shelf in shelves), *service.settings.advice]
+
+
+def verdict_key(experiment: Experiment) -> str:
+    """Which of the verdicts in few words holds.
+
+    >>> import datetime
+    >>> verdict_key(Experiment("a", Path("a"), "a", datetime.date(2024, 5, 2), Outcome.BETTER, ()))
+    'better'
+    """
+    return _VERDICTS[experiment.outcome]
+
+
+@router.get("/experiments")
+async def experiments(request: Request) -> HTMLResponse:
+    """All reports, newest first."""
+    service: Service = request.app.state.service
+    found, wrong = await service.run(experiments_in, folders_of(service))
+    return page(request, "experiments.html", experiments=found, wrong=wrong, verdict_key=verdict_key, folder="INDEX")
+
+
+@router.get("/experiments/{name}")
+async def experiment(request: Request, name: str) -> HTMLResponse:
+    """One report as it was written, with a way back, under a policy that allows its own style and script alone."""
+    service: Service = request.app.state.service
+    found, _ = await service.run(experiments_in, folders_of(service))
+    words = messages_of(reader_of(request).language).text("experiments.all")
+    report = await service.run(served, experiment_named(found, name), "/experiments", f"← {words}")
+    # A sandboxed page and an opener policy exclude each other: browsers refuse to show it.
+    headers = {"Content-Security-Policy": report.policy, "Cross-Origin-Opener-Policy": "unsafe-none"}
+    return HTMLResponse(report.page, headers=headers)

@@ -1,0 +1,16 @@
+"""The help page."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse
+
+from lexfuse.web.rendering import page
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/help")
+async def help_page(request: Request) -> HTMLResponse:
+    """How to search, what the parts mean, and the keys."""
+    return page(request, "help.html")

@@ -1,0 +1,137 @@
+"""Judgements on the page: relevant, not relevant, taken back; and all of them as a file.
+
+Whoever has a key that allows to write may judge, as for the API. A service that only its own machine can reach, and that has no
+keys, is somebody's own: there one may judge without a key, if nothing says that the request came through a proxy.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Request
+from pydantic import ValidationError
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from lexfuse.errors import ConfigError
+from lexfuse.service.access import CALLER, require
+from lexfuse.service.cards import cards_of
+from lexfuse.service.exporting import JudgementFormat, exported_judgements
+from lexfuse.service.judging import JudgementIn, judge, judged, judgements, take_back
+from lexfuse.service.keys import Scope
+from lexfuse.service.models import Card
+from lexfuse.service.service import Service
+from lexfuse.web.pages.exporting import download
+from lexfuse.web.preferences import own_page
+from lexfuse.web.rendering import PART_HEADER, page
+
+router = APIRouter(include_in_schema=False)
+
+REMOVE = "remove"
+_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+_NUMBERS = {"0": 0, "1": 1}
+
+
+@router.post("/judge")
+async def judge_page(request: Request) -> Response:
+    """Keep a judgement or take it back, then show the page again, or for a script the buttons alone."""
+    if not may_judge(request):
+        require(request, Scope.WRITE)
+    service: Service = request.app.state.service
+    async with request.form(max_files=0, max_fields=20) as data:
+        told = {name: value for name, value in data.items() if isinstance(value, str)}
+    relevant, query = told.get("relevant", ""), told.get("q", "")
+    if relevant == REMOVE:
+        await service.run(take_back, service.library, query, told.get("document", ""), told.get("index", ""))
+    else:
+        await service.run(judge, service.library, judgement_of(told))
+    back = own_page(told.get("next", "/"))
+    if request.headers.get(PART_HEADER) != "judge":
+        rank = told.get("rank", "")
+        return RedirectResponse(f"{back}#result-{rank}" if rank.isdecimal() and "#" not in back else back, 303)
+    return await _buttons(request, told, back)
+
+
+@router.get("/judgements")
+async def judgements_page(request: Request, format: str = "qrels", index: str = "") -> Response:
+    """Every judgement on an index as a file."""
+    if not may_judge(request):
+        require(request, Scope.WRITE)
+    if format not in set(JudgementFormat):
+        raise ConfigError(f"format must be one of {', '.join(JudgementFormat)}; got {format[:40]!r}")
+    service: Service = request.app.state.service
+    found = await service.run(judgements, service.library, index)
+    return download(exported_judgements(found, JudgementFormat(format)))
+
+
+def may_judge(request: Request) -> bool:
+    """Whether the reader may judge, so that the page offers it."""
+    caller = getattr(request.state, CALLER, None)
+    if caller is not None and caller.allows(Scope.WRITE):
+        return True
+    settings = request.app.state.service.settings
+    own = settings.keys is None and not settings.client_header and not settings.allowed_hosts and settings.anonymous_read
+    here = _loopback(settings.host) and _loopback(urlsplit(f"//{request.headers.get('host', '')}").hostname or "")
+    return bool(own and here and not any(name in request.headers for name in _FORWARDED))
+
+
+async def judged_here(request: Request, query: str, index: str) -> dict[str, Any]:
+    """What a list of results needs to show judgements: whether one may judge, and which documents are judged how."""
+    allowed = may_judge(request)
+    service: Service = request.app.state.service
+    grades = await service.run(judged, service.library, query, index) if allowed and query.strip() else {}
+    return {"judging": allowed, "judged": {document: grade > 0 for document, grade in grades.items()}}
+
+
+def judgement_of(told: dict[str, str]) -> JudgementIn:
+    """What a form says; `ConfigError` for what cannot be.
+
+    >>> judgement_of({"q": "préavis", "document": "a", "relevant": "1", "rank": "3"}).rank
+    3
+    >>> judgement_of({"q": "préavis", "document": "a", "relevant": "perhaps"})
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: relevant must be 1, 0 or remove, got 'perhaps'
+    """
+    relevant = told.get("relevant", "")
+    if relevant not in _NUMBERS:
+        raise ConfigError(f"relevant must be 1, 0 or {REMOVE}, got {relevant[:40]!r}")
+    try:
+        return JudgementIn.model_validate(
+            {
+                "query": told.get("q", ""), "document": told.get("document", ""), "grade": _NUMBERS[relevant],
+                "rank": told.get("rank") or None, "profile": told.get("profile", ""), "index": told.get("index", ""),
+            }
+        )  # fmt: skip
+    except ValidationError as error:
+        reasons = "; ".join(f"{one['loc'][0]}: {one['msg']}" for one in error.errors(include_url=False, include_input=False))
+        raise ConfigError(f"this is no judgement: {reasons}") from None
+
+
+async def _buttons(request: Request, told: dict[str, str], back: str) -> HTMLResponse:
+    service: Service = request.app.state.service
+    index = told.get("index", "")
+
+    def document() -> Card:
+        with service.library.shelf(index).lease() as opened:
+            name = told.get("document", "")
+            return cards_of(opened, [name]).get(name, Card(id=name))
+
+    relevant = told.get("relevant", "")
+    values: dict[str, Any] = {
+        "told": told,
+        "index_name": index,
+        "document": await service.run(document),
+        "judged": None if relevant == REMOVE else relevant == "1",
+    }
+    return page(request, "judge_part.html", here=back, **values)
+
+
+def _loopback(name: str) -> bool:
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False

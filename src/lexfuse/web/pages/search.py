@@ -1,0 +1,89 @@
+"""The start page and the results: ``/``, the whole state of the search in its address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse
+
+from lexfuse.errors import ConfigError, NotFoundError, TooLargeError
+from lexfuse.service.models import IndexCard
+from lexfuse.service.profiling import profiles
+from lexfuse.service.searching import SearchAsk, Sort, search
+from lexfuse.service.service import Service
+from lexfuse.web.chips import chips_of
+from lexfuse.web.messages import Language, Messages, messages_of
+from lexfuse.web.pages.judging import judged_here
+from lexfuse.web.rendering import page, reader_of
+from lexfuse.web.state import SearchState
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+async def search_page(request: Request) -> HTMLResponse:
+    """What can be searched; with a question, the results."""
+    service: Service = request.app.state.service
+    state = SearchState.of(request.query_params)
+    messages = messages_of(reader_of(request).language)
+    indexes = (await service.run(profiles, service.library)).indexes
+    index = chosen_index(indexes, state.index)
+    values: dict[str, Any] = {"state": state, "indexes": indexes, "index": index, "options": options_of(indexes, index, messages)}
+    if not state.query.strip():
+        return page(request, "search.html", parts={"results": "_opening.html"}, **values | {"state": state.but(query="")})
+    answer = await service.run(search, service.library, ask_of(state, service.settings.most_query_characters))
+    values |= {"answer": answer, "chips": chips_of(state, messages), **await judged_here(request, state.query, answer.index)}
+    return page(request, "search.html", parts={"results": "_results.html"}, **values)
+
+
+def ask_of(state: SearchState, most_characters: int) -> SearchAsk:
+    """The question of a state.
+
+    >>> ask_of(SearchState("loi", sort="dearest"), 100)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: sort must be one of relevance, newest, oldest; got 'dearest'
+    """
+    if len(state.query) > most_characters:
+        raise TooLargeError(
+            f"the question has {len(state.query):,} characters, {most_characters:,} are allowed; use a whole text as a document"
+        )
+    if state.sort not in ("", *Sort):
+        raise ConfigError(f"sort must be one of {', '.join(Sort)}; got {state.sort[:40]!r}")
+    return SearchAsk(
+        query=state.query,
+        index=state.index,
+        profile=state.profile,
+        cursor=state.cursor,
+        filters=state.filters,
+        as_of=state.as_of,
+        sort=Sort(state.sort or Sort.RELEVANCE),
+        facets=True,
+    )
+
+
+def chosen_index(indexes: list[IndexCard], name: str) -> IndexCard:
+    """The index of a name, the first if none is given.
+
+    >>> chosen_index([], "laws")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.NotFoundError: there is no index 'laws'; there are none
+    """
+    for index in indexes:
+        if name in ("", index.name):
+            return index
+    raise NotFoundError(f"there is no index {name[:80]!r}; there are {', '.join(index.name for index in indexes) or 'none'}")
+
+
+def options_of(indexes: list[IndexCard], index: IndexCard, messages: Messages) -> dict[str, Any]:
+    """What can be chosen: values and labels of the index, the order and the profile, and the language of the examples."""
+    most_spoken = max(index.languages, key=lambda name: index.languages[name], default="")
+    others = [(card.name, card.name, card.usable) for card in index.profiles if card.name != index.default_profile]
+    return {
+        "indexes": [(each.name, each.title or each.name) for each in indexes],
+        "sorts": [("" if each is Sort.RELEVANCE else each.value, messages.text(f"sort.{each.value}")) for each in Sort],
+        "profiles": [("", messages.text("search.default_profile", name=index.default_profile)), *others],
+        "examples": most_spoken if most_spoken in set(Language) else messages.language.value,
+    }

@@ -1,0 +1,293 @@
+"""The page that takes a whole document as the question: pasted, as a file, or one of the index.
+
+The text travels with the form and is never kept, so nothing here is a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.datastructures import FormData, UploadFile
+from starlette.responses import HTMLResponse
+
+from lexfuse.data.document import Kind
+from lexfuse.data.textfiles import text_of
+from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError, TooLargeError
+from lexfuse.service.cards import cards_of
+from lexfuse.service.models import Card, ProfileCard, SimilarPage
+from lexfuse.service.resembling import SimilarAsk, similar
+from lexfuse.service.service import Service
+from lexfuse.text.kli import WeightedWord
+from lexfuse.web.messages import messages_of
+from lexfuse.web.rendering import page, reader_of
+from lexfuse.web.wording import NO_BREAK_SPACE, number
+
+router = APIRouter(include_in_schema=False)
+
+PARTS = {"similar": "similar_part.html"}
+SHOWN = 24  # words that are not folded away
+_MOST_FIELDS = 20_000  # of a form: three for each word of a long judgment
+# What the reader of files says of one that it cannot read, and what the page calls that.
+_REASONS = {
+    "it is a scan or blank": "scan",
+    "the file is empty": "empty_file",
+    "the file shows no text": "empty_file",
+    "locked by a password": "locked",
+    "encrypted in a way": "locked",
+    "the PDF is damaged": "damaged",
+    "is no PDF": "damaged",
+    "has no pages": "damaged",
+    "text, HTML or PDF was expected": "kind",
+    "is not UTF-8": "encoding",
+    "cannot be read as": "encoding",
+    "no word is left": "no_word",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the list that the reader edits.
+
+    >>> Word("lease", 3, "1").used
+    True
+    """
+
+    word: str
+    count: int  # in the text; 0 for one that was added
+    weight: str  # as it is written in its field
+    used: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form says.
+
+    >>> Asked(text="The lease ended.").edited
+    False
+    """
+
+    text: str = ""
+    document: str = ""
+    file: str = ""  # its name
+    index: str = ""
+    profile: str = ""
+    kind: str = ""
+    exclude_self: bool = True
+    mask: bool = False
+    before: str = ""
+    before_own: bool = False
+    filters: tuple[str, ...] = ()
+    words: tuple[Word, ...] = ()  # as they were edited; none: the most informative are picked
+
+    @property
+    def edited(self) -> bool:
+        """Whether the reader chose the words."""
+        return bool(self.words)
+
+    def ask(self) -> SimilarAsk:
+        """The call that it stands for.
+
+        >>> Asked(text="The lease ended.", words=(Word("lease", 1, "2"), Word("the", 1, "1", used=False))).ask().terms
+        ('lease=2',)
+        """
+        kinds = (f"kind={self.kind}",) if self.kind in set(Kind) else ()
+        terms = tuple(f"{each.word}={each.weight}" for each in self.words if each.used)
+        if self.words and not terms:
+            raise ConfigError("no word is left to search for; tick one, or add one")
+        return SimilarAsk(
+            text="" if self.document else self.text, document=self.document, name=self.file, index=self.index,
+            profile=self.profile, terms=terms, exclude_self=self.exclude_self, before=self.before,
+            before_own_date=self.before_own and bool(self.document), mask=self.mask, filters=(*self.filters, *kinds),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What is wrong, in the reader's language, and what the library said where no text of ours says it.
+
+    >>> Wrong("Give a text.").detail
+    ''
+    """
+
+    words: str
+    detail: str = ""
+
+
+@router.get("/similar")
+async def form(request: Request) -> HTMLResponse:
+    """An empty form; for ``?document=ID`` what is similar to that document."""
+    given = request.query_params
+    filters = tuple(each for each in given.getlist("filter") if each.strip())
+    asked = Asked(document=given.get("document", ""), index=given.get("index", ""), filters=filters)
+    return await _answered(request, asked)
+
+
+@router.post("/similar")
+async def posted(request: Request) -> HTMLResponse:
+    """What is similar to the text, the file or the document that the form holds."""
+    async with request.form(max_fields=_MOST_FIELDS, max_part_size=_limit(request)) as data:
+        asked = asked_of(data)
+        upload = data.get("file")
+        raw = await upload.read() if isinstance(upload, UploadFile) and upload.filename else None
+        name = upload.filename or "" if isinstance(upload, UploadFile) else ""
+    if raw is None:
+        return await _answered(request, asked)
+    service: Service = request.app.state.service
+    try:
+        text = await service.run(text_of, raw, name)
+    except DataError as error:
+        return await _answered(request, asked, error)
+    return await _answered(request, replace(asked, text=text, file=name, words=()))
+
+
+async def _answered(request: Request, asked: Asked, error: LexFuseError | None = None) -> HTMLResponse:
+    """The page: with an error in its place, or with what was found."""
+    service: Service = request.app.state.service
+    known: Exception | None = error
+    found: SimilarPage | None = None
+    index, cards, document = await service.run(_around, service, asked)
+    posted = request.method == "POST"
+    if known is None and (asked.document or posted):
+        try:
+            if not asked.document and not asked.text.strip():
+                raise DataError("")  # the page has its own words for that
+            found = await service.run(similar, service.library, asked.ask())
+        except (ConfigError, DataError) as wrong:
+            known = wrong
+    values = _values(request, replace(asked, index=index), cards, document, found)
+    told = _told(request, known, asked) if known is not None else None
+    status = known.status if isinstance(known, LexFuseError) else 200
+    return page(request, "similar.html", parts=PARTS, status=status, error=told, **values)
+
+
+def _values(
+    request: Request, asked: Asked, cards: Sequence[ProfileCard], document: Card | None, found: SimilarPage | None
+) -> dict[str, Any]:
+    messages = messages_of(reader_of(request).language)
+    limit = _limit(request)
+    kinds = [(kind.value, messages.text(f"resembling.kinds.{kind.value}")) for kind in Kind if kind is not Kind.OTHER]
+    return {
+        "asked": asked,
+        "document": document,
+        "found": found,
+        "words": words_of(asked, found),
+        "shown": SHOWN,
+        "kinds": kinds,
+        "profiles": [(card.name, card.name, card.usable) for card in cards],
+        "limit": limit,
+        "megabytes": limit // 1_000_000,
+        "notes": [note for note in found.notes if "have no date" not in note] if found else [],  # told in the reader's language
+        "percent": lambda value: f"{number(100 * value, messages.language.value, 0)}{NO_BREAK_SPACE}%",
+    }
+
+
+def words_of(asked: Asked, found: SimilarPage | None) -> list[Word]:
+    """The list to edit: what was searched for, then what the reader put aside, so that it can be taken up again.
+
+    >>> words_of(Asked(words=(Word("lease", 2, "1", used=False), Word("rent", 1, "2"))), None)[1].word
+    'lease'
+    """
+    if found is None:
+        return sorted(asked.words, key=lambda each: not each.used)
+    counts = {each.word: each.count for each in asked.words}
+    searched = [Word(term.word, term.count or counts.get(term.word, 0), f"{term.weight:g}") for term in found.terms]
+    there = {each.word for each in searched}
+    return searched + [each for each in asked.words if not each.used and each.word not in there]
+
+
+def asked_of(data: FormData) -> Asked:
+    """What a form says; the words only where the reader wants them and not the usual ones.
+
+    >>> asked_of(FormData([("action", "again"), ("term", "rent"), ("weight", "2"), ("use", "rent"), ("add", "lease=3")])).words
+    (Word(word='rent', count=0, weight='2', used=True), Word(word='lease', count=0, weight='3', used=True))
+    """
+
+    def text(name: str) -> str:
+        value = data.get(name, "")
+        return value if isinstance(value, str) else ""
+
+    return Asked(
+        text=text("text").replace("\r\n", "\n"),
+        document=text("document"),
+        index=text("index"),
+        profile=text("profile"),
+        kind=text("kind"),
+        exclude_self=bool(text("exclude_self")),
+        mask=bool(text("mask")),
+        before=text("before").strip(),
+        before_own=bool(text("before_own")),
+        filters=tuple(value for value in data.getlist("filter") if isinstance(value, str) and value.strip()),
+        words=_words(data) if text("action") == "again" else (),
+    )
+
+
+def _words(data: FormData) -> tuple[Word, ...]:
+    """The edited words: name, count and weight come in the same order, a tick says which are used; then those added."""
+
+    def texts(name: str) -> list[str]:
+        return [value for value in data.getlist(name) if isinstance(value, str)]
+
+    names, counts, weights, used = texts("term"), texts("count"), texts("weight"), set(texts("use"))
+    counts += ["0"] * (len(names) - len(counts))
+    weights += ["1"] * (len(names) - len(weights))
+    rows = zip(names, counts, weights, strict=False)
+    words = [
+        Word(
+            name,
+            int(count) if count.isascii() and count.isdigit() and len(count) < 10 else 0,
+            weight.strip() or "1",
+            name in used,
+        )
+        for name, count, weight in rows
+    ]
+    for added in (part.strip() for one in texts("add") for part in one.split(",")):
+        if added:
+            parsed = WeightedWord.parse(added)
+            words = [each for each in words if each.word != parsed.word]
+            words.append(Word(parsed.word, 0, f"{parsed.weight:g}" if parsed.weight else "1"))
+    return tuple(words)
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _around(service: Service, asked: Asked) -> tuple[str, list[ProfileCard], Card | None]:
+    """The index, its profiles, and the document that is the question."""
+    shelf = service.library.shelf(asked.index)
+    with shelf.lease() as opened:
+        document = cards_of(opened, [asked.document]).get(asked.document) if asked.document else None
+        if asked.document and document is None:
+            raise NotFoundError(f"there is no document {asked.document[:80]!r} in the index {shelf.name!r}")
+        return shelf.name, opened.profiles, document
+
+
+def _told(request: Request, error: Exception, asked: Asked) -> Wrong:
+    """An error in the reader's language, where the page has words for it."""
+    messages = messages_of(reader_of(request).language)
+    said = str(error)
+    if not said:
+        return Wrong(messages.text("resembling.error.empty"))
+    for reason, name in _REASONS.items():
+        if reason in said:
+            return Wrong(messages.text(f"resembling.error.{name}"))
+    if "weight of" in said or any(not _weight(each.weight) for each in asked.words):
+        return Wrong(messages.text("resembling.error.weight"))
+    if isinstance(error, TooLargeError):
+        return Wrong(messages.text("resembling.error.large", size=_limit(request) // 1_000_000))
+    return Wrong(messages.text("resembling.error.other"), said[:500])
+
+
+def _weight(text: str) -> bool:
+    try:
+        return float(text) > 0
+    except ValueError:
+        return False
+
+
+def _limit(request: Request) -> int:
+    service: Service = request.app.state.service
+    return service.settings.most_body_bytes

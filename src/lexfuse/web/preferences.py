@@ -1,0 +1,121 @@
+"""What a reader prefers: the language of the interface and the theme.
+
+The language is what the parameter ``lang`` says, else the cookie, else Accept-Language, else that of the
+service's settings. The theme is kept in a cookie; without one the page follows the system.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from lexfuse.web.messages import Language
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+LANGUAGE_COOKIE = "lexfuse_language"
+THEME_COOKIE = "lexfuse_theme"
+YEAR = 365 * 24 * 3600
+
+
+class Theme(StrEnum):
+    """Light, dark, or as the system is.
+
+    >>> Theme.SYSTEM.following, Theme.DARK.following
+    (<Theme.LIGHT: 'light'>, <Theme.SYSTEM: 'system'>)
+    """
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+    @property
+    def following(self) -> Theme:
+        """The theme that the switch goes to."""
+        order = list(Theme)
+        return order[(order.index(self) + 1) % len(order)]
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """Language and theme of one request.
+
+    >>> Preferences(Language.FRENCH).theme
+    <Theme.SYSTEM: 'system'>
+    """
+
+    language: Language = Language.ENGLISH
+    theme: Theme = Theme.SYSTEM
+    asked: bool = False  # whether the address asks for the language, so that it is kept
+
+    def keep(self, response: Response) -> None:
+        """Keep a language that was asked for."""
+        if self.asked:
+            remember(response, LANGUAGE_COOKIE, self.language.value)
+
+
+def preferences_of(request: Request, usual: Language = Language.ENGLISH) -> Preferences:
+    """The preferences of a request; values that are none are passed over.
+
+    >>> from starlette.requests import Request
+    >>> headers = [(b"accept-language", b"de, fr-BE;q=0.8, en;q=0.7")]
+    >>> preferences_of(Request({"type": "http", "headers": headers, "query_string": b"lang=xx"})).language
+    <Language.FRENCH: 'fr'>
+    """
+    asked = _language(request.query_params.get("lang", ""))
+    language = asked or _language(request.cookies.get(LANGUAGE_COOKIE, ""))
+    theme = request.cookies.get(THEME_COOKIE, "")
+    return Preferences(
+        language=language or accepted(request.headers.get("accept-language", ""), usual),
+        theme=Theme(theme) if theme in set(Theme) else Theme.SYSTEM,
+        asked=asked is not None,
+    )
+
+
+def accepted(header: str, usual: Language = Language.ENGLISH) -> Language:
+    """The language of the interface that Accept-Language likes best, the usual one if none.
+
+    >>> accepted("en;q=0.3, fr;q=0.9"), accepted(""), accepted("fr;q=0, *")
+    (<Language.FRENCH: 'fr'>, <Language.ENGLISH: 'en'>, <Language.ENGLISH: 'en'>)
+    """
+    best, most = usual, 0.0
+    for entry in header[:1000].split(","):
+        name, _, rest = entry.partition(";")
+        language = _language(name.strip().split("-")[0].lower())
+        liking = _quality(rest)
+        if language is not None and liking > most:
+            best, most = language, liking
+    return best
+
+
+def remember(response: Response, name: str, value: str) -> None:
+    """Keep a preference for a year. It is no secret: the page's own script may change it."""
+    response.set_cookie(name, value, max_age=YEAR, path="/", samesite="lax")
+
+
+def own_page(address: str) -> str:
+    r"""An address of this site to go back to; the start page in the place of any other address.
+
+    >>> own_page("/?q=loi"), own_page("//elsewhere.example/"), own_page("/\\elsewhere.example")
+    ('/?q=loi', '/', '/')
+    """
+    fine = address.startswith("/") and address[1:2] not in ("/", "\\") and address.isprintable()
+    return address if fine and len(address) <= 8000 else "/"
+
+
+def _language(name: str) -> Language | None:
+    return Language(name) if name in set(Language) else None
+
+
+def _quality(text: str) -> float:
+    """The q of an entry of Accept-Language; 1 if it has none, 0 if it is not a number."""
+    name, _, value = text.partition("=")
+    if not text.strip():
+        return 1.0
+    try:
+        return float(value) if name.strip() == "q" else 1.0
+    except ValueError:
+        return 0.0

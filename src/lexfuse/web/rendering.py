@@ -1,0 +1,127 @@
+"""Templates to pages: Jinja with autoescaping, undefined names as errors, and no filter that declares text safe.
+
+All markup stands in templates; what they write of documents, queries and errors is escaped there. A script that asks
+for a part of a page (header ``X-LexFuse-Part``) gets the template of that part alone, rendered with the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from lexfuse.web import wording
+from lexfuse.web.files import static_files
+from lexfuse.web.highlighting import groups_of, mark_groups, segments_of
+from lexfuse.web.messages import Language, messages_of
+from lexfuse.web.naming import citation_of, name_of, short_name
+from lexfuse.web.preferences import Preferences, own_page, preferences_of
+from lexfuse.web.scales import bar_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+TEMPLATES = Path(__file__).parent / "templates"
+PART_HEADER = "X-LexFuse-Part"
+_REMOVED = ("safe", "xmlattr", "urlize", "tojson")  # filters that give markup; none is needed
+
+
+@cache
+def environment() -> Environment:
+    """The one environment of all templates.
+
+    >>> environment().from_string("{{ name }}").render(name="<b>")
+    '&lt;b&gt;'
+    """
+    made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+                       trim_blocks=True, lstrip_blocks=True, auto_reload=False)  # fmt: skip
+    for name in _REMOVED:
+        del made.filters[name]
+    made.globals.update(
+        static=static_files().url,
+        segments_of=segments_of,
+        groups_of=groups_of,
+        mark_groups=mark_groups,
+        name_of=name_of,
+        bar_of=bar_of,
+        document_url=document_url,
+        similar_url=similar_url,
+        languages=list(Language),
+    )
+    return made
+
+
+def document_url(document: str, index: str = "", anchor: str = "") -> str:
+    """The page of a document.
+
+    >>> document_url("a/b c?", "codes", "p3")
+    '/documents/a%2Fb%20c%3F?index=codes#p3'
+    """
+    query = f"?{urlencode({'index': index})}" if index else ""
+    return f"/documents/{quote(document, safe='')}{query}{f'#{quote(anchor)}' if anchor else ''}"
+
+
+def similar_url(document: str, index: str = "") -> str:
+    """The page of documents like one of the index.
+
+    >>> similar_url("a b")
+    '/similar?document=a+b'
+    """
+    return f"/similar?{urlencode({'document': document, **({'index': index} if index else {})})}"
+
+
+def words_for(preferences: Preferences) -> dict[str, Any]:
+    """What every template knows of the reader's language: `t` for texts, and how numbers, days and times are written.
+
+    >>> words_for(Preferences(Language.FRENCH))["number"](0.5)
+    '0,500'
+    """
+    language = preferences.language.value
+    messages = messages_of(preferences.language)
+    return {
+        "language": language,
+        "theme": preferences.theme,
+        "t": messages.text,
+        "has_text": messages.has,
+        "number": lambda value, digits=None: wording.number(value, language, digits),
+        "day": partial(wording.day, language=language),
+        "milliseconds": partial(wording.milliseconds, language=language),
+        "citation_of": partial(citation_of, messages=messages),
+        "short_name": partial(short_name, messages=messages),
+    }
+
+
+def rendered(template: str, preferences: Preferences, values: Mapping[str, Any]) -> str:
+    """A template as text.
+
+    >>> "LexFuse" in rendered("base.html", Preferences(), {"path": "/", "here": "/"})
+    True
+    """
+    return environment().get_template(template).render(**words_for(preferences), **values)
+
+
+def reader_of(request: Request) -> Preferences:
+    """What the reader prefers; where nothing tells the language, it is that of the settings."""
+    service = getattr(request.app.state, "service", None)
+    return preferences_of(request, Language(service.settings.language.value) if service else Language.ENGLISH)
+
+
+def page(
+    request: Request, template: str, *, parts: Mapping[str, str] | None = None, status: int = 200, **values: Any
+) -> HTMLResponse:
+    """The answer to a request for a page, or for one of its parts (name of the part to its template)."""
+    preferences = reader_of(request)
+    wanted = request.headers.get(PART_HEADER, "")
+    part = (parts or {}).get(wanted) if wanted else None
+    here = own_page(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+    told = {"path": own_page(request.url.path), "here": here, **values}
+    response = HTMLResponse(rendered(part or template, preferences, told), status)
+    response.headers["Vary"] = f"Cookie, Accept-Language, {PART_HEADER}"
+    response.headers["Content-Language"] = preferences.language.value
+    preferences.keep(response)
+    return response

@@ -1,0 +1,99 @@
+// Search as you type: the results follow the question, the address follows both, and the focus stays where it is.
+import { announce, fetchPart } from "./parts.js";
+
+const PAUSE = 200; // milliseconds without a key
+const form = document.querySelector("form[data-search]");
+const place = document.querySelector("[data-part=results]");
+let running = null;
+let timer = 0;
+
+function addressOf() {
+  const data = new FormData(form);
+  const pairs = [...data].filter(([, value]) => String(value).trim() !== "");
+  const text = new URLSearchParams(pairs).toString();
+  return text ? `${form.getAttribute("action")}?${text}` : form.getAttribute("action");
+}
+
+async function show(address, { push = false, fromTop = false } = {}) {
+  clearTimeout(timer);
+  running?.abort();
+  const own = (running = new AbortController());
+  place.setAttribute("aria-busy", "true");
+  try {
+    const { content } = await fetchPart(address, "results", own.signal);
+    place.replaceChildren(content);
+    push ||= leaveOpening();
+    if (push) history.pushState(null, "", address);
+    else history.replaceState(null, "", address);
+    tell(fromTop);
+  } catch (error) {
+    if (error.name !== "AbortError") location.assign(address); // the browser shows what is wrong
+  } finally {
+    if (running === own) place.removeAttribute("aria-busy");
+  }
+}
+
+// The first question turns the start page into that of results; going back leads to the start page again.
+function leaveOpening() {
+  const opening = document.querySelector("[data-opening]");
+  if (!opening) return false;
+  opening.querySelector("h1").className = "aloud";
+  opening.querySelector(".lead").remove();
+  opening.classList.remove("opening");
+  delete opening.dataset.opening;
+  return true;
+}
+
+function tell(fromTop) {
+  const query = new URLSearchParams(location.search).get("q") ?? "";
+  document.title = `${query || form.dataset.claim} · LexFuse`;
+  announce(place.querySelector("[data-count]")?.dataset.count);
+  if (fromTop) {
+    place.querySelector("#results-title")?.focus({ preventScroll: true });
+    place.scrollIntoView({ behavior: "instant" });
+  }
+}
+
+if (form && place) {
+  const field = form.querySelector("input[type=search]");
+  let last = field.value.trim();
+  field.addEventListener("input", (event) => {
+    clearTimeout(timer);
+    const now = field.value.trim();
+    if (event.isComposing || now === last || !now) return;
+    timer = setTimeout(() => {
+      last = now;
+      show(addressOf());
+    }, PAUSE);
+  });
+  form.addEventListener("submit", (event) => {
+    if (!field.value.trim()) return;
+    event.preventDefault();
+    last = field.value.trim();
+    show(addressOf(), { push: true });
+  });
+  // Another corpus has other profiles: that is a new page. All else changes the results alone.
+  form.addEventListener("change", (event) => {
+    if (event.target.name === "index") {
+      form.querySelector("[name=profile]").value = "";
+      for (const filter of document.querySelectorAll("input[form=search][name=filter]")) filter.remove();
+      form.submit();
+    } else if (event.target !== field && field.value.trim() && event.target.checkValidity()) {
+      show(addressOf(), { push: true });
+    }
+  });
+  place.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-part-link=results]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    form.elements.as_of.value = new URL(link.href).searchParams.get("as_of") ?? ""; // a chip lets go of the day as well
+    const facet = link.closest("[data-facet]")?.dataset.facet;
+    const folded = place.querySelector("details.fold[open]") !== null;
+    show(link.href, { push: true, fromTop: "fromTop" in link.dataset }).then(() => {
+      if (folded) place.querySelector("details.fold")?.setAttribute("open", "");
+      if (facet) place.querySelector(`[data-facet="${CSS.escape(facet)}"] a`)?.focus({ preventScroll: true });
+      else if (!("fromTop" in link.dataset)) place.querySelector("#results-title")?.focus({ preventScroll: true });
+    });
+  });
+  addEventListener("popstate", () => location.reload());
+}

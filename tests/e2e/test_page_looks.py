@@ -1,0 +1,112 @@
+"""How every page looks: no rule of axe-core broken, nothing to scroll sideways, room for a finger, ink on paper; screenshots."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+QUESTION = quote("rupture conventionnelle vice du consentement")
+PAGES = {
+    "start": "/",
+    "results": f"/?q={QUESTION}",
+    "narrowed": f"/?q={QUESTION}&filter=kind%3Dstatute&as_of=2012-01-01&sort=newest",
+    "nothing": "/?q=xyzzy&profile=bm25",
+    "document": "/documents/soc-2019-exemplaire",
+    "article": "/documents/L1237-19%402008",
+    "why": f"/why/lyon-2021-vice?q={QUESTION}",
+    "compare": f"/compare?q={QUESTION}&profile=bm25&profile=dense&profile=hybrid",
+    "similar": "/similar",
+    "similar-found": "/similar?document=lyon-2021-vice",
+    "experiments": "/experiments",
+    "report": "/experiments/first",
+    "help": "/help",
+    "missing": "/documents/nowhere",
+}
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
+
+COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
+
+
+def settled(page, name):
+    """Open what is folded, so that it is looked at too."""
+    if name == "results":
+        page.locator("[data-result] a[data-why]").first.click()
+        expect(page.locator("[data-result] [data-part=why] svg.bar").first).to_be_visible()
+    if name == "similar-found":
+        page.locator(".aligned summary").first.click()
+        expect(page.locator(".pairs blockquote").first).to_be_visible()
+
+
+def told(results):
+    """Rules that are broken, with where."""
+    return [
+        f"{each['id']}: {node['target']} {node['failureSummary']}" for each in results["violations"] for node in each["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("name", PAGES)
+def test_no_rule_is_broken(visit, shots, name, width):
+    """All rules in the light; in the dark those on colours, as nothing else changes."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    language = "fr" if width == 1440 else "en"
+    page = visit(PAGES[name], width=width, language=language, expected=["404"])
+    settled(page, name)
+    for scheme, rules in (("light", RULES), ("dark", COLOURS)):
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=shots / f"{name}-{width}-{scheme}-{language}.png", full_page=True)
+        assert told(Axe().run(page, options=rules).response) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "report"])
+def test_nothing_scrolls_sideways(visit, name):
+    page = visit(PAGES[name], width=320, expected=["404"])
+    settled(page, name)
+    for width in (320, 768, 1024):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+
+
+SMALL = """() => [...document.querySelectorAll("main button, main select, main input:not([type=hidden]), main summary, nav a")]
+  .filter((each) => each.checkVisibility() && !each.closest("details:not([open])"))
+  .map((each) => [each.closest("label") ?? each, each])
+  .filter(([target]) => target.getBoundingClientRect().height < 43.5)
+  .map(([, each]) => each.outerHTML.slice(0, 80))"""
+
+
+@pytest.mark.parametrize("name", ["results", "compare", "similar", "similar-found"])
+def test_a_finger_can_hit_it(visit, name):
+    page = visit(PAGES[name], width=390)
+    assert page.evaluate(SMALL) == []
+
+
+@pytest.mark.parametrize("name", ["results", "document", "compare", "similar-found", "experiments"])
+def test_it_prints_on_white(visit, name):
+    page = visit(PAGES[name], scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    ink, paper = page.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
+    assert sum(map(int, re.findall(r"\d+", ink)[:3])) < 200
+    assert sum(map(int, re.findall(r"\d+", paper)[:3])) > 700 or paper == "rgba(0, 0, 0, 0)"
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_the_report_is_shown_with_its_own_style_and_script(visit):
+    page = visit("/experiments")
+    page.locator(".experiments h2 a").click()
+    expect(page.locator("svg.chart").first).to_be_visible()
+    assert page.locator("h1").evaluate("each => getComputedStyle(each).fontWeight") == "600"
+    page.locator("#figures summary").click()
+    page.locator("#figures th:nth-child(2) button").click()  # made by the script
+    expect(page.locator("#figures th:nth-child(2)")).to_have_attribute("aria-sort", re.compile("ending"))
+    page.locator("nav li a").first.click()
+    expect(page.locator("h1")).to_have_text("Experiments")
+
+
+def test_french_is_french(visit):
+    page = visit(f"/compare?q={QUESTION}&profile=bm25&profile=dense", language="fr")
+    expect(page.locator("section.column").nth(1)).to_contain_text(re.compile("monte de|descend de|même rang"))
+    page.goto("/experiments")
+    expect(page.locator(".experiments")).to_contain_text("Ne pas fusionner")

@@ -1,0 +1,43 @@
+"""Citations of a text, with the documents that they mean."""
+
+import pytest
+
+from lexfuse.data.document import Document, Kind
+from lexfuse.errors import NotFoundError
+from lexfuse.index.index import Index
+from lexfuse.service.citing import CiteAsk, cite
+from lexfuse.service.library import IndexPlace, Library
+
+
+def meant(library, text, **values):
+    return [(one.text, [card.id for card in one.documents]) for one in cite(library, CiteAsk(text, **values)).citations]
+
+
+def test_every_spelling_in_order_of_place(law):
+    text = "Voir l’article L. 1 du code civil, puis L2 du code du travail et l'arrêt C‑60/22, point 9."
+    found = cite(law, CiteAsk(text)).citations
+    assert [[card.id for card in one.documents] for one in found] == [["civil-L1"], ["travail-L2"], ["C-60/22#9"]]
+    assert all(text[slice(*one.span)] == one.text for one in found)
+
+
+def test_without_a_code_any_code_or_the_one_that_is_said(law):
+    assert meant(law, "L. 1") == [("L. 1", ["civil-L1", "travail-L1"])]
+    assert meant(law, "L. 1", code="Code du travail") == [("L. 1", ["travail-L1"])]
+
+
+def test_what_means_nothing_here_is_listed_without_documents(law):
+    assert meant(law, "article L. 9999-1 du code du travail")[0][1] == []
+    assert meant(law, "rien à citer <script>") == []
+
+
+def test_a_long_range_is_listed_in_part_and_counted(tmp_path):
+    articles = [Document(f"a{n:03}", number=f"L{n}", code="Code du travail", kind=Kind.STATUTE) for n in range(1, 51)]
+    Index.create(tmp_path / "i", documents=articles).close()
+    with Library.open([IndexPlace.of(tmp_path / "i")]) as library:
+        [found] = cite(library, CiteAsk("les articles L. 1 à L. 50 du code du travail")).citations
+    assert (len(found.documents), found.more, found.documents[0].id) == (20, 30, "a001")
+
+
+def test_an_index_that_is_not_there(law):
+    with pytest.raises(NotFoundError, match="no index 'x'"):
+        cite(law, CiteAsk("L. 1", index="x"))

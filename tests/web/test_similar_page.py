@@ -1,0 +1,169 @@
+"""The page that takes a document as the question, through the application."""
+
+import html
+import re
+
+import pytest
+
+from lexfuse.data.document import Document, Kind
+
+LEASES = [
+    Document("lease-1", title="Holding over", text="The tenant held over after the lease ended. Rent is owed.", language="en", kind=Kind.DECISION),
+    Document("lease-2", title="Deposit", text="The landlord kept the deposit when the lease ended.", language="en", kind=Kind.DECISION),
+    Document("ship-1", title="Salvage", text="The salvor saved the vessel and has a reward.", language="en", kind=Kind.STATUTE),
+]  # fmt: skip
+TEXT = "The lease ended and the tenant held over.\r\nThe landlord claims rent for the lease."
+
+
+@pytest.fixture
+def client(site):
+    return site(LEASES)
+
+
+def found(answer):
+    return re.findall(r'<li class="result">.*?href="/documents/([^"?]+)', answer.text, re.DOTALL)
+
+
+def words(answer):
+    """The words of the list: name, weight, whether it is used."""
+    pattern = r'name="use" value="([^"]*)"( checked)?.*?name="weight" value="([^"]*)"'
+    return {match[1]: (match[3], bool(match[2])) for match in re.finditer(pattern, answer.text, re.DOTALL)}
+
+
+def alert(answer):
+    match = re.search(r'role="alert".*?<p>(.*?)</p>', answer.text, re.DOTALL)
+    return html.unescape(match[1]) if match else None
+
+
+def send(client, **fields):
+    """The form as a browser sends it: an empty file field comes too."""
+    return client.post("/similar", data=fields, files={"file": ("", b"", "application/octet-stream")})
+
+
+def test_an_empty_form(client):
+    answer = client.get("/similar")
+    assert answer.status_code == 200
+    assert found(answer) == []
+    assert 'enctype="multipart/form-data"' in answer.text
+
+
+def test_a_text_that_is_pasted(client):
+    answer = send(client, text=TEXT, exclude_self="1")
+    assert answer.status_code == 200
+    assert found(answer)[0] == "lease-1"
+    assert words(answer)
+    assert "The lease ended and the tenant held over.\nThe landlord" in answer.text  # it travels with the form
+
+
+def test_a_file(client):
+    answer = client.post(
+        "/similar", data={"text": "ignored"}, files={"file": ("judgment.html", b"<p>The salvor saved the vessel.", "text/html")}
+    )
+    assert found(answer) == ["ship-1"]
+    assert "The salvor saved the vessel." in answer.text
+    assert "ignored" not in answer.text
+
+
+def test_the_document_of_that_file_name_is_left_out(client):
+    content = {"file": ("lease-1.txt", TEXT.encode(), "text/plain")}
+    assert "lease-1" not in found(client.post("/similar", data={"exclude_self": "1"}, files=content))
+    assert "lease-1" in found(client.post("/similar", data={}, files=content))
+
+
+def test_a_document_of_the_index(client):
+    answer = client.get("/similar", params={"document": "lease-1"})
+    assert "lease-2" in found(answer)
+    assert "1 left out as the document itself" in answer.text
+    assert client.get("/similar", params={"document": "nowhere"}).status_code == 404
+
+
+def test_words_that_are_edited(client):
+    answer = send(
+        client,
+        text=TEXT,
+        action="again",
+        term=["lease", "vessel"],
+        count=["2", "0"],
+        weight=["2", "1"],
+        use=["vessel"],
+        add="deposit=3",
+    )
+    assert set(found(answer)) == {"ship-1", "lease-2"}
+    assert words(answer) == {"vessel": ("1", True), "deposit": ("3", True), "lease": ("2", False)}
+
+
+def test_words_are_picked_anew_where_the_text_is_searched_again(client):
+    answer = send(client, text=TEXT, action="extract", term=["vessel"], weight=["9"], use=["vessel"])
+    assert "vessel" not in words(answer)
+
+
+def test_filters_and_kinds(client):
+    assert found(
+        send(client, text="lease vessel", action="again", term=["lease", "vessel"], use=["lease", "vessel"], kind="statute")
+    ) == ["ship-1"]
+    assert found(send(client, text="The vessel.", filter="kind=decision")) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "words"),
+    [
+        ({"text": " "}, 422, "both are empty"),
+        ({"text": TEXT, "action": "again", "term": "lease"}, 400, "No word is left"),
+        ({"text": TEXT, "action": "again", "term": "lease", "weight": "-1", "use": "lease"}, 400, "above 0"),
+        ({"text": TEXT, "action": "again", "add": "lease=0"}, 400, "above 0"),
+        ({"text": TEXT, "before": "yesterday"}, 400, "cannot be searched for"),
+    ],
+)
+def test_errors_stand_in_the_page_and_the_text_stays(client, fields, status, words):
+    answer = send(client, **fields)
+    assert answer.status_code == status
+    assert words in alert(answer)
+    assert fields["text"].split("\r")[0] in answer.text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.pdf", b"%PDF-1.4 and nothing else", "endommagé"),
+        ("a.txt", b"", "ne contient pas de texte"),
+        ("a.docx", b"PK\x03\x04", "texte, HTML ou PDF"),
+        ("a.txt", "préavis".encode("latin-1"), "UTF-8"),
+        ("../../etc/<b>.pdf", b"none", "endommagé"),
+    ],
+)
+def test_files_that_cannot_be_read_are_told_in_the_language_of_the_reader(site, name, content, words):
+    answer = site(LEASES, language="fr").post("/similar", data={}, files={"file": (name, content, "application/octet-stream")})
+    assert answer.status_code == 422
+    assert words in alert(answer)
+    assert "<b>" not in answer.text
+
+
+def test_more_than_is_allowed_is_refused(site):
+    answer = site(LEASES, most_body_bytes=1000).post("/similar", data={"text": "lease " * 1000})
+    assert answer.status_code == 413
+    assert "<html" in answer.text
+
+
+def test_a_part_is_the_part_alone(client):
+    answer = client.post("/similar", data={"text": TEXT}, headers={"X-LexFuse-Part": "similar"})
+    assert answer.text.lstrip().startswith('<div data-part="similar"')
+    assert "<html" not in answer.text
+
+
+def test_hostile_texts_stay_text(client):
+    hostile = '</textarea><script>x</script> lease "onfocus=x'
+    answer = send(
+        client, text=hostile, action="again", term=['"><script>y</script>'], use=['"><script>y</script>', "lease"], add="lease"
+    )
+    assert "<script>x" not in answer.text
+    assert "<script>y" not in answer.text
+
+
+def test_an_odd_form_is_no_failure(client):
+    for data in (
+        {"term": ["a", "b"], "action": "again", "text": "lease"},
+        {"count": "9" * 99, "term": "lease", "use": "lease", "action": "again", "text": "x"},
+    ):
+        assert send(client, **data).status_code < 500
+    assert client.post("/similar", content=b"{}", headers={"content-type": "application/json"}).status_code < 500
+    assert client.post("/similar", content=b"--x", headers={"content-type": "multipart/form-data; boundary=y"}).status_code < 500
