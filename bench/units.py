@@ -92,6 +92,9 @@ def measured(bench: Judgments, folder: Path) -> Iterator[tuple[Record, F64, F64]
 def main() -> None:
     """Measure and print."""
     with read_options(options(__doc__)) as asked, tempfile.TemporaryDirectory() as temporary:
+        if asked.embedding_cache is None:
+            print("nothing measured: it takes hours without a cache of vectors; name one with --embedding-cache", file=sys.stderr)
+            return
         bench = Judgments.opened(asked.data, asked.index, asked.embedding_cache, quick=asked.quick)
         validated, papers = {}, {}
         for record, own, fixed in measured(bench, Path(temporary, "units.index")):

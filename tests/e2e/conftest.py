@@ -63,7 +63,17 @@ def _lexfuse(*arguments):
 @contextmanager
 def served(index, *flags):
     """A server of an index; its address."""
-    command = [str(COMMAND), "serve", str(index), "--port", "0", "--requests-per-minute", "0", *map(str, flags)]
+    command = [
+        str(COMMAND),
+        "serve",
+        str(index),
+        "--port",
+        "0",
+        "--requests-per-minute",
+        "0",
+        "--anonymous-judging",
+        *map(str, flags),
+    ]
     log = open(index.parent / "serve.log", "a+", encoding="utf-8")  # noqa: SIM115 - closed below, after the server has ended
     with log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server:
         try:

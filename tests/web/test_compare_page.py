@@ -19,7 +19,6 @@ DOCUMENTS = [
 def client(site, tmp_path):
     profile = tmp_path / "plain.toml"
     Profile(PipelineChoice((ChannelChoice("bm25", 1.2, 0.0),)), name="plain").write(profile)
-    Profile(PipelineChoice((ChannelChoice("dense"),)), name="unusable")
     return site(DOCUMENTS, profiles=[profile])
 
 
@@ -84,10 +83,7 @@ def test_a_part_is_the_part_alone(client):
 def test_french_counts_as_french_does(site, tmp_path):
     profile = tmp_path / "plain.toml"
     Profile(PipelineChoice((ChannelChoice("bm25", 1.2, 0.0),)), name="plain").write(profile)
-    text = (
-        site(DOCUMENTS, profiles=[profile], language="fr")
-        .get("/compare", params={"q": "bail", "profile": ["bm25", "plain"]})
-        .text
-    )
+    client = site(DOCUMENTS, profiles=[profile], language="fr")
+    text = client.get("/compare", params={"q": "bail", "profile": ["bm25", "plain"]}).text
     assert "2 déplacés, 0 nouveau, 0 perdu" in text
     assert "monte de 2 rangs" in text

@@ -14,10 +14,8 @@ def client(site, tmp_path, small_advice):
     import orjson
 
     client = site(DOCUMENTS, advice=[tmp_path / "more"])
-    for folder, name in (
-        (tmp_path / "law.index" / "advice" / "first", "labour"),
-        (tmp_path / "more" / "second", "<b>leases</b>"),
-    ):
+    places = {"labour": tmp_path / "law.index" / "advice" / "first", "<b>leases</b>": tmp_path / "more" / "second"}
+    for name, folder in places.items():
         advice = small_advice(collection=name)
         folder.mkdir(parents=True)
         (folder / "report.html").write_text(report_of(advice), encoding="utf-8")
@@ -48,12 +46,10 @@ def test_a_report_under_its_own_policy(client):
     assert 'href="/experiments">← All experiments</a>' in answer.text
 
 
-@pytest.mark.parametrize(
-    "name", ["nowhere", "..", "%2e%2e%2ffirst", "..%2F..%2Fcatalog.sqlite", "first%00", "first%2Freport.html"]
-)
+@pytest.mark.parametrize("name", ["nowhere", "%2e%2e%2ffirst", "..%2F..%2Fcatalog.sqlite", "first%00", "first%2Freport.html"])
 def test_nothing_else_is_read(client, name):
     answer = client.get(f"/experiments/{name}")
-    assert answer.status_code in (404, 307)
+    assert answer.status_code == 404
     assert "SQLite" not in answer.text
 
 

@@ -11,7 +11,7 @@ FORM = {"q": "loi", "document": "a", "rank": "1", "profile": "bm25", "index": "l
 
 @pytest.fixture
 def client(site):
-    return site(DOCUMENTS)
+    return site(DOCUMENTS, anonymous_judging=True)
 
 
 def kept(client):
@@ -77,22 +77,18 @@ def test_formats_of_judgements(client):
     assert client.get("/judgements", params={"format": "xml"}).status_code == 400
 
 
-@pytest.mark.parametrize(
-    ("settings", "address", "headers"),
-    [
-        ({"host": "0.0.0.0"}, "http://127.0.0.1", {}),  # noqa: S104 - a setting, nothing listens
-        ({}, "http://law.example", {}),
-        ({}, "http://127.0.0.1", {"x-forwarded-for": "192.0.2.7"}),
-        ({"client_header": "x-real-ip"}, "http://127.0.0.1", {}),
-        ({"allowed_hosts": ["127.0.0.1"]}, "http://127.0.0.1", {}),
-    ],
-)
-def test_where_others_can_reach_it_a_key_is_needed(site, settings, address, headers):
-    client = site(DOCUMENTS, address=address, **settings)
-    client.headers.update(headers)
+def test_unless_anybody_may_judge_a_key_is_needed(site):
+    client = site(DOCUMENTS)
     assert client.post("/judge", data=FORM | {"relevant": "1"}).status_code == 401
     assert client.get("/judgements").status_code == 401
+    assert client.get("/v1/feedback").status_code == 401
     assert "data-judge" not in client.get("/", params={"q": "loi"}).text  # nor is it offered
+
+
+def test_anybody_may_judge_by_the_interface_too_where_that_is_set(client):
+    given = {"query": "loi", "document": "a", "grade": 1}
+    assert client.post("/v1/feedback", json=given).status_code == 201
+    assert [each["document"] for each in client.get("/v1/feedback").json()["judgements"]] == ["a"]
 
 
 def test_with_a_key_one_may_judge(site, tmp_path):

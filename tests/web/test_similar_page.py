@@ -8,10 +8,13 @@ import pytest
 from lexfuse.data.document import Document, Kind
 
 LEASES = [
-    Document("lease-1", title="Holding over", text="The tenant held over after the lease ended. Rent is owed.", language="en", kind=Kind.DECISION),
-    Document("lease-2", title="Deposit", text="The landlord kept the deposit when the lease ended.", language="en", kind=Kind.DECISION),
-    Document("ship-1", title="Salvage", text="The salvor saved the vessel and has a reward.", language="en", kind=Kind.STATUTE),
-]  # fmt: skip
+    Document(name, title=title, text=text, language="en", kind=kind)
+    for name, title, text, kind in (
+        ("lease-1", "Holding over", "The tenant held over after the lease ended. Rent is owed.", Kind.DECISION),
+        ("lease-2", "Deposit", "The landlord kept the deposit when the lease ended.", Kind.DECISION),
+        ("ship-1", "Salvage", "The salvor saved the vessel and has a reward.", Kind.STATUTE),
+    )
+]
 TEXT = "The lease ended and the tenant held over.\r\nThe landlord claims rent for the lease."
 
 
@@ -50,15 +53,14 @@ def test_an_empty_form(client):
 def test_a_text_that_is_pasted(client):
     answer = send(client, text=TEXT, exclude_self="1")
     assert answer.status_code == 200
-    assert found(answer)[0] == "lease-1"
+    assert set(found(answer)) == {"lease-1", "lease-2"}
     assert words(answer)
     assert "The lease ended and the tenant held over.\nThe landlord" in answer.text  # it travels with the form
 
 
 def test_a_file(client):
-    answer = client.post(
-        "/similar", data={"text": "ignored"}, files={"file": ("judgment.html", b"<p>The salvor saved the vessel.", "text/html")}
-    )
+    page = b"<p>The salvor saved the vessel."
+    answer = client.post("/similar", data={"text": "ignored"}, files={"file": ("judgment.html", page, "text/html")})
     assert found(answer) == ["ship-1"]
     assert "The salvor saved the vessel." in answer.text
     assert "ignored" not in answer.text
@@ -72,7 +74,7 @@ def test_the_document_of_that_file_name_is_left_out(client):
 
 def test_a_document_of_the_index(client):
     answer = client.get("/similar", params={"document": "lease-1"})
-    assert "lease-2" in found(answer)
+    assert "lease-1" not in found(answer)
     assert "1 left out as the document itself" in answer.text
     assert client.get("/similar", params={"document": "nowhere"}).status_code == 404
 
@@ -98,9 +100,8 @@ def test_words_are_picked_anew_where_the_text_is_searched_again(client):
 
 
 def test_filters_and_kinds(client):
-    assert found(
-        send(client, text="lease vessel", action="again", term=["lease", "vessel"], use=["lease", "vessel"], kind="statute")
-    ) == ["ship-1"]
+    both = ["lease", "vessel"]
+    assert found(send(client, text="lease vessel", action="again", term=both, use=both, kind="statute")) == ["ship-1"]
     assert found(send(client, text="The vessel.", filter="kind=decision")) == []
 
 
@@ -110,7 +111,9 @@ def test_filters_and_kinds(client):
         ({"text": " "}, 422, "both are empty"),
         ({"text": TEXT, "action": "again", "term": "lease"}, 400, "No word is left"),
         ({"text": TEXT, "action": "again", "term": "lease", "weight": "-1", "use": "lease"}, 400, "above 0"),
+        ({"text": TEXT, "action": "again", "term": "lease", "weight": "much", "use": "lease"}, 400, "above 0"),
         ({"text": TEXT, "action": "again", "add": "lease=0"}, 400, "above 0"),
+        ({"text": TEXT, "action": "again", "add": "lease=nan"}, 400, "above 0"),
         ({"text": TEXT, "before": "yesterday"}, 400, "cannot be searched for"),
     ],
 )
@@ -152,18 +155,15 @@ def test_a_part_is_the_part_alone(client):
 
 def test_hostile_texts_stay_text(client):
     hostile = '</textarea><script>x</script> lease "onfocus=x'
-    answer = send(
-        client, text=hostile, action="again", term=['"><script>y</script>'], use=['"><script>y</script>', "lease"], add="lease"
-    )
+    word = '"><script>y</script>'
+    answer = send(client, text=hostile, action="again", term=[word], use=[word, "lease"], add="lease")
     assert "<script>x" not in answer.text
     assert "<script>y" not in answer.text
 
 
 def test_an_odd_form_is_no_failure(client):
-    for data in (
-        {"term": ["a", "b"], "action": "again", "text": "lease"},
-        {"count": "9" * 99, "term": "lease", "use": "lease", "action": "again", "text": "x"},
-    ):
-        assert send(client, **data).status_code < 500
+    again = {"action": "again", "text": "lease"}
+    for data in ({"term": ["a", "b"]}, {"count": "9" * 99, "term": "lease", "use": "lease"}, {"add": "=,==,=1, ,"}):
+        assert send(client, **again, **data).status_code < 500
     assert client.post("/similar", content=b"{}", headers={"content-type": "application/json"}).status_code < 500
     assert client.post("/similar", content=b"--x", headers={"content-type": "multipart/form-data; boundary=y"}).status_code < 500

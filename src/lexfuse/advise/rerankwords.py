@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lexfuse.advise.advice import Difference, Outcome, RerankFinding
+from lexfuse.advise.advice import Difference, Outcome, RerankEffect, RerankFinding
 from lexfuse.advise.verdict import gain, listed, p_said
 
 _OVER = "the choice without it"
@@ -23,7 +23,6 @@ def taken_of(findings: Sequence[RerankFinding], measure: str) -> str:
 def finding_words(finding: RerankFinding, measure: str, taken: str) -> tuple[str, ...]:
     """What was found about one reranker, sentence by sentence.
 
-    >>> from lexfuse.advise.advice import RerankEffect
     >>> from lexfuse.evaluate.bootstrap import Interval
     >>> none = RerankEffect({"R@10": 0.4}, Difference(0.001, Interval(-0.01, 0.012), 0.0, 0.6, 0.8, 153))
     >>> for words in finding_words(RerankFinding("mono", ("cross-encoder",), 50, 812.5, none, none, 0.4), "R@10", ""):
@@ -55,38 +54,40 @@ def finding_words(finding: RerankFinding, measure: str, taken: str) -> tuple[str
 def summary_words(findings: Sequence[RerankFinding], measure: str, taken: str) -> str:
     """All of it in one sentence.
 
-    >>> from lexfuse.advise.advice import RerankEffect
     >>> from lexfuse.evaluate.bootstrap import Interval
     >>> bad = RerankEffect({"R@10": 0.3}, Difference(-0.1, Interval(-0.2, -0.05), -0.5, 0.001, 0.002, 153))
     >>> summary_words([RerankFinding("mono", ("cross-encoder",), 50, 812.5, bad, bad, 0.0)], "R@10", "")
     'Reranking: leave out mono, which harms (-0.100 R@10 on dev, p = 0.002).'
     """
-    parts = [f"use {each.name} ({_figures(each, measure)})" for each in findings if each.name == taken]
+    parts = [f"use {each.name} ({_figures(each.dev, each.test, measure)})" for each in findings if each.name == taken]
     why = {
         Outcome.BETTER: f"which helps less than {taken}",
         Outcome.EQUAL: "which does not help here",
         Outcome.WORSE: "which harms",
     }
-    left = [f"{each.name}, {why[each.dev.versus.outcome]} ({_figures(each, measure)})" for each in findings if each.name != taken]
+    left = [
+        f"{each.name}, {why[each.dev.versus.outcome]} ({_figures(each.dev, each.test, measure)})"
+        for each in findings
+        if each.name != taken
+    ]
     if left:
         parts.append(f"leave out {listed(left)}")
     fused = [
-        f"{each.name} ({each.fused_dev.versus.mean:+.3f}, {p_said(each.fused_dev.versus.adjusted_p)})"
+        f"{each.name} ({_figures(each.fused_dev, each.fused_test, measure)})"
         for each in findings
         if each.name != taken and each.fused_dev.versus.outcome is Outcome.BETTER
     ]
     if fused:
-        parts.append(f"fused with the choice in the place of replacing its scores, {listed(fused)} would help")
+        helps = "helps" if len(fused) == 1 else "help"
+        parts.append(f"fused with the choice in the place of replacing its scores, {listed(fused)} {helps} on dev")
     return f"Reranking: {'; '.join(parts)}."
 
 
-def _figures(finding: RerankFinding, measure: str) -> str:
-    versus = finding.dev.versus
-    said = f"{versus.mean:+.3f} {measure} on dev, {p_said(versus.adjusted_p)}"
-    if finding.test is None:
+def _figures(dev: RerankEffect, test: RerankEffect | None, measure: str) -> str:
+    said = f"{dev.versus.mean:+.3f} {measure} on dev, {p_said(dev.versus.adjusted_p)}"
+    if test is None:
         return said
-    test = finding.test.versus
-    return f"{said}; {test.mean:+.3f} on test, {p_said(test.adjusted_p)}"
+    return f"{said}; {test.versus.mean:+.3f} on test, {p_said(test.versus.adjusted_p)}"
 
 
 def _fused_words(finding: RerankFinding, measure: str) -> str:

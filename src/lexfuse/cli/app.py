@@ -8,6 +8,7 @@ import typer
 
 from lexfuse.cli.advising import advise
 from lexfuse.cli.analysing import analyse
+from lexfuse.cli.assisting import mcp
 from lexfuse.cli.comparing import compare
 from lexfuse.cli.demonstrating import demo
 from lexfuse.cli.describing import info
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command(name="import")(import_)
-for command in (index, search, similar, run, fuse, advise, info, analyse, evaluate, compare, serve, demo):
+for command in (index, search, similar, run, fuse, advise, info, analyse, evaluate, compare, serve, mcp, demo):
     app.command()(command)
 app.add_typer(train, name="train")
 app.add_typer(tune, name="tune")

@@ -89,7 +89,7 @@ def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port
     from lexfuse.service.settings import ServedIndex, ServiceSettings
 
     indexes = [ServedIndex(folder=index, title=corpus.title.partition(":")[0]) for corpus, index in reversed(work)]
-    settings = ServiceSettings(indexes=tuple(indexes), port=_free(port))
+    settings = ServiceSettings(indexes=tuple(indexes), port=_free(port), anonymous_judging=True)
     # Another process: encoding takes every processor it gets, and must not hold up who searches, nor Ctrl-C.
     adding = multiprocessing.get_context("spawn").Process(target=add_vectors, args=(work, names), daemon=True)
     if names:

@@ -39,6 +39,9 @@ def serve(
     ] = None,
     keys: Annotated[Path | None, typer.Option(help="The file of lexfuse keys; without it nobody may write.")] = None,
     anonymous_read: Annotated[bool | None, typer.Option(help="Whether one may read without a key.")] = None,
+    anonymous_judging: Annotated[
+        bool | None, typer.Option(help="Whether one may judge results, and have all judgements, without a key.")
+    ] = None,
     requests_per_minute: Annotated[int | None, typer.Option(help="Of one key, or one address without; 0 = no limit.")] = None,
     burst: Annotated[int | None, typer.Option(help="How many of these may come at once.")] = None,
     most_body_bytes: Annotated[int | None, typer.Option(help="The largest body.")] = None,
@@ -70,7 +73,8 @@ def serve(
 
     flags: dict[str, Any] = {
         "indexes": indexes, "profiles": profiles, "host": host, "port": port, "title": title, "language": language,
-        "advice": advice, "keys": keys, "anonymous_read": anonymous_read, "requests_per_minute": requests_per_minute,
+        "advice": advice, "keys": keys, "anonymous_read": anonymous_read,
+        "anonymous_judging": anonymous_judging, "requests_per_minute": requests_per_minute,
         "burst": burst, "most_body_bytes": most_body_bytes, "most_query_characters": most_query_characters,
         "timeout_seconds": timeout_seconds, "workers": workers, "most_waiting": most_waiting,
         "shutdown_seconds": shutdown_seconds, "reload_seconds": reload_seconds, "log_queries": log_queries,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
+from threading import Condition, Lock
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -88,8 +88,8 @@ class _Together:
 
     def __init__(self, encoder: Any) -> None:
         self._encoder = encoder
-        self._turn = Lock()  # held while the model runs
-        self._lock = Lock()  # held for moments, around the two below
+        self._changed = Condition()  # held for moments, around the three below
+        self._busy = False  # whether a thread encodes
         self._waiting: dict[str, Future[Any]] = {}
         self._kept: OrderedDict[str, Future[Any]] = OrderedDict()
 
@@ -102,38 +102,54 @@ class _Together:
         if side is not Side.QUERY or isinstance(texts, str) or not 0 < len(texts) <= FEW:
             return self._encoder.encode(texts, side, progress=progress)
         asked = self._asked(texts)
-        if not all(one.done() for one in asked):
-            with self._turn:
-                self._encode_waiting()
+        while batch := self._turn(asked):
+            self._encode(batch)
         rows = [one.result() for one in asked]
         progress(len(texts))
         return np.stack(rows) if isinstance(rows[0], np.ndarray) and rows[0].ndim == 1 else rows
 
     def _asked(self, texts: Sequence[str]) -> list[Future[Any]]:
-        with self._lock:
+        with self._changed:
             asked = []
             for text in texts:
-                if text not in self._kept:
-                    self._kept[text] = self._waiting[text] = Future()
+                if text not in self._kept:  # one that still waits may have been forgotten meanwhile, but not by who waits
+                    self._kept[text] = self._waiting.setdefault(text, Future())
                 self._kept.move_to_end(text)
                 asked.append(self._kept[text])
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
             return asked
 
-    def _encode_waiting(self) -> None:
-        with self._lock:
+    def _turn(self, asked: list[Future[Any]]) -> dict[str, Future[Any]]:
+        """Everything that waits, for the thread to encode; nothing once all it asked for is there, from whichever thread."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._busy or all(one.done() for one in asked))
+            if all(one.done() for one in asked):
+                return {}
+            self._busy = True
             batch, self._waiting = self._waiting, {}
-        if not batch:  # another thread has encoded ours too
-            return
+            return batch
+
+    def _encode(self, batch: dict[str, Future[Any]]) -> None:
+        found: list[Any]
         try:
-            rows = self._encoder.encode(list(batch), Side.QUERY)
-        except BaseException as error:
-            with self._lock:
-                for text in batch:
-                    self._kept.pop(text, None)
-            for future in batch.values():
-                future.set_exception(error)
-            return
-        for future, row in zip(batch.values(), rows, strict=True):
-            future.set_result(row)
+            found = self._rows(list(batch))
+        except BaseException as error:  # whoever waits is told too
+            found = [error] * len(batch)
+        with self._changed:
+            for (text, future), row in zip(batch.items(), found, strict=True):
+                if isinstance(row, BaseException):
+                    if self._kept.get(text) is future:
+                        del self._kept[text]  # the next who asks tries again
+                    future.set_exception(row)
+                else:
+                    future.set_result(row)
+            self._busy = False
+            self._changed.notify_all()
+
+    def _rows(self, texts: list[str]) -> list[Any]:
+        """What the encoder makes of each text, or the error that it is: a text that cannot be encoded harms no other."""
+        try:
+            return list(self._encoder.encode(texts, Side.QUERY))
+        except Exception as error:
+            return [row for text in texts for row in self._rows([text])] if len(texts) > 1 else [error]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache, partial
 
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.fuse.union import Missing, Union, union_of
+from lexfuse.index.threads import cores
 from lexfuse.retrieve.distribution import levels_of
 from lexfuse.retrieve.retriever import Mask, Retriever
 
@@ -19,8 +21,16 @@ def runs_from(retrievers: Sequence[Retriever], queries: Queries, depth: int, *, 
     >>> runs_from([], Queries.of([]), 10)
     []
     """
-    with ThreadPoolExecutor(max(len(retrievers), 1)) as pool:
-        return list(pool.map(lambda one: one.retrieve(queries, depth, within=within), retrievers))
+    asks = [partial(one.retrieve, queries, depth, within=within) for one in retrievers]
+    others = [_threads().submit(ask) for ask in asks[:-1]]
+    try:
+        last = [ask() for ask in asks[-1:]]  # of the hybrids that are opened here the encoder, which takes longest
+        # What no thread has begun is done here, so that in a hybrid of hybrids nobody waits for a thread that waits itself.
+        return [ask() if other.cancel() else other.result() for ask, other in zip(asks, others, strict=False)] + last
+    finally:
+        for other in others:
+            if not other.cancel():
+                other.exception()  # also after an error nobody is left behind who still reads
 
 
 def union_from(
@@ -53,3 +63,9 @@ def union_from(
         bounds=tuple(retriever.bounds for retriever in retrievers),
         levels=tuple(levels_of(retriever) for retriever in retrievers),
     )
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads for all who ask: starting some for every question would take longer than some answers."""
+    return ThreadPoolExecutor(max(4, 2 * cores()), thread_name_prefix="retriever")

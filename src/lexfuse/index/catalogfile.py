@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any, ClassVar, Self
 
 import orjson
@@ -37,6 +38,7 @@ class CatalogFile:
     def __init__(self, path: Path) -> None:
         """Connect to the file; use `create` or `open`."""
         self.path = path
+        self._turn = Lock()  # from Python 3.12 on, threads that ask a connection the same at once get each other's rows
         with named(path):
             self.connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT / 1000, check_same_thread=False)
 
@@ -146,5 +148,5 @@ class CatalogFile:
         self.connection.close()
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        with named(self.path):
+        with named(self.path), self._turn:
             return self.connection.execute(statement, values).fetchall()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from lexfuse.data.document import Document
@@ -15,6 +16,7 @@ from lexfuse.retrieve.colbert import Colbert, TokenMatch
 from lexfuse.retrieve.dense import Dense
 from lexfuse.retrieve.lexical import LexicalRetriever, TermPart
 from lexfuse.retrieve.retriever import Mask, Retriever
+from lexfuse.text.analyser import Analyser
 from lexfuse.text.passages import Passage
 from lexfuse.text.sentences import Span
 from lexfuse.text.snippets import Snippet, snippet
@@ -113,10 +115,13 @@ class Shower:
     'Le [préavis] est de deux mois.'
     """
 
-    def __init__(self, members: Sequence[Retriever], question: Query) -> None:
-        """Take the members that have something to show: words, tokens that met, the nearest passage."""
+    def __init__(self, members: Sequence[Retriever], question: Query, *, words: BM25 | None = None) -> None:
+        """Take the members that have something to show: words, tokens that met, the nearest passage.
+
+        Where none of them reads words, `words` does; one that is kept saves counting the words of the index for every question.
+        """
         self._question = question
-        self._words = next((one for one in members if isinstance(one, BM25)), BM25(members[0].snapshot))
+        self._words = next((one for one in members if isinstance(one, BM25)), words or BM25(members[0].snapshot))
         self._terms = next((one for one in members if isinstance(one, LexicalRetriever)), None)
         self._late = next((one for one in members if isinstance(one, Colbert)), None)
         self._dense = next((one for one in members if isinstance(one, Dense)), None)
@@ -143,7 +148,7 @@ class Shower:
 
     def _snippet(self, document: Document, terms: list[TermPart], passage: Passage) -> Snippet:
         """The window of a passage that matches best."""
-        analyser = self._words.snapshot.settings.analyser(document.language)
+        analyser = _lasting(self._words.snapshot.settings.analyser(document.language))
         weights = {part.term: max(part.idf, _SMALL) for part in terms}
         shown = snippet(passage.of(document.text), analyser, weights)
         start = passage.start
@@ -154,3 +159,9 @@ class Shower:
         if self._dense and self._vector is not None and self._dense.holds(document.id):
             return self._dense.best_passage(self._vector, document.id)
         return None
+
+
+@lru_cache(maxsize=16)
+def _lasting(analyser: Analyser) -> Analyser:
+    """The first of equal analysers: it knows the words that it has met."""
+    return analyser

@@ -62,6 +62,31 @@ def require(request: Request, scope: Allowed) -> Caller:
     return caller
 
 
+def may_judge(request: Request) -> bool:
+    """Whether whoever asks may judge results: by a key that allows to write, or since the service lets anybody.
+
+    >>> from types import SimpleNamespace
+    >>> from starlette.requests import Request
+    >>> service = SimpleNamespace(settings=SimpleNamespace(anonymous_judging=True))
+    >>> app = SimpleNamespace(state=SimpleNamespace(service=service))
+    >>> may_judge(Request({"type": "http", "app": app, "state": {CALLER: Caller(None, True)}}))
+    True
+    """
+    caller = getattr(request.state, CALLER, None)
+    allowed = caller is not None and caller.allows(Allowed.WRITE)
+    return allowed or bool(request.app.state.service.settings.anonymous_judging)
+
+
+def require_judging(request: Request) -> None:
+    """Refuse whoever may not judge.
+
+    >>> require_judging.__name__
+    'require_judging'
+    """
+    if not may_judge(request):
+        require(request, Allowed.WRITE)
+
+
 def _refusal(caller: Caller, scope: Allowed) -> AccessError:
     if caller.key is None:
         return AccessError(f"a key that allows to {scope} is needed; send it as Authorization: Bearer lf_…")

@@ -10,11 +10,13 @@ from typing import Any
 from fastapi import FastAPI
 
 from lexfuse import __version__
+from lexfuse.service.allowing import add_allowed
 from lexfuse.service.keys import KeyRing
 from lexfuse.service.logs import log
 from lexfuse.service.metrics import ServiceMetrics
 from lexfuse.service.problems import MEDIA_TYPE, Problem, add_problems
 from lexfuse.service.routes import ROUTERS
+from lexfuse.service.schemas import without_examples
 from lexfuse.service.service import Service
 from lexfuse.service.surrounding import surround
 
@@ -26,6 +28,20 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     "4XX": {"description": "What was asked cannot be answered.", "content": _PROBLEM},
     "5XX": {"description": "The service failed.", "content": _PROBLEM},
 }
+
+
+class Application(FastAPI):
+    """An application whose OpenAPI document describes things for those who call, without our docstrings' examples.
+
+    >>> Application(title="Law").openapi()["info"]["title"]
+    'Law'
+    """
+
+    def openapi(self) -> dict[str, Any]:
+        """The document, made once."""
+        if self.openapi_schema is None:
+            self.openapi_schema = without_examples(super().openapi())
+        return dict(self.openapi_schema)
 
 
 def create_app(service: Service) -> FastAPI:
@@ -50,13 +66,14 @@ def create_app(service: Service) -> FastAPI:
                 await watching
             service.close()
 
-    app = FastAPI(
+    app = Application(
         title=service.settings.title,
         version=__version__,
         summary="Legal search",
         description=DESCRIPTION,
         docs_url=None,  # the usual pages load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # the address would be made from the Host header, which anybody can write
         lifespan=lifespan,
         responses=_PROBLEMS,
     )
@@ -64,6 +81,7 @@ def create_app(service: Service) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     add_problems(app)
+    add_allowed(app)
     surround(app, service.settings, keys, metrics)
     return app
 

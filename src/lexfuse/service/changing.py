@@ -5,7 +5,6 @@ A document that is put is searchable by its words at once, and by every channel 
 
 from __future__ import annotations
 
-import datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +13,7 @@ from lexfuse.data.document import Document, Kind, Status
 from lexfuse.encode.filling import fill
 from lexfuse.errors import DataError, LexFuseError, NotFoundError
 from lexfuse.index.index import Index
+from lexfuse.service.days import Day
 from lexfuse.service.documents import etag_of
 from lexfuse.service.library import Library, Shelf
 from lexfuse.service.models import Change, Written
@@ -43,9 +43,9 @@ class DocumentIn(BaseModel):
     number: Line = Field("", description="Of the article or paragraph.", examples=["L1237-19"])
     headings: list[Line] = Field([], max_length=50, description="Path from the root of the code to the section.")
     court: Line = ""
-    date: datetime.date | None = Field(None, description="Of the decision or publication.")
-    valid_from: datetime.date | None = Field(None, description="First day in force.")
-    valid_to: datetime.date | None = Field(None, description="First day no longer in force.")
+    date: Day | None = Field(None, description="Of the decision or publication.")
+    valid_from: Day | None = Field(None, description="First day in force.")
+    valid_to: Day | None = Field(None, description="First day no longer in force.")
     status: Status = Status.UNKNOWN
     identifiers: list[Line] = Field([], max_length=100, description="ECLI, CELEX, case numbers.")
     citations: list[Line] = Field(

@@ -23,6 +23,8 @@ from lexfuse.service.models import Card, Explained, SourceShare, TermShare, Toke
 from lexfuse.service.opened import Opened
 from lexfuse.service.searching import mark_of, within_of
 
+LONGEST_NAME = 2000  # characters of an id or a citation
+
 
 @dataclass(frozen=True, slots=True)
 class ExplainAsk:
@@ -48,6 +50,8 @@ class ExplainAsk:
             raise ConfigError("the question is empty; ask with at least one word")
         if not self.document.strip():
             raise ConfigError("name a document, by its id or by a citation")
+        if len(self.document) > LONGEST_NAME:
+            raise ConfigError(f"the name of a document has at most {LONGEST_NAME:,} characters, got {len(self.document):,}")
 
 
 def explain(library: Library, ask: ExplainAsk) -> Explained:

@@ -56,13 +56,24 @@ def judge(library: Library, given: JudgementIn) -> Judgement:
 
 
 def judged(library: Library, query: str, index: str = "") -> dict[str, int]:
-    """The grades of documents for one question, the last given of each."""
+    """The grades of documents for one question, the last given of each.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.service.library import IndexPlace
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Index.create(f"{folder}/law", documents=[Document("a")]).close()
+    ...     with Library.open([IndexPlace.of(f"{folder}/law")]) as library:
+    ...         _ = judge(library, JudgementIn(query="préavis", document="a", grade=1))
+    ...         judged(library, "préavis"), take_back(library, "préavis", "a"), judged(library, "préavis")
+    ({'a': 1}, 1, {})
+    """
     with Index(library.shelf(index).folder) as folder:
         return {one.doc: one.grade for one in folder.feedback(query)}
 
 
 def take_back(library: Library, query: str, document: str, index: str = "") -> int:
-    """Take back what was said about a document for a question; how many judgements that were."""
+    """Take back what was said about a document for a question; how many judgements that were. See `judged`."""
     with Index(library.shelf(index).folder) as folder:
         return folder.remove_feedback(query, document)
 

@@ -11,16 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from threading import Lock, RLock
 from types import TracebackType
 
-from lexfuse.data.queries import Queries, Query
+from lexfuse.data.queries import Query
 from lexfuse.encode.sharing import SharedEncoders, sharing
 from lexfuse.errors import ConfigError, GoneError, LexFuseError, NotFoundError
 from lexfuse.index.catalog import Catalog
 from lexfuse.index.index import Index
 from lexfuse.index.snapshot import open_snapshot
 from lexfuse.profile import Profile
+from lexfuse.retrieve.answering import found_by
 from lexfuse.service.offering import read_profiles
 from lexfuse.service.opened import Opened
 
@@ -68,9 +69,9 @@ class Shelf:
         self.name, self.title, self.folder = place.name, place.title, place.folder
         self._profiles, self._encoders, self._kept = profiles, encoders, kept
         self._lock = Lock()  # held for moments
-        self._refreshing = Lock()
-        self._writing = Lock()
-        self._versions: list[_Version] = [_Version(self._open())]
+        self._changing = RLock()  # held while a version is written, or looked for: no half of what is written is taken over
+        self._versions: list[_Version] = []
+        self._versions.append(_Version(self._open()))
 
     @property
     def generation(self) -> int:
@@ -92,7 +93,7 @@ class Shelf:
 
     def refresh(self) -> bool:
         """Open a newer version, if there is one; whoever reads an older one goes on with it."""
-        with self._refreshing:
+        with self._changing:
             catalog = Catalog.open(self.folder)
             try:
                 newer = bool(catalog.meta("generation") != self.generation)
@@ -109,7 +110,7 @@ class Shelf:
     @contextmanager
     def writing(self) -> Iterator[Index]:
         """The index, to write to; whoever reads after this sees what was written."""
-        with self._writing, sharing(self._encoders):  # what is written is encoded by the models that search
+        with self._changing, sharing(self._encoders):  # what is written is encoded by the models that search
             with Index(self.folder) as index:
                 yield index
             self.refresh()
@@ -121,11 +122,12 @@ class Shelf:
                 version.opened.close()
 
     def _open(self) -> Opened:
-        opened = Opened(self.name, open_snapshot(self.folder), self._profiles, self._encoders)
+        before = self._versions[-1].opened.names if self._versions else ()
+        opened = Opened(self.name, open_snapshot(self.folder), self._profiles, self._encoders, before=before)
         try:
             _ = opened.profiles  # opens their pipelines, and one search fills their tables, so that no reader waits for that
             with suppress(LexFuseError):  # whoever asks for what cannot be searched is told
-                opened.pipeline().retrieve(Queries.of([Query("q", WARM_QUESTION)]), 1)
+                found_by(opened.pipeline(), Query("q", WARM_QUESTION), 1, citations=opened.citations)
         except BaseException:
             opened.close()
             raise

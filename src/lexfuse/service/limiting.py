@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from lexfuse.service.metrics import ServiceMetrics
 
+_DIGITS = 18  # of a length; Python refuses to read numbers of thousands
 MOST_BUCKETS = 20_000  # a few megabytes; the one that was longest unused goes first
 
 
@@ -148,7 +149,7 @@ class BodyLimit:
             return
         declared = dict(scope["headers"]).get(b"content-length", b"")
         body = _CountedBody(self.most, self.seconds, receive, send)
-        if declared.isdigit() and int(declared) > self.most:
+        if declared.isdigit() and (len(declared) > _DIGITS or int(declared) > self.most):
             body.refusal = _too_large(self.most)
         else:
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from lexfuse.errors import ConfigError
@@ -15,8 +15,11 @@ _ENOUGH = 0.99  # share of the documents that a channel must hold to be offered:
 _SECOND = ("dense", "splade", "colbert", "static")  # what the hybrid fuses with words, the first that is there
 
 
-def offered(snapshot: Snapshot, given: Mapping[str, Profile]) -> dict[str, Profile]:
+def offered(snapshot: Snapshot, given: Mapping[str, Profile], *, before: Collection[str] = ()) -> dict[str, Profile]:
     """Profiles by name, the default first: those given, then words with vectors, words alone, and each channel alone.
+
+    A channel that holds too few documents is left out, unless the version `before` offered it: documents that were just added are
+    found by their words until they are encoded, and whoever asks for a profile is not told meanwhile that there is none.
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
@@ -24,7 +27,8 @@ def offered(snapshot: Snapshot, given: Mapping[str, Profile]) -> dict[str, Profi
     ...     list(offered(snapshot, {}))
     ['bm25']
     """
-    channels = [name for name in snapshot.channels if name.split("-")[0] != SENTENCES and _holds_enough(snapshot, name)]
+    searched = [name for name in snapshot.channels if name.split("-")[0] != SENTENCES]
+    channels = [name for name in searched if name in before or _holds_enough(snapshot, name)]
     second = sorted((name for name in channels if name in _SECOND), key=_SECOND.index)[:1]
     own = {HYBRID: _fused("bm25", *second)} if second else {}
     own |= {name: _fused(name) for name in ("bm25", *channels)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from threading import RLock
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from lexfuse.errors import LexFuseError, NotFoundError
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.pipeline import open_similar
 from lexfuse.profile import Profile
+from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
 from lexfuse.retrieve.retriever import Retriever
 from lexfuse.service.models import ProfileCard
@@ -32,20 +33,33 @@ class Opened:
     ('bm25', 'bm25')
     """
 
-    def __init__(self, name: str, snapshot: Snapshot, profiles: Mapping[str, Profile], encoders: SharedEncoders) -> None:
-        """Open nothing yet but the snapshot; `profiles` come before those that every index offers."""
+    def __init__(
+        self,
+        name: str,
+        snapshot: Snapshot,
+        profiles: Mapping[str, Profile],
+        encoders: SharedEncoders,
+        *,
+        before: Collection[str] = (),
+    ) -> None:
+        """Open nothing yet but the snapshot; `profiles` come before those that every index offers, see `offered`."""
         self.name = name
         self.snapshot = snapshot
         self.generation = snapshot.generation
         self._encoders = encoders
         self._lock = RLock()
         self._made: dict[str, Any] = {}
-        self._choices = offered(snapshot, profiles)
+        self._choices = offered(snapshot, profiles, before=before)
 
     @property
     def default_profile(self) -> str:
         """The one that is searched by where none is named: the first that can be opened."""
         return next((card.name for card in self.profiles if card.usable), next(iter(self._choices)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the profiles."""
+        return tuple(self._choices)
 
     @cached_property
     def profiles(self) -> list[ProfileCard]:
@@ -56,6 +70,11 @@ class Opened:
     def citations(self) -> CitationLookup:
         """Finds the documents that a text names."""
         return CitationLookup(self.snapshot)
+
+    @cached_property
+    def words(self) -> BM25:
+        """Reads the words of questions and documents, to show those that match where a profile compares vectors alone."""
+        return BM25(self.snapshot)
 
     def pipeline(self, profile: str = "") -> Retriever:
         """The retriever of a profile, opened once; `NotFoundError` lists the profiles there are."""

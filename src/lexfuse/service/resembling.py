@@ -22,6 +22,7 @@ from lexfuse.service.opened import Opened
 from lexfuse.service.searching import MOST_RESULTS, Clock, day_of, result_of, within_of
 from lexfuse.text.kli import SHARE, TermChoice, TermWeight
 
+LONGEST_WORD = 200  # characters of a term that the caller gives
 USUAL = "similar"  # what the pipeline for whole documents is called where no profile is named
 
 
@@ -60,6 +61,9 @@ class SimilarAsk:
             raise ConfigError("give either a text or the id of a document, to find documents like it")
         if not 1 <= self.k <= MOST_RESULTS:
             raise ConfigError(f"k must lie between 1 and {MOST_RESULTS}, got {self.k}")
+        for word in (*self.terms, *self.added, *self.dropped):
+            if len(word) > LONGEST_WORD:
+                raise ConfigError(f"a word has at most {LONGEST_WORD} characters, got {len(word):,}: {word[:40]!r}…")
 
     @property
     def edits_terms(self) -> bool:

@@ -134,7 +134,7 @@ def search(library: Library, ask: SearchAsk) -> SearchPage:
             mask = within_of(opened, ask.filters, ask.as_of)
         with clock.stage("search"):
             pipeline = opened.pipeline(profile)
-            depth = DEPTH if ask.facets or ask.sort is not Sort.RELEVANCE else after + ask.k + 1
+            depth = DEPTH if ask.facets or ask.sort is not Sort.RELEVANCE else min(after + ask.k + 1, DEPTH)
             found = found_by(pipeline, question, depth, within=mask, citations=opened.citations)[:DEPTH]
         candidates = len(found)
         if ask.sort is not Sort.RELEVANCE:
@@ -142,7 +142,7 @@ def search(library: Library, ask: SearchAsk) -> SearchPage:
         with clock.stage("facets"):
             facets = facets_of(opened, question, ask.filters, ask.as_of, profile, found) if ask.facets else []
         with clock.stage("snippets"):
-            shower = Shower(members_of(pipeline, question), question)
+            shower = Shower(members_of(pipeline, question), question, words=opened.words)
             results = [result_of(answer) for answer in shower.answers(found[after : after + ask.k], after=after)]
         more = after + ask.k < len(found)
         following = Cursor(after + ask.k, opened.generation, ask.digest).text() if more else None

@@ -89,6 +89,7 @@ class ServiceSettings(BaseSettings):
     advice: Annotated[tuple[Path, ...], NoDecode] = ()  # folders of advice reports, for the experiments page
     keys: Path | None = None  # the file of `lexfuse keys`; without it nobody may write
     anonymous_read: bool = True
+    anonymous_judging: bool = False  # whether one may judge results, and have all judgements with their questions, without a key
     requests_per_minute: int = Field(default=600, ge=0)  # of one key, or of one address without a key; 0 = no limit
     burst: int = Field(default=60, ge=1)  # how many may come at once
     most_body_bytes: int = Field(default=8_000_000, ge=1)

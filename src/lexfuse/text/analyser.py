@@ -7,7 +7,7 @@ in C (`bytes.translate`, `bytes.split`), and each piece is looked up in a table 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -77,6 +77,7 @@ class Analyser:
     citations: bool = True
     folding: Folding = Folding.FOLD
     _terms: dict[bytes, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _words_met: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)  # by `matching`
 
     def __post_init__(self) -> None:
         """Refuse a language code that cannot be one."""
@@ -104,6 +105,22 @@ class Analyser:
             tokens.append(Token(item.start, item.end, text[item.start : item.end], item.key, item.terms, citation=True))
             at = item.end
         return tokens + list(self._words(text, at, len(text)))
+
+    def matching(self, text: str, wanted: Set[str]) -> list[Token]:
+        """Those of `tokens` that have one of these terms; the others are only looked up in the table, which is faster.
+
+        >>> [token.text for token in Analyser("fr").matching("les salariés de l'art. L. 1", {"salar", "l1_"})]
+        ['salariés', 'L. 1']
+        """
+        tokens: list[Token] = []
+        at = 0
+        for item in self._citations(text):
+            tokens += self._matching_words(text, at, item.start, wanted)
+            if not wanted.isdisjoint(item.terms):
+                tokens.append(Token(item.start, item.end, text[item.start : item.end], item.key, item.terms, citation=True))
+            at = item.end
+        tokens += self._matching_words(text, at, len(text), wanted)
+        return tokens
 
     def pieces(self, text: str) -> list[bytes]:
         """The text cut at white space and ASCII punctuation, citations replaced by their terms.
@@ -159,8 +176,20 @@ class Analyser:
 
     def _words(self, text: str, start: int, end: int) -> Iterator[Token]:
         for word in WORD.finditer(text, start, end):
-            piece = word.group().encode("utf-8", "surrogatepass").translate(_CUT)
-            yield Token(word.start(), word.end(), word.group(), composed(word.group()).lower(), self.terms_of_piece(piece))
+            terms = self.terms_of_piece(_piece(word.group()))
+            yield Token(word.start(), word.end(), word.group(), composed(word.group()).lower(), terms)
+
+    def _matching_words(self, text: str, start: int, end: int, wanted: Set[str]) -> Iterator[Token]:
+        met = self._words_met
+        for place in WORD.finditer(text, start, end):
+            word = place.group()
+            terms = met.get(word)
+            if terms is None:
+                if len(met) >= _CACHE_LIMIT:
+                    met.clear()
+                met[word] = terms = self.terms_of_piece(_piece(word))
+            if terms and not wanted.isdisjoint(terms):
+                yield Token(place.start(), place.end(), word, composed(word).lower(), terms)
 
     def _terms_of_word(self, word: str) -> tuple[str, ...]:
         if len(word) < 2 or (self.stop_words and word in stop_words(self.language)):
@@ -173,6 +202,10 @@ class Analyser:
         if self.folding is Folding.KEEP:
             return (stem(word),)
         return tuple(dict.fromkeys((stem(word), stem(folded(word)))))
+
+
+def _piece(word: str) -> bytes:
+    return word.encode("utf-8", "surrogatepass").translate(_CUT)
 
 
 @cache

@@ -105,8 +105,8 @@ class TermChoice:
         >>> TermChoice.of(added=["estoppel=2"], dropped=["court"]).added
         (WeightedWord(word='estoppel', weight=2.0),)
         """
-        words = (tuple(map(WeightedWord.parse, some)) for some in (only, added))
-        return cls(amount, weight, *words, tuple(dropped))
+        named, more = (tuple(map(WeightedWord.parse, some)) for some in (only, added))
+        return cls(amount, weight, named, more, tuple(dropped))
 
     @property
     def edited(self) -> bool:

@@ -49,7 +49,7 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     >>> snippet(text, Analyser("fr"), {"employeur": 2.0, "lettr": 1.0}, width=50).marked(text, "[", "]")
     "… L'[employeur] notifie le licenciement par [lettre]."
     """
-    hits = [token for token in analyser.tokens(text) if any(term in terms for term in token.terms)]
+    hits = analyser.matching(text, terms.keys())
     first = _best_start(hits, terms, width)
     last = max((token.end for token in hits if token.end <= first + width or token.start == first), default=first)
     begin = _opening(text, max(0, last - width, first - width // 4), first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import overload
 
 import numpy as np
@@ -77,7 +78,8 @@ class TermEncoder:
         self.vocabulary = vocabulary
         self._id = vocabulary.learn if grows else vocabulary.find
         self._pieces = _PieceTable(self._learn)
-        self._several: list[list[int]] = []
+        self._several: dict[int, list[int]] = {}
+        self._places = count()
 
     def encode(self, text: str) -> I32:
         """Term ids of a text, in order of place; new terms enter the vocabulary.
@@ -98,8 +100,9 @@ class TermEncoder:
         found = (self._id(term) for term in self.analyser.terms_of_piece(piece))
         ids = [number for number in found if number is not None]
         if len(ids) > 1:
-            self._several.append(ids)
-            return _NONE - len(self._several)
+            place = next(self._places)  # threads may learn at the same time: no two get one place
+            self._several[place] = ids
+            return _NONE - 1 - place
         return ids[0] if ids else _NONE
 
 

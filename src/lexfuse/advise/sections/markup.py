@@ -107,16 +107,11 @@ def table(
     >>> table(["source", "mean"], [["bm25", Cell("0.41")]], "Means.").count("<tr>")
     2
     """
-    names = "".join(_cell(each, "th", ' scope="col"') if _said(each) else _cell(each, "td", "") for each in head)
+    names = "".join(_cell(each, "th", ' scope="col"') for each in head)
     body = "".join(f"<tr>{_row(row)}</tr>" for row in rows)
     ending = f"<tfoot><tr>{_row(foot)}</tr></tfoot>" if foot else ""
     inner = f"<table{_class(css)}><thead><tr>{names}</tr></thead><tbody>{body}</tbody>{ending}</table>"
     return framed(Html(inner), caption)
-
-
-def _said(each: str | Cell) -> bool:
-    """Whether a cell says something: a head that does not is no head."""
-    return bool(each.content if isinstance(each, Cell) else each)
 
 
 def framed(inner: Html, caption: str) -> Html:
@@ -165,6 +160,8 @@ def _row(row: Sequence[str | Cell]) -> str:
 
 def _cell(each: str | Cell, name: str, scope: str) -> str:
     cell = each if isinstance(each, Cell) else Cell(each, "")
+    if not cell.content:
+        name, scope = "td", ""  # a head that says nothing is none
     title = f' title="{escaped(cell.title)}"' if cell.title else ""
     order = "" if cell.order is None else f' data-order="{cell.order:.12g}"'
     span = "" if cell.span == 1 else f' colspan="{cell.span}"'

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from lexfuse.service.explaining import ExplainAsk, explain
+from lexfuse.service.explaining import LONGEST_NAME, ExplainAsk, explain
 from lexfuse.service.models import Explained
 from lexfuse.service.routes.parameters import (
     AsOf,
@@ -30,7 +30,12 @@ async def explained(
     request: Request,
     document: Annotated[
         str,
-        Path(min_length=1, max_length=2000, description="The id of a document, or a citation of it.", examples=["L. 1237-19"]),
+        Path(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="The id of a document, or a citation of it.",
+            examples=["L. 1237-19"],
+        ),
     ],
     q: Question,
     index: IndexName = "",

@@ -1,6 +1,7 @@
 """``/v1/feedback``: judgements on results, given and had.
 
-Both need a key that allows to write: a judgement is kept with the index, and holds the text of somebody's question.
+Both need a key that allows to write, unless the service lets anybody judge: a judgement is kept with the index, and holds the
+text of somebody's question.
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from lexfuse.service.access import require
+from lexfuse.service.access import require_judging
 from lexfuse.service.exporting import JudgementFormat, exported_judgements
 from lexfuse.service.judging import JudgementIn, judge, judgements
-from lexfuse.service.keys import Scope
 from lexfuse.service.models import Judgement, Judgements
 from lexfuse.service.routes.parameters import IndexName, answered, handed_out, service_of
 
@@ -24,8 +24,8 @@ _QRELS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"sch
 
 @router.post("/feedback", response_model=Judgement, status_code=201, summary="Judge a result")
 async def judged(request: Request, body: JudgementIn) -> Response:
-    """Keep how well a document answers a question. A key that allows to write is needed."""
-    require(request, Scope.WRITE)
+    """Keep how well a document answers a question. A key that allows to write is needed, unless anybody may judge."""
+    require_judging(request)
     service = service_of(request)
     return answered(await service.run(judge, service.library, body), 201)
 
@@ -36,8 +36,8 @@ async def every(
     index: IndexName = "",
     format: Annotated[JudgementFormat, Query(description="As JSON, or as TREC qrels.")] = JudgementFormat.JSON,
 ) -> Response:
-    """Every judgement on an index, with its question. A key that allows to write is needed."""
-    require(request, Scope.WRITE)
+    """Every judgement on an index, with its question. A key that allows to write is needed, unless anybody may judge."""
+    require_judging(request)
     service = service_of(request)
     found = await service.run(judgements, service.library, index)
     return answered(found) if format is JudgementFormat.JSON else handed_out(exported_judgements(found, format))

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import Response
 
 from lexfuse.errors import TooLargeError
+from lexfuse.service.days import Day
 from lexfuse.service.exporting import Export
 from lexfuse.service.service import Service
 
@@ -38,7 +39,7 @@ Question = Annotated[
     Query(min_length=1, description="The question, in any words; citations are understood.", examples=["durée du préavis"]),
 ]
 Filters = Annotated[list[Condition] | None, Query(max_length=50, description=_FILTER, examples=[["code=Code du travail"]])]
-AsOf = Annotated[datetime.date | None, Query(**_AS_OF)]
+AsOf = Annotated[Day | None, Query(**_AS_OF)]
 Language = Annotated[str, Query(**_LANGUAGE)]
 DocumentName = Annotated[
     str, Path(min_length=1, max_length=2000, description="The id of a document.", examples=["LEGIARTI000006901112"])
@@ -57,7 +58,7 @@ class Asking(BaseModel):
     index: Annotated[str, Field(**_INDEX)] = ""
     profile: Annotated[str, Field(**_PROFILE)] = ""
     filters: list[Condition] = Field([], max_length=50, description=_FILTER, examples=[["code=Code du travail"]])
-    as_of: Annotated[datetime.date | None, Field(**_AS_OF)] = None
+    as_of: Annotated[Day | None, Field(**_AS_OF)] = None
     language: Annotated[str, Field(**_LANGUAGE)] = ""
 
     @property

@@ -42,7 +42,7 @@ class SearchIn(Asking):
     k: int = Field(10, ge=1, le=MOST_RESULTS, description="Results on a page.")
     cursor: str = Field("", max_length=200, description=_CURSOR)
     sort: Sort = Field(Sort.RELEVANCE, description=_SORT)
-    facets: bool = Field(False, description=_FACETS)
+    facets: bool = Field(False, strict=True, description=_FACETS)
 
 
 @router.get("/search", response_model=SearchPage, summary="Search")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -14,18 +13,21 @@ from starlette.responses import Response
 from lexfuse.data.report import Report
 from lexfuse.data.textfiles import text_of
 from lexfuse.errors import ConfigError
+from lexfuse.service.days import Day
 from lexfuse.service.library import Library
 from lexfuse.service.models import SimilarPage
-from lexfuse.service.resembling import SimilarAsk, similar, similar_terms
+from lexfuse.service.resembling import LONGEST_WORD, SimilarAsk, similar, similar_terms
 from lexfuse.service.routes.parameters import Asking, answered, day_text, service_of, validated
 from lexfuse.service.searching import MOST_RESULTS
 from lexfuse.text.kli import TermWeight
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
-Word = Annotated[str, Field(min_length=1, max_length=200)]
+Word = Annotated[str, Field(min_length=1, max_length=LONGEST_WORD)]
 _WORDS = "each word or word=weight"
 _LISTS = ("filters", "terms", "added", "dropped")
+_FLAGS = ("terms_only", "exclude_self", "before_own_date", "mask")
+_FLAG_WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 _MOST_FIELDS = 1000
 
 
@@ -52,11 +54,11 @@ class SimilarIn(Asking):
     terms: list[Word] = Field([], max_length=1000, description=f"Search by these alone, {_WORDS}.", examples=[["estoppel=2"]])
     added: list[Word] = Field([], max_length=1000, description=f"Search by these too, {_WORDS}.")
     dropped: list[Word] = Field([], max_length=1000, description="Do not search by these.")
-    terms_only: bool = Field(False, description="Give the terms that would be searched for, and do not search.")
-    exclude_self: bool = Field(True, description="Leave out the document itself: by its id, or by its text.")
-    before: datetime.date | None = Field(None, description="Only documents dated before this day.", examples=["2020-01-01"])
-    before_own_date: bool = Field(False, description="Only documents dated before the one that is given by its id.")
-    mask: bool = Field(False, description="Hide citations of decisions in the query.")
+    terms_only: bool = Field(False, strict=True, description="Give the terms that would be searched for, and do not search.")
+    exclude_self: bool = Field(True, strict=True, description="Leave out the document itself: by its id, or by its text.")
+    before: Day | None = Field(None, description="Only documents dated before this day.", examples=["2020-01-01"])
+    before_own_date: bool = Field(False, strict=True, description="Only documents dated before the one that is given by its id.")
+    mask: bool = Field(False, strict=True, description="Hide citations of decisions in the query.")
 
     def ask(self, text: str = "", name: str = "") -> SimilarAsk:
         """The same as a call takes it; the text of a file that was sent takes the place of none here."""
@@ -137,4 +139,9 @@ def _values(form: FormData) -> dict[str, Any]:
     """The fields of a form: those that are lists may come several times; a field that is left empty says nothing."""
     names = dict.fromkeys(name for name, _ in form.multi_items() if name != "file")
     values = {name: [one for one in form.getlist(name) if one != ""] for name in names}
-    return {name: some if name in _LISTS else some[-1] for name, some in values.items() if some}
+    return {name: some if name in _LISTS else _flag(name, some[-1]) for name, some in values.items() if some}
+
+
+def _flag(name: str, value: Any) -> Any:
+    """A field of a form; one that is true or false as such, if it says so."""
+    return _FLAG_WORDS.get(value.lower(), value) if name in _FLAGS and isinstance(value, str) else value

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from lexfuse.errors import ConfigError
 from lexfuse.service.exporting import Export, ResultFormat, exported
+from lexfuse.service.routes.parameters import checked_question
 from lexfuse.service.searching import SearchAsk, Sort, search
 from lexfuse.service.service import Service
 
@@ -36,7 +37,7 @@ async def export(
     if sort not in ("", *Sort):
         raise ConfigError(f"sort must be one of {', '.join(Sort)}; got {sort[:40]!r}")
     ask = SearchAsk(
-        q, index, profile, k, filters=tuple(filter or ()), as_of=as_of, language=language,
+        checked_question(service, q), index, profile, k, filters=tuple(filter or ()), as_of=as_of, language=language,
         sort=Sort(sort or Sort.RELEVANCE), most=MOST,
     )  # fmt: skip
     return download(exported(await service.run(search, service.library, ask), wanted))

@@ -1,25 +1,21 @@
 """Judgements on the page: relevant, not relevant, taken back; and all of them as a file.
 
-Whoever has a key that allows to write may judge, as for the API. A service that only its own machine can reach, and that has no
-keys, is somebody's own: there one may judge without a key, if nothing says that the request came through a proxy.
+Whoever may judge by the API may judge here: by a key that allows to write, or where the service lets anybody (anonymous_judging).
 """
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request
 from pydantic import ValidationError
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from lexfuse.errors import ConfigError
-from lexfuse.service.access import CALLER, require
+from lexfuse.service.access import may_judge, require_judging
 from lexfuse.service.cards import cards_of
 from lexfuse.service.exporting import JudgementFormat, exported_judgements
 from lexfuse.service.judging import JudgementIn, judge, judged, judgements, take_back
-from lexfuse.service.keys import Scope
 from lexfuse.service.models import Card
 from lexfuse.service.service import Service
 from lexfuse.web.pages.exporting import download
@@ -29,15 +25,13 @@ from lexfuse.web.rendering import PART_HEADER, page
 router = APIRouter(include_in_schema=False)
 
 REMOVE = "remove"
-_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 _NUMBERS = {"0": 0, "1": 1}
 
 
 @router.post("/judge")
 async def judge_page(request: Request) -> Response:
     """Keep a judgement or take it back, then show the page again, or for a script the buttons alone."""
-    if not may_judge(request):
-        require(request, Scope.WRITE)
+    require_judging(request)
     service: Service = request.app.state.service
     async with request.form(max_files=0, max_fields=20) as data:
         told = {name: value for name, value in data.items() if isinstance(value, str)}
@@ -56,24 +50,12 @@ async def judge_page(request: Request) -> Response:
 @router.get("/judgements")
 async def judgements_page(request: Request, format: str = "qrels", index: str = "") -> Response:
     """Every judgement on an index as a file."""
-    if not may_judge(request):
-        require(request, Scope.WRITE)
+    require_judging(request)
     if format not in set(JudgementFormat):
         raise ConfigError(f"format must be one of {', '.join(JudgementFormat)}; got {format[:40]!r}")
     service: Service = request.app.state.service
     found = await service.run(judgements, service.library, index)
     return download(exported_judgements(found, JudgementFormat(format)))
-
-
-def may_judge(request: Request) -> bool:
-    """Whether the reader may judge, so that the page offers it."""
-    caller = getattr(request.state, CALLER, None)
-    if caller is not None and caller.allows(Scope.WRITE):
-        return True
-    settings = request.app.state.service.settings
-    own = settings.keys is None and not settings.client_header and not settings.allowed_hosts and settings.anonymous_read
-    here = _loopback(settings.host) and _loopback(urlsplit(f"//{request.headers.get('host', '')}").hostname or "")
-    return bool(own and here and not any(name in request.headers for name in _FORWARDED))
 
 
 async def judged_here(request: Request, query: str, index: str) -> dict[str, Any]:
@@ -126,12 +108,3 @@ async def _buttons(request: Request, told: dict[str, str], back: str) -> HTMLRes
         "judged": None if relevant == REMOVE else relevant == "1",
     }
     return page(request, "judge_part.html", here=back, **values)
-
-
-def _loopback(name: str) -> bool:
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False

@@ -5,6 +5,7 @@ The text travels with the form and is never kept, so nothing here is a session.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,12 +16,11 @@ from starlette.responses import HTMLResponse
 
 from lexfuse.data.document import Kind
 from lexfuse.data.textfiles import text_of
-from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError, TooLargeError
+from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError
 from lexfuse.service.cards import cards_of
 from lexfuse.service.models import Card, ProfileCard, SimilarPage
 from lexfuse.service.resembling import SimilarAsk, similar
 from lexfuse.service.service import Service
-from lexfuse.text.kli import WeightedWord
 from lexfuse.web.messages import messages_of
 from lexfuse.web.rendering import page, reader_of
 from lexfuse.web.wording import NO_BREAK_SPACE, number
@@ -44,6 +44,7 @@ _REASONS = {
     "is not UTF-8": "encoding",
     "cannot be read as": "encoding",
     "no word is left": "no_word",
+    "the weight of": "weight",
 }
 
 
@@ -95,6 +96,8 @@ class Asked:
         """
         kinds = (f"kind={self.kind}",) if self.kind in set(Kind) else ()
         terms = tuple(f"{each.word}={each.weight}" for each in self.words if each.used)
+        if wrong := next((each for each in self.words if each.used and not _weight(each.weight)), None):
+            raise ConfigError(f"the weight of {wrong.word!r} must be above 0, got {wrong.weight!r}")
         if self.words and not terms:
             raise ConfigError("no word is left to search for; tick one, or add one")
         return SimilarAsk(
@@ -158,7 +161,7 @@ async def _answered(request: Request, asked: Asked, error: LexFuseError | None =
         except (ConfigError, DataError) as wrong:
             known = wrong
     values = _values(request, replace(asked, index=index), cards, document, found)
-    told = _told(request, known, asked) if known is not None else None
+    told = _told(request, known) if known is not None else None
     status = known.status if isinstance(known, LexFuseError) else 200
     return page(request, "similar.html", parts=PARTS, status=status, error=told, **values)
 
@@ -244,10 +247,9 @@ def _words(data: FormData) -> tuple[Word, ...]:
         for name, count, weight in rows
     ]
     for added in (part.strip() for one in texts("add") for part in one.split(",")):
-        if added:
-            parsed = WeightedWord.parse(added)
-            words = [each for each in words if each.word != parsed.word]
-            words.append(Word(parsed.word, 0, f"{parsed.weight:g}" if parsed.weight else "1"))
+        name, equals, weight = added.rpartition("=")
+        word = Word(name.strip(), 0, weight.strip()) if equals and name.strip() else Word(added, 0, "1")
+        words = [each for each in words if each.word != word.word] + [word] * bool(added)
     return tuple(words)
 
 
@@ -265,7 +267,7 @@ def _around(service: Service, asked: Asked) -> tuple[str, list[ProfileCard], Car
         return shelf.name, opened.profiles, document
 
 
-def _told(request: Request, error: Exception, asked: Asked) -> Wrong:
+def _told(request: Request, error: Exception) -> Wrong:
     """An error in the reader's language, where the page has words for it."""
     messages = messages_of(reader_of(request).language)
     said = str(error)
@@ -274,16 +276,12 @@ def _told(request: Request, error: Exception, asked: Asked) -> Wrong:
     for reason, name in _REASONS.items():
         if reason in said:
             return Wrong(messages.text(f"resembling.error.{name}"))
-    if "weight of" in said or any(not _weight(each.weight) for each in asked.words):
-        return Wrong(messages.text("resembling.error.weight"))
-    if isinstance(error, TooLargeError):
-        return Wrong(messages.text("resembling.error.large", size=_limit(request) // 1_000_000))
     return Wrong(messages.text("resembling.error.other"), said[:500])
 
 
 def _weight(text: str) -> bool:
     try:
-        return float(text) > 0
+        return 0 < float(text) < math.inf
     except ValueError:
         return False
 
