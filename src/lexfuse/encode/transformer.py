@@ -124,6 +124,8 @@ def _session(file: Path, threads: int) -> InferenceSession:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    # Threads that wait must not burn what other threads search with: as fast alone, and half the time beside other work.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if _holds(file, b"lexfuse", first=64):  # our own int8 weights are widened once, on loading
         options.add_session_config_entry("session.disable_quant_qdq", "1")
     try:
