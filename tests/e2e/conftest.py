@@ -15,7 +15,7 @@ import pytest
 COMMAND = Path(sys.executable).parent / "lexfuse"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # as long as it is open it has an event loop in this thread, which tests of other modules start anew
 def browser():
     """Debian's chromium, driven by playwright; where it is missing the test is skipped, but not where all tests must run."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
