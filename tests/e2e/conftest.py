@@ -15,7 +15,9 @@ import pytest
 COMMAND = Path(sys.executable).parent / "lexfuse"
 
 
-@pytest.fixture(scope="module")  # as long as it is open it has an event loop in this thread, which tests of other modules start anew
+@pytest.fixture(
+    scope="module"
+)  # while it is open this thread has an event loop, and other modules start their own
 def browser():
     """Debian's chromium, driven by playwright; where it is missing the test is skipped, but not where all tests must run."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -113,8 +113,8 @@ def test_no_word_left_is_told(visit):
 @pytest.mark.parametrize(
     ("name", "kind", "content"),
     [
-        ("judgment.html", "text/html", "<h1>Arrêt</h1><p>Le locataire ne paie pas le loyer du bail.</p>".encode()),
-        ("judgment.pdf", "application/pdf", pdf("Le locataire ne paie pas le loyer du bail.", "Le bailleur demande son bien.")),
+        ("judgment.html", "text/html", "<h1>Arrêt</h1><p>Le loyer du bail est dû par le locataire au bailleur.</p>".encode()),
+        ("judgment.pdf", "application/pdf", pdf("Le loyer du bail est dû par le locataire.", "Le bailleur demande son bien.")),
     ],
 )  # fmt: skip
 def test_html_and_pdf(visit, name, kind, content):

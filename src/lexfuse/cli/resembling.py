@@ -42,8 +42,13 @@ def similar(
     k1: Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")] = 2.8,
     b: Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")] = 1.0,
     kli: Annotated[
-        float, typer.Option("--kli", help="How many of the terms, most informative first: 0.1 is a tenth, 50 is fifty, 1 is all.")
-    ] = 0.1,
+        float | None,
+        typer.Option(
+            "--kli",
+            help="How many of the terms, most informative first: 0.1 is a tenth, 50 is fifty, 1 is all; a tenth and at least ten "
+            "if not given.",
+        ),
+    ] = None,
     term_weights: Annotated[
         str, typer.Option("--term-weights", help="What each term counts: once, count (as often as it occurs) or kli.")
     ] = "once",
@@ -103,7 +108,7 @@ def similar(
             _search(retriever, asked, allowed, k, explain=explain, json=json)
 
 
-def _choice(kli: float, weights: str, only: str, added: list[str] | None, dropped: list[str] | None) -> TermChoice:
+def _choice(kli: float | None, weights: str, only: str, added: list[str] | None, dropped: list[str] | None) -> TermChoice:
     from lexfuse.errors import ConfigError
     from lexfuse.text.kli import TermChoice, TermWeight
 

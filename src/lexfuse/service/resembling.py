@@ -20,7 +20,7 @@ from lexfuse.service.library import Library
 from lexfuse.service.models import SimilarPage, SimilarResult, Term
 from lexfuse.service.opened import Opened
 from lexfuse.service.searching import MOST_RESULTS, Clock, day_of, result_of, within_of
-from lexfuse.text.kli import SHARE, TermChoice, TermWeight
+from lexfuse.text.kli import TermChoice, TermWeight
 
 LONGEST_WORD = 200  # characters of a term that the caller gives
 USUAL = "similar"  # what the pipeline for whole documents is called where no profile is named
@@ -42,7 +42,7 @@ class SimilarAsk:
     index: str = ""
     profile: str = ""
     k: int = 10
-    amount: float | None = None  # of terms: a share up to 1, or a number; None for the profile's own, or a tenth
+    amount: float | None = None  # of terms: a share up to 1, or a number; None for the profile's own, or a tenth and at least ten
     weight: TermWeight = TermWeight.ONCE
     terms: tuple[str, ...] = ()  # these alone, each `word` or `word=weight`
     added: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ def _allowed(opened: Opened, ask: SimilarAsk, asked: Asked) -> tuple[Candidates,
 def _pipeline(opened: Opened, ask: SimilarAsk) -> Retriever:
     """What searches, with the terms that the caller wants."""
     if not ask.profile:
-        return opened.similar_pipeline("", _choice(ask, SHARE))
+        return opened.similar_pipeline("", _choice(ask, None))
     pipeline = opened.similar_pipeline(ask.profile)
     if not ask.edits_terms:
         return pipeline
@@ -159,7 +159,7 @@ def _pipeline(opened: Opened, ask: SimilarAsk) -> Retriever:
     return with_terms(pipeline, _choice(ask, words.choice.amount))
 
 
-def _choice(ask: SimilarAsk, usual: float) -> TermChoice:
+def _choice(ask: SimilarAsk, usual: float | None) -> TermChoice:
     amount = usual if ask.amount is None else ask.amount
     return TermChoice.of(amount, ask.weight, only=ask.terms, added=ask.added, dropped=ask.dropped)
 

@@ -21,6 +21,7 @@ from lexfuse.data.arrays import F64, I64
 from lexfuse.errors import ConfigError
 
 SHARE = 0.1  # of the terms of a query, as RPRS takes
+LEAST = 10  # terms where nothing is said: a tenth of a short text would be a word or two
 
 
 class TermWeight(StrEnum):
@@ -78,7 +79,9 @@ class TermChoice:
     (124, 50)
     """
 
-    amount: float = SHARE  # up to 1 a share of the distinct terms, rounded up; above 1 a number of terms
+    amount: float | None = (
+        None  # up to 1 a share of the distinct terms, rounded up; above 1 a number; None: SHARE, or LEAST
+    )
     weight: TermWeight = TermWeight.ONCE
     only: tuple[WeightedWord, ...] = ()  # these in the place of the best
     added: tuple[WeightedWord, ...] = ()
@@ -86,6 +89,8 @@ class TermChoice:
 
     def __post_init__(self) -> None:
         """Refuse an amount that is neither a share nor a number."""
+        if self.amount is None:
+            return
         if not 0 < self.amount < math.inf or (self.amount > 1 and self.amount != int(self.amount)):
             expected = "a share of the terms above 0 and up to 1, or a whole number of terms"
             raise ConfigError(f"KLI takes {expected}, got {self.amount}; 0.1 is usual")
@@ -93,7 +98,7 @@ class TermChoice:
     @classmethod
     def of(
         cls,
-        amount: float = SHARE,
+        amount: float | None = None,
         weight: TermWeight = TermWeight.ONCE,
         *,
         only: Iterable[str] = (),
@@ -120,11 +125,12 @@ class TermChoice:
     def number(self, distinct: int) -> int:
         """How many of so many distinct terms are taken.
 
-        >>> TermChoice(1.0).number(7), TermChoice(0.1).number(0)
-        (7, 0)
+        >>> TermChoice(1.0).number(7), TermChoice(0.1).number(0), TermChoice(0.1).number(40), TermChoice().number(40)
+        (7, 0, 4, 10)
         """
-        wanted = math.ceil(round(self.amount * distinct, 9)) if self.amount <= 1 else int(self.amount)
-        return min(wanted, distinct)
+        amount = SHARE if self.amount is None else self.amount
+        wanted = math.ceil(round(amount * distinct, 9)) if amount <= 1 else int(amount)
+        return min(wanted if self.amount is not None else max(wanted, LEAST), distinct)
 
     def weights(self, counts: F64, values: F64) -> F64:
         """What terms count that occur so often in the query and have these informativeness values.

@@ -47,7 +47,7 @@ class SimilarIn(Asking):
         None,
         gt=0,
         le=100_000,
-        description="Of terms: up to 1 a share of them, above a number; a tenth if not given.",
+        description="Of terms: up to 1 a share of them, above a number; a tenth and at least ten if not given.",
         examples=[0.1],
     )
     weight: Literal["once", "count", "kli"] = Field("once", description="What each term counts: once, as it occurs, or its KLI.")
