@@ -259,7 +259,8 @@ def main() -> None:
         for record in tests(bench, ("all", "test") if asked.test else ("dev",)):
             show(record, as_json=asked.json)
         for row in bench.rows.values() if asked.runs else ():
-            write_run(row.run, asked.runs / f"{row.name.replace(' ', '-').replace('/', '-')}.trec.gz")
+            name = row.name.replace(" ", "-").replace("/", "-")
+            write_run(row.run, asked.runs / f"{name}.trec.gz", tag=name)
 
 
 if __name__ == "__main__":
