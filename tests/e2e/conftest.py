@@ -15,9 +15,7 @@ import pytest
 COMMAND = Path(sys.executable).parent / "lexfuse"
 
 
-@pytest.fixture(
-    scope="module"
-)  # while it is open this thread has an event loop, and other modules start their own
+@pytest.fixture(scope="module")  # while it is open this thread has an event loop, and other modules start their own
 def browser():
     """Debian's chromium, driven by playwright; where it is missing the test is skipped, but not where all tests must run."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

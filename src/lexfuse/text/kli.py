@@ -79,9 +79,7 @@ class TermChoice:
     (124, 50)
     """
 
-    amount: float | None = (
-        None  # up to 1 a share of the distinct terms, rounded up; above 1 a number; None: SHARE, or LEAST
-    )
+    amount: float | None = None  # up to 1 a share of the distinct terms, rounded up; above 1 a number; None: SHARE, or LEAST
     weight: TermWeight = TermWeight.ONCE
     only: tuple[WeightedWord, ...] = ()  # these in the place of the best
     added: tuple[WeightedWord, ...] = ()
