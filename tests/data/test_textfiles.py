@@ -126,7 +126,7 @@ def test_html_shows_what_a_page_shows():
         ("d.xhtml", '<?xml version="1.0" encoding="utf-8"?><html><body><p>L’arrêt</p></body></html>'.encode()),
         ("e.html", "<p>L’arrêt</p>".encode("utf-16")),
         ("f.html", "\ufeff<p>L’arrêt</p>".encode()),
-        ("g.html.gz", gzip.compress("<p>L’arrêt</p>".encode())),
+        ("g.html.gz", gzip.compress("<p>L’arrêt</p>".encode(), mtime=0)),
         ("h.txt", "L’arrêt".encode("utf-16")),
         ("i", "\ufeffL’arrêt".encode()),
     ],
