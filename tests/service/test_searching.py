@@ -8,10 +8,11 @@ from lexfuse.data.document import Document, Kind
 from lexfuse.errors import ConfigError, GoneError, NotFoundError
 from lexfuse.index.index import Index
 from lexfuse.retrieve.answering import Found
+from lexfuse.retrieve.resembling import known_day
 from lexfuse.service import searching
 from lexfuse.service.changing import DocumentIn, delete_document, put_document
 from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.searching import Clock, SearchAsk, Sort, day_of, search
+from lexfuse.service.searching import Clock, SearchAsk, Sort, search
 
 
 def ids(page):
@@ -119,8 +120,8 @@ def test_what_is_no_day_is_refused(law, day):
 
 
 def test_an_open_end_is_no_day():
-    assert day_of("", "as_of") is None
-    assert day_of("2024-01-31", "as_of") == datetime.date(2024, 1, 31)
+    assert known_day("", "as_of") is None
+    assert known_day("2024-01-31", "as_of") == datetime.date(2024, 1, 31)
 
 
 def test_by_date_newest_or_oldest_first_and_the_undated_last(law):

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexfuse.data.arrays import I32
 from lexfuse.data.queries import Query
-from lexfuse.index.filters import Condition, Operator, within
+from lexfuse.index.filters import Condition, Operator
 from lexfuse.retrieve.answering import Found, found_by
 from lexfuse.service.models import Facet, FacetValue
 from lexfuse.service.opened import Opened
@@ -52,9 +52,9 @@ def facets_of(
 
 
 def _found_without(opened: Opened, question: Query, filters: Sequence[str], as_of: str, profile: str) -> list[Found]:
-    from lexfuse.service.searching import DEPTH, day_of
+    from lexfuse.service.searching import DEPTH, within_of
 
-    mask = within(opened.snapshot, [Condition.parse(text) for text in filters], as_of=day_of(as_of, "as_of"))
+    mask = within_of(opened, filters, as_of)
     return found_by(opened.pipeline(profile), question, DEPTH, within=mask, citations=opened.citations)[:DEPTH]
 
 

@@ -13,13 +13,22 @@ from lexfuse.rerank.comparing import proportional_relevance
 from lexfuse.retrieve.answering import Answer, Shower, found_by
 from lexfuse.retrieve.dense import Dense
 from lexfuse.retrieve.informative import ChosenTerms, InformativeBM25, notes_of, terms_of
-from lexfuse.retrieve.resembling import Asked, Candidates, asked_document, asked_text, candidates, last_day, own_documents
+from lexfuse.retrieve.resembling import (
+    Asked,
+    Candidates,
+    asked_document,
+    asked_text,
+    candidates,
+    known_day,
+    last_day,
+    own_documents,
+)
 from lexfuse.retrieve.retriever import Retriever
 from lexfuse.service.aligning import alignment_of
 from lexfuse.service.library import Library
 from lexfuse.service.models import SimilarPage, SimilarResult, Term
 from lexfuse.service.opened import Opened
-from lexfuse.service.searching import MOST_RESULTS, Clock, day_of, result_of, within_of
+from lexfuse.service.searching import MOST_RESULTS, Clock, result_of, within_of
 from lexfuse.text.kli import TermChoice, TermWeight
 
 LONGEST_WORD = 200  # characters of a term that the caller gives
@@ -136,7 +145,7 @@ def _asked(opened: Opened, ask: SimilarAsk) -> Asked:
 
 def _allowed(opened: Opened, ask: SimilarAsk, asked: Asked) -> tuple[Candidates, list[str]]:
     """The documents that may answer, and what to tell about it."""
-    day = last_day(asked, day_of(ask.before, "before"), ask.before_own_date)
+    day = last_day(asked, known_day(ask.before, "before"), ask.before_own_date)
     names = (PurePath(ask.name).name, stem(ask.name)) if ask.name else ()
     own = own_documents(opened.snapshot, asked, names) if ask.exclude_self else ()
     allowed = candidates(opened.snapshot, within_of(opened, ask.filters, ask.as_of), own=own, before=day)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from time import perf_counter
 
-from lexfuse.data.dates import parse_date
 from lexfuse.data.queries import Query
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import ConfigError
 from lexfuse.fuse.composite import members_of
 from lexfuse.index.filters import Condition, within
 from lexfuse.retrieve.answering import Answer, Found, Shower, found_by
+from lexfuse.retrieve.resembling import known_day
 from lexfuse.retrieve.retriever import Mask
 from lexfuse.service.cards import facts_of
 from lexfuse.service.cursor import Cursor, digest
@@ -172,26 +171,7 @@ def within_of(opened: Opened, filters: Sequence[str], as_of: str) -> Mask | None
     ...         within_of(opened, ["code=Code civil"], "").tolist()
     [True]
     """
-    return within(opened.snapshot, [Condition.parse(text) for text in filters], as_of=day_of(as_of, "as_of"))
-
-
-def day_of(text: str, what: str) -> datetime.date | None:
-    """A day as it is written, None for an empty text; `ConfigError` for what is no day.
-
-    >>> day_of("2024-02-30", "as_of")
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: as_of: ...
-    """
-    if not text:
-        return None
-    try:
-        day = parse_date(text)
-    except DataError as error:
-        raise ConfigError(f"{what}: {error}") from None
-    if day is None:
-        raise ConfigError(f"{what}: a known day was expected, got {text!r}; write it as 2024-01-31")
-    return day
+    return within(opened.snapshot, [Condition.parse(text) for text in filters], as_of=known_day(as_of, "as_of"))
 
 
 def result_of(answer: Answer) -> Result:
