@@ -1,11 +1,18 @@
-# Everything runs from .venv, made here from one lock file. Nothing else is needed first.
+# Everything runs from .venv, made here from one lock file; what needs torch runs from .venv-train, which adds to it.
+# Nothing else is needed first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LOCK := requirements.lock
+TRAIN := $(VENV)-train
+TRAIN_BIN := $(TRAIN)/bin
+TRAIN_LOCK := requirements-train.lock
+TORCH := torch==2.13.0
+RESOLVED := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-emit-find-links --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint check format bench references lock clean
+.PHONY: help install demo test test-train lint check format bench references lock clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -25,6 +32,9 @@ test: install  ## run all tests
 	scripts/install-browser
 	$(BIN)/python -m pytest -n auto
 
+test-train: $(TRAIN)/.installed  ## run the tests of training, which need torch
+	$(TRAIN_BIN)/python -m pytest -n auto --dist worksteal tests/training src/lexfuse/train
+
 lint: install  ## style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -41,21 +51,25 @@ format: install  ## format the code
 bench: install  ## side-by-side benchmarks against peers
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-references: $(VENV)-train/.installed  ## make the stored vectors of the conformance tests anew (installs torch in .venv-train)
-	$(VENV)-train/bin/python scripts/make-references
-	$(VENV)-train/bin/python scripts/make-references-splade
-	$(VENV)-train/bin/python scripts/make-references-colbert
+references: $(TRAIN)/.installed  ## make the stored vectors of the conformance tests anew, with torch
+	$(TRAIN_BIN)/python scripts/make-references
+	$(TRAIN_BIN)/python scripts/make-references-splade
+	$(TRAIN_BIN)/python scripts/make-references-colbert
 
-$(VENV)-train/.installed:
-	scripts/make-venv $(PYTHON) $(VENV)-train
-	$(VENV)-train/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)-train/bin/python -m pip install --quiet sentence-transformers==6.2.0
-	$(VENV)-train/bin/python -m pip install --quiet --no-deps -e .
+# A .pth file lends the packages of .venv. Torch is pinned by its version alone, since its builds for different devices differ
+# in their hashes; it comes last, when all that it needs is there from the lock file.
+$(TRAIN)/.installed: $(VENV)/.installed $(TRAIN_LOCK)
+	scripts/make-venv $(PYTHON) $(TRAIN)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > "$$($(TRAIN_BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/lent.pth"
+	$(TRAIN_BIN)/python -m pip install --quiet --require-hashes --no-deps -r $(TRAIN_LOCK)
+	$(TRAIN_BIN)/python -m pip install --quiet $(TORCH)
+	$(TRAIN_BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-lock:  ## resolve the lock file anew (needs uv)
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file $(LOCK)
+lock:  ## resolve the lock files anew (needs uv)
+	$(RESOLVED) --extra dev --output-file $(LOCK)
+	echo torch | $(RESOLVED) --extra train-dev --constraints $(LOCK) --excludes /dev/stdin --output-file $(TRAIN_LOCK)
 
 clean:  ## remove what was built
-	rm -rf $(VENV) $(VENV)-train .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(TRAIN) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -14,9 +14,10 @@ A message says what is wrong, where, what was expected, and what to do.
     ├── AccessError                    8   401  no key, or one that is not known
     │   └── ForbiddenError             8   403  a key that does not allow it
     ├── ConflictError                  9   412  what is to be changed has changed meanwhile
-    └── LimitError                    10   429  more than is allowed in a while
-        ├── TooLargeError             10   413  a body or a query above the limit
-        └── OverloadError             10   503  too much at once, or not done in time
+    ├── LimitError                    10   429  more than is allowed in a while
+    │   ├── TooLargeError             10   413  a body or a query above the limit
+    │   └── OverloadError             10   503  too much at once, or not done in time
+    └── TrainingError                 11   500  a training that cannot go on; what it had is kept
 
 An interrupted command ends with 130, as shells expect.
 """
@@ -216,6 +217,17 @@ class OverloadError(LimitError):
 
     status = 503
     title = "Overloaded"
+
+
+class TrainingError(LexFuseError):
+    """A training cannot go on: the loss is no number, or the device is too small. What it had reached is kept.
+
+    >>> TrainingError.exit_code
+    11
+    """
+
+    exit_code = 11
+    title = "Training failed"
 
 
 def place(path: str | Path | None, line: int | None) -> str:

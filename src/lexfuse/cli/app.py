@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lexfuse.cli.adapting import adapt
 from lexfuse.cli.advising import advise
 from lexfuse.cli.analysing import analyse
 from lexfuse.cli.assisting import mcp
@@ -34,6 +35,7 @@ app.command(name="import")(import_)
 for command in (index, search, similar, run, fuse, advise, info, analyse, evaluate, compare, serve, mcp, demo):
     app.command()(command)
 app.add_typer(train, name="train")
+app.add_typer(adapt, name="adapt")
 app.add_typer(tune, name="tune")
 app.add_typer(keys, name="keys")
 

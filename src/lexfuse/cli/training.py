@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lexfuse.cli.learning import KINDS, command
 from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, working
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ def static(
         return
     for name, value in result.items():
         line(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+
+
+for kind in KINDS:
+    train.command(name=kind)(command(kind))
 
 
 def _weighed(vectors: Path, corpus: Corpus, report: Any) -> StaticEncoder:

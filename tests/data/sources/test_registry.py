@@ -10,6 +10,11 @@ CODE = {
     "data": {"id": "LEGITEXT000000000001", "title": "Code du jeu", "dateDebutVersion": "2026-01-01"},
     "children": [{"type": "article", "data": {"id": "LEGIARTI000000000001", "num": "L1", "texteHtml": "<p>Un.</p>"}}],
 }
+AGREEMENT = {
+    "type": "convention collective",
+    "data": {"id": "KALICONT000000000001", "title": "Convention du jeu"},
+    "children": [{"type": "article", "data": {"id": "KALIARTI000000000001", "content": "<p>Un.</p>", "etat": "VIGUEUR"}}],
+}
 SHEET = {
     "pubId": "f",
     "title": "Jouer",
@@ -24,6 +29,7 @@ FILES = {
     },
     Source.LEGALPINCITE: {"doc_test_par.csv": "docno,text\n62010CJ0002-7,It must be held.\n"},
     Source.LEGI: {"LEGITEXT000000000001.json": json.dumps(CODE)},
+    Source.KALI: {"KALICONT000000000001.json": json.dumps(AGREEMENT)},
     Source.LABOUR: {"LEGITEXT000000000001.json": json.dumps(CODE), "fiches-travail.json": json.dumps([SHEET])},
     Source.CONSTITUTION: {"constitution.json": '[{"article": 1, "title": "Name", "description": "A Union."}]'},
 }

@@ -17,5 +17,6 @@ class Source(StrEnum):
     CJEU = "cjeu"
     LEGALPINCITE = "legalpincite"
     LEGI = "legi"
+    KALI = "kali"
     LABOUR = "labour"  # the codes of LEGI with the ministry's sheets as questions
     CONSTITUTION = "constitution"

@@ -21,6 +21,7 @@ _READERS = {
     Source.CJEU: "cjeu:read_cjeu",
     Source.LEGALPINCITE: "legalpincite:read_legalpincite",
     Source.LEGI: "legi:read_legi",
+    Source.KALI: "kali:read_kali",
     Source.LABOUR: "sheets:read_labour",
     Source.CONSTITUTION: "constitution:read_constitution",
 }
@@ -42,12 +43,13 @@ def read_source(source: Source, path: str | Path, report: Report | None = None) 
 def detect(path: str | Path) -> Source | None:
     """The kind of collection that a file, folder or archive holds, ``None`` when it is none of them.
 
-    Names of files tell LEGI, the sheets and the Constitution; columns tell the collections made of tables.
+    Names of files tell LEGI, KALI, the sheets and the Constitution; columns tell the collections made of tables.
 
     >>> detect("/dev/null") is None
     True
     """
     from lexfuse.data.sources.constitution import ARTICLES_FILE
+    from lexfuse.data.sources.kali import AGREEMENT_FILE
     from lexfuse.data.sources.legi import CODE_FILE
     from lexfuse.data.sources.sheets import SHEETS_FILE
 
@@ -56,6 +58,8 @@ def detect(path: str | Path) -> Source | None:
         return Source.LABOUR
     if holds(path, CODE_FILE):
         return Source.LEGI
+    if holds(path, AGREEMENT_FILE):
+        return Source.KALI
     if holds(path, ARTICLES_FILE):
         return Source.CONSTITUTION
     return _table_source(path)

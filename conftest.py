@@ -1,0 +1,47 @@
+"""Where torch is not installed, nothing that imports it is collected: the tests of training, and modules with their examples."""
+
+import ast
+import importlib.util
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent
+SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "training"
+NEEDED = frozenset({"torch", "transformers", "safetensors"})  # what the extra `train` installs
+THERE = all(importlib.util.find_spec(name) is not None for name in NEEDED)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what cannot be imported; everything else is decided as usual."""
+    if THERE:
+        return None
+    in_training = collection_path == TRAINING or TRAINING in collection_path.parents
+    return True if in_training or (collection_path.suffix == ".py" and imports_torch(collection_path)) else None
+
+
+@cache
+def imports_torch(path: Path) -> bool:
+    """Whether importing a module of the package imports torch, itself or by a module that it imports."""
+    if SOURCE not in path.parents:
+        return False
+    return any(
+        name.split(".")[0] in NEEDED or any(imports_torch(other) for other in files_of(name) if other != path)
+        for name in imported_at_once(path)
+    )
+
+
+def imported_at_once(path: Path) -> list[str]:
+    """The modules that are imported when a module is: not in its functions, not for the type checker alone."""
+    names = []
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return names
+
+
+def files_of(name: str) -> list[Path]:
+    """The file of a module of the package; none for other modules and for what is no module."""
+    stem = SOURCE.joinpath(*name.split("."))
+    return [path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()]

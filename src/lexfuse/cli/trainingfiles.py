@@ -1,0 +1,91 @@
+"""The files that a model is trained on, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lexfuse.cli.output import note, working
+
+if TYPE_CHECKING:
+    from lexfuse.data.corpus import Corpus
+    from lexfuse.data.qrels import Qrels
+    from lexfuse.data.queries import Queries
+    from lexfuse.data.report import Report
+    from lexfuse.data.run import Run
+    from lexfuse.train.config import Plan
+    from lexfuse.train.material import Material
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingFiles:
+    """Where the data lie."""
+
+    corpus: Path
+    queries: Path | None
+    train: Path | None
+    dev: Path | None
+    index: Path | None
+    run: Path | None
+
+    def material(self, plan: Plan, report: Report) -> Material:
+        """Read all of it."""
+        from lexfuse.data.formats import read_corpus, read_queries
+        from lexfuse.errors import ConfigError
+        from lexfuse.text.annotate import with_languages
+        from lexfuse.train.material import Material
+
+        if self.index is not None and self.run is not None:
+            raise ConfigError("hard negatives come from --index or from --negatives, not from both; leave one out")
+        with working(f"reading {self.corpus}"):
+            corpus = with_languages(read_corpus(self.corpus, report))
+            place = self.queries or self._inside("queries.jsonl")
+            asked = None if place is None else read_queries(place, report)
+            judged = {split: self._qrels(split, corpus, asked, report) for split in ("train", "dev")}
+        train = judged["train"] if plan.judged else None
+        _tell_shared(train, judged["dev"])
+        ranking = self._ranking(plan, asked, (train, judged["dev"]), report)
+        return Material(self.corpus.resolve().name, corpus, asked, train, judged["dev"], ranking)
+
+    def _inside(self, name: str) -> Path | None:
+        """A file of the corpus folder, plain or gzipped, if it is there."""
+        found = (self.corpus / name, self.corpus / f"{name}.gz") if self.corpus.is_dir() else ()
+        return next((path for path in found if path.is_file()), None)
+
+    def _qrels(self, split: str, corpus: Corpus, queries: Queries | None, report: Report) -> Qrels | None:
+        from lexfuse.data.judgements import read_qrels
+        from lexfuse.errors import ConfigError, DataError
+
+        path = (self.train if split == "train" else self.dev) or self._inside(f"qrels/{split}.tsv")
+        if path is None:
+            return None
+        if queries is None:
+            raise ConfigError(f"{str(path)!r} judges queries, and there are none; give them with --queries")
+        qrels = read_qrels(path, report, queries=queries.ids, docs=corpus.ids)
+        if not len(qrels):
+            raise DataError("there are no judgements in it; a line is needed for each: query-id, corpus-id, score", path=path)
+        return qrels
+
+    def _ranking(self, plan: Plan, queries: Queries | None, judged: Iterable[Qrels | None], report: Report) -> Run | None:
+        from lexfuse.data.trec import read_run
+        from lexfuse.train.mining import mined
+
+        if self.run is not None:
+            return read_run(self.run, report=report)
+        if self.index is None or queries is None:
+            return None
+        names = dict.fromkeys(name for qrels in judged if qrels is not None for name in qrels.queries)
+        asked = queries.select(queries.ids.ordinals(names).tolist())
+        mining = plan.mining
+        with working(f"ranking by {mining.channel}"):
+            return mined(
+                self.index, asked, channel=mining.channel, depth=mining.depth, before_query_date=mining.before_query_date
+            )  # fmt: skip
+
+
+def _tell_shared(train: Qrels | None, dev: Qrels | None) -> None:
+    """Say how many queries are learned from and measured on."""
+    if train is not None and dev is not None and (both := [name for name in dev.queries if name in train.queries]):
+        note(f"{len(both):,} queries are both in train and in dev, first {both[0]!r}: the dev figures will be too good")

@@ -1,0 +1,248 @@
+"""French collective agreements in the SocialGouv form of KALI (npm ``@socialgouv/kali-data``): one document an article.
+
+An agreement is a JSON tree of ``{type: "convention collective"|section|article, data, children}``. Its own text and every
+amendment are texts of their own inside it (sections with a KALITEXT id), each with articles 1, 2, 3. What follows from that, and
+what the source lacks:
+
+- A number means an article only within its text, so the text is the document's ``code``; the agreement is in ``extra``.
+- What an article is about stands above it (``surtitre``): it is the innermost heading.
+- There is no first day of an article. The amendments that made its present wording say from when it holds; the latest counts.
+- Most agreements of the package have no articles at all: their number and title are listed, and they are counted.
+- One text may belong to several agreements: its articles are kept once, and ``also_in`` names the others.
+- Texts repeat word for word in many agreements ("Le présent avenant entre en vigueur…"): all are kept.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.archives import members, parse_json
+from lexfuse.data.beir import Collection
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.dates import parse_date
+from lexfuse.data.document import Document, Kind, Status
+from lexfuse.data.files import existing
+from lexfuse.data.report import Report
+from lexfuse.data.sources.legi import article_title
+from lexfuse.data.sources.legi_html import text_and_links
+from lexfuse.errors import DataError, NotFoundError
+
+AGREEMENT_FILE = r"KALICONT\d{12}(-\d+)?\.json(\.gz)?"
+ROOTS = ("convention collective", "section")  # the second where several local agreements share a container
+ARTICLE_URL = "https://www.legifrance.gouv.fr/conv_coll/id/{article}/?idConteneur={agreement}"
+
+# "Étendu" is an agreement that the ministry made binding for the whole branch; it is in force either way.
+STATES = {
+    "VIGUEUR": Status.IN_FORCE,
+    "VIGUEUR_ETEN": Status.IN_FORCE,
+    "VIGUEUR_NON_ETEN": Status.IN_FORCE,
+    "VIGUEUR_DIFF": Status.DEFERRED,
+    "ABROGE_DIFF": Status.ENDING,
+}
+_MADE_BY = frozenset({"CREE", "CREATION", "MODIFIE", "MODIFICATION"})  # links from an amendment to what it made
+_EXTENDED = re.compile(r"[\s.,–-]*\b[EÉ]tendue? par .*", re.IGNORECASE)  # when and where it was made binding, after its name
+_BASE_TEXT = re.compile(r"(Texte de base)\s*:\s*(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What the articles of one text share: of the agreement, and of the section that is the text."""
+
+    place: str
+    agreement: Mapping[str, Any]
+    id: str = ""
+    title: str = ""
+    date: datetime.date | None = None
+
+
+def read_kali(path: str | Path, report: Report | None = None) -> Collection:
+    """The articles of one agreement (a JSON file) or of every agreement in a folder or in the package's tarball.
+
+    >>> import tempfile
+    >>> article = {"id": "KALIARTI000000000001", "num": "4", "surtitre": "Congés", "content": "<p>Un.</p>", "etat": "VIGUEUR"}
+    >>> text = {"id": "KALITEXT000000000001", "title": "Texte de base : Convention collective du cirque"}
+    >>> agreement = {"type": "convention collective", "children": [
+    ...     {"type": "section", "data": text, "children": [{"type": "article", "data": article}]}],
+    ...     "data": {"id": "KALICONT000000000001", "num": 9, "title": "Convention collective du cirque"}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     import json
+    ...     _ = Path(folder, "cirque.json").write_text(json.dumps(agreement))
+    ...     document = read_kali(Path(folder, "cirque.json")).corpus[0]
+    >>> document.title, document.headings
+    ('Convention collective du cirque, art. 4', ('Texte de base', 'Congés'))
+    """
+    report = Report() if report is None else report
+    documents: dict[str, Document] = {}
+    also: dict[str, list[str]] = {}  # further agreements of an article
+    empty = 0
+    for place, raw in _files(path):
+        tree = _agreement(parse_json(raw, place), place)
+        found = 0
+        for document in _articles(tree, _Text(place, tree["data"]), report):
+            found += 1
+            if document.id in documents:
+                report.note("article of several agreements, kept once", path=f"{place}, article {document.id}")
+                also.setdefault(document.id, []).append(document.extra["agreement_id"])
+            documents.setdefault(document.id, document)
+        empty += not found
+    if not documents:
+        raise DataError("no article in it; an agreement is a tree of sections and articles", path=path)
+    if empty:
+        report.note(f"{empty:,} agreements without articles, of which the package only has number and title")
+    for id, agreements in also.items():
+        documents[id] = replace(documents[id], extra={**documents[id].extra, "also_in": sorted(set(agreements))})
+    report.kept += len(documents)
+    return Collection(corpus=Corpus.of(documents.values()), queries=None, qrels={})
+
+
+def _files(path: str | Path) -> Iterator[tuple[str, bytes]]:
+    path = existing(path)
+    plain = path.is_file() and path.name.endswith((".json", ".json.gz"))  # an agreement may be saved under any name
+    found = False
+    for place, raw in members(path, re.escape(path.name) if plain else AGREEMENT_FILE):
+        found = True
+        yield place, raw
+    if not found:
+        wanted = "an agreement's file, the package's tarball or its data folder"
+        raise NotFoundError(f"no KALICONT….json in {str(path)!r}; give {wanted}")
+
+
+def _agreement(tree: Any, place: str) -> Mapping[str, Any]:
+    if not isinstance(tree, dict) or tree.get("type") not in ROOTS or not isinstance(tree.get("data"), dict):
+        found = f"type {tree.get('type')!r} and {sorted(tree)}" if isinstance(tree, dict) else type(tree).__name__
+        raise DataError(f"not an agreement: expected type {ROOTS[0]!r}, data and children, found {found}", path=place)
+    if not tree["data"].get("id") or not tree["data"].get("title"):
+        raise DataError(f"the agreement has no id or no title; found {sorted(tree['data'])}", path=place)
+    return tree
+
+
+def _articles(tree: Mapping[str, Any], text: _Text, report: Report) -> Iterator[Document]:
+    pending: list[tuple[Any, _Text, tuple[str, ...]]] = [(child, text, ()) for child in reversed(_children(tree, text.place))]
+    while pending:
+        node, text, headings = pending.pop()
+        kind, data = (node.get("type"), node.get("data")) if isinstance(node, dict) else (None, None)
+        try:
+            if kind == "section" and isinstance(data, dict):
+                inner = _text(data, text)
+                path = (*headings, _heading(data))
+                pending.extend((child, inner, path) for child in reversed(_children(node, text.place)))
+            elif kind == "article" and isinstance(data, dict):
+                yield _article(data, text, headings, report)
+            else:
+                raise DataError(f"a node of type {kind!r}, expected 'section' or 'article' with data", path=text.place)
+        except DataError as error:
+            report.bad(error)
+
+
+def _children(node: Mapping[str, Any], place: str) -> list[Any]:
+    children = node.get("children", [])
+    if not isinstance(children, list):
+        raise DataError(f"children is {type(children).__name__}, a list was expected", path=place)
+    return children
+
+
+def _text(data: Mapping[str, Any], around: _Text) -> _Text:
+    """The text that a section's articles belong to: the section itself if it is one, else the text around it."""
+    id = str(data.get("id") or "")
+    if not id.startswith("KALITEXT"):
+        return around
+    title = _clean(data.get("title"))
+    base = _BASE_TEXT.fullmatch(title)
+    return _Text(
+        around.place,
+        around.agreement,
+        id,
+        _EXTENDED.sub("", base[2]) if base else title,
+        _date(data.get("modifDate"), around.place),
+    )
+
+
+def _heading(data: Mapping[str, Any]) -> str:
+    """A section's title; that of the agreement's own text only repeats the agreement's."""
+    title = _clean(data.get("title"))
+    base = _BASE_TEXT.fullmatch(title)
+    return base[1] if base else title
+
+
+def _article(data: Mapping[str, Any], text: _Text, headings: tuple[str, ...], report: Report) -> Document:
+    id, number = data.get("id"), _clean(data.get("num"))
+    if not id:
+        raise DataError("an article without id", path=f"{text.place}, article {number or '?'}")
+    place = f"{text.place}, article {id}"
+    if not isinstance(data.get("content"), str):
+        raise DataError(f"no content; found {sorted(data)}", path=place)
+    body = text_and_links(data["content"])[0]
+    if not body:
+        report.note("article without text, kept", path=place)
+    agreement = _EXTENDED.sub("", _clean(text.agreement["title"]))
+    return Document(
+        id=id,
+        title=article_title(agreement, number),
+        text=body,
+        language="fr",
+        kind=Kind.STATUTE,
+        code=_code(text, agreement),
+        number=number,
+        headings=tuple(heading for heading in (*headings, _clean(data.get("surtitre"))) if heading),
+        date=text.date,
+        valid_from=_valid_from(data.get("lstLienModification") or [], place),
+        status=_status(data.get("etat"), place, report),
+        extra=_extra(data, id, text),
+    )
+
+
+def _code(text: _Text, agreement: str) -> str:
+    """The text in which an article's number counts, after the number (IDCC) by which everybody knows the agreement.
+
+    Names alone would not do: "l'article 2 de la convention" would mean every text whose name begins with that word.
+    """
+    return f"IDCC {text.agreement.get('num') or text.agreement['id']}, {text.title or agreement}"
+
+
+def _extra(data: Mapping[str, Any], id: str, text: _Text) -> dict[str, Any]:
+    agreement = text.agreement
+    extra: dict[str, Any] = {
+        "cid": data.get("cid") or id,
+        "agreement": _clean(agreement["title"]),
+        "agreement_id": agreement["id"],
+        "url": ARTICLE_URL.format(article=id, agreement=agreement["id"]),
+    }
+    named = {
+        "idcc": agreement.get("num"),
+        "agreement_name": _clean(agreement.get("shortTitle")),
+        "text": text.title,
+        "text_id": text.id,
+        "nota": text_and_links(data.get("nota") or "")[0],
+        "origin": _clean(data.get("historique")),
+    }
+    return extra | {name: value for name, value in named.items() if value}
+
+
+def _valid_from(links: list[Any], place: str) -> datetime.date | None:
+    """The day from which the latest amendment of an article holds; none where the source names no amendment."""
+    made = (link for link in links if link.get("linkOrientation") == "cible" and link.get("linkType") in _MADE_BY)
+    days = (_date(link.get("dateDebutCible"), place) for link in made)
+    return max((day for day in days if day is not None), default=None)
+
+
+def _status(state: object, place: str, report: Report) -> Status:
+    if state in STATES:
+        return STATES[str(state)]
+    report.note(f"state {state or 'none'!r}, not one of an article in force; kept without a state", path=place)
+    return Status.UNKNOWN
+
+
+def _date(value: object, place: str) -> datetime.date | None:
+    try:
+        return parse_date(value)
+    except DataError as error:
+        raise DataError(error.reason, path=place) from None
+
+
+def _clean(text: object) -> str:
+    return " ".join(str(text or "").split())

@@ -1,0 +1,258 @@
+"""Adapt a model to a corpus without judgements: sentences or structure, a training, a model folder with its card.
+
+While it runs, everything lies in ``OUT.training``; the same call goes on from there after an interruption. OUT appears only when
+it is complete: a masked-language model gives one again, all other ways give a dense encoder.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lexfuse
+from lexfuse.data.archives import parse_json
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.files import read_bytes, storage_named, written_file, written_folder
+from lexfuse.data.report import Report
+from lexfuse.errors import ConfigError, DataError, StorageError
+from lexfuse.train.adaptation import Method, Mlm, Sdr, Structured, Tsdae, plain, usual
+from lexfuse.train.adaptationcard import adaptation_card
+from lexfuse.train.chance import chance
+from lexfuse.train.config import Device
+from lexfuse.train.examples import Examples, Pair
+from lexfuse.train.installed import require_torch
+from lexfuse.train.material import cut
+from lexfuse.train.results import RESULTS, SeedResult, StageResult, Trained
+from lexfuse.train.sentences import Split, check_held_out, lone_sentences, paragraph_sentences, split_off
+from lexfuse.train.settings import Training
+from lexfuse.train.structure import structure_pairs
+from lexfuse.train.training import WORK, Telling
+
+if TYPE_CHECKING:
+    import torch
+
+    from lexfuse.train.base import Base
+    from lexfuse.train.models.learner import Learner
+
+SENTENCES = 10_000  # as RPRS 5.4
+HELD_OUT = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What a model will be adapted on, and how; ``facts`` is what the card tells of the data."""
+
+    method: Method
+    training: Training
+    split: Split
+    facts: Mapping[str, Any]
+
+
+def prepare(
+    method: Method,
+    corpus: Corpus,
+    *,
+    name: str = "",
+    sentences: int = SENTENCES,
+    held_out: float = HELD_OUT,
+    steps: int | None = None,
+    epochs: float | None = None,
+    seed: int = 1,
+    changes: Mapping[str, Any] | None = None,
+    report: Report | None = None,
+) -> Prepared:
+    """Choose what to learn from in a corpus called ``name``; ``changes`` are settings of `Training` other than the usual ones.
+
+    >>> from lexfuse.data.document import Document
+    >>> corpus = Corpus.of([Document("a", text="Le bail dure un an. Il cesse ensuite. Le juge le constate.", language="fr")])
+    >>> found = prepare(Tsdae(), corpus, sentences=3, held_out=0.3)
+    >>> len(found.split.train), found.training.steps
+    (2, 1)
+    """
+    report = Report() if report is None else report
+    match method:
+        case Structured():
+            split = _structured(method, corpus, held_out, seed, report)
+        case Sdr():
+            split = paragraph_sentences(corpus, sentences, held_out=held_out, seed=seed, report=report)
+        case _:
+            split = lone_sentences(corpus, sentences, held_out=held_out, seed=seed, report=report)
+    training = usual(method.kind, len(split.train), steps=steps, epochs=epochs, seed=seed, **(changes or {}))
+    counts = {source: int((split.train.source == number).sum()) for number, source in enumerate(split.train.sources)}
+    facts: dict[str, Any] = {"corpus": name, "documents": len(corpus)}
+    facts["learned from"] = ", ".join(f"{count:,} {source}" for source, count in counts.items())
+    facts["held out, for the dev loss"] = 0 if split.dev is None else len(split.dev)
+    return Prepared(method, training, split, facts)
+
+
+def start_from(method: Method, base: str | Path, say: Callable[[str], None] = lambda _: None) -> Base:
+    """Read the model to start from; one that cannot be adapted in this way is refused before the work.
+
+    >>> start_from(Tsdae(), "fr-legal-mlm")  # doctest: +SKIP
+    """
+    require_torch()
+    from lexfuse.train.base import Base
+
+    read = Base.read(base)
+    learner = _learner(method, read, Training())
+    if getattr(learner, "fresh", False):
+        after = "is a part of the result" if isinstance(method, Mlm) else "is thrown away after training"
+        say(f"the base has no masked-language head: a new one, tied to its word embeddings, starts at random and {after}")
+    elif isinstance(method, Mlm) and method.new_head:
+        say("the base has a masked-language head of its own, which is used; --new-head makes none")
+    return read
+
+
+def adapt(
+    prepared: Prepared,
+    base: Base,
+    out: str | Path,
+    *,
+    device: Device = Device.AUTO,
+    licence: str = "not stated",
+    replace: bool = False,
+    telling: Telling | None = None,
+) -> Trained:
+    """Adapt a model and write it to ``out``; what an earlier call began is gone on with.
+
+    >>> adapt(prepared, start_from(Tsdae(), "fr-legal-mlm"), "mine")  # doctest: +SKIP
+    """
+    require_torch()
+    from lexfuse.train.loop import Dev, fit
+
+    out, telling = Path(out), telling or Telling()
+    refuse_other_folder(out, replace=replace)
+    computing = _device(device, telling.say)
+    facts = {**prepared.facts, **_told_cut(prepared, base, telling.say)}
+    work = out.with_name(f"{out.name}{WORK}")
+    _claim(work, prepared, base)
+    learner = _learner(prepared.method, base, prepared.training)
+    with storage_named(work):
+        outcome = fit(
+            learner, prepared.split.train, prepared.training, work, dev=Dev(prepared.split.dev), device=computing,
+            say=telling.say, progress=telling.progress,
+        )  # fmt: skip
+    if outcome.measures and not outcome.best_step:
+        telling.say("no step lowered the dev loss: the result has the weights of the base; take more sentences or another rate")
+    result = StageResult(str(prepared.method.kind), **asdict(outcome), log=_log(work))
+    stage = {"examples": list(prepared.split.train.sources), **prepared.training.plain()}
+    trained = Trained(
+        str(prepared.method.kind), base.folder.path.resolve().name, licence, {**plain(prepared.method), "stage": [stage]},
+        {**facts, "LexFuse": lexfuse.__version__}, (SeedResult(prepared.training.seed, (result,)),),
+    )  # fmt: skip
+    with written_folder(out, replace=replace) as partial:
+        learner.save(partial)
+        (partial / "README.md").write_text(adaptation_card(trained, out.name), "utf-8")
+        (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    shutil.rmtree(work)
+    return trained
+
+
+def refuse_other_folder(out: Path, *, replace: bool) -> None:
+    """Say at once that the target is in the way, or is nothing that may be replaced.
+
+    >>> refuse_other_folder(Path("/"), replace=True)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.StorageError: '/' holds other files and no trained model; choose another folder
+    """
+    if out.exists() and not replace:
+        raise StorageError(f"{str(out)!r} is there already; choose another name or say --force to replace it")
+    if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / RESULTS).is_file()):
+        raise StorageError(f"{str(out)!r} holds other files and no trained model; choose another folder")
+
+
+def _structured(method: Structured, corpus: Corpus, held_out: float, seed: int, report: Report) -> Split:
+    """Pairs of the structure, in an order of chance; whole passages are held out."""
+    check_held_out(held_out)
+    found = structure_pairs(corpus, method.structures, seed=seed, report=report)
+    rows = [(kind, pair) for kind, pairs in found.items() for pair in pairs]
+    if not rows:
+        raise DataError(
+            f"the corpus gives no pair of the kinds {', '.join(method.structures)}: its documents have no such structure"
+        )
+    rows.sort(key=lambda row: chance(seed, "structure", row[0], *row[1]))
+    train, dev = split_off(rows, [pair.passage for _, pair in rows], held_out)
+    return Split(_by_kind(train), _by_kind(dev) if dev else None)
+
+
+def _by_kind(rows: list[tuple[str, Pair]]) -> Examples:
+    kinds: dict[str, list[Pair]] = {}
+    for kind, pair in rows:
+        kinds.setdefault(kind, []).append(pair)
+    return Examples.of_pairs(dict(sorted(kinds.items())))
+
+
+def _learner(method: Method, base: Base, training: Training) -> Learner:
+    """A model in training; what its base lacks starts from the seed."""
+    import torch
+
+    from lexfuse.train.models.dense import Dense
+    from lexfuse.train.models.mlm import MaskedLanguage
+    from lexfuse.train.models.sdr import SentencePairs
+    from lexfuse.train.models.tsdae import DenoisingAutoEncoder
+
+    torch.manual_seed(training.seed)
+    match method:
+        case Mlm():
+            return MaskedLanguage(base, training, masked=method.masked, new_head=method.new_head)
+        case Tsdae():
+            return DenoisingAutoEncoder(base, training, deleted=method.deleted)
+        case Sdr():
+            return SentencePairs(base, training, masked=method.masked, margin=method.margin)
+        case Structured():
+            return Dense(base, training)
+
+
+def _claim(work: Path, prepared: Prepared, base: Base) -> None:
+    """Make the folder of the work, or see that it holds the same adaptation; `fit` sees to the data and the other settings."""
+    mine = {"kind": str(prepared.method.kind), "base": base.folder.fingerprint, "settings": plain(prepared.method)}
+    path = work / "plan.json"
+    if path.is_file():
+        there = parse_json(read_bytes(path), str(path))
+        if other := [name for name, value in mine.items() if there.get(name) != value]:
+            raise ConfigError(
+                f"{str(work)!r} holds an unfinished training with other {' and '.join(other)}; "
+                "remove that folder to start anew, or choose another output"
+            )
+        return
+    with storage_named(work):
+        work.mkdir(parents=True, exist_ok=True)
+    with written_file(path) as stream:
+        stream.write(json.dumps(mine, indent=1).encode())
+
+
+def _told_cut(prepared: Prepared, base: Base, say: Callable[[str], None]) -> dict[str, Any]:
+    """How many texts are longer than the model reads."""
+    train = prepared.split.train
+    texts = tuple(dict.fromkeys((*train.queries, *train.passages)))
+    read = min(prepared.training.passage_length, base.tokens.window)
+    longer = cut(base.tokens, texts, read)
+    if not longer:
+        return {}
+    say(f"{longer:,} of {len(texts):,} texts are longer than {read} tokens: training reads the beginning of each")
+    return {f"texts longer than {read} tokens": f"{longer:,} of {len(texts):,}; the beginning was read"}
+
+
+def _device(device: Device, say: Callable[[str], None]) -> torch.device:
+    import torch
+
+    there = torch.cuda.is_available()
+    if device is Device.CUDA and not there:
+        raise ConfigError("torch finds no GPU; say --device cpu to train on the CPU, or install a torch that knows your GPU")
+    if device is Device.CPU or not there:
+        say("training on the CPU" if device is Device.CPU else "no GPU found: training on the CPU")
+        return torch.device("cpu")
+    say(f"training on {torch.cuda.get_device_name()}")
+    return torch.device("cuda")
+
+
+def _log(folder: Path) -> tuple[dict[str, Any], ...]:
+    """The record of each evaluation; one that was made again after an interruption counts once."""
+    lines = (folder / "log.jsonl").read_text("utf-8").splitlines()
+    records = [json.loads(line) for line in lines if line.endswith("}")]
+    return tuple({record["step"]: record for record in records}.values())

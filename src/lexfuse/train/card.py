@@ -1,0 +1,107 @@
+"""The card of a trained model: what it is, what it learned from, how well it does on dev, how it is used. Plain Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lexfuse.train.results import Trained
+from lexfuse.train.settings import Kind, Training
+
+_WHAT: Mapping[Kind, str] = {
+    Kind.DENSE: "A dense bi-encoder: one vector a text, the mean of its tokens' vectors, compared by cosine.",
+    Kind.TWO_TOWER: "A dense bi-encoder of two towers: `queries` encodes questions, `passages` encodes documents; cosine.",
+    Kind.SPLADE: "A learned sparse encoder (SPLADE-max): weights of the vocabulary's terms, compared by dot product.",
+    Kind.COLBERT: "A late-interaction encoder (ColBERT): one vector a token, compared by the sum of best matches.",
+    Kind.CROSS: "A cross-encoder (monoBERT): it reads a query and a document together and reranks candidates.",
+}
+_USE: Mapping[Kind, str] = {
+    Kind.DENSE: "lexfuse index INDEX --channels dense --model dense={name}\nlexfuse search INDEX QUESTION --channel dense",
+    Kind.TWO_TOWER: (
+        "lexfuse index INDEX --channels dense --model dense={name}/passages --query-model dense={name}/queries\n"
+        "lexfuse search INDEX QUESTION --channel dense"
+    ),
+    Kind.SPLADE: "lexfuse index INDEX --channels splade --model splade={name}\nlexfuse search INDEX QUESTION --channel splade",
+    Kind.COLBERT: (
+        "lexfuse index INDEX --channels colbert --model colbert={name}\nlexfuse search INDEX QUESTION --channel colbert"
+    ),
+    Kind.CROSS: (
+        'cat > profile.toml <<END\nversion = 1\n[[channel]]\nname = "bm25"\n[[rerank]]\nmethod = "cross-encoder"\n'
+        'model = "{name}"\ndepth = 100\nEND\nlexfuse search INDEX QUESTION --profile profile.toml'
+    ),
+}
+
+
+def card(trained: Trained, name: str) -> str:
+    r"""The text of ``README.md``, for a model folder of this name.
+
+    >>> from lexfuse.train.results import SeedResult, StageResult
+    >>> one = SeedResult(1, (StageResult("judged", 10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False),))
+    >>> stage = {"examples": ["judged"], **Training().plain()}
+    >>> trained = Trained("dense", "a-base", "CC0", {"stage": [stage]}, {"corpus": "mine"}, (one,))
+    >>> print("\n".join(card(trained, "my-model").splitlines()[:3]))
+    # my-model
+    <BLANKLINE>
+    A dense bi-encoder: one vector a text, the mean of its tokens' vectors, compared by cosine.
+    """
+    kind = Kind(trained.kind)
+    parts = [
+        f"# {name}", _WHAT[kind],
+        _listed([("Trained from", trained.base), ("Licence", trained.licence), ("Trained by", "LexFuse, `lexfuse train`")]),
+        "## Data", _listed((key, value) for key, value in trained.facts.items()),
+        "## Figures", _figures(trained),
+        "## Training", *_training(trained),
+        "## Use", f"```console\n{_USE[kind].format(name=name)}\n```",
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def _listed(rows: Iterable[tuple[str, Any]]) -> str:
+    return "\n".join(f"- {key}: {f'{value:,}' if isinstance(value, int) else value}" for key, value in rows)
+
+
+def _figures(trained: Trained) -> str:
+    """Dev figures before and after, over the seeds; and what they were measured on."""
+    start, measures = trained.start, trained.measures
+    if not measures:
+        return "Nothing was measured: no dev judgements were given. The weights are those of the last step."
+    rows = [(name, start.get(name, "–"), after) for name, after in measures.items()]
+    if len(trained.seeds) == 1:
+        table = _table(("dev", "base", "trained"), rows)
+        how = f"The weights of step {trained.best.stages[-1].best_step:,} are kept, the best on dev."
+    else:
+        best = trained.best
+        table = _table(
+            ("dev", "base", "trained", f"kept: seed {best.seed}"), [(*row, f"{best.measures[row[0]]:.4f}") for row in rows]
+        )
+        seeds = ", ".join(str(one.seed) for one in trained.seeds)
+        how = f"Means and standard deviations over the seeds {seeds}; the weights of seed {best.seed} are kept, the best on dev."
+    return f"{table}\n\n{how} They were chosen on these queries, so queries that were not looked at will do a little worse."
+
+
+def _training(trained: Trained) -> list[str]:
+    """The settings of every stage, and how it ended."""
+    found = []
+    for number, values in enumerate(trained.plan["stage"]):
+        usual = Training.usual(Kind(trained.kind)).plain()
+        rows = [(key, value, usual[key]) for key, value in values.items() if key in usual and _counts(key, Kind(trained.kind))]
+        results = [one.stages[number] for one in trained.seeds]
+        ends = "; ".join(
+            f"seed {one.seed}: {stage.steps:,} steps in {stage.seconds:,.0f} s, best at {stage.best_step:,}"
+            f"{', stopped early' if stage.stopped_early else ''}"
+            for one, stage in zip(trained.seeds, results, strict=True)
+        )
+        head = f"Stage {number + 1}, on {', '.join(values['examples'])}; {ends}."
+        found += [head, _table(("setting", "value", "usual"), rows)]
+    return found
+
+
+def _counts(setting: str, kind: Kind) -> bool:
+    """Whether a setting says anything about a kind."""
+    alone = {"dimension": Kind.COLBERT, **dict.fromkeys(("flops_queries", "flops_passages", "flops_warm_up"), Kind.SPLADE)}
+    return setting != "seed" and alone.get(setting, kind) is kind
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])

@@ -1,0 +1,126 @@
+"""Pairs from citations: who cites a provision says in other words what it is about.
+
+A sentence that cites an article of the corpus is a query for that article; a paragraph of a judgment that cites a paragraph of
+an earlier one is a query for that (the task of CJEU). Citations are found and resolved as an import does it. They are taken out
+of the query, unless they are to be kept: with them, a model need only compare numbers. A paragraph of a judgment keeps the
+articles that it names, as they are what it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Kind
+from lexfuse.encode.passages import whole_text
+from lexfuse.text.citation import DECISIONS, STATUTES
+from lexfuse.text.citations import find, mask
+from lexfuse.text.resolve import Resolver
+from lexfuse.text.sentences import sentences
+from lexfuse.train.examples import Pair
+from lexfuse.train.pairing import words
+
+FEW = 5  # articles: a sentence that cites more says little of each
+LEAST_WORDS = 8  # of a citing sentence or paragraph, beside the citation: "Les dispositions de (…) sont applicables" says nothing
+
+_LEADING = re.compile(
+    r"(?:\b(?:à|de|par|dans|en|selon|sur|sous|of|in|by|under|to|with)\s)?"
+    r"(?:\b(?:[ld]['’]|(?:les|aux?|des|du|le|la|ces|cet|dudit|desdits|auxdits|the|this|that)\s))?\s*$",
+    re.IGNORECASE,
+)
+_JOINING = re.compile(
+    r"(?:[\s,;]|['’]|\b(?:et|ou|ainsi|que|à|aux?|de|des|du|les|l|and|or|to|the|of|in)\b)*", re.IGNORECASE
+)  # between two citations of a list
+_EMPTY = re.compile(r"\(\W*\)")
+_BEFORE_MARK = re.compile(r"\s+(?=[,.;:)])")
+
+
+def cited_pairs(corpus: Corpus, left: Counter[str], *, masked: bool = True) -> Iterator[Pair]:
+    """The sentence that cites an article to that article.
+
+    >>> from lexfuse.data.document import Document
+    >>> texts = ["Le préavis prévu à l'article 2 se compte à partir de la lettre de démission.", "Le préavis dure un mois."]
+    >>> corpus = Corpus.of(Document(f"a{n}", text=text, number=str(n), kind=Kind.STATUTE) for n, text in enumerate(texts, 1))
+    >>> list(cited_pairs(corpus, Counter()))
+    [Pair(query='Le préavis prévu se compte à partir de la lettre de démission.', passage='Le préavis dure un mois.')]
+    """
+    resolver = Resolver(corpus)
+    for ordinal, text in enumerate(corpus.text):
+        found = [
+            (citation.start, [other for other in meant if other != ordinal and corpus.kind[other] is Kind.STATUTE])
+            for citation, meant in resolver.resolve_each(text, own_code=corpus.code[ordinal])
+        ]
+        if not any(meant for _, meant in found):
+            continue
+        for span in sentences(text, corpus.language[ordinal]):
+            cited = dict.fromkeys(other for start, meant in found if span.start <= start < span.end for other in meant)
+            if len(cited) > FEW:
+                left[f"sentences that cite more than {FEW} articles"] += 1
+            elif cited and (query := _query(span.of(text), without_articles(span.of(text)), masked, left)):
+                yield from (Pair(query, whole_text(corpus[other])) for other in cited)
+
+
+def citing_paragraph_pairs(corpus: Corpus, left: Counter[str], *, masked: bool = True) -> Iterator[Pair]:
+    """The paragraph of a judgment that cites a paragraph of an earlier judgment to that paragraph.
+
+    >>> from datetime import date
+    >>> from lexfuse.data.document import Document
+    >>> text = "A deposit must be paid back within a month of departure (judgment in A, C-1/10, paragraph 7)."
+    >>> corpus = Corpus.of([
+    ...     Document("later", text=text, kind=Kind.PARAGRAPH, number="3", date=date(2020, 1, 1)),
+    ...     Document("earlier", text="A deposit is owed at departure.", kind=Kind.PARAGRAPH, number="7", date=date(2012, 1, 1),
+    ...              identifiers=("C-1/10",))])
+    >>> list(citing_paragraph_pairs(corpus, Counter()))[0].query
+    'A deposit must be paid back within a month of departure.'
+    """
+    resolver = Resolver(corpus)
+    for ordinal, text in enumerate(corpus.text):
+        if corpus.kind[ordinal] is not Kind.PARAGRAPH:
+            continue
+        cited = _pinpointed(corpus, resolver, ordinal)
+        earlier = [other for other in cited if corpus.date[other] < corpus.date[ordinal]]  # no date is never earlier
+        left["citations of a paragraph that is not earlier, or without a date"] += len(cited) - len(earlier)
+        if earlier and (query := _query(text, mask(text, DECISIONS), masked, left)):
+            yield from (Pair(query, whole_text(corpus[other])) for other in earlier)
+
+
+def _pinpointed(corpus: Corpus, resolver: Resolver, ordinal: int) -> list[int]:
+    """The paragraphs that a paragraph names by their numbers; a judgment cited as a whole names none of its paragraphs.
+
+    Where the text names none, what the source says it cites counts, unless that is a whole judgment too.
+    """
+    meant = {
+        other: None
+        for citation, found in resolver.resolve_each(corpus.text[ordinal], own_code=corpus.code[ordinal])
+        for other in found
+        if corpus.kind[other] is Kind.PARAGRAPH and corpus.number[other] in citation.parts and other != ordinal
+    }
+    given = [n for n in corpus.ids.ordinals(corpus.citations[ordinal]).tolist() if n >= 0 and corpus.kind[n] is Kind.PARAGRAPH]
+    return list(meant) or (given if len(given) <= FEW else [])
+
+
+def _query(text: str, bare: str, masked: bool, left: Counter[str]) -> str:
+    """The citing piece, with or without its citations; nothing if little is said beside them."""
+    if words(bare) < LEAST_WORDS:
+        left[f"citing pieces of fewer than {LEAST_WORDS} words beside the citation"] += 1
+        return ""
+    return " ".join((bare if masked else text).split())
+
+
+def without_articles(text: str) -> str:
+    """A sentence without the articles that it cites, nor the words that lead to them.
+
+    >>> without_articles("La prime prévue aux articles L. 1, L. 2 et R. 5 du code du travail est due.")
+    'La prime prévue est due.'
+    """
+    pieces, at = [], 0
+    for citation in find(text):
+        if citation.system not in STATUTES or citation.end <= at:
+            continue
+        if not at or not _JOINING.fullmatch(text, at, citation.start):
+            pieces.append(_LEADING.sub("", text[at : citation.start]))
+        at = citation.end
+    joined = " ".join(" ".join([*pieces, text[at:]]).split())
+    return _BEFORE_MARK.sub("", _EMPTY.sub("", joined)).strip(" ,;")

@@ -1,0 +1,122 @@
+"""Model folders as training writes them, each in a layout that `lexfuse.encode` and its own library read.
+
+Weights are safetensors in 32 bits. ``onnx/model.onnx`` holds the same graph that LexFuse would build from them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lexfuse.encode.colbertfolder import PUNCTUATION
+from lexfuse.encode.folder import ModelFolder
+from lexfuse.encode.heads import Head, built
+from lexfuse.train.base import Base, quiet
+from lexfuse.train.settings import Training
+
+if TYPE_CHECKING:
+    from torch import nn
+    from transformers import PreTrainedModel
+
+TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "sentencepiece.bpe.model")
+ONNX = "onnx/model.onnx"
+
+
+def write_dense(folder: Path, base: Base, model: PreTrainedModel, training: Training) -> None:
+    """Transformer, mean pooling, normalisation, as sentence-transformers lays them out."""
+    _write(folder, base, model, window_of(base, training))
+    steps = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
+    _modules(folder, [(place, f"sentence_transformers.models.{name}") for place, name in steps])
+    _json(
+        folder / "1_Pooling" / "config.json",
+        {"word_embedding_dimension": model.config.hidden_size, "pooling_mode_mean_tokens": True},
+    )
+    (folder / "2_Normalize").mkdir(exist_ok=True)
+    _json(folder / "config_sentence_transformers.json", {"prompts": {}, "similarity_fn_name": "cosine"})
+    _graph(folder, Head.HIDDEN)
+
+
+def write_masked(folder: Path, base: Base, model: PreTrainedModel, training: Training) -> None:
+    """A transformer with its masked-language head."""
+    _write(folder, base, model, window_of(base, training))
+    _graph(folder, Head.MLM)
+
+
+def write_classifier(folder: Path, base: Base, model: PreTrainedModel, training: Training) -> None:
+    """A transformer with a classifier."""
+    _write(folder, base, model, window_of(base, training))
+    settings = (
+        json.loads((folder / "tokenizer_config.json").read_text("utf-8")) if (folder / "tokenizer_config.json").is_file() else {}
+    )
+    typed = base.folder.sizes is not None and base.folder.sizes.types > 1
+    settings["model_input_names"] = ["input_ids", *(["token_type_ids"] if typed else []), "attention_mask"]
+    _json(folder / "tokenizer_config.json", settings)
+    _graph(folder, Head.CLASSES)
+
+
+def write_late(folder: Path, base: Base, model: PreTrainedModel, projection: nn.Module, training: Training) -> None:
+    """Transformer and projection as PyLate lays them out."""
+    from safetensors.torch import save_file
+
+    window = window_of(base, training)
+    _write(folder, base, model, window)
+    _modules(folder, [("", "sentence_transformers.models.Transformer"), ("1_Dense", "pylate.models.Dense.Dense")])
+    place = folder / "1_Dense"
+    place.mkdir(exist_ok=True)
+    weight = projection.weight.detach().cpu().contiguous()
+    save_file({"linear.weight": weight}, str(place / "model.safetensors"))
+    _readable(place / "model.safetensors")
+    settings = {"in_features": weight.shape[1], "out_features": weight.shape[0], "bias": False}
+    _json(place / "config.json", {**settings, "activation_function": "torch.nn.modules.linear.Identity"})
+    late = {"query_prefix": "", "document_prefix": "", "query_length": min(training.query_length, window)}
+    late |= {"document_length": window, "do_query_expansion": True, "attend_to_expansion_tokens": False}
+    _json(
+        folder / "config_sentence_transformers.json",
+        {**late, "skiplist_words": list(PUNCTUATION), "similarity_fn_name": "MaxSim"},
+    )
+    _graph(folder, Head.HIDDEN)
+
+
+def window_of(base: Base, training: Training) -> int:
+    """Tokens that the model sees at once."""
+    return min(training.passage_length, base.tokens.window)
+
+
+def _write(folder: Path, base: Base, model: PreTrainedModel, window: int) -> None:
+    """Weights, configuration and tokenizer."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with quiet():
+        model.save_pretrained(str(folder))
+    _readable(folder / "model.safetensors")
+    for name in TOKENIZER:
+        if (path := base.folder.transformer / name).is_file():
+            shutil.copyfile(path, folder / name)
+    _json(folder / "sentence_bert_config.json", {"max_seq_length": window, "do_lower_case": base.folder.lowercase})
+
+
+def _readable(path: Path) -> None:
+    """Give a file the mode of any other; the safetensors library keeps what it writes to its owner."""
+    mask = os.umask(0)
+    os.umask(mask)
+    path.chmod(0o666 & ~mask)
+
+
+def _graph(folder: Path, head: Head) -> None:
+    (folder / "onnx").mkdir(exist_ok=True)
+    (folder / ONNX).unlink(missing_ok=True)  # else that of a training before this one would be read instead of the weights
+    (folder / ONNX).write_bytes(built(ModelFolder.read(folder), head).SerializeToString())
+
+
+def _modules(folder: Path, steps: list[tuple[str, str]]) -> None:
+    _json(
+        folder / "modules.json",
+        [{"idx": at, "name": str(at), "path": place, "type": kind} for at, (place, kind) in enumerate(steps)],
+    )
+
+
+def _json(path: Path, values: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -1,0 +1,165 @@
+"""What a model is trained and measured on: corpus, queries, judgements, a ranking; and the examples that a stage makes of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries
+from lexfuse.data.report import Report
+from lexfuse.data.run import Run
+from lexfuse.encode.passages import Units
+from lexfuse.encode.tokens import Tokens
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.train.config import JUDGED, Mining, Plan, Stage
+from lexfuse.train.examples import Examples
+from lexfuse.train.judged import judged_examples, judged_pool
+from lexfuse.train.judging import Judged
+from lexfuse.train.mining import hard_negatives
+from lexfuse.train.settings import Kind
+from lexfuse.train.structure import Structure, structure_pairs
+
+BLOCK = 8192  # texts that are turned into tokens at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """What there is to learn from; ``ranking`` gives hard negatives, and candidates to cross-encoders.
+
+    >>> from lexfuse.data.document import Document
+    >>> Material("mine", Corpus.of([Document("a")])).train is None
+    True
+    """
+
+    name: str
+    corpus: Corpus
+    queries: Queries | None = None
+    train: Qrels | None = None
+    dev: Qrels | None = None
+    ranking: Run | None = None
+
+    def check(self, plan: Plan) -> None:
+        """Refuse a plan that needs more than there is.
+
+        >>> from lexfuse.data.document import Document
+        >>> Material("mine", Corpus.of([Document("a")])).check(Plan.usual(Kind.DENSE))
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.ConfigError: training on judged queries needs queries and train judgements; ...
+        """
+        if not len(self.corpus):
+            raise DataError(f"the corpus {self.name!r} has no documents")
+        if plan.judged and (self.queries is None or self.train is None):
+            raise ConfigError(
+                "training on judged queries needs queries and train judgements; give both, or learn from structure alone"
+            )
+        if plan.kind is Kind.CROSS and self.ranking is None:
+            raise ConfigError("a cross-encoder learns to tell ranked documents apart; give an index or a run to take them from")
+
+    def digest(self) -> str:
+        """The same exactly when the data are the same.
+
+        >>> from lexfuse.data.document import Document
+        >>> one, two = (Material("mine", Corpus.of([Document("a", text=text)])) for text in "xy")
+        >>> one.digest() == two.digest()
+        False
+        """
+        found = hashlib.sha256()
+        for texts in (self.corpus.ids, self.corpus.title, self.corpus.text, map(str, self.corpus.headings)):
+            for text in texts:
+                found.update(f"{text}\0".encode("utf-8", "surrogatepass"))
+        if self.queries is not None:
+            for text in (*self.queries.ids, *self.queries.text):
+                found.update(f"{text}\0".encode("utf-8", "surrogatepass"))
+        for qrels in (self.train, self.dev):
+            if qrels is not None:
+                found.update(repr(sorted(qrels.as_dict().items())).encode())
+            found.update(b"/")
+        if self.ranking is not None:
+            for column in (self.ranking.offsets, self.ranking.doc):  # scores may differ in their last bit between runs
+                found.update(np.ascontiguousarray(column).tobytes())
+        return found.hexdigest()[:32]
+
+
+def stage_examples(material: Material, stage: Stage, mining: Mining, report: Report) -> Examples:
+    """The examples of a stage, of all its sources.
+
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.train.settings import Training
+    >>> document = Document("a", text="Le préavis dure un mois.", headings=("Livre I : La fin du contrat",))
+    >>> material = Material("mine", Corpus.of([document]))
+    >>> len(stage_examples(material, Stage(("headings",), Training()), Mining(), Report()))
+    1
+    """
+    parts = []
+    if kinds := [Structure(name) for name in stage.examples if name != JUDGED]:
+        pairs = structure_pairs(material.corpus, kinds, report=report)
+        if empty := [name for name, found in pairs.items() if not found]:
+            raise DataError(f"the corpus gives no pairs of the kind {empty[0]!r}; leave that kind out")
+        parts.append(Examples.of_pairs(pairs))
+    if JUDGED in stage.examples and material.queries is not None and material.train is not None:
+        parts.append(_judged(material, material.queries, material.train, mining, report))
+    return Examples.joined(parts) if len(parts) > 1 else parts[0]
+
+
+def dev_examples(material: Material, mining: Mining) -> Examples | None:
+    """The examples that the dev loss is taken of; ``None`` where nothing is judged.
+
+    >>> from lexfuse.data.document import Document
+    >>> dev_examples(Material("mine", Corpus.of([Document("a")])), Mining()) is None
+    True
+    """
+    if material.queries is None or material.dev is None:
+        return None
+    ranked = material.ranking is not None and any(name in material.ranking.queries for name in material.dev.queries)
+    unranked = Material(material.name, material.corpus, ranking=material.ranking if ranked else None)
+    return _judged(unranked, material.queries, material.dev, mining, Report(skip_bad=True))
+
+
+def dev_pool(material: Material, plan: Plan, units: Units, report: Report) -> Judged | None:
+    """What the weights are chosen on; ``None`` where nothing is judged.
+
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.encode.passages import Words
+    >>> dev_pool(Material("mine", Corpus.of([Document("a")])), Plan.usual(Kind.DENSE), Words(), Report()) is None
+    True
+    """
+    if material.queries is None or material.dev is None:
+        return None
+    return judged_pool(
+        material.corpus, material.queries, material.dev, most=plan.dev.pool or None,
+        candidates=material.ranking if plan.kind is Kind.CROSS else None, depth=plan.dev.candidates, units=units, report=report,
+    )  # fmt: skip
+
+
+def cut(tokens: Tokens, texts: Sequence[str], length: int) -> int:
+    """How many texts have more tokens than are read in training.
+
+    >>> class Letters:
+    ...     def ids(self, texts):
+    ...         return texts
+    >>> cut(Letters(), ["loi", "contrat"], 5)
+    1
+    """
+    blocks = (texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK))
+    return sum(len(row) > length for block in blocks for row in tokens.ids(block))
+
+
+def _judged(material: Material, queries: Queries, qrels: Qrels, mining: Mining, report: Report) -> Examples:
+    """Judged examples, with hard negatives where there is a ranking."""
+    if material.ranking is None:
+        return judged_examples(material.corpus, queries, qrels, report=report)
+    found = hard_negatives(
+        material.ranking, qrels, amount=mining.amount, skip=mining.skip, margin=mining.margin or None
+    )  # fmt: skip
+    told = f"hard negatives by {material.ranking.name}: {len(found.negatives):,} for {len(qrels.queries):,} queries"
+    if mining.margin:
+        told += f"; {len(found.too_close):,} documents too close to a relevant one, used as neither"
+        told += f"; {found.unguarded:,} queries whose relevant documents were not ranked, without that guard"
+    report.note(f"{told}; {found.unranked:,} queries not ranked" if found.unranked else told)
+    return judged_examples(material.corpus, queries, qrels, negatives=found.negatives, too_close=found.too_close, report=report)

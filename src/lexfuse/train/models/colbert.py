@@ -1,0 +1,102 @@
+"""ColBERT (FUSE eq. 11-12): a vector for every token, a text's score the sum over the query's tokens of their best match.
+
+Queries are filled up with mask tokens that other tokens do not see; punctuation of passages has no vector. The folder is
+written with these settings, so that `lexfuse.encode.colbert` reads texts in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lexfuse.encode.colbertfolder import PUNCTUATION
+from lexfuse.encode.modules import Activation
+from lexfuse.encode.sides import Side
+from lexfuse.encode.tokens import Row
+from lexfuse.errors import DataError
+from lexfuse.train.base import Base, moved
+from lexfuse.train.batches import Batch
+from lexfuse.train.examples import NOTHING
+from lexfuse.train.folders import window_of, write_late
+from lexfuse.train.losses import pairwise_softmax
+from lexfuse.train.models.learner import Encoding, own_scores
+from lexfuse.train.settings import Kind, Training
+
+MASKS = ("[MASK]", "<mask>")
+CELLS = 1 << 28  # of the table of all token pairs that is held at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenVectors:
+    """The vectors of texts' tokens, filled up, and which of them count."""
+
+    vectors: Tensor  # text x token x dimension
+    there: Tensor
+
+
+class Colbert(Encoding):
+    """A transformer and a projection of every token."""
+
+    kind = Kind.COLBERT
+
+    def __init__(self, base: Base, training: Training) -> None:
+        """Start from a base; the projection starts at random, or with that of a ColBERT of the same dimension."""
+        super().__init__(base, training)
+        self.model = base.transformer()
+        self.projection = nn.Linear(self.model.config.hidden_size, training.dimension, bias=False)
+        own = [head.weight for head in base.folder.heads if head.bias is None and head.activation is Activation.IDENTITY]
+        if len(own) == 1 and own[0].shape == tuple(self.projection.weight.shape):
+            self.projection.weight.data.copy_(torch.from_numpy(own[0]))
+        words = {base.tokens.word(number): number for number in range(base.tokens.vocabulary_size)}
+        found = [words[mask] for mask in MASKS if mask in words]
+        if not found:
+            raise DataError("the vocabulary has no mask token, which queries are filled up with", path=base.folder.path)
+        self.mask = found[0]
+        self.register_buffer(
+            "skipped", torch.tensor(sorted(words[mark] for mark in PUNCTUATION if mark in words)), persistent=False
+        )
+
+    def vectors(self, rows: Sequence[Row], side: Side) -> TokenVectors:
+        """The vectors of every token of texts."""
+        length = min(self.training_settings.query_length, window_of(self.base, self.training_settings))
+        if side is Side.QUERY:
+            ids, seen = self.base.tokens.padded([*rows, np.zeros(length, dtype=np.int32)])
+            ids, seen = ids[:-1], seen[:-1]
+            ids[seen == 0] = self.mask
+        else:
+            ids, seen = self.base.tokens.padded(rows)
+        numbers, mask = moved(ids, self.device), moved(seen, self.device)
+        states = self.model(input_ids=numbers, attention_mask=mask).last_hidden_state
+        vectors = functional.normalize(self.projection(states).float(), dim=2)
+        there = (
+            torch.ones_like(mask, dtype=torch.bool) if side is Side.QUERY else mask.bool() & ~torch.isin(numbers, self.skipped)
+        )
+        return TokenVectors(vectors, there)
+
+    def scores(self, queries: TokenVectors, passages: TokenVectors) -> Tensor:
+        """Sums of best matches (eq. 11)."""
+        amount = max(1, CELLS // max(1, passages.there.numel() * queries.there.shape[1]))
+        parts = []
+        for start in range(0, len(queries.there), amount):
+            table = torch.einsum("qtd,pud->qptu", queries.vectors[start : start + amount], passages.vectors)
+            best = table.masked_fill(~passages.there[None, :, None, :], -1.0).amax(dim=3)
+            parts.append((best * queries.there[start : start + amount, None, :]).sum(dim=2))
+        return torch.cat(parts)
+
+    def added(
+        self, losses: dict[str, Tensor], queries: TokenVectors, passages: TokenVectors, scores: Tensor, batch: Batch, step: int
+    ) -> Tensor:
+        """The positive against each hard negative (eq. 12)."""
+        there = moved(batch.own != NOTHING, scores.device)
+        losses["pairs"] = pairwise_softmax(own_scores(scores, batch), there)
+        return losses["pairs"]
+
+    def save(self, folder: Path) -> None:
+        """A folder in PyLate's layout."""
+        write_late(folder, self.base, self.model, self.projection, self.training_settings)

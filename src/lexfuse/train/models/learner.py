@@ -1,0 +1,135 @@
+"""What every kind of model has in common while it is trained: tokens of all texts, the loss of a batch, scores for evaluation.
+
+The four kinds that encode queries and passages apart differ in `Encoding.vectors` and `Encoding.scores` alone.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lexfuse.encode.sides import Side
+from lexfuse.encode.tokens import Row
+from lexfuse.train.base import Base, chunks, moved, padded
+from lexfuse.train.batches import Batch
+from lexfuse.train.examples import NOTHING
+from lexfuse.train.losses import divergence, nt_xent
+from lexfuse.train.settings import Training
+
+TOKENS = 65_536  # that go through the model at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """The token ids of all queries and passages of some examples.
+
+    >>> Texts([np.array([1, 2], np.int32)], []).queries[0].tolist()
+    [1, 2]
+    """
+
+    queries: list[Row]
+    passages: list[Row]
+
+
+class Learner(nn.Module):
+    """A model in training."""
+
+    kind: StrEnum  # a `Kind`, or an `Adaptation`
+
+    def __init__(self, base: Base, training: Training) -> None:
+        """Remember what it starts from and how it is trained."""
+        super().__init__()
+        self.base, self.training_settings = base, training
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights lie."""
+        return next(self.parameters()).device
+
+    def texts(self, queries: Sequence[str], passages: Sequence[str]) -> Texts:
+        """The tokens of texts, as the model reads them."""
+        settings = self.training_settings
+        return Texts(self.base.rows(queries, settings.query_length), self.base.rows(passages, settings.passage_length))
+
+    def begin(self, texts: Texts) -> str:
+        """What a kind does once before the first step, knowing the texts; what it has to say of it."""
+        return ""
+
+    @abstractmethod
+    def forward(self, batch: Batch, texts: Texts, step: int) -> dict[str, Tensor]:
+        """The losses of a batch by name; ``loss`` is the one to lower."""
+
+    @abstractmethod
+    def score(self, texts: Texts, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]] | None) -> Tensor:
+        """Scores of all passages for all queries, or of each query's candidates."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write what `lexfuse.encode` loads."""
+
+
+class Encoding(Learner):
+    """A model that encodes queries and passages apart."""
+
+    @abstractmethod
+    def vectors(self, rows: Sequence[Row], side: Side) -> Any:
+        """What stands for texts, made of tensors."""
+
+    @abstractmethod
+    def scores(self, queries: Any, passages: Any) -> Tensor:
+        """Scores of every passage for every query."""
+
+    def forward(self, batch: Batch, texts: Texts, step: int) -> dict[str, Tensor]:
+        """The contrastive loss, that of the kind, and the distance to a teacher."""
+        queries = self.vectors([texts.queries[place] for place in batch.query], Side.QUERY)
+        passages = self.vectors([texts.passages[place] for place in batch.passage], Side.PASSAGE)
+        scores = self.scores(queries, passages)
+        allowed = moved(batch.allowed, scores.device)
+        temperature = self.training_settings.temperature
+        losses = {"ranking": nt_xent(scores, allowed, temperature)}
+        losses["loss"] = losses["ranking"] + self.added(losses, queries, passages, scores, batch, step)
+        weight = self.training_settings.distillation
+        if batch.teacher is not None and weight:
+            teacher = moved(batch.teacher, scores.device)
+            losses["teacher"] = divergence(own_scores(scores, batch), teacher, temperature)
+            losses["loss"] = (1 - weight) * losses["loss"] + weight * losses["teacher"]
+        return losses
+
+    def added(
+        self, losses: dict[str, Tensor], queries: Any, passages: Any, scores: Tensor, batch: Batch, step: int
+    ) -> Tensor | float:
+        """What a kind adds to the contrastive loss; it puts the parts into ``losses``."""
+        return 0.0
+
+    @torch.no_grad()
+    def score(self, texts: Texts, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]] | None = None) -> Tensor:
+        """Scores of all passages for all queries, block by block."""
+        asked = self.vectors(texts.queries, Side.QUERY)
+        found = torch.empty(len(texts.queries), len(texts.passages))
+        for places in chunks(texts.passages, TOKENS):
+            passages = self.vectors([texts.passages[place] for place in places], Side.PASSAGE)
+            found[:, torch.from_numpy(places)] = self.scores(asked, passages).float().cpu()
+        return found
+
+    def pooled(self, rows: Sequence[Row], model: nn.Module, pool: Any) -> Tensor:
+        """One vector a row: like lengths together, back in order."""
+        parts, order = [], []
+        for places in chunks(rows, TOKENS):
+            ids, mask = padded(self.base.tokens, [rows[int(place)] for place in places], self.device)
+            parts.append(pool(model, ids, mask))
+            order.append(places)
+        return torch.cat(parts)[moved(np.argsort(np.concatenate(order)), self.device)]
+
+
+def own_scores(scores: Tensor, batch: Batch) -> Tensor:
+    """The scores of each query's positive and own negatives; those that are not there repeat the positive's."""
+    columns = np.where(batch.own == NOTHING, batch.own[:, :1], batch.own).astype(np.int64)
+    return scores.gather(1, moved(columns, scores.device))

@@ -1,0 +1,189 @@
+"""Masked-language training: of the tokens that are chosen, 80 % become the mask, 10 % another token, 10 % stay.
+
+What is chosen is drawn anew at every step. In evaluation the draw depends on the texts alone, so that losses can be compared.
+The head's logits are computed for the chosen tokens only.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+
+from lexfuse.encode.tokens import Row
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.train.adaptation import Adaptation
+from lexfuse.train.base import Base, chunks, quiet
+from lexfuse.train.batches import Batch
+from lexfuse.train.folders import write_masked
+from lexfuse.train.models.colbert import MASKS
+from lexfuse.train.models.learner import TOKENS, Learner, Texts
+from lexfuse.train.settings import Training
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+SHARES = (0.8, 0.9)  # up to the first a chosen token becomes the mask, up to the second another token
+NOT_ASKED = -100  # a label that counts for nothing
+HEAD_TOKENS = 8192  # whose logits are held at once
+
+
+class MaskedLanguage(Learner):
+    """A transformer with its masked-language head."""
+
+    kind = Adaptation.MLM
+
+    def __init__(self, base: Base, training: Training, *, masked: float = 0.15, new_head: bool = False) -> None:
+        """Start from a base; ``fresh`` says whether it lacked the head, which starts at random then."""
+        super().__init__(base, training)
+        self.model, self.fresh = with_head(base, new_head=new_head)
+        self.masking = Masking.of(base, masked)
+
+    def texts(self, queries: Sequence[str], passages: Sequence[str]) -> Texts:
+        """The tokens of the sentences, which stand on both sides."""
+        rows = self.base.rows(queries, self.training_settings.query_length)
+        return Texts(rows, rows)
+
+    def forward(self, batch: Batch, texts: Texts, step: int) -> dict[str, Tensor]:
+        """How surprising the hidden tokens are."""
+        rows = [texts.queries[place] for place in batch.query]
+        noisy = self.masking.of_rows(rows, generator_of(rows, learning=self.training))
+        losses = []
+        for places in chunks(rows, TOKENS):
+            some = noisy.select(places, self.device)
+            states = self.model.base_model(input_ids=some.ids, attention_mask=some.mask).last_hidden_state
+            losses.append(token_loss(head_of(self.model), states, some.labels))
+        return {"loss": torch.stack(losses).sum() / noisy.asked}
+
+    def score(self, texts: Texts, candidates: Any = None) -> Tensor:
+        """There is none: it says what tokens were, not what a text is about."""
+        raise ConfigError("a masked-language model ranks nothing; train a retriever from it: lexfuse train")
+
+    def save(self, folder: Path) -> None:
+        """A transformers folder with the head."""
+        write_masked(folder, self.base, self.model, self.training_settings)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noisy:
+    """Rows with hidden tokens, filled up, and what the hidden tokens were."""
+
+    ids: Tensor
+    mask: Tensor
+    labels: Tensor  # NOT_ASKED where nothing is hidden
+
+    @property
+    def asked(self) -> int:
+        """How many tokens are to be said, at least 1."""
+        return max(1, int((self.labels != NOT_ASKED).sum()))
+
+    def select(self, places: np.ndarray[tuple[int], np.dtype[np.int64]], device: torch.device) -> Noisy:
+        """Some of the rows, no longer than the longest of them, on a device."""
+        chosen = torch.from_numpy(places)
+        longest = int(self.mask[chosen].sum(dim=1).max())
+        ids, mask, labels = (table[chosen, :longest].to(device) for table in (self.ids, self.mask, self.labels))
+        return Noisy(ids, mask, labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masking:
+    """How tokens are hidden."""
+
+    base: Base
+    share: float
+    mask: int  # id of the mask token
+
+    @classmethod
+    def of(cls, base: Base, share: float) -> Masking:
+        """For the vocabulary of a base; `DataError` if that has no mask token."""
+        found = [number for number in range(base.tokens.vocabulary_size) if base.tokens.word(number) in MASKS]
+        if not found:
+            raise DataError("the vocabulary has no mask token, which hidden tokens become", path=base.folder.path)
+        return cls(base, share, found[0])
+
+    def of_rows(self, rows: Sequence[Row], generator: torch.Generator | None) -> Noisy:
+        """Hide a share of the tokens of each row, at least one, never the special ones around it."""
+        tokens = self.base.tokens
+        ids, mask = (torch.from_numpy(table) for table in tokens.padded(rows))
+        inner = inside(mask, len(tokens.before), len(tokens.after))
+        draws = torch.rand(ids.shape, generator=generator).masked_fill(~inner, 2.0)
+        chosen = (draws < self.share) | (draws == draws.amin(dim=1, keepdim=True)) & inner
+        becomes = torch.rand(ids.shape, generator=generator)
+        others = torch.randint(tokens.vocabulary_size, ids.shape, generator=generator)
+        hidden = torch.where(becomes < SHARES[0], torch.full_like(ids, self.mask), torch.where(becomes < SHARES[1], others, ids))
+        return Noisy(torch.where(chosen, hidden, ids), mask, torch.where(chosen, ids, torch.full_like(ids, NOT_ASKED)))
+
+
+def inside(mask: Tensor, before: int, after: int) -> Tensor:
+    """Where the tokens of filled-up rows are neither padding nor the special ones around a text.
+
+    >>> inside(torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]), 1, 1).tolist()
+    [[False, True, True, False], [False, False, False, False]]
+    """
+    place = torch.arange(mask.shape[1])
+    return (place >= before) & (place < mask.sum(dim=1, keepdim=True) - after)
+
+
+def generator_of(rows: Sequence[Row], *, learning: bool) -> torch.Generator | None:
+    """What chance is drawn from: torch's own, which every step seeds, or in evaluation one that depends on the rows alone.
+
+    >>> generator_of([], learning=True) is None
+    True
+    """
+    if learning:
+        return None
+    return torch.Generator().manual_seed(zlib.crc32(b"".join(row.tobytes() + b"/" for row in rows)))
+
+
+def with_head(base: Base, *, new_head: bool) -> tuple[PreTrainedModel, bool]:
+    """The model with its masked-language head, and whether the head is a new one, since the base has none.
+
+    A new head is tied to the word embeddings; its transform layer starts at random.
+    """
+    try:
+        return base.masked(), False
+    except DataError:
+        if not new_head:
+            raise
+    from transformers import AutoModelForMaskedLM
+
+    with quiet():
+        model: PreTrainedModel = AutoModelForMaskedLM.from_pretrained(
+            str(base.folder.transformer),
+            dtype=torch.float32,
+            local_files_only=True,
+            use_safetensors=True,
+            tie_word_embeddings=True,
+        )
+    return model, True
+
+
+def head_of(model: Any) -> Any:
+    """What turns states into logits of the vocabulary."""
+    return model.cls if hasattr(model, "cls") else model.lm_head
+
+
+def token_loss(head: Any, states: Tensor, labels: Tensor) -> Tensor:
+    """The cross-entropy of all tokens that are asked for, summed; the logits of some tokens at a time."""
+    asked = labels != NOT_ASKED
+    states, labels = states[asked], labels[asked]
+    if len(labels) <= HEAD_TOKENS:
+        return _surprise(head, states, labels)
+    parts = []
+    for start in range(0, len(labels), HEAD_TOKENS):
+        some = states[start : start + HEAD_TOKENS], labels[start : start + HEAD_TOKENS]
+        again = states.requires_grad
+        parts.append(checkpoint(_surprise, head, *some, use_reentrant=False) if again else _surprise(head, *some))
+    return torch.stack(parts).sum()
+
+
+def _surprise(head: Any, states: Tensor, labels: Tensor) -> Tensor:
+    return functional.cross_entropy(head(states).float(), labels, reduction="sum")

@@ -1,0 +1,103 @@
+"""SPLADE-max (FUSE eq. 6-10): the masked-language head's logits, saturated, the highest over a text's tokens.
+
+A masked-language head gives most entries of the vocabulary a positive logit, so that vectors start with half of them or more, and
+scores in the thousands. The head's bias is lowered first, until a passage starts with a few: the FLOPS loss need not do that,
+and what it lowers it lowers for good.
+
+The highest logit is taken before the saturation, which rises and so changes nothing. The head runs on some texts at a time and
+again on the way back, since the logits of all tokens for the whole vocabulary would fill the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from lexfuse.encode.sides import Side
+from lexfuse.encode.tokens import Row
+from lexfuse.train.base import Base
+from lexfuse.train.batches import Batch
+from lexfuse.train.folders import write_masked
+from lexfuse.train.losses import flops, rising
+from lexfuse.train.models.learner import Encoding, Texts
+from lexfuse.train.settings import Kind, Training
+
+HEAD_TOKENS = 8192  # whose logits are held at once
+SAMPLE = 256  # passages that the first bias is chosen on
+
+
+class Splade(Encoding):
+    """A transformer with its masked-language head."""
+
+    kind = Kind.SPLADE
+
+    def __init__(self, base: Base, training: Training) -> None:
+        """Start from a base that has the head."""
+        super().__init__(base, training)
+        self.model = base.masked()
+
+    @torch.no_grad()
+    def begin(self, texts: Texts) -> str:
+        """Lower the bias until passages start with the wanted number of entries; a head that is sparse already stays as it is."""
+        wanted = self.training_settings.start_active
+        rows = texts.passages[:: max(1, len(texts.passages) // SAMPLE)]
+        if not wanted or wanted >= self.model.config.vocab_size or not rows:
+            return ""
+        self.eval()
+        weights = self.vectors(rows, Side.PASSAGE)
+        active = (weights > 0).sum(dim=1).float().mean().item()
+        if active <= wanted:
+            return ""
+        lowered = torch.expm1(weights.kthvalue(weights.shape[1] - wanted, dim=1).values).mean()
+        self.model.get_output_embeddings().bias -= lowered
+        told = f"passages start with {wanted:,} entries of the vocabulary, not {active:,.0f}"
+        return f"the head's bias is lowered by {lowered:.2f}: {told}"
+
+    def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
+        """One weight for each entry of the vocabulary, most of them 0."""
+        return self.pooled(rows, self.model, self._activated)
+
+    def _activated(self, model: Any, ids: Tensor, mask: Tensor) -> Tensor:
+        states = model.base_model(input_ids=ids, attention_mask=mask).last_hidden_state
+        head = model.cls if hasattr(model, "cls") else model.lm_head
+        amount = max(1, HEAD_TOKENS // ids.shape[1])
+        parts = []
+        for start in range(0, len(ids), amount):
+            some, there = states[start : start + amount], mask[start : start + amount]
+            parts.append(
+                checkpoint(_highest, head, some, there, use_reentrant=False)
+                if states.requires_grad
+                else _highest(head, some, there)
+            )
+        return torch.log1p(torch.relu(torch.cat(parts).float()))
+
+    def scores(self, queries: Tensor, passages: Tensor) -> Tensor:
+        """Dot products, as the inverted file computes them."""
+        with torch.autocast(queries.device.type, enabled=False):
+            return queries @ passages.T
+
+    def added(
+        self, losses: dict[str, Tensor], queries: Tensor, passages: Tensor, scores: Tensor, batch: Batch, step: int
+    ) -> Tensor:
+        """The FLOPS regularisation of both sides (eq. 10), whose weights rise at first."""
+        settings = self.training_settings
+        warm = int(settings.flops_warm_up * settings.steps)
+        losses["flops of queries"], losses["flops of passages"] = flops(queries), flops(passages)
+        return rising(settings.flops_queries, step, warm) * losses["flops of queries"] + (
+            rising(settings.flops_passages, step, warm) * losses["flops of passages"]
+        )
+
+    def save(self, folder: Path) -> None:
+        """A transformers folder with the head."""
+        write_masked(folder, self.base, self.model, self.training_settings)
+
+
+def _highest(head: nn.Module, states: Tensor, mask: Tensor) -> Tensor:
+    """The highest logit of each entry of the vocabulary over the tokens of each text."""
+    logits = head(states).masked_fill(~mask.bool().unsqueeze(-1), float("-inf"))
+    return logits.max(dim=1).values

@@ -1,0 +1,235 @@
+"""Train a retriever from start to end: examples, stages, seeds; the best weights become a model folder with its card.
+
+While it runs, everything lies in ``OUT.training``; the same call goes on from there after an interruption. OUT appears only when
+it is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lexfuse
+from lexfuse.data.files import storage_named, written_folder
+from lexfuse.data.report import Report
+from lexfuse.errors import ConfigError
+from lexfuse.train.card import card
+from lexfuse.train.config import Device, Plan, Stage
+from lexfuse.train.examples import Examples
+from lexfuse.train.installed import require_torch
+from lexfuse.train.judged import Window
+from lexfuse.train.judging import Judged
+from lexfuse.train.material import Material, cut, dev_examples, dev_pool, stage_examples
+from lexfuse.train.pace import Pace, Telling
+from lexfuse.train.results import RESULTS, SeedResult, StageResult, Trained
+from lexfuse.train.settings import Kind, Training
+from lexfuse.train.workfolder import SUFFIX as WORK
+from lexfuse.train.workfolder import WorkFolder
+
+if TYPE_CHECKING:
+    import torch
+
+    from lexfuse.train.base import Base
+    from lexfuse.train.loop import Dev
+    from lexfuse.train.models.learner import Learner
+
+__all__ = ["WORK", "Telling", "train_model"]
+Say = Callable[[str], None]
+RECALL_AT = 100  # of the measure that weights are chosen by
+
+
+def train_model(
+    plan: Plan,
+    base: str | Path,
+    out: str | Path,
+    material: Material,
+    *,
+    device: Device = Device.AUTO,
+    licence: str = "not stated",
+    replace_out: bool = False,
+    telling: Telling | None = None,
+) -> Trained:
+    """Train a model by a plan and write it to ``out``; what an earlier call began is gone on with.
+
+    >>> train_model(Plan.usual(Kind.DENSE), "fr-legal-mlm", "mine", material)  # doctest: +SKIP
+    """
+    require_torch()
+    from lexfuse.train.base import Base
+
+    out, telling = Path(out), telling or Telling()
+    material.check(plan)
+    start = Base.read(base)
+    computing = _device(device, telling.say)
+    _learner(plan.kind, start, plan.stages[0].training)  # a base that cannot be trained is refused before the work
+    what = {"base": start.folder.fingerprint, "data": material.digest(), "kind": str(plan.kind), "settings": plan.plain()}
+    with WorkFolder.beside(out, what).claimed() as work:
+        prepared = _prepared(plan, material, start, telling.say)
+        pace = Pace(telling, sum(stage.training.steps for stage in plan.stages) * len(plan.seeds), slow=computing.type == "cpu")
+        results = []
+        for number, seed in enumerate(plan.seeds):
+            if len(plan.seeds) > 1:
+                telling.say(f"seed {seed} ({number + 1} of {len(plan.seeds)})")
+            results.append(_trained_seed(work, prepared, seed, computing, pace))
+        facts = {**prepared.facts, "LexFuse": lexfuse.__version__}
+        trained = Trained(str(plan.kind), _called(base, start), licence, plan.plain(), facts, tuple(results))
+        with written_folder(out, replace=replace_out) as partial:
+            _kept(work, prepared, trained.best.seed).save(partial)
+            (partial / "README.md").write_text(card(trained, out.name), "utf-8")
+            (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        shutil.rmtree(work.folder)
+    return trained
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Prepared:
+    """What all seeds share: examples of every stage, what is measured on, and facts for the card."""
+
+    plan: Plan
+    base: Base
+    examples: tuple[Examples, ...]
+    dev: Dev
+    facts: dict[str, Any]
+
+
+def _prepared(plan: Plan, material: Material, base: Base, say: Say) -> _Prepared:
+    from lexfuse.train.loop import Dev
+
+    report = Report()
+    examples = tuple(stage_examples(material, stage, plan.mining, report) for stage in plan.stages)
+    judged = dev_pool(material, plan, _window(plan, material, base), report)
+    for remark in report.lines():
+        say(remark)
+    facts: dict[str, Any] = {"corpus": material.name, "documents": len(material.corpus)}
+    for stage, found in zip(plan.stages, examples, strict=True):
+        facts |= _told_stage(stage, found, base, say)
+    if material.ranking is not None:
+        facts["ranking"] = f"{material.ranking.name}, for hard negatives{' and candidates' if plan.kind is Kind.CROSS else ''}"
+    facts |= _told_dev(judged, len(material.corpus), plan, say)
+    return _Prepared(plan, base, examples, Dev(dev_examples(material, plan.mining), judged), facts)
+
+
+def _told_stage(stage: Stage, examples: Examples, base: Base, say: Say) -> dict[str, Any]:
+    """How many examples a stage has, and what is cut of their texts."""
+    counts = {name: int((examples.source == number).sum()) for number, name in enumerate(examples.sources)}
+    shown = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    say(f"{stage.name}: {shown} pairs of {len(examples.queries):,} queries and {len(examples.passages):,} passages")
+    facts: dict[str, Any] = {f"pairs to learn from ({stage.name})": f"{shown}, of {len(examples.queries):,} queries"}
+    for what, texts, length in (
+        ("queries", examples.queries, stage.training.query_length),
+        ("passages", examples.passages, stage.training.passage_length),
+    ):
+        read = min(length, base.tokens.window)
+        if longer := cut(base.tokens, texts, read):
+            say(f"{longer:,} of {len(texts):,} {what} are longer than {read} tokens: training reads the beginning of each")
+            facts[f"{what} longer than {read} tokens ({stage.name})"] = f"{longer:,} of {len(texts):,}; the beginning was read"
+    return facts
+
+
+def _told_dev(judged: Judged | None, documents: int, plan: Plan, say: Say) -> dict[str, Any]:
+    """What is measured on."""
+    if judged is None:
+        say("no dev judgements: nothing is measured, the weights of the last step are kept")
+        return {"dev": "none"}
+    told = f"{len(judged.questions):,} queries, over {len(judged.docs):,} of {documents:,} documents"
+    if judged.candidates is not None:
+        told += f", of which the first {plan.dev.candidates} of a ranking are scored for each query"
+    say(f"measured on dev: {told} ({len(judged.passages):,} passages)")
+    if judged.candidates is None and len(judged.docs) <= RECALL_AT:
+        say(
+            f"any ranking of {RECALL_AT} documents or fewer has the same R@{RECALL_AT}: the dev loss chooses; take more documents"
+        )
+    return {"dev": told}
+
+
+def _window(plan: Plan, material: Material, base: Base) -> Window:
+    """The room in which passages are read at evaluations; beside a cross-encoder's query, which takes half of it at most."""
+    tokens = base.tokens
+    specials, length = len(tokens.before) + len(tokens.after), min(plan.stages[-1].training.passage_length, tokens.window)
+    if plan.kind is not Kind.CROSS or material.queries is None or material.dev is None:
+        return Window(tokens, length, specials)
+    from lexfuse.encode.crossencoder import Frame
+
+    room = min(Frame.of(tokens).room, length)
+    questions = [
+        text for name, text in zip(material.queries.ids, material.queries.text, strict=True) if name in material.dev.queries
+    ]
+    longest = max((len(row) - specials for row in tokens.ids(questions)), default=0)
+    return Window(tokens, room - min(longest, room // 2))
+
+
+def _trained_seed(work: WorkFolder, prepared: _Prepared, seed: int, device: torch.device, pace: Pace) -> SeedResult:
+    """All stages with one seed, each going on with the weights of the one before."""
+    from lexfuse.train.checkpoint import Checkpoints
+    from lexfuse.train.loop import fit
+
+    results, say = [], pace.telling.say
+    for number, (stage, examples) in enumerate(zip(prepared.plan.stages, prepared.examples, strict=True)):
+        if len(prepared.plan.stages) > 1:
+            say(f"stage {number + 1} of {len(prepared.plan.stages)}: {stage.name}")
+        training, folder = replace(stage.training, seed=seed), work.stage(seed, number)
+        learner = _learner(prepared.plan.kind, prepared.base, training)
+        if number:
+            Checkpoints(work.stage(seed, number - 1)).load_best(learner)
+        with storage_named(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            outcome = fit(learner, examples, training, folder, dev=prepared.dev, device=device, say=say, progress=pace.step)
+        if outcome.measures and not outcome.best_step:
+            say("no evaluation was better than the start: the weights from before this training are kept")
+        pace.next(training.steps)
+        results.append(StageResult(stage.name, **asdict(outcome), log=_log(folder)))
+    return SeedResult(seed, tuple(results))
+
+
+def _kept(work: WorkFolder, prepared: _Prepared, seed: int) -> Learner:
+    """The model with the best weights of a seed's last stage."""
+    from lexfuse.train.checkpoint import Checkpoints
+
+    number = len(prepared.plan.stages) - 1
+    learner = _learner(prepared.plan.kind, prepared.base, replace(prepared.plan.stages[number].training, seed=seed))
+    Checkpoints(work.stage(seed, number)).load_best(learner)
+    return learner
+
+
+def _learner(kind: Kind, base: Base, training: Training) -> Learner:
+    """A model in training; what its base lacks starts from the seed."""
+    import torch
+
+    from lexfuse.train.models.colbert import Colbert
+    from lexfuse.train.models.cross import Cross
+    from lexfuse.train.models.dense import Dense, TwoTower
+    from lexfuse.train.models.splade import Splade
+
+    kinds: dict[Kind, type[Learner]] = {
+        Kind.DENSE: Dense, Kind.TWO_TOWER: TwoTower, Kind.SPLADE: Splade, Kind.COLBERT: Colbert, Kind.CROSS: Cross
+    }  # fmt: skip
+    torch.manual_seed(training.seed)
+    return kinds[kind](base, training)
+
+
+def _device(device: Device, say: Say) -> torch.device:
+    import torch
+
+    there = torch.cuda.is_available()
+    if device is Device.CUDA and not there:
+        raise ConfigError("torch finds no GPU; say --device cpu to train on the CPU, or install a torch that knows your GPU")
+    if device is Device.CPU or not there:
+        say("training on the CPU" if there or device is Device.CPU else "no GPU found: training on the CPU")
+        return torch.device("cpu")
+    say(f"training on {torch.cuda.get_device_name()}")
+    return torch.device("cuda")
+
+
+def _log(folder: Path) -> tuple[dict[str, Any], ...]:
+    """The record of each evaluation; one that was made again after an interruption counts once."""
+    lines = (folder / "log.jsonl").read_text("utf-8").splitlines()
+    records = [json.loads(line) for line in lines if line.endswith("}")]
+    return tuple({record["step"]: record for record in records}.values())
+
+
+def _called(base: str | Path, read: Base) -> str:
+    """The name of a base without the folders that it lies in."""
+    return read.folder.path.resolve().name if Path(base).expanduser().is_dir() else str(base)

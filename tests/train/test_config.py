@@ -1,0 +1,219 @@
+"""The TOML of a training: every setting can be given, what is not known is named, stages inherit."""
+
+import dataclasses
+import datetime
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.report import Report
+from lexfuse.data.run import Run
+from lexfuse.errors import BusyError, ConfigError, DataError
+from lexfuse.train.config import Mining, Plan, Stage, read_plan_values
+from lexfuse.train.material import Material, dev_examples, stage_examples
+from lexfuse.train.settings import Kind, Training
+from lexfuse.train.study import By, share_of
+from lexfuse.train.workfolder import WorkFolder
+
+WHOLE = """
+seeds = [1, 2, 3]
+
+[training]
+batch = 16
+temperature = 0.02
+
+[mining]
+channel = "dense"
+amount = 10
+margin = 0
+before_query_date = true
+
+[dev]
+pool = 500
+
+[[stage]]
+examples = ["headings", "cited"]
+steps = 40
+shares = { headings = 0.5, cited = 0.5 }
+
+[[stage]]
+examples = ["judged"]
+temperature = 0.05
+"""
+
+
+def test_all_of_it(tmp_path):
+    (tmp_path / "mine.toml").write_text(WHOLE)
+    plan = Plan.usual(Kind.DENSE, read_plan_values(tmp_path / "mine.toml"))
+    assert plan.seeds == (1, 2, 3)
+    assert (plan.mining.channel, plan.mining.amount, plan.mining.margin, plan.mining.before_query_date) == ("dense", 10, 0, True)
+    assert (plan.dev.pool, plan.dev.candidates) == (500, 200)
+    first, second = plan.stages
+    assert (first.name, first.training.steps, first.training.temperature) == ("headings+cited", 40, 0.02)
+    assert (second.training.steps, second.training.batch, second.training.temperature) == (1000, 16, 0.05)
+    assert plan.judged
+    assert Plan.usual(Kind.DENSE, plan.plain()) == plan
+
+
+def test_the_documentation_shows_every_setting_with_its_usual_value():
+    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text("utf-8")
+    whole, chain = (tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", text, re.DOTALL))
+    shown = {name for name in whole["training"] if name != "shares"} | {"shares", "seed"}
+    assert shown == {entry.name for entry in dataclasses.fields(Training)}
+    assert set(whole["mining"]) == {entry.name for entry in dataclasses.fields(Mining)}
+    assert Plan.usual(Kind.DENSE, whole) == Plan.usual(Kind.DENSE, {"training": {"shares": {"judged": 1.0}}})
+    assert [stage.training.steps for stage in Plan.usual(Kind.DENSE, chain).stages] == [2000, 300]
+
+
+def test_options_of_the_command_go_before_the_file():
+    plan = Plan.usual(Kind.DENSE, tomllib.loads(WHOLE), {"steps": 7, "batch": 2})
+    assert [(stage.training.steps, stage.training.batch) for stage in plan.stages] == [(7, 2), (7, 2)]
+
+
+def test_the_usual_plan_is_that_of_the_kind():
+    assert Plan.usual(Kind.SPLADE).stages == (Stage(("judged",), Training.usual(Kind.SPLADE)),)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("seed = 1", "the configuration has no 'seed'"),
+        ("seeds = 1", "seeds must be a list of whole numbers"),
+        ("seeds = [1, 1]", "each once"),
+        ("seeds = []", "seeds must be"),
+        ("[training]\nrate = 1", "training has no setting 'rate'"),
+        ("[training]\nseed = 1", "write seeds = \\[1\\]"),
+        ('[training]\nsteps = "many"', "steps must be a whole number"),
+        ("training = 3", "training must be a table"),
+        ("[mining]\ndeep = 1", "\\[mining\\] has no 'deep'"),
+        ("[mining]\namount = 0.5", "amount of \\[mining\\] must be a whole number"),
+        ("[mining]\namount = true", "must be a whole number"),
+        ("[mining]\nmargin = 2", "margin must lie between"),
+        ("[mining]\ndepth = 0", "depth must be 1 or more"),
+        ("[dev]\npool = -1", "pool must be 0"),
+        ('examples = "judged"', "examples must be a list"),
+        ("examples = []", "a stage needs examples"),
+        ('examples = ["judged", "judged"]', "each kind once"),
+        ('examples = ["titles"]', "there are no examples 'titles'"),
+        ('examples = ["judged"]\n[[stage]]\nexamples = ["judged"]', "not in both"),
+        ("[stage]\nsteps = 1", "written as \\[\\[stage\\]\\]"),
+        ("[[stage]]\nsteps = 1", "examples must be a list"),
+        ('[[stage]]\nexamples = ["judged"]\nseed = 3', "seed is not a setting of a stage"),
+        ('[[stage]]\nexamples=["judged"]\n[[stage]]\nexamples=["judged"]\ndimension=5', "the same dimension"),
+    ],
+)
+def test_what_cannot_be(text, said):
+    with pytest.raises(ConfigError, match=said):
+        Plan.usual(Kind.DENSE, tomllib.loads(text))
+
+
+def test_cross_encoders_learn_from_judgements_alone():
+    with pytest.raises(ConfigError, match="judged examples alone"):
+        Plan.usual(Kind.CROSS, {"examples": ["judged", "headings"]})
+
+
+def test_broken_toml(tmp_path):
+    (tmp_path / "mine.toml").write_text("seeds = [")
+    with pytest.raises(DataError, match=r"mine\.toml: not valid TOML"):
+        read_plan_values(tmp_path / "mine.toml")
+
+
+CORPUS = Corpus.of(
+    [
+        Document("a", text="Le préavis dure un mois.", headings=("Livre I : La fin du contrat",), language="fr"),
+        Document("b", text="Le bail est nul de plein droit.", headings=("Livre II : Le bail rural",), language="fr"),
+    ]
+)
+QUERIES = Queries.of([Query("q", "durée du préavis"), Query("r", "le bail ?")])
+TRAIN, DEV = Qrels.of([("q", "a", 1)]), Qrels.of([("r", "b", 1)])
+
+
+def test_sources_of_a_stage():
+    ranking = Run.of("bm25", {"q": {"b": 1.0, "a": 2.0}})
+    material = Material("mine", CORPUS, QUERIES, TRAIN, DEV, ranking)
+    report = Report()
+    examples = stage_examples(material, Stage(("headings", "judged"), Training()), Mining(), report)
+    assert examples.sources == ("headings", "judged")
+    assert [row[2] for row in examples.rows() if row[3] == "judged"] == [
+        ["Livre II : Le bail rural Le bail est nul de plein droit."]
+    ]
+    assert any("hard negatives by bm25: 1 for 1 queries" in line for line in report.lines())
+
+
+def test_dev_queries_that_the_ranking_does_not_have_get_no_negatives():
+    material = Material("mine", CORPUS, QUERIES, TRAIN, DEV, Run.of("bm25", {"q": {"b": 1.0}}))
+    assert dev_examples(material, Mining()).negatives.shape == (1, 0)
+
+
+def test_structure_that_the_corpus_does_not_have():
+    with pytest.raises(DataError, match="no pairs of the kind 'citing-paragraph'"):
+        stage_examples(Material("mine", CORPUS), Stage(("citing-paragraph",), Training()), Mining(), Report())
+
+
+@pytest.mark.parametrize(
+    ("kind", "material", "said"),
+    [
+        (Kind.DENSE, Material("mine", CORPUS, QUERIES), "needs queries and train judgements"),
+        (Kind.CROSS, Material("mine", CORPUS, QUERIES, TRAIN), "give an index or a run"),
+    ],
+)
+def test_a_plan_that_needs_more(kind, material, said):
+    with pytest.raises(ConfigError, match=said):
+        material.check(Plan.usual(kind))
+
+
+def test_an_empty_corpus():
+    with pytest.raises(DataError, match="has no documents"):
+        Material("mine", Corpus.of([]), QUERIES, TRAIN).check(Plan.usual(Kind.DENSE))
+
+
+def test_the_digest_knows_every_part():
+    parts = [
+        Material("mine", CORPUS, QUERIES, TRAIN, DEV),
+        Material("mine", CORPUS, QUERIES, TRAIN),
+        Material("mine", CORPUS, QUERIES, DEV, TRAIN),
+        Material("mine", CORPUS.select([0]), QUERIES, TRAIN, DEV),
+        Material("mine", CORPUS, QUERIES.select([0]), TRAIN, DEV),
+        Material("mine", CORPUS, QUERIES, TRAIN, DEV, Run.of("bm25", {"q": {"b": 1.0}})),
+    ]
+    assert len({material.digest() for material in parts}) == len(parts)
+    assert parts[0].digest() == Material("other name", CORPUS, QUERIES, TRAIN, DEV).digest()
+
+
+def test_a_work_folder_holds_one_training(tmp_path):
+    out = tmp_path / "model"
+    with WorkFolder.beside(out, {"kind": "dense", "data": "x"}).claimed() as work:
+        assert work.folder == tmp_path / "model.training"
+        with pytest.raises(BusyError, match="another process"), WorkFolder.beside(out, {"kind": "dense"}).claimed():
+            pass
+    with WorkFolder.beside(out, {"kind": "dense", "data": "x"}).claimed():
+        pass
+    with (
+        pytest.raises(ConfigError, match="another data; remove"),
+        WorkFolder.beside(out, {"kind": "dense", "data": "y"}).claimed(),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("percent", [0, 101, -5])
+def test_shares_that_cannot_be(percent):
+    with pytest.raises(ConfigError, match="shares are percentages"):
+        share_of(Material("mine", CORPUS, QUERIES, TRAIN), percent, By.RANDOM)
+
+
+def test_shares_need_judgements():
+    with pytest.raises(ConfigError, match="needs queries and train judgements"):
+        share_of(Material("mine", CORPUS), 50, By.RANDOM)
+
+
+def test_shares_by_date():
+    asked = Queries.of(Query(f"q{year}", "…", date=datetime.date(year, 1, 1)) for year in range(2011, 2021))
+    judged = Qrels.of((f"q{year}", "a", 1) for year in range(2011, 2021))
+    assert list(share_of(Material("mine", CORPUS, asked, judged), 20, By.DATE).queries) == ["q2011", "q2012"]
+    assert len(share_of(Material("mine", CORPUS, asked, judged), 100, By.DATE)) == 10

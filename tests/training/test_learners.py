@@ -1,0 +1,203 @@
+"""What is trained is what is used: scores in torch, from the saved folder, and from libraries that read the same folder."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from lexfuse.encode.colbert import ColbertEncoder
+from lexfuse.encode.crossencoder import PairEncoder
+from lexfuse.encode.dense import DenseEncoder, TwoTowers
+from lexfuse.encode.sides import Side
+from lexfuse.encode.splade import SparseEncoder
+from lexfuse.train.base import Base
+from lexfuse.train.batches import Batches
+from lexfuse.train.loop import fit
+from lexfuse.train.settings import Kind
+
+FAMILIES = ["bert", "roberta", "camembert", "mpnet"]
+CLOSE = {"abs": 1e-4, "rel": 1e-4}
+
+
+@pytest.fixture
+def saved(learner_of, short, small, tmp_path, own_cache):
+    """A learner of a kind after a step that moved its weights, and the folder that it wrote."""
+
+    def made(kind, family="bert", **changes):
+        training = short(kind, **{"steps": 2, "learning_rate": 1e-2, "query_length": 80, "passage_length": 80, **changes})
+        learner = learner_of(kind, training, family=family)
+        fit(learner, small.examples, training, tmp_path / "run")
+        learner.eval()
+        learner.save(tmp_path / "model")
+        return learner, tmp_path / "model"
+
+    return made
+
+
+def scored(learner, small, candidates=None):
+    return learner.score(learner.texts(small.questions, small.answers), candidates).numpy()
+
+
+def matched(queries, passages):
+    """Sums of best matches."""
+    return np.array([[(query @ passage.T).max(axis=1).sum() for passage in passages] for query in queries])
+
+
+def dense(vectors, width):
+    found = np.zeros((len(vectors), width))
+    for row, vector in zip(found, vectors, strict=True):
+        row[vector[0]] = vector[1]
+    return found
+
+
+def encoded(kind, folder, small, width=0):
+    """Scores of all answers for all questions by `lexfuse.encode`."""
+    if kind is Kind.CROSS:
+        encoder = PairEncoder.load(folder)
+        return np.array([encoder.scores(question, small.answers) for question in small.questions])
+    if kind is Kind.TWO_TOWER:
+        encoder = TwoTowers(DenseEncoder.load(folder / "queries"), DenseEncoder.load(folder / "passages"))
+    else:
+        encoder = {Kind.DENSE: DenseEncoder, Kind.SPLADE: SparseEncoder, Kind.COLBERT: ColbertEncoder}[kind].load(folder)
+    queries, passages = encoder.encode(small.questions, Side.QUERY), encoder.encode(small.answers, Side.PASSAGE)
+    if kind is Kind.COLBERT:
+        return matched(queries, passages)
+    return dense(queries, width) @ dense(passages, width).T if kind is Kind.SPLADE else queries @ passages.T
+
+
+def expected_of(kind, learner, small):
+    if kind is not Kind.CROSS:
+        return scored(learner, small)
+    everything = np.tile(np.arange(len(small.answers), dtype=np.int32), (len(small.questions), 1))
+    return 1 / (1 + np.exp(-scored(learner, small, everything)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("kind", list(Kind))
+def test_the_saved_folder_scores_as_the_learner_did(kind, family, saved, small):
+    learner, folder = saved(kind, family)
+    found = encoded(kind, folder, small, learner.base.tokens.vocabulary_size)
+    assert np.ptp(found) > 1e-3
+    np.testing.assert_allclose(found, expected_of(kind, learner, small), atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_the_graph_file_and_the_weights_agree(kind, saved, small):
+    learner, folder = saved(kind)
+    width = learner.base.tokens.vocabulary_size
+    by_graph = encoded(kind, folder, small, width)
+    files = list(folder.rglob("*.onnx"))
+    assert files
+    for file in files:
+        file.unlink()
+    np.testing.assert_allclose(encoded(kind, folder, small, width), by_graph, atol=1e-5)
+
+
+def test_two_towers_part_ways(saved, small):
+    learner, _ = saved(Kind.TWO_TOWER)
+    texts = learner.base.rows(small.questions, 80)
+    apart = (learner.vectors(texts, Side.QUERY) - learner.vectors(texts, Side.PASSAGE)).abs().max()
+    assert apart.item() > 1e-3
+
+
+def test_long_pairs_are_cut_alike(saved):
+    """A pair that just fills the window is whole on both sides; the folder says how long the window is."""
+    learner, folder = saved(Kind.CROSS, query_length=24, passage_length=24)
+    encoder = PairEncoder.load(folder)
+    assert encoder.frame.room == learner.room == 24 - 3
+    question, answer = "le salarié", " ".join(["congé"] * (24 - 3 - 2))
+    texts = learner.texts([question], [answer])
+    logit = learner.logits([(texts.queries[0], texts.passages[0])]).item()
+    assert encoder.scores(question, [answer])[0] == pytest.approx(1 / (1 + np.exp(-logit)), **CLOSE)
+
+
+@pytest.mark.parametrize("kind", [Kind.DENSE, Kind.TWO_TOWER])
+def test_sentence_transformers_reads_dense_folders(kind, saved, small):
+    from sentence_transformers import SentenceTransformer
+
+    learner, folder = saved(kind)
+    asking, answering = (folder, folder) if kind is Kind.DENSE else (folder / "queries", folder / "passages")
+    queries = SentenceTransformer(str(asking), device="cpu").encode(small.questions)
+    passages = SentenceTransformer(str(answering), device="cpu").encode(small.answers)
+    np.testing.assert_allclose(queries @ passages.T, scored(learner, small), atol=1e-4)
+
+
+def test_sentence_transformers_reads_sparse_folders(saved, small):
+    from sentence_transformers import SparseEncoder as Theirs
+
+    learner, folder = saved(Kind.SPLADE)
+    model = Theirs(str(folder), device="cpu")
+    queries, passages = (model.encode(texts, convert_to_sparse_tensor=False) for texts in (small.questions, small.answers))
+    np.testing.assert_allclose((queries @ passages.T).numpy(), scored(learner, small), atol=1e-3, rtol=1e-4)
+
+
+def test_sentence_transformers_reads_folders_of_cross_encoders(saved, small):
+    from sentence_transformers import CrossEncoder
+    from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
+
+    learner, folder = saved(Kind.CROSS)
+    model = CrossEncoder(str(folder), device="cpu")
+    pairs = [(question, answer) for question in small.questions for answer in small.answers]
+    found = model.predict(pairs, activation_fn=torch.nn.Sigmoid()).reshape(len(small.questions), -1)
+    np.testing.assert_allclose(found, expected_of(Kind.CROSS, learner, small), atol=1e-4)
+
+    batch = next(Batches(small.examples, 4, 1).from_start())  # their mean over pairs is ours; neither weighs the rarer label
+    texts = learner.texts(small.examples.queries, small.examples.passages)
+    asked = [small.examples.queries[query] for query in batch.query for _ in range(2)]
+    answered = [small.examples.passages[batch.passage[column]] for own in batch.own for column in own]
+    with torch.no_grad():
+        theirs = BinaryCrossEntropyLoss(model.eval())([asked, answered], torch.tensor([1.0, 0.0] * len(batch))).item()
+    assert learner(batch, texts, 0)["loss"].item() == pytest.approx(theirs, **CLOSE)
+
+
+def test_sentence_transformers_reads_folders_of_late_interaction(saved, small):
+    from sentence_transformers import MultiVectorEncoder
+
+    learner, folder = saved(Kind.COLBERT)
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"mask_token": "[MASK]"}))  # which the small base lacks
+    model = MultiVectorEncoder(str(folder), device="cpu")
+    queries = [vectors.cpu().numpy() for vectors in model.encode_query(small.questions)]
+    passages = [vectors.cpu().numpy() for vectors in model.encode_document(small.answers)]
+    np.testing.assert_allclose(matched(queries, passages), scored(learner, small), atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", [Kind.DENSE, Kind.SPLADE, Kind.COLBERT, Kind.CROSS])
+def test_a_saved_folder_is_the_base_of_the_next_training(kind, saved, learner_of, small):
+    """A chain goes on where it stopped: heads and projections included."""
+    learner, folder = saved(kind)
+    following = learner_of(kind, learner.training_settings, Base.read(folder)).eval()
+    candidates = small.judged.candidates[:, : len(small.answers)] if kind is Kind.CROSS else None
+    np.testing.assert_allclose(scored(following, small, candidates), scored(learner, small, candidates), atol=1e-5)
+
+
+def test_a_folder_can_be_written_again(saved):
+    learner, folder = saved(Kind.DENSE)
+    before = (folder / "onnx" / "model.onnx").read_bytes()
+    with torch.no_grad():
+        learner.model.embeddings.word_embeddings.weight.mul_(2)
+    learner.save(folder)
+    assert (folder / "onnx" / "model.onnx").read_bytes() != before
+    assert json.loads((folder / "sentence_bert_config.json").read_text())["max_seq_length"] == 80
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_splade_starts_with_the_wanted_number_of_entries(learner_of, short, small, family):
+    learner = learner_of(Kind.SPLADE, short(Kind.SPLADE, start_active=10), family=family)
+    texts = learner.texts(small.questions, small.answers)
+
+    def active():
+        learner.eval()
+        with torch.no_grad():
+            return float((learner.vectors(texts.passages, Side.PASSAGE) > 0).sum(dim=1).float().mean())
+
+    before, told, after = active(), learner.begin(texts), active()
+    assert before > 15
+    assert "10 entries" in told
+    assert after == pytest.approx(10, abs=4)
+
+
+def test_a_sparse_splade_starts_as_it_is(learner_of, short, small):
+    learner = learner_of(Kind.SPLADE, short(Kind.SPLADE, start_active=10_000))
+    assert learner.begin(learner.texts(small.questions, small.answers)) == ""
