@@ -1,0 +1,222 @@
+"""What the French legal models learn from, made once on any machine and small enough to carry to one with a GPU.
+
+    python recipes/french_material.py FR-LABOUR KALI.tgz SHEETS.tgz OUT
+
+FR-LABOUR is the collection (BEIR layout, with its splits), KALI and SHEETS are the packages @socialgouv/kali-data 3.449.0 and
+@socialgouv/fiches-travail-data 4.1174.0 as `npm pack` gives them. The default install is enough; it takes some minutes.
+
+Never looked at: the test questions, the sheets behind dev and test questions, and wordings of requests that those splits have
+too. The articles of the collection are there, as they are for whoever searches them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexfuse.data.archives import members, parse_json
+from lexfuse.data.arrays import I32
+from lexfuse.data.beir import Collection, read_collection
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.report import Report
+from lexfuse.data.sources.kali import read_kali
+from lexfuse.data.sources.sheets import SHEETS_FILE, SOURCE_LISTS
+from lexfuse.encode.passages import whole_text
+from lexfuse.index.index import Index
+from lexfuse.train.examples import Pair
+from lexfuse.train.mining import mined
+from lexfuse.train.structure import Structure, structure_pairs
+
+ARTICLES = (Structure.HEADINGS, Structure.TITLE, Structure.CITED, Structure.CLOZE)
+AGREEMENTS = (Structure.HEADINGS, Structure.CLOZE)  # their titles name the agreement, their citations mostly amendments
+LEAST_WORDS = 8  # of an agreement's article
+SECTION_WORDS = 15  # of a sheet's section
+DEPTH, DEV_DEPTH = 200, 1000  # of the lexical rankings
+_SHEET = re.compile(r"ft-(article\d+)-")
+_LINKS = frozenset({"services en ligne", "à lire sur ce site", *SOURCE_LISTS})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """Texts, pairs of texts by source, questions with their judgements, and lexical rankings."""
+
+    documents: list[str]  # distinct texts; the articles come first
+    ids: list[str]  # of the collection's articles
+    article: I32  # the text of each
+    pairs: dict[str, list[Pair]]
+    train: dict[str, tuple[str, dict[str, int]]]  # question and grades by id
+    dev: dict[str, tuple[str, dict[str, int]]]
+    variants: list[tuple[str, str]]  # train question, another wording of it
+    rankings: dict[str, list[int]]  # places of articles by BM25, for "train/ID", "dev/ID", "variant/N"
+
+    @property
+    def articles(self) -> list[str]:
+        """The text of each article."""
+        return [self.documents[text] for text in self.article]
+
+    def write(self, folder: Path) -> None:
+        """Save; most texts of pairs are documents without a piece, and are written as such."""
+        folder.mkdir(parents=True, exist_ok=True)
+        texts = list(dict.fromkeys(text for some in self.pairs.values() for pair in some for text in pair))
+        cuts, verbatim = _cuts(texts, self.documents)
+        number = {text: at for at, text in enumerate(texts)}
+        tables = {
+            name: np.array([[number[text] for text in pair] for pair in some], np.int32) for name, some in self.pairs.items()
+        }
+        np.savez_compressed(
+            folder / "pairs.npz", cuts=cuts, article=self.article, **{f"of {name}": table for name, table in tables.items()}
+        )
+        plain = {"ids": self.ids, "train": self.train, "dev": self.dev, "variants": self.variants, "rankings": self.rankings}
+        for name, values in (("documents", self.documents), ("verbatim", verbatim), ("questions", plain)):
+            with lzma.open(folder / f"{name}.json.xz", "wt", encoding="utf-8", preset=4) as stream:
+                json.dump(values, stream, ensure_ascii=False)
+
+    @classmethod
+    def read(cls, folder: Path) -> Material:
+        """What `write` saved."""
+        documents, verbatim, plain = (_json(folder / f"{name}.json.xz") for name in ("documents", "verbatim", "questions"))
+        with np.load(folder / "pairs.npz", allow_pickle=False) as stored:
+            tables = {name.removeprefix("of "): stored[name].tolist() for name in stored.files if name.startswith("of ")}
+            cuts, article = stored["cuts"].tolist(), stored["article"]
+        texts = [verbatim[start] if at < 0 else documents[at][:start] + documents[at][stop:] for at, start, stop in cuts]
+        pairs = {name: [Pair(texts[query], texts[passage]) for query, passage in table] for name, table in tables.items()}
+        return cls(documents, article=article, pairs=pairs, **plain)
+
+
+def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any]]) -> Material:
+    """The material of a collection, the agreements and the sheets."""
+    seen = {name: {query: dict(qrels.judged(query)) for query in qrels.queries} for name, qrels in collection.qrels.items()}
+    agreements = _distinct(kali)
+    documents = list(dict.fromkeys([*map(whole_text, collection.corpus), *map(whole_text, agreements)]))
+    place = {text: at for at, text in enumerate(documents)}
+    pairs = dict(structure_pairs(collection.corpus, ARTICLES, report=Report()))
+    pairs |= {f"kali-{name}": some for name, some in structure_pairs(agreements, AGREEMENTS, report=Report()).items()}
+    pairs["sheets"] = _sections(sheets, {query for split in ("dev", "test") for query in seen[split]})
+    text = {query.id: query.text for query in collection.queries}
+    variants = _variants(collection.queries, seen)
+    asked = {f"{split}/{id}": text[id] for split in ("train", "dev") for id in seen[split]}
+    asked |= {f"variant/{at}": wording for at, (_, wording) in enumerate(variants)}
+    ids = list(collection.corpus.ids)
+    return Material(
+        documents,
+        ids,
+        np.array([place[whole_text(document)] for document in collection.corpus], np.int32),
+        pairs,
+        {id: (text[id], seen["train"][id]) for id in seen["train"]},
+        {id: (text[id], seen["dev"][id]) for id in seen["dev"]},
+        variants,
+        _ranked(collection.corpus, asked),
+    )
+
+
+def _distinct(kali: Corpus) -> Corpus:
+    """The agreements' articles, each wording once."""
+    first: dict[str, int] = {}
+    for ordinal, text in enumerate(kali.text):
+        if len(text.split()) >= LEAST_WORDS:
+            first.setdefault(" ".join(text.casefold().split()), ordinal)
+    return kali.select(sorted(first.values()))
+
+
+def _sections(sheets: Iterable[Mapping[str, Any]], held: set[str]) -> list[Pair]:
+    """Title of a sheet's section -> its text, without the sheets that dev and test questions were made of."""
+    out = {found.group(1) for query in held if (found := _SHEET.match(query))}
+    pairs = []
+    for sheet in sheets:
+        if sheet["pubId"] in out:
+            continue
+        for section in sheet["sections"]:
+            title, body = (" ".join(str(section[name]).split()) for name in ("title", "text"))
+            if title.casefold() not in _LINKS and len(body.split()) >= SECTION_WORDS:
+                of = " ".join(str(sheet["title"]).split())
+                pairs.append(Pair(of if title == of else f"{of} : {title}", body))
+    return pairs
+
+
+def _variants(queries: Queries, seen: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Other wordings of train requests; none that a held-out question has."""
+    wordings = {query.id: [query.text, *map(str, query.extra.get("variants", ()))] for query in queries}
+    held = {wording.casefold() for split in ("dev", "test") for id in seen[split] for wording in wordings[id]}
+    return [
+        (id, text)
+        for id in seen["train"]
+        for text in wordings[id][1:]
+        if text.casefold() not in held | {wordings[id][0].casefold()}
+    ]
+
+
+def _ranked(corpus: Corpus, asked: Mapping[str, str]) -> dict[str, list[int]]:
+    """The articles that BM25 ranks first for each question."""
+    place = {id: at for at, id in enumerate(corpus.ids)}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "index")
+        with Index.create(folder) as index:
+            index.add(corpus)
+        run = mined(folder, Queries.of(Query(id, text) for id, text in asked.items()), depth=DEV_DEPTH)
+    return {id: [place[hit.doc] for hit in run.hits(id)[: DEV_DEPTH if id.startswith("dev/") else DEPTH]] for id in asked}
+
+
+def _cuts(texts: list[str], documents: list[str]) -> tuple[I32, list[str]]:
+    """Each text as a document and the piece that it lacks, or as the place among the others, which are returned."""
+    ends, starts = defaultdict(list), defaultdict(list)
+    for at, text in enumerate(documents):
+        ends[text[-50:]].append(at)
+        starts[text[:120]].append(at)
+    cuts, verbatim = np.full((len(texts), 3), -1, dtype=np.int32), []
+    for row, text in zip(cuts, texts, strict=True):
+        for at in (*ends[text[-50:]][:40], *starts[text[:120]][:40]) if len(text) > 150 else ():
+            document = documents[at]
+            start = _common(document, text)
+            stop = len(document) - (len(text) - start)
+            if stop >= start and document[stop:] == text[start:]:
+                row[:] = at, start, stop
+                break
+        else:
+            row[1] = len(verbatim)
+            verbatim.append(text)
+    return cuts, verbatim
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
+    return low
+
+
+def _json(path: Path) -> Any:
+    with lzma.open(path, "rt", encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+def main() -> None:
+    """Make and save it."""
+    parser = argparse.ArgumentParser(description="What the French legal models learn from")
+    for name in ("collection", "kali", "sheets", "out"):
+        parser.add_argument(name, type=Path)
+    options = parser.parse_args()
+    found = [parse_json(content, name) for name, content in members(options.sheets, SHEETS_FILE)]
+    material = made(read_collection(options.collection), read_kali(options.kali).corpus, found[0])
+    material.write(options.out)
+    for name, some in material.pairs.items():
+        print(f"{name}: {len(some):,} pairs")
+    print(
+        f"{len(material.train)} train questions with {len(material.variants):,} other wordings, {len(material.dev)} dev questions"
+    )
+
+
+if __name__ == "__main__":
+    main()

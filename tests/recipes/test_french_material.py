@@ -1,0 +1,110 @@
+"""What the French models learn from: nothing of dev and test, and the same texts after a journey through a folder."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from lexfuse.data.beir import Collection
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document, Kind
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries, Query
+
+_FILE = Path(__file__).parents[2] / "recipes" / "french_material.py"
+HEADINGS = ("Livre II : Le contrat de travail", "Titre III : Rupture du contrat", "Chapitre IV : Préavis et indemnités")
+
+
+@pytest.fixture(scope="module")
+def recipe():
+    specification = importlib.util.spec_from_file_location("french_material", _FILE)
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module  # dataclasses look their module up
+    specification.loader.exec_module(module)
+    yield module
+    del sys.modules[specification.name]
+
+
+def article(number, text):
+    title = f"Code du travail, art. L. {number}"
+    return Document(
+        f"a{number}", title=title, text=text, code="Code du travail", number=f"L{number}", headings=HEADINGS, kind=Kind.STATUTE,
+        language="fr",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def material(recipe):
+    corpus = Corpus.of(
+        [
+            article(1, "Le préavis dure un mois pour le salarié qui démissionne. Il court du jour où la lettre est reçue."),
+            article(
+                2, "L'indemnité de licenciement est due après huit mois. Le préavis prévu à l'article L. 1 n'en est pas réduit."
+            ),
+            article(3, "La faute grave prive le salarié de préavis. Elle le prive aussi de l'indemnité que la loi prévoit."),
+        ]
+    )
+    queries = Queries.of(
+        [
+            Query("req-a", "préavis", extra={"variants": ["préavis", "delai de preavis", "combien de temps"]}),
+            Query("ft-article7-1", "La démission : Combien de temps dure le préavis ?"),
+            Query("req-b", "combien de temps"),
+        ]
+    )
+    qrels = {
+        name: Qrels.of([(query, doc, 2)])
+        for name, query, doc in (("train", "req-a", "a1"), ("dev", "ft-article7-1", "a1"), ("test", "req-b", "a3"))
+    }
+    agreement = Document(
+        "k1", title="Convention", text="Le préavis des cadres est de trois mois. Il peut être réduit par accord."
+    )
+    body = "Le salarié qui quitte son emploi prévient son employeur par une lettre, et le délai court dès qu'elle est reçue."
+    sheets = [
+        {"pubId": f"article{number}", "title": title, "sections": [{"title": "Quel délai ?", "text": body}]}
+        for number, title in ((7, "La démission"), (8, "Le licenciement"))
+    ]
+    return recipe.made(
+        Collection(corpus, queries, qrels), Corpus.of([agreement, agreement.__class__("k2", text=agreement.text)]), sheets
+    )
+
+
+def test_sheets_behind_dev_and_test_are_left_out(material):
+    assert [pair.query for pair in material.pairs["sheets"]] == ["Le licenciement : Quel délai ?"]
+
+
+def test_wordings_that_a_held_out_question_has_are_left_out(material):
+    assert material.variants == [("req-a", "delai de preavis")]
+
+
+def test_nothing_of_the_test_questions_is_there(material):
+    assert set(material.train) == {"req-a"}
+    assert set(material.dev) == {"ft-article7-1"}
+    assert set(material.rankings) == {"train/req-a", "dev/ft-article7-1", "variant/0"}
+
+
+def test_an_agreement_counts_once(material):
+    assert sum("cadres" in text for text in material.documents) == 1
+
+
+def test_rankings_are_places_of_articles(material):
+    assert material.rankings["train/req-a"]
+    assert all("préavis" in material.articles[place].lower() for place in material.rankings["train/req-a"])
+
+
+def test_every_text_comes_back(recipe, material, tmp_path):
+    material.write(tmp_path / "m")
+    found = recipe.Material.read(tmp_path / "m")
+    assert found.pairs == material.pairs
+    assert found.articles == material.articles
+    assert {id: (text, dict(grades)) for id, (text, grades) in found.train.items()} == material.train
+    assert found.rankings == material.rankings
+    assert [tuple(pair) for pair in found.variants] == material.variants
+
+
+def test_most_texts_are_documents_without_a_piece(recipe, material):
+    cuts, verbatim = recipe._cuts(
+        [material.documents[0], material.documents[0][:20] + material.documents[0][60:]], material.documents
+    )
+    assert cuts[:, 0].tolist() == [0, 0]
+    assert verbatim == []
