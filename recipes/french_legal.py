@@ -40,9 +40,10 @@ from lexfuse.encode.folder import ModelFolder
 from lexfuse.encode.heads import Head
 from lexfuse.encode.quantise import write_small_model
 from lexfuse.train.base import Base
+from lexfuse.train.device import best_device
 from lexfuse.train.examples import Examples, Pair
 from lexfuse.train.judging import Judged
-from lexfuse.train.loop import Dev, Outcome, best_device, fit
+from lexfuse.train.loop import Dev, Outcome, fit
 from lexfuse.train.models.dense import Dense
 from lexfuse.train.models.learner import Encoding, Learner
 from lexfuse.train.models.mlm import MaskedLanguage

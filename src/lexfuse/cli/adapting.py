@@ -207,7 +207,7 @@ def _run(method: Method, asked: _Asked) -> None:
     from lexfuse.errors import ConfigError
     from lexfuse.train.adapting import adapt, prepare, refuse_other_folder, start_from
     from lexfuse.train.config import Device
-    from lexfuse.train.training import Telling
+    from lexfuse.train.pace import Telling
 
     if asked.device not in set(Device):
         raise ConfigError(f"--device must be one of {', '.join(Device)}; got {asked.device!r}")

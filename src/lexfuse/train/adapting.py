@@ -26,15 +26,14 @@ from lexfuse.train.config import Device
 from lexfuse.train.examples import Examples, Pair
 from lexfuse.train.installed import require_torch
 from lexfuse.train.material import cut
+from lexfuse.train.pace import Telling
 from lexfuse.train.results import RESULTS, SeedResult, StageResult, Trained
 from lexfuse.train.sentences import Split, check_held_out, lone_sentences, paragraph_sentences, split_off
 from lexfuse.train.settings import Training
 from lexfuse.train.structure import structure_pairs
-from lexfuse.train.training import WORK, Telling
+from lexfuse.train.workfolder import SUFFIX
 
 if TYPE_CHECKING:
-    import torch
-
     from lexfuse.train.base import Base
     from lexfuse.train.models.learner import Learner
 
@@ -122,13 +121,15 @@ def adapt(
     >>> adapt(prepared, start_from(Tsdae(), "fr-legal-mlm"), "mine")  # doctest: +SKIP
     """
     require_torch()
+    from lexfuse.train.checkpoint import Checkpoints
+    from lexfuse.train.device import chosen_device
     from lexfuse.train.loop import Dev, fit
 
     out, telling = Path(out), telling or Telling()
     refuse_other_folder(out, replace=replace)
-    computing = _device(device, telling.say)
+    computing = chosen_device(device, telling.say)
     facts = {**prepared.facts, **_told_cut(prepared, base, telling.say)}
-    work = out.with_name(f"{out.name}{WORK}")
+    work = out.with_name(f"{out.name}{SUFFIX}")
     _claim(work, prepared, base)
     learner = _learner(prepared.method, base, prepared.training)
     with storage_named(work):
@@ -138,7 +139,7 @@ def adapt(
         )  # fmt: skip
     if outcome.measures and not outcome.best_step:
         telling.say("no step lowered the dev loss: the result has the weights of the base; take more sentences or another rate")
-    result = StageResult(str(prepared.method.kind), **asdict(outcome), log=_log(work))
+    result = StageResult(str(prepared.method.kind), **asdict(outcome), log=Checkpoints(work).records())
     stage = {"examples": list(prepared.split.train.sources), **prepared.training.plain()}
     trained = Trained(
         str(prepared.method.kind), base.folder.path.resolve().name, licence, {**plain(prepared.method), "stage": [stage]},
@@ -236,23 +237,3 @@ def _told_cut(prepared: Prepared, base: Base, say: Callable[[str], None]) -> dic
         return {}
     say(f"{longer:,} of {len(texts):,} texts are longer than {read} tokens: training reads the beginning of each")
     return {f"texts longer than {read} tokens": f"{longer:,} of {len(texts):,}; the beginning was read"}
-
-
-def _device(device: Device, say: Callable[[str], None]) -> torch.device:
-    import torch
-
-    there = torch.cuda.is_available()
-    if device is Device.CUDA and not there:
-        raise ConfigError("torch finds no GPU; say --device cpu to train on the CPU, or install a torch that knows your GPU")
-    if device is Device.CPU or not there:
-        say("training on the CPU" if device is Device.CPU else "no GPU found: training on the CPU")
-        return torch.device("cpu")
-    say(f"training on {torch.cuda.get_device_name()}")
-    return torch.device("cuda")
-
-
-def _log(folder: Path) -> tuple[dict[str, Any], ...]:
-    """The record of each evaluation; one that was made again after an interruption counts once."""
-    lines = (folder / "log.jsonl").read_text("utf-8").splitlines()
-    records = [json.loads(line) for line in lines if line.endswith("}")]
-    return tuple({record["step"]: record for record in records}.values())

@@ -55,18 +55,29 @@ class Base:
         extra = {} if self.folder.family == "mpnet" else {"add_pooling_layer": False}
         return self._loaded(AutoModel, **extra)
 
-    def masked(self) -> PreTrainedModel:
-        """The transformer with its masked-language head; `DataError` where the weights lack one."""
+    @property
+    def has_head(self) -> bool:
+        """Whether the weights have a masked-language head."""
+        weights = Weights.read(weight_files(self.folder.transformer))
+        return any(name in weights for name in ("cls.predictions.transform.dense.weight", "lm_head.dense.weight"))
+
+    def masked(self, *, new_head: bool = False) -> PreTrainedModel:
+        """The transformer with its masked-language head.
+
+        Where the weights lack one it is a `DataError`, or a new head if that is wanted: tied to the word embeddings, with a
+        transform layer that starts at random.
+        """
         from transformers import AutoModelForMaskedLM
 
-        heads = ("cls.predictions.transform.dense.weight", "lm_head.dense.weight")
-        if not any(name in Weights.read(weight_files(self.folder.transformer)) for name in heads):
+        if self.has_head:
+            return self._loaded(AutoModelForMaskedLM)
+        if not new_head:
             raise DataError(
                 "the model has no masked-language head, which SPLADE and masked-language training start from; "
                 "take the checkpoint before it was made an encoder, or train a head first: lexfuse adapt mlm --new-head",
                 path=self.folder.path,
             )
-        return self._loaded(AutoModelForMaskedLM)
+        return self._loaded(AutoModelForMaskedLM, tie_word_embeddings=True)
 
     def classifier(self) -> PreTrainedModel:
         """The transformer with a classifier of one label; at random where the weights lack one, or have other labels."""

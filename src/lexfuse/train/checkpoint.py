@@ -123,6 +123,11 @@ class Checkpoints:
         with (self.folder / LOG).open("a", encoding="utf-8") as log:
             log.write(json.dumps(record) + "\n")
 
+    def records(self) -> tuple[dict[str, Any], ...]:
+        """The record of each evaluation; a line that was not written to its end is none."""
+        lines = (self.folder / LOG).read_text("utf-8").splitlines()
+        return tuple(json.loads(line) for line in lines if line.endswith("}"))
+
     def forget_after(self, step: int) -> None:
         """Leave out of the log what was written after a step, since it is done again."""
         path = self.folder / LOG

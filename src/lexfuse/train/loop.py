@@ -24,6 +24,7 @@ from torch import Tensor
 from lexfuse.errors import ConfigError, TrainingError
 from lexfuse.train.batches import Batch, Batches
 from lexfuse.train.checkpoint import Checkpoints, State
+from lexfuse.train.device import best_device
 from lexfuse.train.examples import Examples
 from lexfuse.train.judging import Judged
 from lexfuse.train.models.learner import Learner, Texts
@@ -76,11 +77,6 @@ def fit(
 ) -> Outcome:
     """Train a model, or go on with the training that ``folder`` holds; the model has the best weights afterwards."""
     return _Fitting(learner, examples, training, Checkpoints(folder), dev or Dev(), device or best_device(), say).run(progress)
-
-
-def best_device() -> torch.device:
-    """A GPU where there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 class _Fitting:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import lexfuse
 from lexfuse.data.files import storage_named, written_folder
 from lexfuse.data.report import Report
-from lexfuse.errors import ConfigError
 from lexfuse.train.card import card
 from lexfuse.train.config import Device, Plan, Stage
 from lexfuse.train.examples import Examples
@@ -27,7 +26,6 @@ from lexfuse.train.material import Material, cut, dev_examples, dev_pool, stage_
 from lexfuse.train.pace import Pace, Telling
 from lexfuse.train.results import RESULTS, SeedResult, StageResult, Trained
 from lexfuse.train.settings import Kind, Training
-from lexfuse.train.workfolder import SUFFIX as WORK
 from lexfuse.train.workfolder import WorkFolder
 
 if TYPE_CHECKING:
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from lexfuse.train.loop import Dev
     from lexfuse.train.models.learner import Learner
 
-__all__ = ["WORK", "Telling", "train_model"]
 Say = Callable[[str], None]
 RECALL_AT = 100  # of the measure that weights are chosen by
 
@@ -59,11 +56,12 @@ def train_model(
     """
     require_torch()
     from lexfuse.train.base import Base
+    from lexfuse.train.device import chosen_device
 
     out, telling = Path(out), telling or Telling()
     material.check(plan)
     start = Base.read(base)
-    computing = _device(device, telling.say)
+    computing = chosen_device(device, telling.say)
     _learner(plan.kind, start, plan.stages[0].training)  # a base that cannot be trained is refused before the work
     what = {"base": start.folder.fingerprint, "data": material.digest(), "kind": str(plan.kind), "settings": plan.plain()}
     with WorkFolder.beside(out, what).claimed() as work:
@@ -180,7 +178,7 @@ def _trained_seed(work: WorkFolder, prepared: _Prepared, seed: int, device: torc
         if outcome.measures and not outcome.best_step:
             say("no evaluation was better than the start: the weights from before this training are kept")
         pace.next(training.steps)
-        results.append(StageResult(stage.name, **asdict(outcome), log=_log(folder)))
+        results.append(StageResult(stage.name, **asdict(outcome), log=Checkpoints(folder).records()))
     return SeedResult(seed, tuple(results))
 
 
@@ -208,26 +206,6 @@ def _learner(kind: Kind, base: Base, training: Training) -> Learner:
     }  # fmt: skip
     torch.manual_seed(training.seed)
     return kinds[kind](base, training)
-
-
-def _device(device: Device, say: Say) -> torch.device:
-    import torch
-
-    there = torch.cuda.is_available()
-    if device is Device.CUDA and not there:
-        raise ConfigError("torch finds no GPU; say --device cpu to train on the CPU, or install a torch that knows your GPU")
-    if device is Device.CPU or not there:
-        say("training on the CPU" if there or device is Device.CPU else "no GPU found: training on the CPU")
-        return torch.device("cpu")
-    say(f"training on {torch.cuda.get_device_name()}")
-    return torch.device("cuda")
-
-
-def _log(folder: Path) -> tuple[dict[str, Any], ...]:
-    """The record of each evaluation; one that was made again after an interruption counts once."""
-    lines = (folder / "log.jsonl").read_text("utf-8").splitlines()
-    records = [json.loads(line) for line in lines if line.endswith("}")]
-    return tuple({record["step"]: record for record in records}.values())
 
 
 def _called(base: str | Path, read: Base) -> str:

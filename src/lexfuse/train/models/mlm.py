@@ -21,7 +21,7 @@ from torch.utils.checkpoint import checkpoint
 from lexfuse.encode.tokens import Row
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.adaptation import Adaptation
-from lexfuse.train.base import Base, chunks, quiet
+from lexfuse.train.base import Base, chunks
 from lexfuse.train.batches import Batch
 from lexfuse.train.folders import write_masked
 from lexfuse.train.models.colbert import MASKS
@@ -29,7 +29,7 @@ from lexfuse.train.models.learner import TOKENS, Learner, Texts
 from lexfuse.train.settings import Training
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+    pass
 
 SHARES = (0.8, 0.9)  # up to the first a chosen token becomes the mask, up to the second another token
 NOT_ASKED = -100  # a label that counts for nothing
@@ -44,7 +44,7 @@ class MaskedLanguage(Learner):
     def __init__(self, base: Base, training: Training, *, masked: float = 0.15, new_head: bool = False) -> None:
         """Start from a base; ``fresh`` says whether it lacked the head, which starts at random then."""
         super().__init__(base, training)
-        self.model, self.fresh = with_head(base, new_head=new_head)
+        self.model, self.fresh = base.masked(new_head=new_head), not base.has_head
         self.masking = Masking.of(base, masked)
 
     def texts(self, queries: Sequence[str], passages: Sequence[str]) -> Texts:
@@ -141,29 +141,6 @@ def generator_of(rows: Sequence[Row], *, learning: bool) -> torch.Generator | No
     if learning:
         return None
     return torch.Generator().manual_seed(zlib.crc32(b"".join(row.tobytes() + b"/" for row in rows)))
-
-
-def with_head(base: Base, *, new_head: bool) -> tuple[PreTrainedModel, bool]:
-    """The model with its masked-language head, and whether the head is a new one, since the base has none.
-
-    A new head is tied to the word embeddings; its transform layer starts at random.
-    """
-    try:
-        return base.masked(), False
-    except DataError:
-        if not new_head:
-            raise
-    from transformers import AutoModelForMaskedLM
-
-    with quiet():
-        model: PreTrainedModel = AutoModelForMaskedLM.from_pretrained(
-            str(base.folder.transformer),
-            dtype=torch.float32,
-            local_files_only=True,
-            use_safetensors=True,
-            tie_word_embeddings=True,
-        )
-    return model, True
 
 
 def head_of(model: Any) -> Any:

@@ -22,7 +22,7 @@ from lexfuse.train.batches import Batch
 from lexfuse.train.folders import write_dense
 from lexfuse.train.models.dense import mean_of_tokens
 from lexfuse.train.models.learner import TOKENS, Encoding, Texts
-from lexfuse.train.models.mlm import Masking, generator_of, head_of, token_loss, with_head
+from lexfuse.train.models.mlm import Masking, generator_of, head_of, token_loss
 from lexfuse.train.settings import Training
 
 SAME = 0.5  # share of the pairs that are of one paragraph
@@ -36,7 +36,7 @@ class SentencePairs(Encoding):
     def __init__(self, base: Base, training: Training, *, masked: float = 0.15, margin: float = 0.0) -> None:
         """Start from a base; ``fresh`` says whether it lacked the head, which starts at random then."""
         super().__init__(base, training)
-        self.model, self.fresh = with_head(base, new_head=True)
+        self.model, self.fresh = base.masked(new_head=True), not base.has_head
         self.masking, self.margin = Masking.of(base, masked), margin
 
     def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
