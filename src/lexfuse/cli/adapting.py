@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lexfuse.cli.learning import BaseModel, CorpusPath, DeviceName, Force, LearningRate, Licence
 from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, table, working
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
 
 adapt = typer.Typer(help="Adapt models to your own texts, without judgements.", no_args_is_help=True)
 
-BaseModel = Annotated[
-    str, typer.Argument(metavar="BASE", help="The model to start from: a folder with safetensors, or a hub id.")
-]
-CorpusPath = Annotated[Path, typer.Argument(metavar="CORPUS", help="A corpus folder or file.")]
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="The model folder to write.")]
 Sentences = Annotated[int, typer.Option("--sentences", help="How many sentences to draw from the corpus.")]
 HeldOut = Annotated[
@@ -28,11 +25,7 @@ HeldOut = Annotated[
 Steps = Annotated[int | None, typer.Option("--steps", help="How long to train, in steps.")]
 Epochs = Annotated[float | None, typer.Option("--epochs", help="How long to train, in rounds over all examples.")]
 BatchSize = Annotated[int | None, typer.Option("--batch", help="Examples of a step.")]
-LearningRate = Annotated[float | None, typer.Option("--learning-rate", help="How far a step goes.")]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same model.")]
-DeviceName = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
-Licence = Annotated[str, typer.Option("--licence", help="The licence of the result, for its card: BASE and CORPUS decide.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace OUT if it holds a trained model.")]
 Masked = Annotated[float, typer.Option("--masked", help="Share of the tokens that are hidden.")]
 
 
