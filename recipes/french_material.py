@@ -5,18 +5,20 @@
 FR-LABOUR is the collection (BEIR layout, with its splits), KALI and SHEETS are the packages @socialgouv/kali-data 3.449.0 and
 @socialgouv/fiches-travail-data 4.1174.0 as `npm pack` gives them. The default install is enough; it takes some minutes.
 
-Never looked at: the test questions, the sheets behind dev and test questions, and wordings of requests that those splits have
-too. The articles of the collection are there, as they are for whoever searches them.
+Never looked at: the test questions, the sheets behind dev and test questions, other sheets of the same title or sections of the
+same text (five sheets are there twice), and wordings of requests that those splits have too. The articles of the collection are
+there, as they are for whoever searches them.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import lzma
 import re
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,21 +30,28 @@ from lexfuse.data.archives import members, parse_json
 from lexfuse.data.arrays import I32
 from lexfuse.data.beir import Collection, read_collection
 from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.report import Report
 from lexfuse.data.sources.kali import read_kali
 from lexfuse.data.sources.sheets import SHEETS_FILE, SOURCE_LISTS
 from lexfuse.encode.passages import whole_text
+from lexfuse.errors import DataError
 from lexfuse.index.index import Index
+from lexfuse.train.citing import cited_pairs
 from lexfuse.train.examples import Pair
 from lexfuse.train.mining import mined
+from lexfuse.train.pairing import kept
 from lexfuse.train.structure import Structure, structure_pairs
 
 ARTICLES = (Structure.HEADINGS, Structure.TITLE, Structure.CITED, Structure.CLOZE)
-AGREEMENTS = (Structure.HEADINGS, Structure.CLOZE)  # their titles name the agreement, their citations mostly amendments
+AGREEMENTS = (Structure.HEADINGS, Structure.CLOZE)  # their titles name the agreement
+MOST_CITING = 20  # sentences of agreements for one article of a code: thousands say where an agreement is deposited
 LEAST_WORDS = 8  # of an agreement's article
 SECTION_WORDS = 15  # of a sheet's section
-DEPTH, DEV_DEPTH = 200, 1000  # of the lexical rankings
+SHEETS_CODE = "Code du travail"  # what a sheet means by an article without a code
+DEPTH = 200  # of the lexical rankings
+TRANSFER = "Code de la sécurité sociale"
 _SHEET = re.compile(r"ft-(article\d+)-")
 _LINKS = frozenset({"services en ligne", "à lire sur ce site", *SOURCE_LISTS})
 
@@ -55,15 +64,33 @@ class Material:
     ids: list[str]  # of the collection's articles
     article: I32  # the text of each
     pairs: dict[str, list[Pair]]
+    outside: dict[str, list[int]]  # which pairs of a source have nothing of the code that transfer is measured on
     train: dict[str, tuple[str, dict[str, int]]]  # question and grades by id
     dev: dict[str, tuple[str, dict[str, int]]]
     variants: list[tuple[str, str]]  # train question, another wording of it
-    rankings: dict[str, list[int]]  # places of articles by BM25, for "train/ID", "dev/ID", "variant/N"
+    explained: list[tuple[str, list[str]]]  # sentence of a sheet, the articles that it cites
+    rankings: dict[str, list[int]]  # places of articles by BM25, for every question, wording and sentence
 
     @property
     def articles(self) -> list[str]:
         """The text of each article."""
         return [self.documents[text] for text in self.article]
+
+    @property
+    def held(self) -> set[str]:
+        """The articles of the code that transfer is measured on."""
+        return {id for id, text in zip(self.ids, self.articles, strict=True) if text.startswith(TRANSFER)}
+
+    def without_code(self) -> Material:
+        """What there is to learn from without that code: no pair, no question and no sentence that has to do with it."""
+        held = self.held
+        return dataclasses.replace(
+            self,
+            pairs={name: [some[at] for at in self.outside[name]] for name, some in self.pairs.items()},
+            train={id: (text, grades) for id, (text, grades) in self.train.items() if not held & set(grades)},
+            variants=[(id, text) for id, text in self.variants if not held & set(self.train[id][1])],
+            explained=[(sentence, ids) for sentence, ids in self.explained if not held & set(ids)],
+        )
 
     def write(self, folder: Path) -> None:
         """Save; most texts of pairs are documents without a piece, and are written as such."""
@@ -74,10 +101,9 @@ class Material:
         tables = {
             name: np.array([[number[text] for text in pair] for pair in some], np.int32) for name, some in self.pairs.items()
         }
-        np.savez_compressed(
-            folder / "pairs.npz", cuts=cuts, article=self.article, **{f"of {name}": table for name, table in tables.items()}
-        )
-        plain = {"ids": self.ids, "train": self.train, "dev": self.dev, "variants": self.variants, "rankings": self.rankings}
+        arrays: dict[str, Any] = {"cuts": cuts, "article": self.article} | {f"of {name}": table for name, table in tables.items()}
+        np.savez_compressed(folder / "pairs.npz", **arrays)
+        plain = {name: getattr(self, name) for name in ("ids", "outside", "train", "dev", "variants", "explained", "rankings")}
         for name, values in (("documents", self.documents), ("verbatim", verbatim), ("questions", plain)):
             with lzma.open(folder / f"{name}.json.xz", "wt", encoding="utf-8", preset=4) as stream:
                 json.dump(values, stream, ensure_ascii=False)
@@ -96,26 +122,38 @@ class Material:
 
 def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any]]) -> Material:
     """The material of a collection, the agreements and the sheets."""
+    if collection.queries is None:
+        raise DataError("the collection has no questions; give the folder with its queries and splits")
     seen = {name: {query: dict(qrels.judged(query)) for query in qrels.queries} for name, qrels in collection.qrels.items()}
     agreements = _distinct(kali)
     documents = list(dict.fromkeys([*map(whole_text, collection.corpus), *map(whole_text, agreements)]))
     place = {text: at for at, text in enumerate(documents)}
-    pairs = dict(structure_pairs(collection.corpus, ARTICLES, report=Report()))
+    pairs = structure_pairs(collection.corpus, ARTICLES, report=Report())
+    others = collection.corpus.select([at for at, code in enumerate(collection.corpus.code) if code != TRANSFER])
+    outside = {name: set(some) for name, some in structure_pairs(others, ARTICLES, report=Report()).items()}
     pairs |= {f"kali-{name}": some for name, some in structure_pairs(agreements, AGREEMENTS, report=Report()).items()}
-    pairs["sheets"] = _sections(sheets, {query for split in ("dev", "test") for query in seen[split]})
+    pairs["kali-cited"] = _few_each(kept(cited_pairs(agreements, Counter(), cited=collection.corpus), Counter()))
+    outside["kali-cited"] = {pair for pair in pairs["kali-cited"] if not pair.passage.startswith(TRANSFER)}
+    sections = _sections(sheets, {query for split in ("dev", "test") for query in seen[split]})
+    pairs["sheets"] = [Pair(section.title, section.text) for section in sections]
+    explained = _explained(sections, collection.corpus)
     text = {query.id: query.text for query in collection.queries}
     variants = _variants(collection.queries, seen)
-    asked = {f"{split}/{id}": text[id] for split in ("train", "dev") for id in seen[split]}
-    asked |= {f"variant/{at}": wording for at, (_, wording) in enumerate(variants)}
-    ids = list(collection.corpus.ids)
+    asked = [text[id] for split in ("train", "dev") for id in seen[split]]
+    asked += [*(wording for _, wording in variants), *(sentence for sentence, _ in explained)]
     return Material(
         documents,
-        ids,
+        list(collection.corpus.ids),
         np.array([place[whole_text(document)] for document in collection.corpus], np.int32),
         pairs,
+        {
+            name: [at for at, pair in enumerate(some) if name not in outside or pair in outside[name]]
+            for name, some in pairs.items()
+        },
         {id: (text[id], seen["train"][id]) for id in seen["train"]},
         {id: (text[id], seen["dev"][id]) for id in seen["dev"]},
         variants,
+        explained,
         _ranked(collection.corpus, asked),
     )
 
@@ -129,19 +167,46 @@ def _distinct(kali: Corpus) -> Corpus:
     return kali.select(sorted(first.values()))
 
 
-def _sections(sheets: Iterable[Mapping[str, Any]], held: set[str]) -> list[Pair]:
-    """Title of a sheet's section -> its text, without the sheets that dev and test questions were made of."""
-    out = {found.group(1) for query in held if (found := _SHEET.match(query))}
-    pairs = []
-    for sheet in sheets:
-        if sheet["pubId"] in out:
-            continue
-        for section in sheet["sections"]:
-            title, body = (" ".join(str(section[name]).split()) for name in ("title", "text"))
-            if title.casefold() not in _LINKS and len(body.split()) >= SECTION_WORDS:
-                of = " ".join(str(sheet["title"]).split())
-                pairs.append(Pair(of if title == of else f"{of} : {title}", body))
-    return pairs
+def _few_each(pairs: list[Pair]) -> list[Pair]:
+    """Without what cites an article that many others cite before it."""
+    before: Counter[str] = Counter()
+    few = []
+    for pair in pairs:
+        before[pair.passage] += 1
+        if before[pair.passage] <= MOST_CITING:
+            few.append(pair)
+    return few
+
+
+def _sections(sheets: Iterable[Mapping[str, Any]], held: set[str]) -> list[Document]:
+    """The sections of sheets, without those that dev and test questions were made of, or that repeat them."""
+    numbers = {match.group(1) for query in held if (match := _SHEET.match(query))}
+    known = list(sheets)
+    out = [sheet for sheet in known if sheet["pubId"] in numbers]
+    titles = {_plain(sheet["title"]) for sheet in out}
+    bodies = {_plain(section["text"]) for sheet in out for section in sheet["sections"]}
+    found = []
+    for sheet in known:
+        of = _plain(sheet["title"])
+        for number, section in enumerate(sheet["sections"] if of not in titles else ()):
+            title, body = _plain(section["title"]), _plain(section["text"])
+            if title.casefold() not in _LINKS and body not in bodies and len(body.split()) >= SECTION_WORDS:
+                name = of if title == of else f"{of} : {title}"
+                found.append(Document(f"{sheet['pubId']}-{number}", title=name, text=body, code=SHEETS_CODE, language="fr"))
+    return found
+
+
+def _explained(sections: Iterable[Document], articles: Corpus) -> list[tuple[str, list[str]]]:
+    """Sentences of sheets that cite articles, without the citation, to those articles."""
+    id_of = {whole_text(document): document.id for document in articles}
+    found: dict[str, dict[str, None]] = {}
+    for pair in kept(cited_pairs(Corpus.of(sections), Counter(), cited=articles), Counter()):
+        found.setdefault(pair.query, {})[id_of[pair.passage]] = None
+    return [(sentence, list(ids)) for sentence, ids in found.items()]
+
+
+def _plain(text: Any) -> str:
+    return " ".join(str(text).split())
 
 
 def _variants(queries: Queries, seen: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
@@ -156,15 +221,16 @@ def _variants(queries: Queries, seen: Mapping[str, Mapping[str, Any]]) -> list[t
     ]
 
 
-def _ranked(corpus: Corpus, asked: Mapping[str, str]) -> dict[str, list[int]]:
+def _ranked(corpus: Corpus, asked: Iterable[str]) -> dict[str, list[int]]:
     """The articles that BM25 ranks first for each question."""
     place = {id: at for at, id in enumerate(corpus.ids)}
+    texts = list(dict.fromkeys(asked))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "index")
         with Index.create(folder) as index:
             index.add(corpus)
-        run = mined(folder, Queries.of(Query(id, text) for id, text in asked.items()), depth=DEV_DEPTH)
-    return {id: [place[hit.doc] for hit in run.hits(id)[: DEV_DEPTH if id.startswith("dev/") else DEPTH]] for id in asked}
+        run = mined(folder, Queries.of(Query(str(at), text) for at, text in enumerate(texts)), depth=DEPTH)
+    return {text: [place[hit.doc] for hit in run.hits(str(at))] for at, text in enumerate(texts)}
 
 
 def _cuts(texts: list[str], documents: list[str]) -> tuple[I32, list[str]]:
@@ -173,7 +239,7 @@ def _cuts(texts: list[str], documents: list[str]) -> tuple[I32, list[str]]:
     for at, text in enumerate(documents):
         ends[text[-50:]].append(at)
         starts[text[:120]].append(at)
-    cuts, verbatim = np.full((len(texts), 3), -1, dtype=np.int32), []
+    cuts, verbatim = np.full((len(texts), 3), -1, dtype=np.int32), list[str]()
     for row, text in zip(cuts, texts, strict=True):
         for at in (*ends[text[-50:]][:40], *starts[text[:120]][:40]) if len(text) > 150 else ():
             document = documents[at]
@@ -214,7 +280,8 @@ def main() -> None:
     for name, some in material.pairs.items():
         print(f"{name}: {len(some):,} pairs")
     print(
-        f"{len(material.train)} train questions with {len(material.variants):,} other wordings, {len(material.dev)} dev questions"
+        f"{len(material.train)} train questions with {len(material.variants):,} other wordings, {len(material.explained):,} "
+        f"sentences of sheets, {len(material.dev)} dev questions"
     )
 
 

@@ -57,12 +57,14 @@ def material(recipe):
         for name, query, doc in (("train", "req-a", "a1"), ("dev", "ft-article7-1", "a1"), ("test", "req-b", "a3"))
     }
     agreement = Document(
-        "k1", title="Convention", text="Le préavis des cadres est de trois mois. Il peut être réduit par accord."
-    )
+        "k1", title="Convention", text="Le préavis des cadres est de trois mois. Il peut être réduit par accord. "
+        "La durée du préavis prévue à l'article L. 1 du code du travail est portée à trois mois pour les cadres.", language="fr",
+    )  # fmt: skip
     body = "Le salarié qui quitte son emploi prévient son employeur par une lettre, et le délai court dès qu'elle est reçue."
+    other = "L'indemnité compense. Elle est due au salarié après huit mois de présence dans l'entreprise (article L. 2)."
     sheets = [
-        {"pubId": f"article{number}", "title": title, "sections": [{"title": "Quel délai ?", "text": body}]}
-        for number, title in ((7, "La démission"), (8, "Le licenciement"))
+        {"pubId": f"article{number}", "title": title, "sections": [{"title": "Quel délai ?", "text": text}]}
+        for number, title, text in ((7, "La démission", body), (8, "Le licenciement", other))
     ]
     return recipe.made(
         Collection(corpus, queries, qrels), Corpus.of([agreement, agreement.__class__("k2", text=agreement.text)]), sheets
@@ -80,7 +82,12 @@ def test_wordings_that_a_held_out_question_has_are_left_out(material):
 def test_nothing_of_the_test_questions_is_there(material):
     assert set(material.train) == {"req-a"}
     assert set(material.dev) == {"ft-article7-1"}
-    assert set(material.rankings) == {"train/req-a", "dev/ft-article7-1", "variant/0"}
+    assert set(material.rankings) == {
+        "préavis",
+        "La démission : Combien de temps dure le préavis ?",
+        "delai de preavis",
+        *(sentence for sentence, _ in material.explained),
+    }
 
 
 def test_an_agreement_counts_once(material):
@@ -88,8 +95,38 @@ def test_an_agreement_counts_once(material):
 
 
 def test_rankings_are_places_of_articles(material):
-    assert material.rankings["train/req-a"]
-    assert all("préavis" in material.articles[place].lower() for place in material.rankings["train/req-a"])
+    assert material.rankings["préavis"]
+    assert all("préavis" in material.articles[place].lower() for place in material.rankings["préavis"])
+
+
+def test_sheets_that_repeat_a_held_out_one_are_left_out(recipe):
+    section = {"title": "Quel délai ?", "text": "mot " * 20}
+    sheets = [
+        {"pubId": "article7", "title": "La démission", "sections": [section]},
+        {"pubId": "article9", "title": "La démission", "sections": [{"title": "Et après ?", "text": "autre " * 20}]},
+        {"pubId": "article10", "title": "Le départ", "sections": [section, {"title": "Suite", "text": "propre " * 20}]},
+    ]
+    assert [found.title for found in recipe._sections(sheets, {"ft-article7-1"})] == ["Le départ : Suite"]
+
+
+def test_sentences_of_sheets_lead_to_the_articles_that_they_cite(material):
+    assert material.explained == [("Elle est due au salarié après huit mois de présence dans l'entreprise.", ["a2"])]
+
+
+def test_sentences_of_agreements_lead_to_the_articles_that_they_cite(material):
+    assert [(pair.query, pair.passage[:29]) for pair in material.pairs["kali-cited"]] == [
+        ("La durée du préavis prévue est portée à trois mois pour les cadres.", "Code du travail, art. L. 1 Li")
+    ]
+
+
+def test_few_sentences_count_for_one_article(recipe):
+    pairs = [recipe.Pair(f"phrase {number}", "L. 1") for number in range(50)]
+    assert len(recipe._few_each(pairs)) == recipe.MOST_CITING
+
+
+def test_pairs_of_one_code_can_be_left_out(recipe, material):
+    assert recipe.TRANSFER not in {document.split(",")[0] for document in material.documents}
+    assert material.without_code().pairs == material.pairs
 
 
 def test_every_text_comes_back(recipe, material, tmp_path):

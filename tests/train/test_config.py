@@ -23,6 +23,7 @@ from lexfuse.train.workfolder import WorkFolder
 
 WHOLE = """
 seeds = [1, 2, 3]
+before_query_date = true
 
 [training]
 batch = 16
@@ -32,7 +33,6 @@ temperature = 0.02
 channel = "dense"
 amount = 10
 margin = 0
-before_query_date = true
 
 [dev]
 pool = 500
@@ -52,7 +52,8 @@ def test_all_of_it(tmp_path):
     (tmp_path / "mine.toml").write_text(WHOLE)
     plan = Plan.usual(Kind.DENSE, read_plan_values(tmp_path / "mine.toml"))
     assert plan.seeds == (1, 2, 3)
-    assert (plan.mining.channel, plan.mining.amount, plan.mining.margin, plan.mining.before_query_date) == ("dense", 10, 0, True)
+    assert plan.before_query_date
+    assert (plan.mining.channel, plan.mining.amount, plan.mining.margin) == ("dense", 10, 0)
     assert (plan.dev.pool, plan.dev.candidates) == (500, 200)
     first, second = plan.stages
     assert (first.name, first.training.steps, first.training.temperature) == ("headings+cited", 40, 0.02)

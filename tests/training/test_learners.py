@@ -11,6 +11,7 @@ from lexfuse.encode.crossencoder import PairEncoder
 from lexfuse.encode.dense import DenseEncoder, TwoTowers
 from lexfuse.encode.sides import Side
 from lexfuse.encode.splade import SparseEncoder
+from lexfuse.errors import DataError
 from lexfuse.train.base import Base
 from lexfuse.train.batches import Batches
 from lexfuse.train.loop import fit
@@ -163,13 +164,44 @@ def test_sentence_transformers_reads_folders_of_late_interaction(saved, small):
     np.testing.assert_allclose(matched(queries, passages), scored(learner, small), atol=1e-3)
 
 
-@pytest.mark.parametrize("kind", [Kind.DENSE, Kind.SPLADE, Kind.COLBERT, Kind.CROSS])
+@pytest.mark.parametrize("kind", list(Kind))
 def test_a_saved_folder_is_the_base_of_the_next_training(kind, saved, learner_of, small):
     """A chain goes on where it stopped: heads and projections included."""
     learner, folder = saved(kind)
     following = learner_of(kind, learner.training_settings, Base.read(folder)).eval()
     candidates = small.judged.candidates[:, : len(small.answers)] if kind is Kind.CROSS else None
     np.testing.assert_allclose(scored(following, small, candidates), scored(learner, small, candidates), atol=1e-5)
+
+
+def test_two_towers_go_on_each_from_its_own(saved, learner_of, short, small, tmp_path):
+    """Not from each other's, and what they become can be the base again."""
+    learner, folder = saved(Kind.TWO_TOWER)
+    base = Base.read(folder)
+    following = learner_of(Kind.TWO_TOWER, learner.training_settings, base)
+    for tower in ("queries", "passages"):
+        before, after = (dict(getattr(one, tower).named_parameters()) for one in (learner, following))
+        assert all(torch.equal(before[name], weights) for name, weights in after.items())
+    assert (base.path, base.tower(Side.QUERY).path.name) == (folder, "queries")
+    assert base.fingerprint not in {base.tower(side).fingerprint for side in (Side.QUERY, Side.PASSAGE)}
+    following.save(tmp_path / "again")
+    assert Base.read(tmp_path / "again").queries is not None
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.TWO_TOWER])
+def test_other_kinds_start_from_one_of_two_towers(kind, saved, learner_of, short):
+    _, folder = saved(Kind.TWO_TOWER)
+    with pytest.raises(DataError, match=r"two towers.*name one of them: '.*queries' or '.*passages'"):
+        learner_of(kind, short(kind), Base.read(folder))
+    if kind is not Kind.SPLADE:  # whose head the towers lack
+        assert learner_of(kind, short(kind), Base.read(folder / "queries")).base.queries is None
+
+
+def test_towers_that_read_texts_differently_are_refused(saved):
+    _, folder = saved(Kind.TWO_TOWER)
+    place = folder / "queries" / "sentence_bert_config.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"max_seq_length": 30}))
+    with pytest.raises(DataError, match="differ in their tokenizers, windows or widths"):
+        Base.read(folder)
 
 
 def test_a_folder_can_be_written_again(saved):

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -123,6 +125,64 @@ def test_dev_figures_are_those_of_the_index(run, base, law, tmp_path):
         assert value == pytest.approx(found["measures"][name]["mean"], abs=1e-6)
 
 
+@pytest.fixture(scope="module")
+def dated(law, tmp_path_factory):
+    """The same law, an article a year from 1980 on; queries of 2000, and one of 1900. A run ranks the latest articles first."""
+    from lexfuse.data.beir import read_collection
+    from lexfuse.index.index import Index
+
+    root = tmp_path_factory.mktemp("dated") / "law"
+    shutil.copytree(law, root, ignore=shutil.ignore_patterns("*.index"))
+    records = [json.loads(line) for line in (law / "corpus.jsonl").read_text().splitlines()]
+    for at, record in enumerate(records):
+        record["metadata"]["date"] = f"{1980 + at}-03-01"
+    (root / "corpus.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    questions = [json.loads(line) for line in (law / "queries.jsonl").read_text().splitlines()]
+    for question in questions:
+        question["metadata"] = {"date": "1900-01-01" if question["_id"] == "q15" else "2000-01-01"}
+    (root / "queries.jsonl").write_text("".join(f"{json.dumps(question)}\n" for question in questions))
+    rows = [f"q{at} Q0 d{31 - rank} {rank} {40 - rank} mine\n" for at in range(16) for rank in range(32)]
+    (root / "latest.trec").write_text("".join(rows))
+    Index.create(root / "i.index", documents=read_collection(root).corpus).close()
+    return root
+
+
+def test_only_earlier_documents_on_dev_as_in_the_index(run, base, dated, tmp_path):
+    out = tmp_path / "m"
+    found, said = told(run, *asked("dense", base, dated, out, "--steps", 2, "--before-query-date"))
+    assert "only those dated before the query" in said
+    assert "relevant documents are not dated before their query" in said
+    assert found["facts"]["dev"].endswith("only those dated before the query")
+    anything, _ = told(run, *asked("dense", base, dated, tmp_path / "any", "--steps", 2))
+    assert anything["start"]["RR@100"]["mean"] != found["start"]["RR@100"]["mean"]
+    corpus = dated / "corpus.jsonl"
+    assert run("index", corpus, tmp_path / "i", "--channels", "dense", "--model", out, "--storage", "fp32")[0] == 0
+    ranked = ("run", tmp_path / "i", dated, "--qrels", dated / "qrels/dev.tsv", "--channel", "dense", "-o", tmp_path / "d.trec")
+    code, _, err = run(*ranked, "--before-query-date")
+    assert code == 0, err
+    measured, _ = told(run, "evaluate", dated / "qrels/dev.tsv", tmp_path / "d.trec", "-m", "R@10 R@100 nDCG@10 RR@100")
+    for name, value in measured["d"].items():
+        assert value == pytest.approx(found["measures"][name]["mean"], abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["dense", "cross"])
+def test_only_earlier_documents_of_a_run(run, base, dated, tmp_path, kind):
+    common = ("train", kind, base, dated, tmp_path / "m", "--config", dated / "short.toml", "--steps", 2)
+    _, said = told(run, *common, "--negatives", dated / "latest.trec", "--before-query-date")
+    ranked = int(re.search(r"hard negatives by latest: (\d+) for 10 queries", " ".join(said.split()))[1])
+    assert ranked < 10 * 20  # 20 articles are older than 2000
+    _, said = told(run, *common, "--negatives", dated / "latest.trec", "--force")
+    assert int(re.search(r"hard negatives by latest: (\d+) for 10 queries", " ".join(said.split()))[1]) > ranked
+
+
+@pytest.mark.parametrize("ranking", [("--index", "i.index"), ()])
+def test_queries_without_a_date_cannot_have_earlier_documents(run, base, law, tmp_path, ranking):
+    files = [law / one if one.endswith("index") and one[0] != "-" else one for one in ranking]
+    code, _, err = run("train", "dense", base, law, tmp_path / "m", "--before-query-date", *files)
+    assert (code, "have no date" in err, "'q0'" in err) == (3, True, True), err
+    assert not (tmp_path / "m.training").exists()
+
+
 def test_several_seeds_have_a_mean_and_a_deviation(run, base, law, tmp_path):
     found, _ = told(run, *asked("dense", base, law, tmp_path / "m", "--seeds", "1,2", "--steps", 2))
     values = [one["measures"]["dev loss"] for one in found["seeds"]]
@@ -137,6 +197,15 @@ def test_a_chain_goes_on_with_the_weights_of_the_stage_before(run, base, law, tm
     stages = json.loads((tmp_path / "m" / "training.json").read_text())["seeds"][0]["stages"]
     assert stages[1]["start"] == pytest.approx(stages[0]["measures"])
     assert stages[0]["start"]["dev loss"] == pytest.approx(found["start"]["dev loss"]["mean"])
+
+
+def test_two_towers_are_the_base_of_the_next_two(run, base, law, tmp_path):
+    first, _ = told(run, *asked("two-tower", base, law, tmp_path / "general", "--steps", 4))
+    second, _ = told(run, *asked("two-tower", tmp_path / "general", law, tmp_path / "own", "--steps", 2))
+    assert second["base"] == "general"
+    assert second["start"]["dev loss"]["mean"] == pytest.approx(first["measures"]["dev loss"]["mean"], abs=1e-5)
+    code, _, err = run(*asked("dense", tmp_path / "general", law, tmp_path / "m"))
+    assert (code, "name one of them" in err) == (3, True), err
 
 
 def test_structure_alone_and_beside_judgements(run, base, law, tmp_path):

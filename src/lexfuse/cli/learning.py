@@ -46,7 +46,7 @@ TrainFile = Annotated[
 DevFile = Annotated[Path | None, typer.Option("--dev", help="Judgements to choose by; qrels/dev.tsv of CORPUS if not given.")]
 IndexFolder = Annotated[Path | None, typer.Option("--index", help="An index of CORPUS to take hard negatives from.")]
 ChannelName = Annotated[str, typer.Option("--channel", help="The channel of the index that ranks; bm25 if not given.")]
-BeforeQueryDate = Annotated[bool, typer.Option("--before-query-date", help="Hard negatives only from before the query's date.")]
+BeforeQueryDate = Annotated[bool, typer.Option("--before-query-date", help="Only documents dated before the query.")]
 RunFile = Annotated[Path | None, typer.Option("--negatives", help="A TREC run to take hard negatives from, instead of --index.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="All settings as TOML; options of the command go before it.")]
 Seeds = Annotated[str, typer.Option("--seeds", help="Train once for each of these seeds: 1,2,3. The best on dev is kept.")]
@@ -144,12 +144,13 @@ class _Asked:
         if chosen:
             last = [*([JUDGED] if self.judged else []), *_names(self.structure)]
             values["stage"] = [{"examples": examples} for examples in (_names(self.first), last) if examples]
+        if self.before_query_date:
+            values["before_query_date"] = True
         if self.seeds:
             values["seeds"] = _wholes(self.seeds, "--seeds")
         for name, key, value in (
             ("dev", "pool", self.dev_pool),
             ("mining", "channel", self.channel or None),
-            ("mining", "before_query_date", self.before_query_date or None),
         ):
             if value is not None:
                 values[name] = {**values.get(name, {}), key: value}

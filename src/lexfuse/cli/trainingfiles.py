@@ -81,7 +81,7 @@ class TrainingFiles:
         mining = plan.mining
         with working(f"ranking by {mining.channel}"):
             return mined(
-                self.index, asked, channel=mining.channel, depth=mining.depth, before_query_date=mining.before_query_date
+                self.index, asked, channel=mining.channel, depth=mining.depth, before_query_date=plan.before_query_date
             )  # fmt: skip
 
 

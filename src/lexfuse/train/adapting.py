@@ -43,7 +43,11 @@ HELD_OUT = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """What a model will be adapted on, and how; ``facts`` is what the card tells of the data."""
+    """What a model will be adapted on, and how; ``facts`` is what the card tells of the data.
+
+    >>> Prepared(Tsdae(), Training(steps=9), Split(Examples.of([("a", "b", (), "mine")]), None), {}).training.steps
+    9
+    """
 
     method: Method
     training: Training

@@ -156,7 +156,7 @@ class Batches:
         own = np.full((len(members), 1 + self.negatives), NOTHING, dtype=np.int32)
         own[:, 0] = np.arange(len(members))
         teacher = None if examples.teacher is None else np.full(own.shape, np.nan, dtype=np.float32)
-        for row, place in enumerate(members):
+        for row, place in enumerate(members if self.negatives or teacher is not None else ()):
             given = examples.negatives[place]
             there = np.flatnonzero((given != NOTHING) & ~np.isin(given, examples.answering(int(examples.query[place]))))
             drawn = generator.permutation(there)[: self.negatives]

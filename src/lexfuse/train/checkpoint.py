@@ -51,8 +51,16 @@ class State:
 class Checkpoints:
     """The folder of a training.
 
-    >>> Checkpoints(Path("/nowhere")).state() is None
-    True
+    >>> import tempfile
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = torch.optim.AdamW(model.parameters())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = Checkpoints(Path(folder))
+    ...     before = kept.state()
+    ...     kept.save(model, optimizer, State(step=3))
+    ...     kept.load(model, optimizer)
+    ...     before, kept.state().step
+    (None, 3)
     """
 
     folder: Path
@@ -110,7 +118,16 @@ class Checkpoints:
         os.replace(partial, self.folder / BEST)
 
     def load_best(self, model: nn.Module) -> bool:
-        """Put the best weights in place; whether there are any."""
+        """Put the best weights in place; whether there are any.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     kept, model = Checkpoints(Path(folder)), nn.Linear(2, 1)
+        ...     before = kept.load_best(model)
+        ...     kept.save_best(model)
+        ...     before, kept.load_best(model)
+        (False, True)
+        """
         from safetensors.torch import load_file
 
         if not (self.folder / BEST).is_file():
@@ -129,7 +146,17 @@ class Checkpoints:
         return tuple(json.loads(line) for line in lines if line.endswith("}"))
 
     def forget_after(self, step: int) -> None:
-        """Leave out of the log what was written after a step, since it is done again."""
+        """Leave out of the log what was written after a step, since it is done again.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     kept = Checkpoints(Path(folder))
+        ...     for step in (0, 5, 10):
+        ...         kept.log({"step": step})
+        ...     kept.forget_after(5)
+        ...     kept.records()
+        ({'step': 0}, {'step': 5})
+        """
         path = self.folder / LOG
         if not path.is_file():
             return

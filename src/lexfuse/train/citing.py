@@ -37,8 +37,8 @@ _EMPTY = re.compile(r"\(\W*\)")
 _BEFORE_MARK = re.compile(r"\s+(?=[,.;:)])")
 
 
-def cited_pairs(corpus: Corpus, left: Counter[str], *, masked: bool = True) -> Iterator[Pair]:
-    """The sentence that cites an article to that article.
+def cited_pairs(corpus: Corpus, left: Counter[str], *, masked: bool = True, cited: Corpus | None = None) -> Iterator[Pair]:
+    """The sentence that cites an article to that article, which is of the same corpus or of another one.
 
     >>> from lexfuse.data.document import Document
     >>> texts = ["Le préavis prévu à l'article 2 se compte à partir de la lettre de démission.", "Le préavis dure un mois."]
@@ -46,20 +46,22 @@ def cited_pairs(corpus: Corpus, left: Counter[str], *, masked: bool = True) -> I
     >>> list(cited_pairs(corpus, Counter()))
     [Pair(query='Le préavis prévu se compte à partir de la lettre de démission.', passage='Le préavis dure un mois.')]
     """
-    resolver = Resolver(corpus)
+    articles = corpus if cited is None else cited
+    resolver = Resolver(articles)
     for ordinal, text in enumerate(corpus.text):
+        itself = ordinal if cited is None else None
         found = [
-            (citation.start, [other for other in meant if other != ordinal and corpus.kind[other] is Kind.STATUTE])
+            (citation.start, [other for other in meant if articles.kind[other] is Kind.STATUTE and other != itself])
             for citation, meant in resolver.resolve_each(text, own_code=corpus.code[ordinal])
         ]
         if not any(meant for _, meant in found):
             continue
         for span in sentences(text, corpus.language[ordinal]):
-            cited = dict.fromkeys(other for start, meant in found if span.start <= start < span.end for other in meant)
-            if len(cited) > FEW:
+            named = dict.fromkeys(other for start, meant in found if span.start <= start < span.end for other in meant)
+            if len(named) > FEW:
                 left[f"sentences that cite more than {FEW} articles"] += 1
-            elif cited and (query := _query(span.of(text), without_articles(span.of(text)), masked, left)):
-                yield from (Pair(query, whole_text(corpus[other])) for other in cited)
+            elif named and (query := _query(span.of(text), without_articles(span.of(text)), masked, left)):
+                yield from (Pair(query, whole_text(articles[other])) for other in named)
 
 
 def citing_paragraph_pairs(corpus: Corpus, left: Counter[str], *, masked: bool = True) -> Iterator[Pair]:

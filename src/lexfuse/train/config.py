@@ -1,6 +1,7 @@
 """A whole training as one value: its stages, where negatives come from, what it is measured on, its seeds; read from TOML.
 
     seeds = [1, 2, 3]
+    before_query_date = true
     examples = ["judged", "headings"]
 
     [training]
@@ -63,7 +64,6 @@ class Mining:
     amount: int = 30  # negatives of a query at most
     skip: int = 0  # of the first ones
     margin: float = 0.95  # share of the best relevant document's score, above which a document is too close; 0 for none
-    before_query_date: bool = False  # only documents that are earlier than the query
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -130,6 +130,8 @@ class Stage:
 class Plan:
     """A whole training.
 
+    With ``before_query_date`` only documents that are earlier than a query are its hard negatives, and are ranked for it on dev.
+
     >>> Plan.usual(Kind.DENSE, {"training": {"steps": 5}}).stages[0].training.steps
     5
     """
@@ -139,6 +141,7 @@ class Plan:
     seeds: tuple[int, ...] = (1,)
     mining: Mining = field(default_factory=Mining)
     dev: DevPool = field(default_factory=DevPool)
+    before_query_date: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is no chain, and no list of seeds."""
@@ -167,7 +170,9 @@ class Plan:
         [('headings', 9), ('judged', 1000)]
         """
         values = dict(values or {})
-        _refuse_others(values, ("seeds", "examples", "training", "mining", "dev", "stage"), "the configuration")
+        _refuse_others(
+            values, ("seeds", "before_query_date", "examples", "training", "mining", "dev", "stage"), "the configuration"
+        )
         shared = {**_table(values, "training"), **(changes or {})}
         if "seed" in shared:
             raise ConfigError("seed is not a setting of [training] here; write seeds = [1] at the top")
@@ -182,6 +187,7 @@ class Plan:
             tuple(_wholes(values.get("seeds", [1]), "seeds")),
             Mining(**_typed(Mining, _table(values, "mining"), "mining")),
             DevPool(**_typed(DevPool, _table(values, "dev"), "dev")),
+            _truth(values.get("before_query_date", False), "before_query_date"),
         )
 
     def plain(self) -> dict[str, Any]:
@@ -199,8 +205,8 @@ class Plan:
             for stage in self.stages
         ]
         return {
-            "seeds": list(self.seeds), "mining": dataclasses.asdict(self.mining), "dev": dataclasses.asdict(self.dev),
-            "stage": stages,
+            "seeds": list(self.seeds), "before_query_date": self.before_query_date, "mining": dataclasses.asdict(self.mining),
+            "dev": dataclasses.asdict(self.dev), "stage": stages,
         }  # fmt: skip
 
 
@@ -256,6 +262,12 @@ def _typed(kind: type[Mining | DevPool], values: Mapping[str, Any], where: str) 
         if not isinstance(value, fitting) or (isinstance(value, bool) and bool not in fitting):
             raise ConfigError(f"{name} of [{where}] must be {called}, got {value!r}")
     return dict(values)
+
+
+def _truth(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} must be true or false, got {value!r}")
+    return value
 
 
 def _wholes(values: Any, name: str) -> list[int]:

@@ -11,12 +11,21 @@ from lexfuse.train.config import Device
 
 
 def best_device() -> torch.device:
-    """A GPU where there is one."""
+    """A GPU where there is one.
+
+    >>> best_device().type in ("cpu", "cuda")
+    True
+    """
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def chosen_device(device: Device, say: Callable[[str], None]) -> torch.device:
-    """The device that was asked for, said in words; `ConfigError` if it is not there."""
+    """The device that was asked for, said in words; `ConfigError` if it is not there.
+
+    >>> chosen_device(Device.CPU, print)
+    training on the CPU
+    device(type='cpu')
+    """
     there = torch.cuda.is_available()
     if device is Device.CUDA and not there:
         raise ConfigError("torch finds no GPU; say --device cpu to train on the CPU, or install a torch that knows your GPU")

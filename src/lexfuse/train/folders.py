@@ -26,7 +26,16 @@ ONNX = "onnx/model.onnx"
 
 
 def write_dense(folder: Path, base: Base, model: PreTrainedModel, training: Training) -> None:
-    """Transformer, mean pooling, normalisation, as sentence-transformers lays them out."""
+    """Transformer, mean pooling, normalisation, as sentence-transformers lays them out.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     base = small_base(place)
+    ...     write_dense(Path(place, "mine"), base, base.transformer(), Training())
+    ...     ModelFolder.read(Path(place, "mine")).normalise
+    True
+    """
     _write(folder, base, model, window_of(base, training))
     steps = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
     _modules(folder, [(place, f"sentence_transformers.models.{name}") for place, name in steps])
@@ -40,13 +49,31 @@ def write_dense(folder: Path, base: Base, model: PreTrainedModel, training: Trai
 
 
 def write_masked(folder: Path, base: Base, model: PreTrainedModel, training: Training) -> None:
-    """A transformer with its masked-language head."""
+    """A transformer with its masked-language head.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     base = small_base(place)
+    ...     write_masked(Path(place, "mine"), base, base.masked(), Training())
+    ...     Base.read(Path(place, "mine")).has_head
+    True
+    """
     _write(folder, base, model, window_of(base, training))
     _graph(folder, Head.MLM)
 
 
 def write_classifier(folder: Path, base: Base, model: PreTrainedModel, training: Training) -> None:
-    """A transformer with a classifier."""
+    """A transformer with a classifier.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     base = small_base(place)
+    ...     write_classifier(Path(place, "mine"), base, base.classifier(), Training())
+    ...     sorted(path.name for path in Path(place, "mine").glob("*.json"))
+    ['config.json', 'sentence_bert_config.json', 'tokenizer.json', 'tokenizer_config.json']
+    """
     _write(folder, base, model, window_of(base, training))
     settings = (
         json.loads((folder / "tokenizer_config.json").read_text("utf-8")) if (folder / "tokenizer_config.json").is_file() else {}
@@ -58,7 +85,17 @@ def write_classifier(folder: Path, base: Base, model: PreTrainedModel, training:
 
 
 def write_late(folder: Path, base: Base, model: PreTrainedModel, projection: nn.Module, training: Training) -> None:
-    """Transformer and projection as PyLate lays them out."""
+    """Transformer and projection as PyLate lays them out.
+
+    >>> import tempfile
+    >>> import torch
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     base = small_base(place)
+    ...     write_late(Path(place, "mine"), base, base.transformer(), torch.nn.Linear(16, 8, bias=False), Training())
+    ...     ModelFolder.read(Path(place, "mine")).heads[0].weight.shape
+    (8, 16)
+    """
     from safetensors.torch import save_file
 
     window = window_of(base, training)
@@ -81,7 +118,15 @@ def write_late(folder: Path, base: Base, model: PreTrainedModel, projection: nn.
 
 
 def window_of(base: Base, training: Training) -> int:
-    """Tokens that the model sees at once."""
+    """Tokens that the model sees at once.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     base = small_base(folder)
+    >>> window_of(base, Training(passage_length=40)), window_of(base, Training(passage_length=512))
+    (40, 64)
+    """
     return min(training.passage_length, base.tokens.window)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexfuse.data.arrays import I32
+from lexfuse.data.arrays import I32, Days
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
@@ -16,6 +16,7 @@ from lexfuse.data.report import Report
 from lexfuse.data.run import Run
 from lexfuse.encode.passages import PassagePlan, Units, whole_text
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.train.earlier import Dates, days_of, earlier_hits
 from lexfuse.train.examples import NOTHING, Examples
 from lexfuse.train.judging import Judged
 
@@ -105,6 +106,7 @@ def judged_pool(
     candidates: Run | None = None,
     depth: int = CANDIDATES,
     units: Units | None = None,
+    before_query_date: bool = False,
     seed: int = 1,
     report: Report | None = None,
 ) -> Judged:
@@ -113,7 +115,8 @@ def judged_pool(
     ``most`` is how many documents there are at most, if no more are judged; ``None`` takes the whole corpus, and only then are
     the figures those of an index. With ``candidates``, the documents are those that are judged and the first ``depth`` of each
     query, which alone are ranked for it: what a cross-encoder is measured on. A document beyond the room of ``units`` becomes
-    several passages, as in an index.
+    several passages, as in an index. With ``before_query_date`` only documents that are earlier than a query are ranked for it; a
+    relevant one that is not earlier cannot be found, and how many there are is told.
 
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
@@ -126,28 +129,29 @@ def judged_pool(
         raise ConfigError(f"a pool needs at least 1 document, got {most}; leave it out to take the whole corpus")
     relevant = relevant_documents(corpus, queries, qrels, report)
     names = Ids(relevant)
+    days = days_of(queries, names) if before_query_date else None
     chosen = corpus.ids.ordinals(sorted({doc for name in names for doc in qrels.judged(name)}))
     chosen = np.unique(chosen[chosen >= 0])
     ranked: list[I32] = []
     if candidates is not None:
-        ranked = [corpus.ids.ordinals(_ranked(candidates, name, corpus)[:depth]) for name in names]
+        some = candidates if days is None else earlier_hits(candidates, queries, corpus)
+        ranked = [corpus.ids.ordinals(_ranked(some, name, corpus)[:depth]) for name in names]
         if not sum(map(len, ranked)):
             raise DataError(
-                f"the ranking {candidates.name!r} has no document of the corpus for any of the {len(names):,} queries that the "
-                "model is measured on; rank these queries first"
+                f"the ranking {some.name!r} has no {'' if days is None else 'earlier '}document of the corpus for any of the "
+                f"{len(names):,} queries that the model is measured on; rank these queries first"
             )
         chosen = np.unique(np.concatenate([chosen, *ranked]))
-    elif most is None or most >= len(corpus):
-        chosen = np.arange(len(corpus), dtype=np.int32)
-    elif len(chosen) < most:
-        others = np.setdiff1d(np.arange(len(corpus), dtype=np.int32), chosen)
-        drawn = np.random.default_rng((seed, len(corpus))).permutation(others)[: most - len(chosen)]
-        chosen = np.sort(np.concatenate([chosen, drawn]))
+    else:
+        chosen = _filled_up(chosen, len(corpus), len(corpus) if most is None else most, seed)
+    if days is not None:
+        _tell_later(corpus, relevant, days, report)
     passages, owner = _passages(corpus, chosen, units)
     judgements = ((name, doc, grade) for name in names for doc, grade in qrels.judged(name).items() if doc in corpus.ids)
     return Judged(
         names, tuple(queries.query(name).text for name in names), Ids(corpus.ids[int(at)] for at in chosen),
         tuple(passages), owner, Qrels.of(judgements), _candidates(ranked, chosen, owner) if candidates is not None else None,
+        None if days is None else Dates(days, corpus.date[chosen]),
     )  # fmt: skip
 
 
@@ -188,6 +192,27 @@ def relevant_documents(corpus: Corpus, queries: Queries, qrels: Qrels, report: R
             f"none of {len(qrels.queries):,} judged queries has a relevant document, a grade above 0; there is nothing to use"
         )
     return found
+
+
+def _filled_up(chosen: I32, documents: int, most: int, seed: int) -> I32:
+    """Documents of a corpus and as many others, drawn at random, as make so many in all."""
+    everything = np.arange(documents, dtype=np.int32)
+    if most >= documents:
+        return everything
+    others = np.setdiff1d(everything, chosen)
+    drawn = np.random.default_rng((seed, documents)).permutation(others)[: max(0, most - len(chosen))]
+    return np.sort(np.concatenate([chosen, drawn]))
+
+
+def _tell_later(corpus: Corpus, relevant: Mapping[str, tuple[str, ...]], days: Days, report: Report) -> None:
+    """Say how many relevant documents are not earlier than their query."""
+    counts = [len(docs) for docs in relevant.values()]
+    dates = corpus.date[corpus.ids.ordinals(doc for docs in relevant.values() for doc in docs)]
+    if later := int((~(dates < np.repeat(days, counts))).sum()):
+        report.note(
+            f"{later:,} of {sum(counts):,} relevant documents are not dated before their query: they are not ranked for it and "
+            "count as not found"
+        )
 
 
 class _Texts:

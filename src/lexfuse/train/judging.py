@@ -13,6 +13,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import DataError
 from lexfuse.evaluate.evaluation import evaluate
+from lexfuse.train.earlier import Dates
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,7 +26,8 @@ DEPTH = 1000
 class Judged:
     """Queries with their judgements and the passages that are ranked for them; a document is as good as its best passage.
 
-    ``candidates`` are the passages that a cross-encoder may choose from for each query (-1 where there are fewer).
+    ``candidates`` are the passages that a cross-encoder may choose from for each query (-1 where there are fewer). Where
+    there are ``dates``, only documents that are earlier than a query are ranked for it.
 
     >>> qrels = Qrels.of([("q", "d", 1)])
     >>> docs, owner = ("L'employeur.", "Le bail."), np.array([0, 1], np.int32)
@@ -41,17 +43,25 @@ class Judged:
     owner: I32  # the document of each passage
     qrels: Qrels
     candidates: I32 | None = None
+    dates: Dates | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be measured."""
         if not self.questions or not self.passages:
             raise DataError("there is nothing to evaluate on: no judged query, or no document")
 
+    @property
+    def most(self) -> int:
+        """How many documents are ranked for a query at most."""
+        return len(self.docs) if self.dates is None else self.dates.most
+
     def run(self, scores: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> Run:
         """The best documents of every query by the scores of their passages; -inf was not scored."""
         best = np.full((len(self.questions), len(self.docs)), -np.inf, dtype=np.float32)
         for row, found in zip(best, scores, strict=True):
             np.maximum.at(row, self.owner, found)
+        if self.dates is not None:
+            best[~self.dates.earlier] = -np.inf
         depth = min(DEPTH, len(self.docs))
         top = np.argpartition(-best, depth - 1, axis=1)[:, :depth].astype(np.int32)
         value = np.take_along_axis(best, top, axis=1)

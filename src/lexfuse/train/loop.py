@@ -75,7 +75,18 @@ def fit(
     say: Say = lambda _: None,
     progress: Progress = lambda _: None,
 ) -> Outcome:
-    """Train a model, or go on with the training that ``folder`` holds; the model has the best weights afterwards."""
+    """Train a model, or go on with the training that ``folder`` holds; the model has the best weights afterwards.
+
+    >>> import tempfile
+    >>> from lexfuse.train.models.dense import Dense
+    >>> from lexfuse.train.small import small_base
+    >>> examples, short = Examples.of([("bail", "le bail", ["la loi"], "mine")]), Training(steps=2, batch=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = Dense(small_base(folder), short)
+    ...     outcome = fit(learner, examples, short, Path(folder, "work"), dev=Dev(examples))
+    >>> outcome.steps, sorted(outcome.start)
+    (2, ['dev loss'])
+    """
     return _Fitting(learner, examples, training, Checkpoints(folder), dev or Dev(), device or best_device(), say).run(progress)
 
 
@@ -308,7 +319,7 @@ def _draw(seed: int, step: int) -> int:
 
 def _fingerprint(learner: Learner, examples: Examples, training: Training, dev: Dev) -> str:
     """The same exactly when the same model is trained on the same examples with the same settings, and judged alike."""
-    digest = hashlib.sha256(f"{learner.kind}/{learner.base.folder.fingerprint}/".encode())
+    digest = hashlib.sha256(f"{learner.kind}/{learner.base.fingerprint}/".encode())
     digest.update(json.dumps(training.plain(), sort_keys=True).encode())
     for some in (examples, dev.examples):
         if some is not None:
@@ -317,6 +328,8 @@ def _fingerprint(learner: Learner, examples: Examples, training: Training, dev: 
     if (judged := dev.judged) is not None:
         _add(digest, (*judged.queries, *judged.questions, *judged.docs, *judged.passages), (judged.owner, judged.candidates))
         _add(digest, (*judged.qrels.queries, *judged.qrels.docs), (judged.qrels.offsets, judged.qrels.doc, judged.qrels.grade))
+        if judged.dates is not None:
+            _add(digest, (), (judged.dates.queries, judged.dates.docs))
     return digest.hexdigest()[:32]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from lexfuse.encode.passages import Units
 from lexfuse.encode.tokens import Tokens
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.config import JUDGED, Mining, Plan, Stage
+from lexfuse.train.earlier import days_of, earlier_hits
 from lexfuse.train.examples import Examples
 from lexfuse.train.judged import judged_examples, judged_pool
 from lexfuse.train.judging import Judged
@@ -60,6 +61,27 @@ class Material:
             )
         if plan.kind is Kind.CROSS and self.ranking is None:
             raise ConfigError("a cross-encoder learns to tell ranked documents apart; give an index or a run to take them from")
+        if plan.before_query_date:
+            self._check_dates(plan)
+
+    def allowed(self, plan: Plan) -> Material:
+        """What a plan may learn from: where it wants earlier documents alone, no others of the ranking.
+
+        >>> from lexfuse.data.document import Document
+        >>> material = Material("mine", Corpus.of([Document("a")]), Queries.of([]), ranking=Run.of("bm25", {"q": {"a": 1.0}}))
+        >>> len(material.allowed(Plan.usual(Kind.DENSE, {"before_query_date": True})).ranking)
+        0
+        """
+        if not plan.before_query_date or self.ranking is None or self.queries is None:
+            return self
+        return replace(self, ranking=earlier_hits(self.ranking, self.queries, self.corpus))
+
+    def _check_dates(self, plan: Plan) -> None:
+        judged = [qrels for qrels in (self.train if plan.judged else None, self.dev) if qrels is not None]
+        if self.queries is None or not judged:
+            raise ConfigError("there are no judged queries that documents could be earlier than; leave out before_query_date")
+        names = dict.fromkeys(name for qrels in judged for name in qrels.queries)
+        days_of(self.queries, [name for name in names if name in self.queries.ids])  # what is not there is told with the data
 
     def digest(self) -> str:
         """The same exactly when the data are the same.
@@ -76,6 +98,7 @@ class Material:
         if self.queries is not None:
             for text in (*self.queries.ids, *self.queries.text):
                 found.update(f"{text}\0".encode("utf-8", "surrogatepass"))
+            found.update(self.corpus.date.tobytes() + self.queries.date.tobytes())
         for qrels in (self.train, self.dev):
             if qrels is not None:
                 found.update(repr(sorted(qrels.as_dict().items())).encode())
@@ -133,7 +156,8 @@ def dev_pool(material: Material, plan: Plan, units: Units, report: Report) -> Ju
         return None
     return judged_pool(
         material.corpus, material.queries, material.dev, most=plan.dev.pool or None,
-        candidates=material.ranking if plan.kind is Kind.CROSS else None, depth=plan.dev.candidates, units=units, report=report,
+        candidates=material.ranking if plan.kind is Kind.CROSS else None, depth=plan.dev.candidates, units=units,
+        before_query_date=plan.before_query_date, report=report,
     )  # fmt: skip
 
 

@@ -24,7 +24,17 @@ QUERIES = 4096  # that are compared with all passages at once
 def remined(
     learner: Dense, examples: Examples, *, amount: int = 8, skip: int = 0, depth: int = 100, margin: float = 0.95
 ) -> Examples:
-    """The same examples with negatives that a dense model finds hard; ``skip`` leaves out its first ranks."""
+    """The same examples with negatives that a dense model finds hard; ``skip`` leaves out its first ranks.
+
+    >>> import tempfile
+    >>> from lexfuse.train.settings import Training
+    >>> from lexfuse.train.small import small_base
+    >>> examples = Examples.of([("bail", "le bail", [], "mine"), ("bail", "un bail", [], "mine"), ("loi", "la loi", [], "mine")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = remined(Dense(small_base(folder), Training()), examples, amount=1, margin=2.0)
+    >>> [row[2] for row in found.rows()][0]  # neither the positive nor the other answer
+    ['la loi']
+    """
     learner.eval()
     texts = learner.texts(examples.queries, examples.passages)
     with torch.autocast(learner.device.type, torch.bfloat16, enabled=learner.device.type == "cuda"):

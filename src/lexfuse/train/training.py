@@ -63,7 +63,7 @@ def train_model(
     start = Base.read(base)
     computing = chosen_device(device, telling.say)
     _learner(plan.kind, start, plan.stages[0].training)  # a base that cannot be trained is refused before the work
-    what = {"base": start.folder.fingerprint, "data": material.digest(), "kind": str(plan.kind), "settings": plan.plain()}
+    what = {"base": start.fingerprint, "data": material.digest(), "kind": str(plan.kind), "settings": plan.plain()}
     with WorkFolder.beside(out, what).claimed() as work:
         prepared = _prepared(plan, material, start, telling.say)
         pace = Pace(telling, sum(stage.training.steps for stage in plan.stages) * len(plan.seeds), slow=computing.type == "cpu")
@@ -96,7 +96,7 @@ class _Prepared:
 def _prepared(plan: Plan, material: Material, base: Base, say: Say) -> _Prepared:
     from lexfuse.train.loop import Dev
 
-    report = Report()
+    report, material = Report(), material.allowed(plan)
     examples = tuple(stage_examples(material, stage, plan.mining, report) for stage in plan.stages)
     judged = dev_pool(material, plan, _window(plan, material, base), report)
     for remark in report.lines():
@@ -135,8 +135,10 @@ def _told_dev(judged: Judged | None, documents: int, plan: Plan, say: Say) -> di
     told = f"{len(judged.questions):,} queries, over {len(judged.docs):,} of {documents:,} documents"
     if judged.candidates is not None:
         told += f", of which the first {plan.dev.candidates} of a ranking are scored for each query"
+    if judged.dates is not None:
+        told += ", only those dated before the query"
     say(f"measured on dev: {told} ({len(judged.passages):,} passages)")
-    if judged.candidates is None and len(judged.docs) <= RECALL_AT:
+    if judged.candidates is None and judged.most <= RECALL_AT:
         say(
             f"any ranking of {RECALL_AT} documents or fewer has the same R@{RECALL_AT}: the dev loss chooses; take more documents"
         )
@@ -210,4 +212,4 @@ def _learner(kind: Kind, base: Base, training: Training) -> Learner:
 
 def _called(base: str | Path, read: Base) -> str:
     """The name of a base without the folders that it lies in."""
-    return read.folder.path.resolve().name if Path(base).expanduser().is_dir() else str(base)
+    return read.path.resolve().name if Path(base).expanduser().is_dir() else str(base)

@@ -34,14 +34,28 @@ CELLS = 1 << 28  # of the table of all token pairs that is held at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenVectors:
-    """The vectors of texts' tokens, filled up, and which of them count."""
+    """The vectors of texts' tokens, filled up, and which of them count.
+
+    >>> TokenVectors(torch.zeros(1, 3, 8), torch.tensor([[True, True, False]])).there.sum().item()
+    2
+    """
 
     vectors: Tensor  # text x token x dimension
     there: Tensor
 
 
 class Colbert(Encoding):
-    """A transformer and a projection of every token."""
+    """A transformer and a projection of every token.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = Colbert(small_base(folder), Training(dimension=8, query_length=12)).eval()
+    >>> texts = learner.texts(["congé"], ["congé, bail"])
+    >>> vectors = learner.vectors(texts.queries, Side.QUERY).vectors  # filled up with masks
+    >>> tuple(vectors.shape), learner.vectors(texts.passages, Side.PASSAGE).there.sum().item()  # without the comma
+    ((1, 12, 8), 11)
+    """
 
     kind = Kind.COLBERT
 

@@ -23,7 +23,16 @@ from lexfuse.train.settings import Kind, Training
 
 
 class Cross(Learner):
-    """A transformer with a classifier of one label on its first token."""
+    """A transformer with a classifier of one label on its first token.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = Cross(small_base(folder), Training()).eval()
+    >>> texts = learner.texts(["congé"], ["un bail", "le congé"])
+    >>> learner.score(texts, np.array([[1, NOTHING]], np.int32)).isfinite().tolist()  # the candidate alone
+    [[False, True]]
+    """
 
     kind = Kind.CROSS
 

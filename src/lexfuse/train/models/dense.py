@@ -1,6 +1,7 @@
-"""Dense bi-encoders (FUSE eq. 3-5): one model for both sides, or two towers (BSARD) that start alike.
+"""Dense bi-encoders (FUSE eq. 3-5): one model for both sides, or two towers (BSARD).
 
-A text is the mean of its tokens' vectors, of length one; the base's own pooling and layers after it are not taken over.
+Two towers start alike, or each from its own where the base has two. A text is the mean of its tokens' vectors, of length one;
+the base's own pooling and layers after it are not taken over.
 """
 
 from __future__ import annotations
@@ -14,21 +15,36 @@ from torch.nn import functional
 
 from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Row
-from lexfuse.train.base import Base
+from lexfuse.train.base import TOWERS, Base
 from lexfuse.train.folders import write_dense
 from lexfuse.train.models.learner import Encoding
 from lexfuse.train.settings import Kind, Training
 
 
 def mean_of_tokens(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
-    """The mean of the tokens' last states (eq. 4), of length one."""
+    """The mean of the tokens' last states (eq. 4), of length one.
+
+    >>> from types import SimpleNamespace
+    >>> def model(input_ids, attention_mask):
+    ...     return SimpleNamespace(last_hidden_state=torch.tensor([[[3.0, 0.0], [3.0, 8.0], [9.0, 9.0]]]))
+    >>> mean_of_tokens(model, torch.zeros(1, 3), torch.tensor([[1, 1, 0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929]]
+    """
     states = model(input_ids=ids, attention_mask=mask).last_hidden_state
     weights = mask.unsqueeze(-1).to(torch.float32)
     return functional.normalize((states.float() * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1), dim=1)
 
 
 class Dense(Encoding):
-    """One transformer for queries and passages."""
+    """One transformer for queries and passages.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = Dense(small_base(folder), Training()).eval()
+    >>> learner.score(learner.texts(["congé"], ["un bail", "congé"])).argmax().item()
+    1
+    """
 
     kind = Kind.DENSE
 
@@ -51,14 +67,23 @@ class Dense(Encoding):
 
 
 class TwoTower(Encoding):
-    """A transformer for queries, another for passages."""
+    """A transformer for queries, another for passages.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = TwoTower(small_base(folder), Training())
+    ...     learner.save(Path(folder, "mine"))
+    ...     Base.read(Path(folder, "mine")).tower(Side.QUERY).path.name
+    'queries'
+    """
 
     kind = Kind.TWO_TOWER
 
     def __init__(self, base: Base, training: Training) -> None:
-        """Start both from one base."""
+        """Start both from one base, or each from its own tower where the base has two."""
         super().__init__(base, training)
-        self.queries, self.passages = base.transformer(), base.transformer()
+        self.queries, self.passages = (base.tower(side).transformer() for side in (Side.QUERY, Side.PASSAGE))
 
     def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
         """One vector a text, by the tower of its side."""
@@ -70,5 +95,5 @@ class TwoTower(Encoding):
 
     def save(self, folder: Path) -> None:
         """Two sentence-transformers folders in one: ``queries`` and ``passages``."""
-        write_dense(folder / "queries", self.base, self.queries, self.training_settings)
-        write_dense(folder / "passages", self.base, self.passages, self.training_settings)
+        for side, model in ((Side.QUERY, self.queries), (Side.PASSAGE, self.passages)):
+            write_dense(folder / TOWERS[side], self.base.tower(side), model, self.training_settings)

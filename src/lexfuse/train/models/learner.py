@@ -40,7 +40,12 @@ class Texts:
 
 
 class Learner(nn.Module):
-    """A model in training."""
+    """A model in training.
+
+    >>> from lexfuse.train.models.dense import Dense
+    >>> issubclass(Dense, Encoding), issubclass(Encoding, Learner)
+    (True, True)
+    """
 
     kind: StrEnum  # a `Kind`, or an `Adaptation`
 
@@ -77,7 +82,20 @@ class Learner(nn.Module):
 
 
 class Encoding(Learner):
-    """A model that encodes queries and passages apart."""
+    """A model that encodes queries and passages apart.
+
+    >>> import tempfile
+    >>> from lexfuse.train.batches import Batches
+    >>> from lexfuse.train.examples import Examples
+    >>> from lexfuse.train.models.dense import Dense
+    >>> from lexfuse.train.small import small_base
+    >>> examples = Examples.of([("bail", "le bail", ["la loi"], "mine"), ("loi", "la loi", ["le bail"], "mine")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = Dense(small_base(folder), Training())
+    >>> batch = next(Batches(examples, 2, 1).from_start())
+    >>> sorted(learner(batch, learner.texts(examples.queries, examples.passages), 0))
+    ['loss', 'ranking']
+    """
 
     @abstractmethod
     def vectors(self, rows: Sequence[Row], side: Side) -> Any:
@@ -130,6 +148,13 @@ class Encoding(Learner):
 
 
 def own_scores(scores: Tensor, batch: Batch) -> Tensor:
-    """The scores of each query's positive and own negatives; those that are not there repeat the positive's."""
+    """The scores of each query's positive and own negatives; those that are not there repeat the positive's.
+
+    >>> from lexfuse.train.batches import Batches
+    >>> from lexfuse.train.examples import Examples
+    >>> batch = next(Batches(Examples.of([("bail", "le bail", ["la loi"], "mine")]), 1, 2).from_start())
+    >>> own_scores(torch.tensor([[0.75, 0.25]]), batch).tolist()
+    [[0.75, 0.25, 0.75]]
+    """
     columns = np.where(batch.own == NOTHING, batch.own[:, :1], batch.own).astype(np.int64)
     return scores.gather(1, moved(columns, scores.device))

@@ -21,7 +21,7 @@ from torch.utils.checkpoint import checkpoint
 from lexfuse.encode.tokens import Row
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.adaptation import Adaptation
-from lexfuse.train.base import Base, chunks
+from lexfuse.train.base import Base, chunks, moved
 from lexfuse.train.batches import Batch
 from lexfuse.train.folders import write_masked
 from lexfuse.train.models.colbert import MASKS
@@ -33,11 +33,23 @@ if TYPE_CHECKING:
 
 SHARES = (0.8, 0.9)  # up to the first a chosen token becomes the mask, up to the second another token
 NOT_ASKED = -100  # a label that counts for nothing
-HEAD_TOKENS = 8192  # whose logits are held at once
+HEAD_TOKENS = 32_768  # whose logits are held at once
 
 
 class MaskedLanguage(Learner):
-    """A transformer with its masked-language head."""
+    """A transformer with its masked-language head.
+
+    >>> import tempfile
+    >>> from lexfuse.train.batches import Batches
+    >>> from lexfuse.train.examples import Examples
+    >>> from lexfuse.train.small import small_base
+    >>> examples = Examples.of([("le bail est nul", "le bail est nul", [], "sentences")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = MaskedLanguage(small_base(folder), Training()).eval()
+    >>> batch = next(Batches(examples, 1, 0).from_start())
+    >>> learner(batch, learner.texts(examples.queries, examples.passages), 0)["loss"].item() > 3
+    True
+    """
 
     kind = Adaptation.MLM
 
@@ -74,7 +86,13 @@ class MaskedLanguage(Learner):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noisy:
-    """Rows with hidden tokens, filled up, and what the hidden tokens were."""
+    """Rows with hidden tokens, filled up, and what the hidden tokens were.
+
+    >>> ids, mask = torch.tensor([[2, 4, 3, 0]]), torch.tensor([[1, 1, 1, 0]])
+    >>> noisy = Noisy(ids, mask, torch.tensor([[NOT_ASKED, 9, NOT_ASKED, NOT_ASKED]]))
+    >>> noisy.asked, noisy.select(np.array([0]), torch.device("cpu")).ids.tolist()
+    (1, [[2, 4, 3]])
+    """
 
     ids: Tensor
     mask: Tensor
@@ -89,13 +107,22 @@ class Noisy:
         """Some of the rows, no longer than the longest of them, on a device."""
         chosen = torch.from_numpy(places)
         longest = int(self.mask[chosen].sum(dim=1).max())
-        ids, mask, labels = (table[chosen, :longest].to(device) for table in (self.ids, self.mask, self.labels))
+        ids, mask, labels = (moved(table[chosen, :longest].numpy(), device) for table in (self.ids, self.mask, self.labels))
         return Noisy(ids, mask, labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masking:
-    """How tokens are hidden."""
+    """How tokens are hidden.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     base = small_base(folder)
+    >>> rows = base.rows(["le bail"], 16)
+    >>> Masking.of(base, 1.0).of_rows(rows, generator_of(rows, learning=False)).asked  # all but the special ones
+    6
+    """
 
     base: Base
     share: float
@@ -144,12 +171,25 @@ def generator_of(rows: Sequence[Row], *, learning: bool) -> torch.Generator | No
 
 
 def head_of(model: Any) -> Any:
-    """What turns states into logits of the vocabulary."""
+    """What turns states into logits of the vocabulary.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     head = head_of(small_base(folder).masked())
+    >>> tuple(head(torch.zeros(3, 16)).shape)
+    (3, 93)
+    """
     return model.cls if hasattr(model, "cls") else model.lm_head
 
 
 def token_loss(head: Any, states: Tensor, labels: Tensor) -> Tensor:
-    """The cross-entropy of all tokens that are asked for, summed; the logits of some tokens at a time."""
+    """The cross-entropy of all tokens that are asked for, summed; the logits of some tokens at a time.
+
+    >>> states, labels = torch.zeros(1, 2, 4), torch.tensor([[1, NOT_ASKED]])
+    >>> round(token_loss(torch.nn.Identity(), states, labels).item(), 4)  # one of four
+    1.3863
+    """
     asked = labels != NOT_ASKED
     states, labels = states[asked], labels[asked]
     if len(labels) <= HEAD_TOKENS:

@@ -29,7 +29,19 @@ SAME = 0.5  # share of the pairs that are of one paragraph
 
 
 class SentencePairs(Encoding):
-    """An encoder with a masked-language head, which is thrown away after training."""
+    """An encoder with a masked-language head, which is thrown away after training.
+
+    >>> import tempfile
+    >>> from lexfuse.train.batches import Batches
+    >>> from lexfuse.train.examples import Examples
+    >>> from lexfuse.train.small import small_base
+    >>> examples = Examples.of([("le bail", "il est nul", [], "a"), ("la loi", "elle dure", [], "a")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = SentencePairs(small_base(folder), Training()).eval()
+    >>> batch = next(Batches(examples, 2, 0).from_start())
+    >>> sorted(learner(batch, learner.texts(examples.queries, examples.passages), 0))
+    ['contrast', 'loss', 'masked']
+    """
 
     kind = Adaptation.SDR
 

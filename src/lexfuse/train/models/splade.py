@@ -32,7 +32,18 @@ SAMPLE = 256  # passages that the first bias is chosen on
 
 
 class Splade(Encoding):
-    """A transformer with its masked-language head."""
+    """A transformer with its masked-language head.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = Splade(small_base(folder), Training(start_active=10))
+    >>> texts = learner.texts(["congé"], ["le congé", "un bail"])
+    >>> learner.begin(texts)
+    "the head's bias is lowered by ...: passages start with 10 entries of the vocabulary, not ..."
+    >>> tuple(learner.vectors(texts.passages, Side.PASSAGE).shape)
+    (2, 93)
+    """
 
     kind = Kind.SPLADE
 

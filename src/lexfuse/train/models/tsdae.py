@@ -36,7 +36,15 @@ FAMILIES = (Family.BERT, Family.ROBERTA, Family.CAMEMBERT, Family.XLM_R)  # that
 
 
 class DenoisingAutoEncoder(Encoding):
-    """An encoder, and a decoder that shares its weights."""
+    """An encoder, and a decoder that shares its weights.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = DenoisingAutoEncoder(small_base(folder), Training(), deleted=1.0)
+    >>> [len(row) for row in learner.damaged(learner.base.rows(["le congé"], 16))]  # one token is left between the special ones
+    [3]
+    """
 
     kind = Adaptation.TSDAE
 
@@ -93,7 +101,17 @@ class DenoisingAutoEncoder(Encoding):
 
 
 def decoder_of(base: Base, encoder: PreTrainedModel) -> PreTrainedModel:
-    """A decoder that shares the weights of an encoder; its cross-attention is its own."""
+    """A decoder that shares the weights of an encoder; its cross-attention is its own.
+
+    >>> import tempfile
+    >>> from lexfuse.train.small import small_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     base = small_base(folder)
+    ...     encoder = base.transformer()
+    ...     decoder = decoder_of(base, encoder)
+    >>> decoder.base_model.embeddings.word_embeddings.weight is encoder.embeddings.word_embeddings.weight
+    True
+    """
     if base.folder.family not in FAMILIES:
         raise DataError(
             f"TSDAE needs a decoder of the same shape, which models of type {base.folder.family} do not have; "

@@ -1,0 +1,76 @@
+"""What the recipes have in common: stages that leave a model folder each, and go on where they were interrupted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lexfuse.data.arrays import F32
+from lexfuse.train.base import Base
+from lexfuse.train.device import best_device
+from lexfuse.train.examples import Examples
+from lexfuse.train.judging import Judged
+from lexfuse.train.loop import Dev, fit
+from lexfuse.train.models.learner import Learner
+from lexfuse.train.settings import Training
+
+NUMBERS = "training.json"  # how a model was trained and how well it does on dev
+
+
+def staged(
+    work: Path, name: str, kind: Any, start: Path, examples: Examples, training: Training, judged: Judged | None = None
+) -> Path:
+    """Train a model and keep it as a folder of ``work``, unless it is there."""
+    out = work / name
+    if out.exists():
+        return out
+    say(f"== {name}: {len(examples):,} examples")
+    torch.manual_seed(training.seed)
+    learner: Learner = kind(Base.read(start), training)
+    going = work / f"{name}.training"
+    outcome = fit(learner, examples, training, going, dev=Dev(None, judged), say=say)
+    measures = {"best step": outcome.best_step, "seconds": outcome.seconds, "start": outcome.start, "dev": outcome.measures}
+    keep(out, learner, {**measures, "training": training.plain()})
+    shutil.rmtree(going)
+    return out
+
+
+def keep(folder: Path, learner: Learner, numbers: Mapping[str, Any]) -> None:
+    """Write a model folder with the numbers of its training, all or nothing."""
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    learner.save(partial)
+    (partial / NUMBERS).write_text(json.dumps(numbers, indent=1) + "\n", "utf-8")
+    partial.rename(folder)
+
+
+def learner_of(kind: Any, folder: Path, training: Training) -> Any:
+    """A model that was trained, to be asked."""
+    return kind(Base.read(folder), training).to(best_device()).eval()
+
+
+def scored(model: Learner, questions: Sequence[str], documents: Sequence[str], candidates: Any = None) -> F32:
+    """Scores of all documents for all questions, or of each question's candidates."""
+    with torch.no_grad(), torch.autocast(model.device.type, torch.bfloat16, enabled=model.device.type == "cuda"):
+        found: F32 = model.score(model.texts(questions, documents), candidates).numpy()
+    return found
+
+
+def measured(model: Learner, judged: Judged) -> dict[str, float]:
+    """How well a model ranks what is judged."""
+    return judged.measured(scored(model, judged.questions, judged.passages, judged.candidates))
+
+
+def told(measures: Mapping[str, float]) -> str:
+    """Measures in a line."""
+    return ", ".join(f"{name} {value:.4f}" for name, value in measures.items())
+
+
+def say(line: str) -> None:
+    """Tell at once."""
+    print(line, flush=True)

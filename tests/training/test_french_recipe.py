@@ -1,0 +1,113 @@
+"""The recipe of the French models, all stages, with a handful of texts and steps."""
+
+import dataclasses
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lexfuse.encode.dense import DenseEncoder
+from lexfuse.encode.folder import ModelFolder
+from lexfuse.encode.sides import Side
+from lexfuse.encode.splade import SparseEncoder
+from lexfuse.train.examples import Pair
+
+_RECIPES = Path(__file__).parents[2] / "recipes"
+SHORT = {"steps": 2, "batch": 4, "negatives": 1, "query_length": 16, "passage_length": 24, "evaluate_every": 1}
+SETTINGS = ("BACKBONE", "CONTRAST", "HARD", "TUNED", "SPARSE", "SPARSE_TUNED", "LATE", "LATE_TUNED")
+
+
+@pytest.fixture(scope="module")
+def recipe():
+    sys.path.insert(0, str(_RECIPES))
+    try:
+        module = importlib.import_module("french_legal")
+        for name in SETTINGS:
+            given = getattr(module, name)
+            setattr(module, name, dataclasses.replace(given, **SHORT | ({"negatives": 0} if not given.negatives else {})))
+        module.SEEDS, module.VOCABULARY = (1, 2), 300
+        yield module
+    finally:
+        sys.path.remove(str(_RECIPES))
+        for name in ("french_legal", "french_material", "stages"):
+            sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def material(recipe):
+    codes = ["Code du travail", sys.modules["french_material"].TRANSFER]
+    subjects = ["le préavis", "le congé", "la démission", "le salaire", "la retraite", "la prime"]
+    documents = [f"{codes[at % 2]}, art. {at} {subject} est dû par l'employeur" for at, subject in enumerate(subjects)]
+    documents.append("Convention des cadres : le préavis est de trois mois")
+    ids = [f"a{at}" for at in range(len(subjects))]
+    pairs = {
+        "headings": [Pair(f"{subject} du salarié", text) for subject, text in zip(subjects, documents, strict=False)],
+        "sheets": [Pair("La démission : quel préavis ?", "Le salarié prévient son employeur par une lettre.")],
+    }
+    questions = {f"q{at}": (f"qui paie {subject} ?", {ids[at]: 2}) for at, subject in enumerate(subjects)}
+    train, dev = ({id: questions[id] for id in some} for some in (("q0", "q1", "q2"), ("q3", "q4", "q5")))
+    variants, explained = (
+        [("q0", "preavis qui paie"), ("q1", "conge payé")],
+        [("La prime est due chaque mois au salarié", ["a4"])],
+    )
+    asked = [*(text for text, _ in questions.values()), *(text for _, text in variants), *(text for text, _ in explained)]
+    rankings = {text: [5, 4, 3, 2, 1, 0] for text in asked}
+    outside = {"headings": [0, 2, 4], "sheets": [0]}
+    return recipe.Material(
+        documents, ids, np.arange(len(ids), dtype=np.int32), pairs, outside, train, dev, variants, explained, rankings
+    )
+
+
+@pytest.fixture(scope="module")
+def work(recipe, material, tiny, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recipe")
+    started = tiny.folder(folder / "start", "bert")
+    steps = recipe.Recipe(material, folder / "work")
+    (folder / "work").mkdir()
+    steps.backbone(started)
+    steps.dense()
+    steps.splade()
+    steps.colbert()
+    steps.transfer()
+    steps.ship()
+    return folder / "work"
+
+
+def test_every_stage_leaves_a_model(work):
+    for name in ("backbone", "dense-contrast", "dense-hard", "dense-1", "dense-2", "dense", "splade", "colbert", "transfer"):
+        assert ModelFolder.read(work / name).path.exists()
+        assert json.loads((work / name / "training.json").read_text())["training"]["steps"] == 2
+
+
+def test_the_dense_model_is_the_mean_of_its_seeds(work):
+    from safetensors.numpy import load_file
+
+    one, other, mean = (load_file(work / name / "model.safetensors") for name in ("dense-1", "dense-2", "dense"))
+    assert any((one[key] != other[key]).any() for key in one)
+    for key in mean:
+        np.testing.assert_allclose(mean[key].astype(np.float32), (one[key].astype(np.float32) + other[key]) / 2, atol=1e-3)
+
+
+def test_what_was_made_is_not_made_again(recipe, material, work, capsys):
+    before = (work / "dense" / "model.safetensors").stat().st_mtime_ns
+    recipe.Recipe(material, work).dense()
+    assert (work / "dense" / "model.safetensors").stat().st_mtime_ns == before
+    assert "==" not in capsys.readouterr().out
+
+
+def test_nothing_of_the_held_out_code_is_learned_for_transfer(recipe, material):
+    less = material.without_code()
+    assert not any(
+        sys.modules["french_material"].TRANSFER in text for some in less.pairs.values() for pair in some for text in pair
+    )
+    assert set(less.train) == {"q0", "q2"}
+    assert less.variants == [("q0", "preavis qui paie")]
+    assert less.explained == material.explained
+
+
+def test_small_models_are_folders_that_search_loads(work):
+    assert DenseEncoder.load(work / "fr-legal-dense").encode(["le préavis"], Side.PASSAGE).shape == (1, 32)
+    assert SparseEncoder.load(work / "fr-legal-splade").encode(["le préavis"], Side.QUERY)
