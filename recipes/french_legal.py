@@ -15,9 +15,9 @@ backbone already, such as fr-legal-mlm of the first generation, puts it into ``w
 1. ``backbone``: a lower-case WordPiece vocabulary of 24,000 entries learned from the law itself, accents kept; each entry starts
    as the mean of the English pieces that spell it. Masked-language training on articles, agreements and sheets.
 2. ``dense``: contrastive training on pairs from structure in batches of 1,024, of one source each; then again with one hard
-   negative a pair, mined by the model itself; then on the train questions, other wordings of them and sentences of the sheets
-   that cite articles, with eight hard negatives from BM25 and the model. The last step is taken with several seeds, and the
-   weights are averaged.
+   negative a pair, mined by the model itself; then on the train questions, other wordings of them and other sections of the
+   sheets with what their sheet cites, with eight hard negatives from BM25 and the model. The last step is taken with several
+   seeds, and the weights are averaged.
 3. ``splade``: the same from the backbone, with the FLOPS regularisation. ``colbert``: the same, shorter.
 4. ``transfer``: the dense model once more, but without any pair, question or sentence of one whole code; measured on the
    questions about that code.
@@ -82,7 +82,8 @@ HARD = Training.usual(
 )  # fmt: skip
 TUNED = Training.usual(
     Kind.DENSE, steps=100, batch=64, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
-    passage_length=WINDOW, evaluate_every=100, patience=0, shares={"questions": 0.7, "variants": 0.15, "explained": 0.15},
+    passage_length=WINDOW, evaluate_every=100, patience=0,
+    shares={"questions": 0.5, "variants": 0.15, "labelled": 0.1, "weak": 0.25},
 )  # fmt: skip
 SPARSE = Training.usual(
     Kind.SPLADE, steps=1500, batch=256, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
@@ -184,7 +185,7 @@ class Recipe:
         """Questions, other wordings and sentences, with what BM25 and the model rank high and nobody judged relevant."""
         asked = [("questions", text, [*grades]) for text, grades in material.train.values()]
         asked += [("variants", text, [*material.train[id][1]]) for id, text in material.variants]
-        asked += [("explained", sentence, ids) for sentence, ids in material.explained]
+        asked += [(source, text, ids) for source, some in material.more.items() for text, ids in some]
         scores = scored(model, [text for _, text, _ in asked], self.articles)
         answers: dict[str, set[str]] = {}
         for _, text, docs in asked:

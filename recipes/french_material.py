@@ -19,7 +19,8 @@ import lzma
 import re
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.report import Report
 from lexfuse.data.sources.kali import read_kali
-from lexfuse.data.sources.sheets import SHEETS_FILE, SOURCE_LISTS
+from lexfuse.data.sources.sheets import SHEETS_FILE, SOURCE_LISTS, read_sheets
 from lexfuse.encode.passages import whole_text
 from lexfuse.errors import DataError
 from lexfuse.index.index import Index
@@ -51,9 +52,15 @@ LEAST_WORDS = 8  # of an agreement's article
 SECTION_WORDS = 15  # of a sheet's section
 SHEETS_CODE = "Code du travail"  # what a sheet means by an article without a code
 DEPTH = 200  # of the lexical rankings
+WEAK_DEPTH, WEAK_LETTERS = 50, 3000  # articles that BM25 ranks for a section, by so many letters of its text
+Ranking = Callable[[Iterable[str], int], dict[str, list[int]]]
 TRANSFER = "Code de la sécurité sociale"
 _SHEET = re.compile(r"ft-(article\d+)-")
-_LINKS = frozenset({"services en ligne", "à lire sur ce site", *SOURCE_LISTS})
+_LINKS = re.compile(
+    r"services en ligne|(à )?lire (sur|en complément)|qui contacter|modèles? de|voir aussi|en savoir plus|.*(vidéo|web ?série)|"
+    + "|".join(map(re.escape, SOURCE_LISTS)),
+    re.IGNORECASE,
+)  # sections that tell nothing of the law themselves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,8 +75,8 @@ class Material:
     train: dict[str, tuple[str, dict[str, int]]]  # question and grades by id
     dev: dict[str, tuple[str, dict[str, int]]]
     variants: list[tuple[str, str]]  # train question, another wording of it
-    explained: list[tuple[str, list[str]]]  # sentence of a sheet, the articles that it cites
-    rankings: dict[str, list[int]]  # places of articles by BM25, for every question, wording and sentence
+    more: dict[str, list[tuple[str, list[str]]]]  # by source: other texts of sheets that ask for articles, and these
+    rankings: dict[str, list[int]]  # places of articles by BM25, for every one of these texts
 
     @property
     def articles(self) -> list[str]:
@@ -89,7 +96,7 @@ class Material:
             pairs={name: [some[at] for at in self.outside[name]] for name, some in self.pairs.items()},
             train={id: (text, grades) for id, (text, grades) in self.train.items() if not held & set(grades)},
             variants=[(id, text) for id, text in self.variants if not held & set(self.train[id][1])],
-            explained=[(sentence, ids) for sentence, ids in self.explained if not held & set(ids)],
+            more={name: [(text, ids) for text, ids in some if not held & set(ids)] for name, some in self.more.items()},
         )
 
     def write(self, folder: Path) -> None:
@@ -103,7 +110,7 @@ class Material:
         }
         arrays: dict[str, Any] = {"cuts": cuts, "article": self.article} | {f"of {name}": table for name, table in tables.items()}
         np.savez_compressed(folder / "pairs.npz", **arrays)
-        plain = {name: getattr(self, name) for name in ("ids", "outside", "train", "dev", "variants", "explained", "rankings")}
+        plain = {name: getattr(self, name) for name in ("ids", "outside", "train", "dev", "variants", "more", "rankings")}
         for name, values in (("documents", self.documents), ("verbatim", verbatim), ("questions", plain)):
             with lzma.open(folder / f"{name}.json.xz", "wt", encoding="utf-8", preset=4) as stream:
                 json.dump(values, stream, ensure_ascii=False)
@@ -120,8 +127,8 @@ class Material:
         return cls(documents, article=article, pairs=pairs, **plain)
 
 
-def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any]]) -> Material:
-    """The material of a collection, the agreements and the sheets."""
+def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any]], cited: Collection) -> Material:
+    """The material of a collection, the agreements, the sheets, and what sections of these cite (`read_sheets`)."""
     if collection.queries is None:
         raise DataError("the collection has no questions; give the folder with its queries and splits")
     seen = {name: {query: dict(qrels.judged(query)) for query in qrels.queries} for name, qrels in collection.qrels.items()}
@@ -136,11 +143,17 @@ def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any
     outside["kali-cited"] = {pair for pair in pairs["kali-cited"] if not pair.passage.startswith(TRANSFER)}
     sections = _sections(sheets, {query for split in ("dev", "test") for query in seen[split]})
     pairs["sheets"] = [Pair(section.title, section.text) for section in sections]
-    explained = _explained(sections, collection.corpus)
     text = {query.id: query.text for query in collection.queries}
     variants = _variants(collection.queries, seen)
-    asked = [text[id] for split in ("train", "dev") for id in seen[split]]
-    asked += [*(wording for _, wording in variants), *(sentence for sentence, _ in explained)]
+    with _lexical(collection.corpus) as ranked:
+        more = {
+            "explained": _explained(sections, collection.corpus),
+            "labelled": _labelled(sections, cited, seen, set(text.values())),
+            "weak": _weak(sections, cited, set(text.values()), ranked),
+        }
+        asked = [text[id] for split in ("train", "dev") for id in seen[split]]
+        asked += [*(wording for _, wording in variants), *(one for some in more.values() for one, _ in some)]
+        rankings = ranked(asked, DEPTH)
     return Material(
         documents,
         list(collection.corpus.ids),
@@ -153,8 +166,8 @@ def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any
         {id: (text[id], seen["train"][id]) for id in seen["train"]},
         {id: (text[id], seen["dev"][id]) for id in seen["dev"]},
         variants,
-        explained,
-        _ranked(collection.corpus, asked),
+        more,
+        rankings,
     )
 
 
@@ -190,7 +203,7 @@ def _sections(sheets: Iterable[Mapping[str, Any]], held: set[str]) -> list[Docum
         of = _plain(sheet["title"])
         for number, section in enumerate(sheet["sections"] if of not in titles else ()):
             title, body = _plain(section["title"]), _plain(section["text"])
-            if title.casefold() not in _LINKS and body not in bodies and len(body.split()) >= SECTION_WORDS:
+            if not _LINKS.match(title) and body not in bodies and len(body.split()) >= SECTION_WORDS:
                 name = of if title == of else f"{of} : {title}"
                 found.append(Document(f"{sheet['pubId']}-{number}", title=name, text=body, code=SHEETS_CODE, language="fr"))
     return found
@@ -203,6 +216,44 @@ def _explained(sections: Iterable[Document], articles: Corpus) -> list[tuple[str
     for pair in kept(cited_pairs(Corpus.of(sections), Counter(), cited=articles), Counter()):
         found.setdefault(pair.query, {})[id_of[pair.passage]] = None
     return [(sentence, list(ids)) for sentence, ids in found.items()]
+
+
+def _labelled(
+    sections: Iterable[Document], cited: Collection, seen: Mapping[str, Mapping[str, Any]], known: set[str]
+) -> list[tuple[str, list[str]]]:
+    """Sections with the articles that they cite which are no questions of the collection, mostly lists for a whole sheet.
+
+    Those that cite the very articles of a dev or test question are left out, as the collection keeps such questions together.
+    """
+    held = [frozenset(grades) for split in ("dev", "test") for grades in seen[split].values()]
+    sheets = {section.id.rsplit("-", 1)[0] for section in sections}
+    articles = _articles(cited)
+    return [
+        (query.text, list(articles[query.id]))
+        for query in cited.queries or ()
+        if query.id.rsplit("-", 1)[0] in sheets and query.text not in known and frozenset(articles[query.id]) not in held
+    ]
+
+
+def _weak(sections: Iterable[Document], cited: Collection, known: set[str], ranked: Ranking) -> list[tuple[str, list[str]]]:
+    """Sections that cite nothing themselves, with articles that their sheet cites and BM25 ranks high for their text."""
+    articles, of_sheet = _articles(cited), defaultdict[str, set[str]](set)
+    for id, docs in articles.items():
+        of_sheet[id.rsplit("-", 1)[0]] |= docs
+    open_ = {}
+    for section in sections:
+        sheet, number = section.id.rsplit("-", 1)
+        if section.title not in known and f"{sheet}-{int(number) + 1}" not in articles and of_sheet[sheet]:
+            open_[section.title] = (f"{section.title} {section.text}"[:WEAK_LETTERS], of_sheet[sheet])
+    places = ranked([text for text, _ in open_.values()], WEAK_DEPTH)
+    ids = list(cited.corpus.ids)
+    found = {title: [ids[at] for at in places[text] if ids[at] in docs] for title, (text, docs) in open_.items()}
+    return [(title, docs) for title, docs in found.items() if docs]
+
+
+def _articles(cited: Collection) -> dict[str, set[str]]:
+    """The articles of every section that cites some."""
+    return {query: set(qrels.judged(query)) for qrels in cited.qrels.values() for query in qrels.queries}
 
 
 def _plain(text: Any) -> str:
@@ -221,16 +272,21 @@ def _variants(queries: Queries, seen: Mapping[str, Mapping[str, Any]]) -> list[t
     ]
 
 
-def _ranked(corpus: Corpus, asked: Iterable[str]) -> dict[str, list[int]]:
-    """The articles that BM25 ranks first for each question."""
+@contextmanager
+def _lexical(corpus: Corpus) -> Iterator[Ranking]:
+    """What gives the places of the articles that BM25 ranks first for texts."""
     place = {id: at for at, id in enumerate(corpus.ids)}
-    texts = list(dict.fromkeys(asked))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "index")
         with Index.create(folder) as index:
             index.add(corpus)
-        run = mined(folder, Queries.of(Query(str(at), text) for at, text in enumerate(texts)), depth=DEPTH)
-    return {text: [place[hit.doc] for hit in run.hits(str(at))] for at, text in enumerate(texts)}
+
+        def ranked(asked: Iterable[str], depth: int) -> dict[str, list[int]]:
+            texts = list(dict.fromkeys(asked))
+            run = mined(folder, Queries.of(Query(str(at), text) for at, text in enumerate(texts)), depth=depth)
+            return {text: [place[hit.doc] for hit in run.hits(str(at))] for at, text in enumerate(texts)}
+
+        yield ranked
 
 
 def _cuts(texts: list[str], documents: list[str]) -> tuple[I32, list[str]]:
@@ -275,13 +331,16 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     options = parser.parse_args()
     found = [parse_json(content, name) for name, content in members(options.sheets, SHEETS_FILE)]
-    material = made(read_collection(options.collection), read_kali(options.kali).corpus, found[0])
+    collection = read_collection(options.collection)
+    cited = read_sheets(options.sheets, collection.corpus, Report())
+    material = made(collection, read_kali(options.kali).corpus, found[0], cited)
     material.write(options.out)
     for name, some in material.pairs.items():
         print(f"{name}: {len(some):,} pairs")
+    for name, texts in material.more.items():
+        print(f"{name}: {len(texts):,} texts for {sum(len(ids) for _, ids in texts):,} articles")
     print(
-        f"{len(material.train)} train questions with {len(material.variants):,} other wordings, {len(material.explained):,} "
-        f"sentences of sheets, {len(material.dev)} dev questions"
+        f"{len(material.train)} train questions with {len(material.variants):,} other wordings, {len(material.dev)} dev questions"
     )
 
 

@@ -31,7 +31,9 @@ def staged(
         return out
     say(f"== {name}: {len(examples):,} examples")
     torch.manual_seed(training.seed)
-    learner: Learner = kind(Base.read(start), training)
+    learner: Any = kind(Base.read(start), training)
+    if best_device().type == "cuda":
+        learner.model.base_model.compile(dynamic=True)  # fuses what would be many small steps of the GPU
     going = work / f"{name}.training"
     outcome = fit(learner, examples, training, going, dev=Dev(None, judged), say=say)
     measures = {"best step": outcome.best_step, "seconds": outcome.seconds, "start": outcome.start, "dev": outcome.measures}

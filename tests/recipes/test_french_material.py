@@ -66,13 +66,32 @@ def material(recipe):
         {"pubId": f"article{number}", "title": title, "sections": [{"title": "Quel délai ?", "text": text}]}
         for number, title, text in ((7, "La démission", body), (8, "Le licenciement", other))
     ]
+    sheets[1]["sections"] += [{"title": "Et la faute ?", "text": f"La faute grave prive de préavis et d'indemnité. {body}"}]
+    cited = Collection(
+        corpus,
+        Queries.of(
+            [Query("article7-1", "La démission"), Query("article8-1", "Le licenciement"), Query("article8-9", "Des délais")]
+        ),
+        {"train": Qrels.of([("article7-1", "a1", 2), ("article8-1", "a3", 2), ("article8-1", "a2", 2), ("article8-9", "a1", 1)])},
+    )
     return recipe.made(
-        Collection(corpus, queries, qrels), Corpus.of([agreement, agreement.__class__("k2", text=agreement.text)]), sheets
+        Collection(corpus, queries, qrels), Corpus.of([agreement, agreement.__class__("k2", text=agreement.text)]), sheets, cited
     )
 
 
+def test_other_labelled_sections_count_unless_a_held_out_question_has_the_same_answers(material):
+    assert [(text, sorted(ids)) for text, ids in material.more["labelled"]] == [("Le licenciement", ["a2", "a3"])]
+
+
+def test_sections_that_cite_nothing_have_what_their_sheet_cites_and_their_text_is_about(material):
+    assert [(text, ids[0]) for text, ids in material.more["weak"]] == [("Le licenciement : Et la faute ?", "a3")]
+
+
 def test_sheets_behind_dev_and_test_are_left_out(material):
-    assert [pair.query for pair in material.pairs["sheets"]] == ["Le licenciement : Quel délai ?"]
+    assert [pair.query for pair in material.pairs["sheets"]] == [
+        "Le licenciement : Quel délai ?",
+        "Le licenciement : Et la faute ?",
+    ]
 
 
 def test_wordings_that_a_held_out_question_has_are_left_out(material):
@@ -86,7 +105,7 @@ def test_nothing_of_the_test_questions_is_there(material):
         "préavis",
         "La démission : Combien de temps dure le préavis ?",
         "delai de preavis",
-        *(sentence for sentence, _ in material.explained),
+        *(text for some in material.more.values() for text, _ in some),
     }
 
 
@@ -110,7 +129,7 @@ def test_sheets_that_repeat_a_held_out_one_are_left_out(recipe):
 
 
 def test_sentences_of_sheets_lead_to_the_articles_that_they_cite(material):
-    assert material.explained == [("Elle est due au salarié après huit mois de présence dans l'entreprise.", ["a2"])]
+    assert material.more["explained"] == [("Elle est due au salarié après huit mois de présence dans l'entreprise.", ["a2"])]
 
 
 def test_sentences_of_agreements_lead_to_the_articles_that_they_cite(material):

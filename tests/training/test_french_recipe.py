@@ -49,15 +49,18 @@ def material(recipe):
     }
     questions = {f"q{at}": (f"qui paie {subject} ?", {ids[at]: 2}) for at, subject in enumerate(subjects)}
     train, dev = ({id: questions[id] for id in some} for some in (("q0", "q1", "q2"), ("q3", "q4", "q5")))
-    variants, explained = (
-        [("q0", "preavis qui paie"), ("q1", "conge payé")],
-        [("La prime est due chaque mois au salarié", ["a4"])],
-    )
-    asked = [*(text for text, _ in questions.values()), *(text for _, text in variants), *(text for text, _ in explained)]
+    variants = [("q0", "preavis qui paie"), ("q1", "conge payé")]
+    more = {
+        "explained": [("La prime est due chaque mois au salarié", ["a4"])],
+        "labelled": [("Le préavis", ["a0", "a1"]), ("La démission", ["a2"])],
+        "weak": [("La démission : et après ?", ["a2"])],
+    }
+    asked = [*(text for text, _ in questions.values()), *(text for _, text in variants)]
+    asked += [text for some in more.values() for text, _ in some]
     rankings = {text: [5, 4, 3, 2, 1, 0] for text in asked}
     outside = {"headings": [0, 2, 4], "sheets": [0]}
     return recipe.Material(
-        documents, ids, np.arange(len(ids), dtype=np.int32), pairs, outside, train, dev, variants, explained, rankings
+        documents, ids, np.arange(len(ids), dtype=np.int32), pairs, outside, train, dev, variants, more, rankings
     )
 
 
@@ -105,7 +108,7 @@ def test_nothing_of_the_held_out_code_is_learned_for_transfer(recipe, material):
     )
     assert set(less.train) == {"q0", "q2"}
     assert less.variants == [("q0", "preavis qui paie")]
-    assert less.explained == material.explained
+    assert less.more == {**material.more, "labelled": [("La démission", ["a2"])]}
 
 
 def test_small_models_are_folders_that_search_loads(work):

@@ -1,0 +1,157 @@
+"""What training buys and whether fusing still helps then: models before and after it, alone and with BM25 (FUSE, tables 4 and 6).
+
+    python bench/fine_tuning.py COLLECTION INDEX CHANNEL [CHANNEL ...] [--test] [--together CHANNEL,CHANNEL]
+                                [--before-query-date] [--masked] [--measures MEASURES] [--choose MEASURES] [--json]
+
+COLLECTION is a folder with queries and splits, INDEX an index of its documents with the channels that are named, the one before
+training first. BM25 (k1 1.2, b 0.75) is fused with each of them by TM2C2, and with those of --together at once. Alpha is
+chosen on dev, in steps of 0.05, by the sum of the measures of --choose; of equal sums the smallest change from 0.8 counts. With
+--test the test split is measured at the alpha of dev, else dev itself.
+
+--before-query-date ranks only documents that are earlier than the query. --masked takes the judgments that a query cites out of
+its text. Marks: paired differences on the same queries by a randomisation test, all comparisons of a measure corrected
+together (max-T): b from BM25, u from the same without BM25, z from the first channel (fused from fused); p < 0.05.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexfuse.data.beir import read_collection
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.evaluate import evaluate
+from lexfuse.evaluate.joint import jointly_adjusted
+from lexfuse.fuse.scores import TM2C2
+from lexfuse.fuse.union import Union, union_of
+from lexfuse.index.index import Index
+from lexfuse.retrieve.distribution import levels_of
+from lexfuse.retrieve.opening import open_retriever
+from lexfuse.retrieve.retriever import Retriever
+from lexfuse.retrieve.temporal import retrieve_before
+from lexfuse.text.citation import DECISIONS
+from lexfuse.text.citations import mask
+
+DEPTH = 1000
+ALPHAS = np.linspace(0, 1, 21).round(2).tolist()
+USUAL = 0.8
+LEXICAL = "bm25"
+LIMIT = 0.05
+
+
+class Bench:
+    """The systems over one index, asked the questions of two splits."""
+
+    def __init__(self, options: argparse.Namespace, retrievers: dict[str, Retriever]) -> None:
+        """Ask every retriever once; unions of them are made of that."""
+        collection = read_collection(options.collection)
+        if collection.queries is None:
+            raise SystemExit("the collection has no queries")
+        self.retrievers, self.options = retrievers, options
+        self.qrels = {split: collection.qrels[split] for split in ("dev", "test") if split == "dev" or options.test}
+        self.queries = {split: self._asked(collection.queries, qrels) for split, qrels in self.qrels.items()}
+        self.runs = {
+            split: {name: self._run(one, asked) for name, one in retrievers.items()} for split, asked in self.queries.items()
+        }
+
+    def measured(self) -> list[dict[str, Any]]:
+        """One record a system."""
+        split = "test" if self.options.test else "dev"
+        systems: dict[str, Run] = {LEXICAL: self.runs[split][LEXICAL]}
+        alphas: dict[str, float] = {}
+        groups = [[name] for name in self.options.channels]
+        for group in [*groups, *([self.options.together.split(",")] if self.options.together else [])]:
+            if len(group) == 1:
+                systems[group[0]] = self.runs[split][group[0]]
+            name = " + ".join([*group, LEXICAL])
+            alphas[name] = self._chosen(group)
+            systems[name] = self._fused(split, group, alphas[name])
+        return self._records(split, systems, alphas)
+
+    def _asked(self, queries: Queries, qrels: Qrels) -> Queries:
+        asked = queries.select([queries.ids.ordinal(query) for query in qrels.queries])
+        if not self.options.masked:
+            return asked
+        return Queries.of(replace(query, text=mask(query.text, DECISIONS)) for query in asked)
+
+    def _run(self, retriever: Retriever, asked: Queries) -> Run:
+        return retrieve_before(retriever, asked, DEPTH) if self.options.before_query_date else retriever.retrieve(asked, DEPTH)
+
+    def _union(self, split: str, group: Sequence[str]) -> Union:
+        members = [self.retrievers[name] for name in (LEXICAL, *group)]
+        union = union_of([self.runs[split][name] for name in (LEXICAL, *group)], members, self.queries[split])
+        bounds, levels = tuple(one.bounds for one in members), tuple(levels_of(one) for one in members)
+        return replace(union, bounds=bounds, levels=levels)
+
+    def _fused(self, split: str, group: Sequence[str], alpha: float) -> Run:
+        union = self._union(split, group)
+        return union.ranked_by("fused", TM2C2(alpha).scores(union), DEPTH)
+
+    def _chosen(self, group: Sequence[str]) -> float:
+        """The best alpha on dev."""
+        union = self._union("dev", group)
+        worth = {}
+        for alpha in ALPHAS:
+            means = evaluate(
+                self.qrels["dev"], union.ranked_by("fused", TM2C2(alpha).scores(union), DEPTH), self.options.choose
+            ).means
+            worth[alpha] = (round(sum(map(float, means.values())), 6), -abs(alpha - USUAL))
+        return max(worth, key=lambda alpha: worth[alpha])
+
+    def _records(self, split: str, systems: dict[str, Run], alphas: dict[str, float]) -> list[dict[str, Any]]:
+        found = {name: evaluate(self.qrels[split], run, self.options.measures) for name, run in systems.items()}
+        first = self.options.channels[0]
+        pairs = []
+        for name in systems:
+            alone = name.removesuffix(f" + {LEXICAL}")
+            others = {"b": LEXICAL, "u": alone, "z": first if alone == name else f"{first} + {LEXICAL}"}
+            pairs += [(name, mark, other) for mark, other in others.items() if other in systems and other != name != LEXICAL]
+        marks: dict[tuple[str, str], str] = {}
+        for measure in self.options.measures.split():
+            values = {name: one.values(measure) for name, one in found.items()}
+            adjusted = jointly_adjusted([values[name] - values[other] for name, _, other in pairs])
+            for (name, mark, _), p in zip(pairs, adjusted.tolist(), strict=True):
+                if p < LIMIT:
+                    marks[name, measure] = marks.get((name, measure), "") + mark
+        return [
+            {"split": split, "queries": len(self.queries[split]), "system": name, "alpha": alphas.get(name)}
+            | {str(measure): f"{float(value):.4f}{marks.get((name, str(measure)), '')}" for measure, value in one.means.items()}
+            for name, one in found.items()
+        ]
+
+
+def main() -> None:
+    """Print one line a system."""
+    parser = argparse.ArgumentParser(description="Models before and after training, alone and fused with BM25")
+    parser.add_argument("collection", type=Path)
+    parser.add_argument("index", type=Path)
+    parser.add_argument("channels", nargs="+")
+    parser.add_argument("--test", action="store_true", help="measure the test split, at what was chosen on dev")
+    parser.add_argument("--together", help="channels that are fused with BM25 at once, with commas between them")
+    parser.add_argument("--before-query-date", action="store_true", help="rank only documents that are earlier than the query")
+    parser.add_argument("--masked", action="store_true", help="without the judgments that a query cites")
+    parser.add_argument("--measures", default="R@10 R@100 R@500 nDCG@10 RR@100")
+    parser.add_argument("--choose", default="R@10 R@100", help="measures whose sum chooses alpha on dev")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    options = parser.parse_args()
+    with Index(options.index) as index, index.snapshot() as snapshot:
+        names = [LEXICAL, *options.channels, *(options.together.split(",") if options.together else [])]
+        retrievers = {
+            name: open_retriever(snapshot, name, **({"k1": 1.2, "b": 0.75} if name == LEXICAL else {}))
+            for name in dict.fromkeys(names)
+        }
+        for record in Bench(options, retrievers).measured():
+            shown = "  ".join(f"{name} {value}" for name, value in record.items() if value is not None)
+            print(json.dumps(record, ensure_ascii=False) if options.json else shown, flush=True)
+
+
+if __name__ == "__main__":
+    main()
