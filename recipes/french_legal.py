@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from french_material import Material
+from french_material import Asked, Material
 from stages import keep, learner_of, measured, say, scored, staged, told
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
@@ -183,15 +183,15 @@ class Recipe:
 
     def questions(self, model: Encoding, material: Material) -> Examples:
         """Questions, other wordings and sentences, with what BM25 and the model rank high and nobody judged relevant."""
-        asked = [("questions", text, [*grades]) for text, grades in material.train.values()]
-        asked += [("variants", text, [*material.train[id][1]]) for id, text in material.variants]
-        asked += [(source, text, ids) for source, some in material.more.items() for text, ids in some]
-        scores = scored(model, [text for _, text, _ in asked], self.articles)
+        asked = [("questions", Asked(text, [*grades], [])) for text, grades in material.train.values()]
+        asked += [("variants", Asked(text, [*material.train[id][1]], [])) for id, text in material.variants]
+        asked += [(source, one) for source, some in material.more.items() for one in some]
+        scores = scored(model, [one.text for _, one in asked], self.articles)
         answers: dict[str, set[str]] = {}
-        for _, text, docs in asked:
-            answers.setdefault(text, set()).update(self.articles[self.place[doc]] for doc in docs)
+        for _, (text, docs, spared) in asked:
+            answers.setdefault(text, set()).update(self.articles[self.place[doc]] for doc in (*docs, *spared))
         rows = []
-        for (source, text, docs), row in zip(asked, scores, strict=True):
+        for (source, (text, docs, _)), row in zip(asked, scores, strict=True):
             own = [self.articles[at] for at in np.argsort(-row, kind="stable")[:200]]
             lexical = [self.articles[at] for at in material.rankings[text]]
             hard = [

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,6 +63,14 @@ _LINKS = re.compile(
 )  # sections that tell nothing of the law themselves
 
 
+class Asked(NamedTuple):
+    """A text, the articles that it asks for, and others that may be meant as well, so that they are never its negatives."""
+
+    text: str
+    articles: list[str]
+    spared: list[str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
     """Texts, pairs of texts by source, questions with their judgements, and lexical rankings."""
@@ -75,7 +83,7 @@ class Material:
     train: dict[str, tuple[str, dict[str, int]]]  # question and grades by id
     dev: dict[str, tuple[str, dict[str, int]]]
     variants: list[tuple[str, str]]  # train question, another wording of it
-    more: dict[str, list[tuple[str, list[str]]]]  # by source: other texts of sheets that ask for articles, and these
+    more: dict[str, list[Asked]]  # by source: other texts of sheets that ask for articles
     rankings: dict[str, list[int]]  # places of articles by BM25, for every one of these texts
 
     @property
@@ -96,7 +104,7 @@ class Material:
             pairs={name: [some[at] for at in self.outside[name]] for name, some in self.pairs.items()},
             train={id: (text, grades) for id, (text, grades) in self.train.items() if not held & set(grades)},
             variants=[(id, text) for id, text in self.variants if not held & set(self.train[id][1])],
-            more={name: [(text, ids) for text, ids in some if not held & set(ids)] for name, some in self.more.items()},
+            more={name: [one for one in some if not held & set(one.articles)] for name, some in self.more.items()},
         )
 
     def write(self, folder: Path) -> None:
@@ -124,6 +132,7 @@ class Material:
             cuts, article = stored["cuts"].tolist(), stored["article"]
         texts = [verbatim[start] if at < 0 else documents[at][:start] + documents[at][stop:] for at, start, stop in cuts]
         pairs = {name: [Pair(texts[query], texts[passage]) for query, passage in table] for name, table in tables.items()}
+        plain["more"] = {name: [Asked(*one) for one in some] for name, some in plain["more"].items()}
         return cls(documents, article=article, pairs=pairs, **plain)
 
 
@@ -152,7 +161,7 @@ def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any
             "weak": _weak(sections, cited, set(text.values()), ranked),
         }
         asked = [text[id] for split in ("train", "dev") for id in seen[split]]
-        asked += [*(wording for _, wording in variants), *(one for some in more.values() for one, _ in some)]
+        asked += [*(wording for _, wording in variants), *(one for some in more.values() for one, _, _ in some)]
         rankings = ranked(asked, DEPTH)
     return Material(
         documents,
@@ -209,18 +218,18 @@ def _sections(sheets: Iterable[Mapping[str, Any]], held: set[str]) -> list[Docum
     return found
 
 
-def _explained(sections: Iterable[Document], articles: Corpus) -> list[tuple[str, list[str]]]:
+def _explained(sections: Iterable[Document], articles: Corpus) -> list[Asked]:
     """Sentences of sheets that cite articles, without the citation, to those articles."""
     id_of = {whole_text(document): document.id for document in articles}
     found: dict[str, dict[str, None]] = {}
     for pair in kept(cited_pairs(Corpus.of(sections), Counter(), cited=articles), Counter()):
         found.setdefault(pair.query, {})[id_of[pair.passage]] = None
-    return [(sentence, list(ids)) for sentence, ids in found.items()]
+    return [Asked(sentence, list(ids), []) for sentence, ids in found.items()]
 
 
 def _labelled(
     sections: Iterable[Document], cited: Collection, seen: Mapping[str, Mapping[str, Any]], known: set[str]
-) -> list[tuple[str, list[str]]]:
+) -> list[Asked]:
     """Sections with the articles that they cite which are no questions of the collection, mostly lists for a whole sheet.
 
     Those that cite the very articles of a dev or test question are left out, as the collection keeps such questions together.
@@ -229,13 +238,13 @@ def _labelled(
     sheets = {section.id.rsplit("-", 1)[0] for section in sections}
     articles = _articles(cited)
     return [
-        (query.text, list(articles[query.id]))
+        Asked(query.text, sorted(articles[query.id]), [])
         for query in cited.queries or ()
         if query.id.rsplit("-", 1)[0] in sheets and query.text not in known and frozenset(articles[query.id]) not in held
     ]
 
 
-def _weak(sections: Iterable[Document], cited: Collection, known: set[str], ranked: Ranking) -> list[tuple[str, list[str]]]:
+def _weak(sections: Iterable[Document], cited: Collection, known: set[str], ranked: Ranking) -> list[Asked]:
     """Sections that cite nothing themselves, with articles that their sheet cites and BM25 ranks high for their text."""
     articles, of_sheet = _articles(cited), defaultdict[str, set[str]](set)
     for id, docs in articles.items():
@@ -247,8 +256,10 @@ def _weak(sections: Iterable[Document], cited: Collection, known: set[str], rank
             open_[section.title] = (f"{section.title} {section.text}"[:WEAK_LETTERS], of_sheet[sheet])
     places = ranked([text for text, _ in open_.values()], WEAK_DEPTH)
     ids = list(cited.corpus.ids)
-    found = {title: [ids[at] for at in places[text] if ids[at] in docs] for title, (text, docs) in open_.items()}
-    return [(title, docs) for title, docs in found.items() if docs]
+    found = [
+        Asked(title, [ids[at] for at in places[text] if ids[at] in docs], sorted(docs)) for title, (text, docs) in open_.items()
+    ]
+    return [one for one in found if one.articles]
 
 
 def _articles(cited: Collection) -> dict[str, set[str]]:
@@ -338,7 +349,7 @@ def main() -> None:
     for name, some in material.pairs.items():
         print(f"{name}: {len(some):,} pairs")
     for name, texts in material.more.items():
-        print(f"{name}: {len(texts):,} texts for {sum(len(ids) for _, ids in texts):,} articles")
+        print(f"{name}: {len(texts):,} texts for {sum(len(one.articles) for one in texts):,} articles")
     print(
         f"{len(material.train)} train questions with {len(material.variants):,} other wordings, {len(material.dev)} dev questions"
     )

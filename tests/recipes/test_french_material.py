@@ -80,11 +80,12 @@ def material(recipe):
 
 
 def test_other_labelled_sections_count_unless_a_held_out_question_has_the_same_answers(material):
-    assert [(text, sorted(ids)) for text, ids in material.more["labelled"]] == [("Le licenciement", ["a2", "a3"])]
+    assert [(one.text, one.articles) for one in material.more["labelled"]] == [("Le licenciement", ["a2", "a3"])]
 
 
 def test_sections_that_cite_nothing_have_what_their_sheet_cites_and_their_text_is_about(material):
-    assert [(text, ids[0]) for text, ids in material.more["weak"]] == [("Le licenciement : Et la faute ?", "a3")]
+    (one,) = material.more["weak"]
+    assert (one.text, one.articles[0], one.spared) == ("Le licenciement : Et la faute ?", "a3", ["a1", "a2", "a3"])
 
 
 def test_sheets_behind_dev_and_test_are_left_out(material):
@@ -105,7 +106,7 @@ def test_nothing_of_the_test_questions_is_there(material):
         "préavis",
         "La démission : Combien de temps dure le préavis ?",
         "delai de preavis",
-        *(text for some in material.more.values() for text, _ in some),
+        *(one.text for some in material.more.values() for one in some),
     }
 
 
@@ -129,7 +130,7 @@ def test_sheets_that_repeat_a_held_out_one_are_left_out(recipe):
 
 
 def test_sentences_of_sheets_lead_to_the_articles_that_they_cite(material):
-    assert material.more["explained"] == [("Elle est due au salarié après huit mois de présence dans l'entreprise.", ["a2"])]
+    assert material.more["explained"] == [("Elle est due au salarié après huit mois de présence dans l'entreprise.", ["a2"], [])]
 
 
 def test_sentences_of_agreements_lead_to_the_articles_that_they_cite(material):

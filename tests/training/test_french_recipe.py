@@ -50,13 +50,14 @@ def material(recipe):
     questions = {f"q{at}": (f"qui paie {subject} ?", {ids[at]: 2}) for at, subject in enumerate(subjects)}
     train, dev = ({id: questions[id] for id in some} for some in (("q0", "q1", "q2"), ("q3", "q4", "q5")))
     variants = [("q0", "preavis qui paie"), ("q1", "conge payé")]
+    asks = sys.modules["french_material"].Asked
     more = {
-        "explained": [("La prime est due chaque mois au salarié", ["a4"])],
-        "labelled": [("Le préavis", ["a0", "a1"]), ("La démission", ["a2"])],
-        "weak": [("La démission : et après ?", ["a2"])],
+        "explained": [asks("La prime est due chaque mois au salarié", ["a4"], [])],
+        "labelled": [asks("Le préavis", ["a0", "a1"], []), asks("La démission", ["a2"], [])],
+        "weak": [asks("La démission : et après ?", ["a2"], ["a3"])],
     }
     asked = [*(text for text, _ in questions.values()), *(text for _, text in variants)]
-    asked += [text for some in more.values() for text, _ in some]
+    asked += [text for some in more.values() for text, _, _ in some]
     rankings = {text: [5, 4, 3, 2, 1, 0] for text in asked}
     outside = {"headings": [0, 2, 4], "sheets": [0]}
     return recipe.Material(
@@ -108,9 +109,19 @@ def test_nothing_of_the_held_out_code_is_learned_for_transfer(recipe, material):
     )
     assert set(less.train) == {"q0", "q2"}
     assert less.variants == [("q0", "preavis qui paie")]
-    assert less.more == {**material.more, "labelled": [("La démission", ["a2"])]}
+    assert less.more == {**material.more, "labelled": material.more["labelled"][1:]}
 
 
 def test_small_models_are_folders_that_search_loads(work):
     assert DenseEncoder.load(work / "fr-legal-dense").encode(["le préavis"], Side.PASSAGE).shape == (1, 32)
     assert SparseEncoder.load(work / "fr-legal-splade").encode(["le préavis"], Side.QUERY)
+
+
+def test_what_may_be_meant_as_well_is_no_negative(recipe, material, work):
+    model = recipe.learner_of(recipe.Dense, work / "dense-hard", recipe.TUNED)
+    examples = recipe.Recipe(material, work).questions(model, material)
+    weak = examples.sources.index("weak")
+    negatives = {examples.passages[at] for at in examples.negatives[examples.source == weak].ravel() if at >= 0}
+    assert material.articles[2] not in negatives
+    assert material.articles[3] not in negatives
+    assert material.articles[0] in negatives

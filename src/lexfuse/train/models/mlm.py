@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,9 +27,6 @@ from lexfuse.train.folders import write_masked
 from lexfuse.train.models.colbert import MASKS
 from lexfuse.train.models.learner import TOKENS, Learner, Texts
 from lexfuse.train.settings import Training
-
-if TYPE_CHECKING:
-    pass
 
 SHARES = (0.8, 0.9)  # up to the first a chosen token becomes the mask, up to the second another token
 NOT_ASKED = -100  # a label that counts for nothing
