@@ -1,12 +1,15 @@
 """Property tests draw the same examples every time; HYPOTHESIS_PROFILE=explore draws new ones. And what several folders share."""
 
+import importlib
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+_RECIPES = Path(__file__).parents[1] / "recipes"
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
@@ -19,3 +22,15 @@ def small_advice():
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module.small_advice
+
+
+@pytest.fixture(scope="module")
+def recipe_named():
+    """Imports a recipe by the name of its file, as it imports its neighbours when it is run, and forgets them all afterwards."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(_RECIPES))
+    yield importlib.import_module
+    sys.path.remove(str(_RECIPES))
+    for name in set(sys.modules) - before:
+        if Path(getattr(sys.modules[name], "__file__", None) or "").parent == _RECIPES:
+            del sys.modules[name]

@@ -1,9 +1,6 @@
 """What the English models learn from: nothing of the dev and test period, and only what is earlier than a question."""
 
-import importlib.util
-import sys
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -14,20 +11,14 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import DataError
 
-_FILE = Path(__file__).parents[2] / "recipes" / "english_material.py"
 DEPOSIT = "The landlord must return the deposit within one month of the end of the lease"
 CLAIM = "A tenant who leaves before the agreed term owes the rent of the months that remain"
 NOTICE = "Notice of departure must be given in writing and reach the other party three months ahead"
 
 
 @pytest.fixture(scope="module")
-def recipe():
-    specification = importlib.util.spec_from_file_location("english_material", _FILE)
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module  # dataclasses look their module up
-    specification.loader.exec_module(module)
-    yield module
-    del sys.modules[specification.name]
+def recipe(recipe_named):
+    return recipe_named("english_material")
 
 
 def paragraph(case, number, year, text):

@@ -1,9 +1,5 @@
 """What the French models learn from: nothing of dev and test, and the same texts after a journey through a folder."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
 from lexfuse.data.beir import Collection
@@ -12,18 +8,12 @@ from lexfuse.data.document import Document, Kind
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 
-_FILE = Path(__file__).parents[2] / "recipes" / "french_material.py"
 HEADINGS = ("Livre II : Le contrat de travail", "Titre III : Rupture du contrat", "Chapitre IV : Préavis et indemnités")
 
 
 @pytest.fixture(scope="module")
-def recipe():
-    specification = importlib.util.spec_from_file_location("french_material", _FILE)
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module  # dataclasses look their module up
-    specification.loader.exec_module(module)
-    yield module
-    del sys.modules[specification.name]
+def recipe(recipe_named):
+    return recipe_named("french_material")
 
 
 def article(number, text):

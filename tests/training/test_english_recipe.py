@@ -1,27 +1,17 @@
 """The recipe of the English models, all four kinds, with a handful of texts and steps."""
 
-import importlib
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
 from lexfuse.encode.folder import ModelFolder
 from lexfuse.train.examples import Pair
 
-_RECIPES = Path(__file__).parents[2] / "recipes"
-
 
 @pytest.fixture(scope="module")
-def recipe():
-    sys.path.insert(0, str(_RECIPES))
-    try:
-        yield importlib.import_module("english_cjeu")
-    finally:
-        sys.path.remove(str(_RECIPES))
-        for name in ("english_cjeu", "english_material", "stages"):
-            sys.modules.pop(name, None)
+def recipe(recipe_named):
+    return recipe_named("english_cjeu")
 
 
 @pytest.fixture(scope="module")

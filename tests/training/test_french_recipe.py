@@ -1,10 +1,8 @@
 """The recipe of the French models, all stages, with a handful of texts and steps."""
 
 import dataclasses
-import importlib
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,25 +13,18 @@ from lexfuse.encode.sides import Side
 from lexfuse.encode.splade import SparseEncoder
 from lexfuse.train.examples import Pair
 
-_RECIPES = Path(__file__).parents[2] / "recipes"
 SHORT = {"steps": 2, "batch": 4, "negatives": 1, "query_length": 16, "passage_length": 24, "evaluate_every": 1}
 SETTINGS = ("BACKBONE", "CONTRAST", "HARD", "TUNED", "SPARSE", "SPARSE_TUNED", "LATE", "LATE_TUNED")
 
 
 @pytest.fixture(scope="module")
-def recipe():
-    sys.path.insert(0, str(_RECIPES))
-    try:
-        module = importlib.import_module("french_legal")
-        for name in SETTINGS:
-            given = getattr(module, name)
-            setattr(module, name, dataclasses.replace(given, **SHORT | ({"negatives": 0} if not given.negatives else {})))
-        module.SEEDS, module.VOCABULARY = (1, 2), 300
-        yield module
-    finally:
-        sys.path.remove(str(_RECIPES))
-        for name in ("french_legal", "french_material", "stages"):
-            sys.modules.pop(name, None)
+def recipe(recipe_named):
+    module = recipe_named("french_legal")
+    for name in SETTINGS:
+        given = getattr(module, name)
+        setattr(module, name, dataclasses.replace(given, **SHORT | ({"negatives": 0} if not given.negatives else {})))
+    module.SEEDS, module.VOCABULARY = (1, 2), 300
+    return module
 
 
 @pytest.fixture(scope="module")
