@@ -309,6 +309,8 @@ def main() -> None:
     parser.add_argument("--base", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
     parser.add_argument("--quick", action="store_true", help="a few steps on a few texts, to see that it runs")
     options = parser.parse_args()
+    if not options.material.is_dir():
+        parser.error(f"there is no folder {str(options.material)!r}; recipes/english_material.py makes it")
     options.work.mkdir(parents=True, exist_ok=True)
     recipe = Recipe(Material.read(options.material), options.work, options.base, quick=options.quick)
     recipe.tell_lexical()

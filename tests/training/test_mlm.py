@@ -37,7 +37,7 @@ def test_the_loss_is_the_mean_surprise_of_the_hidden_tokens(family, bases, short
     learner = made(bases(Kind.SPLADE, family), short(Kind.SPLADE))
     batch, texts = batch_of(learner)
     rows = [texts.queries[place] for place in batch.query]
-    noisy = learner.masking.of_rows(rows, generator_of(rows, learning=False))
+    noisy = learner.masking.of_rows(rows, generator_of(rows, learning=False), learner.device)
     surprises = []
     with torch.no_grad():
         logits = learner.model(input_ids=noisy.ids, attention_mask=noisy.mask).logits
@@ -56,7 +56,7 @@ def test_hidden_tokens_by_kind(bases):
     rows = base.rows(["le salarié ne perd pas un congé du travail"] * 800, 64)
     torch.manual_seed(3)
     masking = Masking.of(base, 0.15)
-    noisy = masking.of_rows(rows, None)
+    noisy = masking.of_rows(rows, None, torch.device("cpu"))
     clean = torch.from_numpy(base.tokens.padded(rows)[0])
     asked = noisy.labels != NOT_ASKED
     assert torch.equal(noisy.labels[asked], clean[asked])

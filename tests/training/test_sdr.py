@@ -66,7 +66,7 @@ def test_the_loss_is_the_sum_of_both_by_hand(family, made):
     rows = [texts.queries[place] for place in batch.query] + [texts.passages[place] for place in batch.passage]
     generator = generator_of(rows, learning=False)
     column, same = partners(batch.allowed, generator)
-    noisy = learner.masking.of_rows(rows, generator)
+    noisy = learner.masking.of_rows(rows, generator, learner.device)
     vectors, surprises = [], []
     with torch.no_grad():
         for ids, mask, labels in zip(noisy.ids, noisy.mask, noisy.labels, strict=True):

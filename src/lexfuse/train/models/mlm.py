@@ -21,7 +21,7 @@ from torch.utils.checkpoint import checkpoint
 from lexfuse.encode.tokens import Row
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.adaptation import Adaptation
-from lexfuse.train.base import Base, chunks, moved
+from lexfuse.train.base import Base, chunks, moved, padded
 from lexfuse.train.batches import Batch
 from lexfuse.train.folders import write_masked
 from lexfuse.train.models.colbert import MASKS
@@ -64,10 +64,10 @@ class MaskedLanguage(Learner):
     def forward(self, batch: Batch, texts: Texts, step: int) -> dict[str, Tensor]:
         """How surprising the hidden tokens are."""
         rows = [texts.queries[place] for place in batch.query]
-        noisy = self.masking.of_rows(rows, generator_of(rows, learning=self.training))
+        noisy = self.masking.of_rows(rows, generator_of(rows, learning=self.training), self.device)
         losses = []
         for places in chunks(rows, TOKENS):
-            some = noisy.select(places, self.device)
+            some = noisy.select(places)
             states = self.model.base_model(input_ids=some.ids, attention_mask=some.mask).last_hidden_state
             losses.append(token_loss(head_of(self.model), states, some.labels))
         return {"loss": torch.stack(losses).sum() / noisy.asked}
@@ -87,7 +87,7 @@ class Noisy:
 
     >>> ids, mask = torch.tensor([[2, 4, 3, 0]]), torch.tensor([[1, 1, 1, 0]])
     >>> noisy = Noisy(ids, mask, torch.tensor([[NOT_ASKED, 9, NOT_ASKED, NOT_ASKED]]))
-    >>> noisy.asked, noisy.select(np.array([0]), torch.device("cpu")).ids.tolist()
+    >>> noisy.asked, noisy.select(np.array([0])).ids.tolist()
     (1, [[2, 4, 3]])
     """
 
@@ -100,12 +100,11 @@ class Noisy:
         """How many tokens are to be said, at least 1."""
         return max(1, int((self.labels != NOT_ASKED).sum()))
 
-    def select(self, places: np.ndarray[tuple[int], np.dtype[np.int64]], device: torch.device) -> Noisy:
-        """Some of the rows, no longer than the longest of them, on a device."""
-        chosen = torch.from_numpy(places)
+    def select(self, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Noisy:
+        """Some of the rows, no longer than the longest of them."""
+        chosen = moved(places, self.ids.device)
         longest = int(self.mask[chosen].sum(dim=1).max())
-        ids, mask, labels = (moved(table[chosen, :longest].numpy(), device) for table in (self.ids, self.mask, self.labels))
-        return Noisy(ids, mask, labels)
+        return Noisy(self.ids[chosen, :longest], self.mask[chosen, :longest], self.labels[chosen, :longest])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +116,8 @@ class Masking:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     base = small_base(folder)
     >>> rows = base.rows(["le bail"], 16)
-    >>> Masking.of(base, 1.0).of_rows(rows, generator_of(rows, learning=False)).asked  # all but the special ones
+    >>> cpu = torch.device("cpu")
+    >>> Masking.of(base, 1.0).of_rows(rows, generator_of(rows, learning=False), cpu).asked  # all but the special ones
     6
     """
 
@@ -133,15 +133,16 @@ class Masking:
             raise DataError("the vocabulary has no mask token, which hidden tokens become", path=base.folder.path)
         return cls(base, share, found[0])
 
-    def of_rows(self, rows: Sequence[Row], generator: torch.Generator | None) -> Noisy:
-        """Hide a share of the tokens of each row, at least one, never the special ones around it."""
+    def of_rows(self, rows: Sequence[Row], generator: torch.Generator | None, device: torch.device) -> Noisy:
+        """Hide a share of the tokens of each row, at least one, never the special ones around it; all on a device."""
         tokens = self.base.tokens
-        ids, mask = (torch.from_numpy(table) for table in tokens.padded(rows))
+        ids, mask = padded(tokens, rows, device)
         inner = inside(mask, len(tokens.before), len(tokens.after))
-        draws = torch.rand(ids.shape, generator=generator).masked_fill(~inner, 2.0)
+        drawn = device if generator is None else generator.device
+        draws = torch.rand(ids.shape, generator=generator, device=drawn).to(device).masked_fill(~inner, 2.0)
         chosen = (draws < self.share) | (draws == draws.amin(dim=1, keepdim=True)) & inner
-        becomes = torch.rand(ids.shape, generator=generator)
-        others = torch.randint(tokens.vocabulary_size, ids.shape, generator=generator)
+        becomes = torch.rand(ids.shape, generator=generator, device=drawn).to(device)
+        others = torch.randint(tokens.vocabulary_size, ids.shape, generator=generator, device=drawn).to(device)
         hidden = torch.where(becomes < SHARES[0], torch.full_like(ids, self.mask), torch.where(becomes < SHARES[1], others, ids))
         return Noisy(torch.where(chosen, hidden, ids), mask, torch.where(chosen, ids, torch.full_like(ids, NOT_ASKED)))
 
@@ -152,7 +153,7 @@ def inside(mask: Tensor, before: int, after: int) -> Tensor:
     >>> inside(torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]), 1, 1).tolist()
     [[False, True, True, False], [False, False, False, False]]
     """
-    place = torch.arange(mask.shape[1])
+    place = torch.arange(mask.shape[1], device=mask.device)
     return (place >= before) & (place < mask.sum(dim=1, keepdim=True) - after)
 
 

@@ -71,10 +71,10 @@ class SentencePairs(Encoding):
 
     def _read(self, rows: Sequence[Row], generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
         """The vectors of masked rows, and how surprising their hidden tokens are."""
-        noisy = self.masking.of_rows(rows, generator)
+        noisy = self.masking.of_rows(rows, generator, self.device)
         vectors, order, losses = [], [], []
         for places in chunks(rows, TOKENS):
-            some = noisy.select(places, self.device)
+            some = noisy.select(places)
             states = self.model.base_model(input_ids=some.ids, attention_mask=some.mask).last_hidden_state
             weights = some.mask.unsqueeze(-1).to(torch.float32)
             vectors.append((states.float() * weights).sum(dim=1) / weights.sum(dim=1))
