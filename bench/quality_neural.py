@@ -1,6 +1,7 @@
 """What neural channels find, beside BM25: quality on real collections, with the bytes and the speed of each channel.
 
-    python bench/quality_neural.py [--test] [--quick] [--json] [--folder FOLDER] [--originals FOLDER] [COLLECTION ...]
+    python bench/quality_neural.py [--test] [--without-accents] [--quick] [--json] [--folder FOLDER] [--originals FOLDER]
+                                   [COLLECTION ...]
 
 Reads the collections (scifact, fr-labour) from the folder that LEXFUSE_DATA names, builds an index with channels and measures
 the dev split (scifact has none: train), or with --test the test split. Encoding fr-labour takes about an hour on two cores; with
@@ -9,7 +10,7 @@ beginning of each abstract only, as published figures of all-MiniLM-L6-v2 were m
 
 scifact: all-MiniLM-L6-v2, with the beginning of each document (what fits into 256 tokens), and with the whole document in
 windows, of which the best counts. fr-labour: the two models that come with LexFuse, whole articles. BM25: k1 0.9, b 0.4 for
-scifact, 1.2 and 0.75 for fr-labour.
+scifact, 1.2 and 0.75 for fr-labour. --without-accents asks as people type.
 
 --originals names the folder of the 16-bit originals of the two French models. Then each is a channel of its own beside the one
 that is shipped in bytes, and a line tells how near the vectors of 200 articles are: shipped, and computed in bytes (--int8).
@@ -21,13 +22,14 @@ import argparse
 import json
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lexfuse.data.beir import Collection, read_collection
+from lexfuse.data.queries import Queries
 from lexfuse.encode.channels import ChannelPlan, planned
 from lexfuse.encode.dense import DenseEncoder
 from lexfuse.encode.filling import fill
@@ -39,6 +41,7 @@ from lexfuse.index.channels import FOLDER
 from lexfuse.index.index import Index
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.text.annotate import with_languages
+from lexfuse.text.letters import folded
 
 DEPTH = 1000
 ARTICLES = 200  # whose vectors are compared
@@ -72,7 +75,7 @@ TASKS = [
 ]  # fmt: skip
 
 
-def measured(task: Task, folder: Path, split: str, names: list[str]) -> list[dict[str, Any]]:
+def measured(task: Task, folder: Path, split: str, names: list[str], *, accents: bool) -> list[dict[str, Any]]:
     """One record a channel."""
     collection = read_collection(Path(os.environ["LEXFUSE_DATA"], task.name))
     with opened(task, collection, folder / f"{task.name}.index", names) as index, index.snapshot() as snapshot:
@@ -80,6 +83,8 @@ def measured(task: Task, folder: Path, split: str, names: list[str]) -> list[dic
         if queries is None:
             raise SystemExit(f"{task.name} has no queries")
         asked = queries.select([queries.ids.ordinal(query) for query in qrels.queries])
+        if not accents:
+            asked = Queries.of(replace(query, text=folded(query.text)) for query in asked)
         records = []
         for name in ("bm25", *names):
             retriever = open_retriever(snapshot, name, k1=task.k1, b=task.b)
@@ -139,6 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="quality of neural channels")
     parser.add_argument("collections", nargs="*", help="scifact, fr-labour; both if not given")
     parser.add_argument("--test", action="store_true", help="the test split: look once")
+    parser.add_argument("--without-accents", action="store_true", help="queries without their accents, as people type")
     parser.add_argument("--quick", action="store_true", help="scifact's beginnings alone: a few minutes")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--folder", type=Path, help="where the indexes are kept; a temporary folder if not given")
@@ -156,7 +162,8 @@ def main() -> None:
                 task.channels |= {f"{name}-fp16": ChannelPlan(str(options.originals / f"fr-legal-{name}")) for name in names}
                 names = list(task.channels)
                 show(losses(options.originals), options.json)
-            show(measured(task, folder, "test" if options.test else task.dev, names), options.json)
+            split = "test" if options.test else task.dev
+            show(measured(task, folder, split, names, accents=not options.without_accents), options.json)
 
 
 def show(records: list[dict[str, Any]], as_json: bool) -> None:

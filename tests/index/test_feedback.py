@@ -51,17 +51,17 @@ def test_what_is_kept_comes_back_in_its_order(index):
         said("préavis\x00😀 " + "loi " * 50_000, "a", -1),
         said(moment=NOON - timedelta(days=400)),
     ]
-    index.keep_feedback(given[0])
-    index.keep_feedback(*given[1:])
-    assert index.feedback() == given
+    index.feedback.keep(given[0])
+    index.feedback.keep(*given[1:])
+    assert index.feedback.kept() == given
     with Index(index.folder) as other:
-        assert other.feedback() == given
+        assert other.feedback.kept() == given
 
 
 def test_moments_are_kept_in_utc_and_are_now_unless_given(index):
     before, paris = datetime.now(UTC), timezone(timedelta(hours=2))
-    index.keep_feedback(said(moment=datetime(2024, 5, 17, 1, tzinfo=paris)), Feedback("q", "a", 1, generation=0))
-    first, second = index.feedback()
+    index.feedback.keep(said(moment=datetime(2024, 5, 17, 1, tzinfo=paris)), Feedback("q", "a", 1, generation=0))
+    first, second = index.feedback.kept()
     assert first.moment.isoformat() == "2024-05-16T23:00:00+00:00"
     assert before <= second.moment <= datetime.now(UTC)
 
@@ -91,65 +91,65 @@ def test_what_cannot_be_kept_is_refused(wrong, message):
 
 def test_a_document_that_is_not_there_keeps_all_out(index):
     with pytest.raises(NotFoundError, match="feedback: the index has no document 'z'; nothing was kept"):
-        index.keep_feedback(said(), said(doc="z"))
-    assert index.feedback() == []
+        index.feedback.keep(said(), said(doc="z"))
+    assert index.feedback.kept() == []
 
 
 def test_what_was_said_about_one_query_is_found_and_one_pair_taken_back(index):
     given = [said("rent"), said("rent", "b"), said("notice"), said("rent", grade=0)]
-    index.keep_feedback(*given)
+    index.feedback.keep(*given)
     before = generation(index)
-    assert index.feedback("rent") == [given[0], given[1], given[3]]
-    assert index.feedback("Rent") == index.feedback("") == []
-    assert index.remove_feedback("rent", "a") == 2
-    assert index.remove_feedback("rent", "a") == 0
-    assert index.feedback() == given[1:3]
+    assert index.feedback.kept("rent") == [given[0], given[1], given[3]]
+    assert index.feedback.kept("Rent") == index.feedback.kept("") == []
+    assert index.feedback.remove("rent", "a") == 2
+    assert index.feedback.remove("rent", "a") == 0
+    assert index.feedback.kept() == given[1:3]
     assert generation(index) == before
-    for ask in (lambda: index.feedback("\ud800"), lambda: index.remove_feedback("q", "\ud800")):
+    for ask in (lambda: index.feedback.kept("\ud800"), lambda: index.feedback.remove("q", "\ud800")):
         with pytest.raises(DataError, match="half a character at position 0"):
             ask()
 
 
 def test_an_index_without_feedback_is_as_it_always_was(index):
-    index.keep_feedback()
-    assert index.feedback() == index.feedback("notice") == []
-    assert index.remove_feedback("notice", "a") == 0
+    index.feedback.keep()
+    assert index.feedback.kept() == index.feedback.kept("notice") == []
+    assert index.feedback.remove("notice", "a") == 0
     assert "feedback" not in tables(index)
-    index.keep_feedback(said())
+    index.feedback.keep(said())
     assert "feedback" in tables(index)
     assert index.verify() == []
 
 
 def test_keeping_makes_no_generation_and_harms_no_reader(index):
     with index.snapshot() as before:
-        index.keep_feedback(said())
-        index.keep_feedback(said(grade=0))
+        index.feedback.keep(said())
+        index.feedback.keep(said(grade=0))
         assert before.document("a").text == "contract notice"
     assert generation(index) == before.generation
 
 
 def test_it_outlives_every_change(index):
-    index.keep_feedback(said(), said(doc="b"))
+    index.feedback.keep(said(), said(doc="b"))
     index.add([document("a", "new"), document("c")], update=True)
     index.delete(["b"])
     index.merge()
     index.compact()
     index.rebuild()
-    index.keep_feedback(said(doc="c"))
+    index.feedback.keep(said(doc="c"))
     index.compact()
-    assert [one.doc for one in index.feedback()] == ["a", "b", "c"]
+    assert [one.doc for one in index.feedback.kept()] == ["a", "b", "c"]
     assert index.verify() == []
 
 
 def test_an_index_in_the_place_of_another_has_none(index):
-    index.keep_feedback(said())
+    index.feedback.keep(said())
     with pytest.raises(DataError), Index.create(index.folder, documents=[document("x"), document("x")], replace=True):
         pass
-    assert len(index.feedback()) == 1
+    assert len(index.feedback.kept()) == 1
     with Index.create(index.folder, documents=[document("a")], replace=True) as new:
-        assert new.feedback() == []
-        new.keep_feedback(said(grade=3))
-        assert [one.grade for one in new.feedback()] == [3]
+        assert new.feedback.kept() == []
+        new.feedback.keep(said(grade=3))
+        assert [one.grade for one in new.feedback.kept()] == [3]
 
 
 def test_a_busy_writer_is_waited_for(index, monkeypatch):
@@ -162,22 +162,22 @@ def test_a_busy_writer_is_waited_for(index, monkeypatch):
 
     with index.changing():
         monkeypatch.setattr(Catalog, "writing", seen)
-        thread = threading.Thread(target=index.keep_feedback, args=(said(),))
+        thread = threading.Thread(target=index.feedback.keep, args=(said(),))
         thread.start()
         assert began.wait(timeout=60)
         monkeypatch.undo()
     thread.join()
     assert waits == [WAIT_TO_KEEP]
-    assert index.feedback() == [said()]
+    assert index.feedback.kept() == [said()]
 
 
 def test_a_writer_that_takes_too_long_is_told_and_nothing_is_kept(index):
     with index.changing():
         with pytest.raises(BusyError, match="being written by another process"):
-            index.keep_feedback(said(), wait=0)
-        assert index.feedback() == []  # reading waits for nobody
-    index.keep_feedback(said(), wait=0)
-    assert len(index.feedback()) == 1
+            index.feedback.keep(said(), wait=0)
+        assert index.feedback.kept() == []  # reading waits for nobody
+    index.feedback.keep(said(), wait=0)
+    assert len(index.feedback.kept()) == 1
 
 
 def test_many_keep_at_once(index):
@@ -187,10 +187,10 @@ def test_many_keep_at_once(index):
         from lexfuse.index.index import Index
         with Index(sys.argv[1]) as index:
             for number in range(10):
-                index.keep_feedback(Feedback(f"{sys.argv[2]} {number}", "a", 1, generation=1), wait=60_000)
+                index.feedback.keep(Feedback(f"{sys.argv[2]} {number}", "a", 1, generation=1), wait=60_000)
     """
     writers = [subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), index.folder, name]) for name in "xy"]
-    keep = partial(index.keep_feedback, wait=60_000)
+    keep = partial(index.feedback.keep, wait=60_000)
     threads = [threading.Thread(target=keep, args=(said(f"t {number}"),)) for number in range(5)]
     for thread in threads:
         thread.start()
@@ -198,18 +198,18 @@ def test_many_keep_at_once(index):
         thread.join()
     assert [writer.wait() for writer in writers] == [0, 0]
     expected = {f"{name} {number}" for name in "xy" for number in range(10)} | {f"t {number}" for number in range(5)}
-    found = [one.query for one in index.feedback()]
+    found = [one.query for one in index.feedback.kept()]
     assert (len(found), set(found)) == (25, expected)
 
 
 def test_a_damaged_judgement_is_told(index):
-    index.keep_feedback(said())
+    index.feedback.keep(said())
     connection = sqlite3.connect(index.folder / "catalog.sqlite")
     connection.execute("UPDATE feedback SET moment = 'yesterday'")
     connection.commit()
     connection.close()
     with pytest.raises(DataError, match=r"catalog\.sqlite.*feedback is damaged"):
-        index.feedback()
+        index.feedback.kept()
 
 
 def test_the_last_word_on_a_pair_counts():

@@ -10,9 +10,14 @@ from mcp.shared.exceptions import MCPError
 
 from lexfuse.data.document import Document
 from lexfuse.service import tools
+from lexfuse.service.answers.card import Card
+from lexfuse.service.answers.citation import Resolved
+from lexfuse.service.answers.document import DocumentAnswer
+from lexfuse.service.answers.explanation import Explained
+from lexfuse.service.answers.search import SearchPage
+from lexfuse.service.answers.similar import SimilarPage
 from lexfuse.service.assistants import Assistants
 from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.models import Card, DocumentAnswer, Explained, Resolved, SearchPage, SimilarPage
 from lexfuse.service.pinpointing import paragraph_at, pinpoint
 from lexfuse.service.service import Service
 from lexfuse.service.settings import ServiceSettings

@@ -6,10 +6,10 @@ from lexfuse.encode.channels import ChannelPlan, planned
 from lexfuse.encode.filling import fill
 from lexfuse.errors import ConfigError, ConflictError, DataError, NotFoundError
 from lexfuse.index.index import Index
+from lexfuse.service.answers.change import Change
 from lexfuse.service.changing import DocumentIn, delete_document, put_document
 from lexfuse.service.documents import DocumentAsk, document
 from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.models import Change
 from lexfuse.service.preconditions import Precondition
 from lexfuse.service.searching import SearchAsk, search
 

@@ -7,9 +7,9 @@ import pytest
 from lexfuse.data.document import Document
 from lexfuse.errors import NotFoundError
 from lexfuse.index.index import Index
+from lexfuse.service.answers.citation import Cited
 from lexfuse.service.documents import DocumentAsk, document, etag_of, text_paragraphs
 from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.models import Cited
 
 
 def read(library, id):

@@ -9,8 +9,8 @@ import re
 import pytest
 
 from lexfuse.data.trec import read_run
+from lexfuse.service.answers.search import Mark, Result, SearchPage, Timing
 from lexfuse.service.exporting import ResultFormat, exported
-from lexfuse.service.models import Mark, Result, SearchPage, Timing
 
 HOSTILE = [
     '=HYPERLINK("http://x","y")', "+1", "-1", "@SUM(A1)", "\t=1", "\r\n=1", "  =1+1",

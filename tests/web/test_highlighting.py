@@ -3,7 +3,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexfuse.service.models import Card, Cited, Mark
+from lexfuse.service.answers.card import Card
+from lexfuse.service.answers.citation import Cited
+from lexfuse.service.answers.search import Mark
 from lexfuse.web.highlighting import groups_of, mark_groups, segments_of
 
 spans = st.tuples(st.integers(0, 60), st.integers(0, 60))

@@ -7,28 +7,13 @@ from html.parser import HTMLParser
 import pytest
 from jinja2 import UndefinedError
 
-from lexfuse.service.models import (
-    AlignedPair,
-    AlignedParagraph,
-    Alignment,
-    Card,
-    Cited,
-    Explained,
-    Facet,
-    FacetValue,
-    IndexCard,
-    Mark,
-    ProfileCard,
-    Result,
-    SearchPage,
-    SourceShare,
-    TermShare,
-    TextParagraph,
-    Timing,
-    TokenShare,
-    WholeDocument,
-    Why,
-)
+from lexfuse.service.answers.alignment import AlignedPair, AlignedParagraph, Alignment
+from lexfuse.service.answers.card import Card
+from lexfuse.service.answers.citation import Cited
+from lexfuse.service.answers.document import TextParagraph, WholeDocument
+from lexfuse.service.answers.explanation import Explained, SourceShare, TermShare, TokenShare, Why
+from lexfuse.service.answers.profiles import IndexCard, ProfileCard
+from lexfuse.service.answers.search import Facet, FacetValue, Mark, Result, SearchPage, Timing
 from lexfuse.web.chips import chips_of
 from lexfuse.web.messages import Language, messages_of
 from lexfuse.web.pages.document import body_of, lists_of, source_url

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from lexfuse.data.qrels import Qrels
@@ -63,69 +65,71 @@ class Feedback:
 _COLUMNS = ", ".join(one.name for one in fields(Feedback))
 
 
-def keep_feedback(catalog: Catalog, given: Sequence[Feedback], wait: int = WAIT_TO_KEEP) -> None:
-    """Keep judgements, all or none; another writer is waited for so many milliseconds.
+class KeptFeedback:
+    """What people said about the results of one index; `Index.feedback` gives it.
 
-    A document that the index does not have is a `NotFoundError`.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     catalog = Catalog.create(Path(folder), {})
-    ...     keep_feedback(catalog, [])
-    ...     print(kept_feedback(catalog))
-    ...     catalog.close()
-    []
-    """
-    if not given:
-        return
-    with catalog.writing(wait):
-        present = catalog.present([one.doc for one in given])
-        for one in given:
-            if one.doc not in present:
-                raise NotFoundError(f"feedback: the index has no document {one.doc!r}; nothing was kept")
-        catalog.connection.execute(_TABLE)
-        marks = ", ".join("?" * len(fields(Feedback)))
-        rows = [_row(one) for one in given]
-        catalog.connection.executemany(f"INSERT INTO feedback ({_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608 -- constants
-
-
-def kept_feedback(catalog: Catalog, query: str | None = None) -> list[Feedback]:
-    """Every judgement, or those on one query, in the order in which they were kept; see `keep_feedback`."""
-    _check_text("query", query or "", needed=False)
-    with catalog.reading(), named(catalog.path):
-        if not _has_table(catalog):
-            return []
-        which = "" if query is None else "WHERE query = ?"
-        asked = f"SELECT {_COLUMNS} FROM feedback {which} ORDER BY number"  # noqa: S608 -- constants
-        rows = catalog.connection.execute(asked, () if query is None else (query,)).fetchall()
-    try:
-        return [_of_row(*row) for row in rows]
-    except (TypeError, ValueError):
-        raise DataError("a judgement in the table feedback is damaged; restore the catalog", path=catalog.path) from None
-
-
-def remove_feedback(catalog: Catalog, query: str, doc: str, wait: int = WAIT_TO_KEEP) -> int:
-    """Take back all that was said about a document for a query; how many judgements that were.
+    Changes of documents, merging and rebuilding leave it as it is, also what was said about documents that are gone;
+    `Index.create` in the place of an older index clears it.
 
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     catalog = Catalog.create(Path(folder), {})
-    ...     print(remove_feedback(catalog, "préavis", "a"))
-    ...     catalog.close()
-    0
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.index.index import Index
+    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=[Document("a")]) as index:
+    ...     index.feedback.keep(Feedback("préavis", "a", 1, rank=2, generation=1))
+    ...     [(one.query, one.doc, one.grade) for one in index.feedback.kept()]
+    ...     index.feedback.remove("préavis", "a"), index.feedback.kept()
+    [('préavis', 'a', 1)]
+    (1, [])
     """
-    _check_text("query", query, needed=False)
-    _check_text("doc", doc, needed=False)
-    with catalog.writing(wait):
-        if not _has_table(catalog):
-            return 0
-        return catalog.connection.execute("DELETE FROM feedback WHERE query = ? AND doc = ?", (query, doc)).rowcount
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder of the index; every call opens its catalog anew, since that of an `Index` may be amid a change."""
+        self._folder = folder
+
+    def keep(self, *given: Feedback, wait: int = WAIT_TO_KEEP) -> None:
+        """Keep what people say about results: all of it or, where the index lacks a document, none (`NotFoundError`).
+
+        It makes no new generation: readers need not look again. Another process or thread that writes is waited for so many
+        milliseconds; one that takes longer is a `BusyError`.
+        """
+        if not given:
+            return
+        with closing(Catalog.open(self._folder)) as catalog, catalog.writing(wait):
+            present = catalog.present([one.doc for one in given])
+            for one in given:
+                if one.doc not in present:
+                    raise NotFoundError(f"feedback: the index has no document {one.doc!r}; nothing was kept")
+            catalog.connection.execute(_TABLE)
+            marks = ", ".join("?" * len(fields(Feedback)))
+            rows = [_row(one) for one in given]
+            catalog.connection.executemany(f"INSERT INTO feedback ({_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608 -- constants
+
+    def kept(self, query: str | None = None) -> list[Feedback]:
+        """What was said, or what was said for one query, in the order in which it was kept; `qrels_of` makes qrels of it."""
+        _check_text("query", query or "", needed=False)
+        with closing(Catalog.open(self._folder)) as catalog, catalog.reading(), named(catalog.path):
+            if not _has_table(catalog):
+                return []
+            which = "" if query is None else "WHERE query = ?"
+            asked = f"SELECT {_COLUMNS} FROM feedback {which} ORDER BY number"  # noqa: S608 -- constants
+            rows = catalog.connection.execute(asked, () if query is None else (query,)).fetchall()
+        try:
+            return [_of_row(*row) for row in rows]
+        except (TypeError, ValueError):
+            raise DataError("a judgement in the table feedback is damaged; restore the catalog", path=catalog.path) from None
+
+    def remove(self, query: str, doc: str) -> int:
+        """Take back all that was said about a document for a query; how many judgements that were."""
+        _check_text("query", query, needed=False)
+        _check_text("doc", doc, needed=False)
+        with closing(Catalog.open(self._folder)) as catalog, catalog.writing(WAIT_TO_KEEP):
+            if not _has_table(catalog):
+                return 0
+            return catalog.connection.execute("DELETE FROM feedback WHERE query = ? AND doc = ?", (query, doc)).rowcount
 
 
 def forget_feedback(catalog: Catalog) -> None:
-    """Forget every judgement, inside `writing`; see `keep_feedback`."""
+    """Forget every judgement, inside `writing`: a new index takes the place of this one."""
     if _has_table(catalog):
         catalog.connection.execute("DELETE FROM feedback")
 

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from lexfuse.data.document import Document
-from lexfuse.data.files import storage_named, written_folder
+from lexfuse.data.files import written_folder
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.index.building import segment_of
-from lexfuse.index.catalog import Catalog, Named
+from lexfuse.index.catalog import Catalog
 from lexfuse.index.catalogfile import FILE, WAIT_TO_WRITE
 from lexfuse.index.channels import Channels
-from lexfuse.index.feedback import WAIT_TO_KEEP, Feedback, forget_feedback, keep_feedback, kept_feedback, remove_feedback
-from lexfuse.index.merging import crowded, merged
+from lexfuse.index.feedback import KeptFeedback, forget_feedback
 from lexfuse.index.rows import Row, rows_of
-from lexfuse.index.segment import Segment
+from lexfuse.index.segments import SEGMENTS, Segments
 from lexfuse.index.settings import IndexSettings
 from lexfuse.index.snapshot import Snapshot, open_snapshot
 from lexfuse.index.verifying import damages_of
-
-SEGMENTS = "segments"
 
 Progress = Callable[[int], None]  # is told how many documents are done
 
@@ -61,6 +55,7 @@ class Index:
         """Open an index; `create` makes a new one."""
         self.folder = Path(folder)
         self._catalog = Catalog.open(self.folder)
+        self._segments = Segments(self.folder, self._catalog)
         try:
             self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
         except BaseException:
@@ -151,9 +146,7 @@ class Index:
         1
         """
         with self.changing():
-            named = self._catalog.segments()
-            if len(named) > 1 or self._catalog.tombstones():
-                self._merge(named)
+            self._segments.merge()
             self.channels.merge()
 
     def compact(self) -> None:
@@ -179,7 +172,7 @@ class Index:
         """
         with self.changing():
             documents = list(self._catalog.documents())
-            self._replace(self._catalog.segments(), segment_of(documents, self.settings, progress=progress))
+            self._segments.replace(segment_of(documents, self.settings, progress=progress))
             self.channels.drop_damaged()
 
     def verify(self) -> list[str]:
@@ -243,48 +236,16 @@ class Index:
             for key, one in values.items():
                 self._catalog.keep_distribution(key, one)
 
-    def keep_feedback(self, *given: Feedback, wait: int = WAIT_TO_KEEP) -> None:
-        """Keep what people say about results: all of it or, where the index lacks a document, none (`NotFoundError`).
-
-        It makes no new generation: readers need not look again. Another process or thread that writes is waited for so many
-        milliseconds; one that takes longer is a `BusyError`.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i"), documents=[Document("a")]) as index:
-        ...     index.keep_feedback(Feedback("préavis", "a", 1, rank=2, generation=1))
-        ...     [(one.query, one.doc, one.grade) for one in index.feedback()]
-        [('préavis', 'a', 1)]
-        """
-        with closing(Catalog.open(self.folder)) as catalog:  # its own: this one may be in the middle of a change
-            keep_feedback(catalog, given, wait)
-
-    def remove_feedback(self, query: str, doc: str) -> int:
-        """Take back all that was said about a document for a query; how many judgements that were.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i"), documents=[Document("a")]) as index:
-        ...     index.keep_feedback(Feedback("préavis", "a", 1, generation=1))
-        ...     index.remove_feedback("préavis", "a"), index.feedback()
-        (1, [])
-        """
-        with closing(Catalog.open(self.folder)) as catalog:
-            return remove_feedback(catalog, query, doc)
-
-    def feedback(self, query: str | None = None) -> list[Feedback]:
-        """What people said about results, or about those of one query, in the order in which it was kept.
-
-        `lexfuse.index.feedback.qrels_of` makes qrels of it.
-
-        Changes of documents, merging and rebuilding leave it as it is, also what was said about documents that are gone;
-        `create` in the place of an older index clears it.
+    @property
+    def feedback(self) -> KeptFeedback:
+        """What people said about results.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
-        ...     index.feedback()
+        ...     index.feedback.kept()
         []
         """
-        with closing(Catalog.open(self.folder)) as catalog:
-            return kept_feedback(catalog, query)
+        return KeptFeedback(self.folder)
 
     @contextmanager
     def changing(self, wait: int = WAIT_TO_WRITE) -> Iterator[None]:
@@ -329,39 +290,11 @@ class Index:
         if present and not update:
             raise DataError(f"{len(present):,} documents are in the index already, first {min(present)!r}; update them instead")
         self._catalog.remove(sorted(present))
-        segment = self._save(segment_of([document for document, _ in rows], self.settings, progress=progress))
-        self._catalog.insert(segment, [row for _, row in rows])
-        named = self._catalog.segments()
-        while group := crowded([segment.documents for segment in named]):
-            self._merge([named[at] for at in group])
-            named = self._catalog.segments()
+        segment = segment_of([document for document, _ in rows], self.settings, progress=progress)
+        self._segments.add(segment, [row for _, row in rows])
         return Changes(added=len(rows) - len(present), updated=len(present))
-
-    def _merge(self, named: Sequence[Named]) -> None:
-        alive = {segment.number: np.ones(segment.documents, dtype=np.bool_) for segment in named}
-        for number, ordinal in self._catalog.tombstones():
-            if number in alive:
-                alive[number][ordinal] = False
-        segments = [Segment.load(self.folder / segment.folder, segment.manifest) for segment in named]
-        self._replace(named, merged(segments, list(alive.values())))
-
-    def _replace(self, old: Sequence[Named], segment: Segment) -> None:
-        """Put a segment with the same living documents in the place of others; one without documents is none."""
-        self._catalog.replace(old, self._save(segment) if len(segment.ids) else None, list(segment.ids))
-
-    def _save(self, segment: Segment) -> Named:
-        """Put a segment on disk; it exists once the transaction has named it."""
-        number = self._catalog.next_number()
-        name = f"{SEGMENTS}/{number:06d}"
-        with storage_named(self.folder / name):
-            return Named(number, name, len(segment.ids), segment.save(self.folder / name))
 
     def _remove_orphans(self) -> None:
         """Remove files that no state names: left by a writer that was killed, by a change that failed, or by a merge."""
-        named = {segment.folder for segment in self._catalog.segments()}
-        with storage_named(self.folder / SEGMENTS):
-            (self.folder / SEGMENTS).mkdir(exist_ok=True)
-            for folder in (self.folder / SEGMENTS).iterdir():
-                if f"{SEGMENTS}/{folder.name}" not in named:
-                    shutil.rmtree(folder, ignore_errors=True)
+        self._segments.remove_orphans()
         self.channels.remove_orphans()

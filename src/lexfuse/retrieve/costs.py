@@ -25,8 +25,8 @@ from lexfuse.errors import DataError
 from lexfuse.index.building import LEXICAL
 from lexfuse.index.channel import TAKEN
 from lexfuse.index.channels import FOLDER
-from lexfuse.index.index import SEGMENTS
 from lexfuse.index.kernels import PATIENCE, compiled_is_due
+from lexfuse.index.segments import SEGMENTS
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup

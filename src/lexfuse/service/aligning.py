@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lexfuse.rerank.alignment import ProportionalRelevance
 from lexfuse.rerank.layout import TextParagraph
-from lexfuse.service.models import AlignedPair, AlignedParagraph, Alignment
+from lexfuse.service.answers.alignment import AlignedPair, AlignedParagraph, Alignment
 
 PAIRS_LISTED = 20
 

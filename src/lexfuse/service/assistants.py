@@ -17,9 +17,9 @@ from mcp.shared.exceptions import MCPError
 
 from lexfuse import __version__
 from lexfuse.errors import ConfigError, LexFuseError
+from lexfuse.service.answers.profiles import IndexCard
 from lexfuse.service.library import Library
 from lexfuse.service.logs import log
-from lexfuse.service.models import IndexCard
 from lexfuse.service.problems import problem_of
 from lexfuse.service.profiling import profiles
 from lexfuse.service.routes.parameters import validated

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lexfuse.data.document import Document
-from lexfuse.service.models import Card
+from lexfuse.service.answers.card import Card
 from lexfuse.service.opened import Opened
 
 

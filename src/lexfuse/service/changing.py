@@ -13,10 +13,10 @@ from lexfuse.data.document import Document, Kind, Status
 from lexfuse.encode.filling import fill
 from lexfuse.errors import DataError, LexFuseError, NotFoundError
 from lexfuse.index.index import Index
+from lexfuse.service.answers.change import Change, Written
 from lexfuse.service.days import Day
 from lexfuse.service.documents import etag_of
 from lexfuse.service.library import Library, Shelf
-from lexfuse.service.models import Change, Written
 from lexfuse.service.preconditions import Precondition
 from lexfuse.text.languages import detect
 

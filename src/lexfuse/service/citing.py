@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lexfuse.service.answers.citation import Cited, Resolved
 from lexfuse.service.cards import cards_of
 from lexfuse.service.library import Library
-from lexfuse.service.models import Cited, Resolved
 from lexfuse.service.opened import Opened
 from lexfuse.text.citation import Citation
 

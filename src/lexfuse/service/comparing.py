@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lexfuse.errors import ConfigError
+from lexfuse.service.answers.comparison import Comparison, Move, Ranking
+from lexfuse.service.answers.search import SearchPage
 from lexfuse.service.cursor import Cursor
 from lexfuse.service.library import Library
-from lexfuse.service.models import Comparison, Move, Ranking, SearchPage
 from lexfuse.service.searching import SearchAsk, search
 
 FEWEST, MOST = 2, 3

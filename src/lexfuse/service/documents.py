@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from lexfuse.data.document import Document
 from lexfuse.index.rows import row_of
 from lexfuse.rerank.layout import Layout
+from lexfuse.service.answers.card import Card
+from lexfuse.service.answers.citation import Cited
+from lexfuse.service.answers.document import DocumentAnswer, TextParagraph, WholeDocument
 from lexfuse.service.cards import cards_of, facts_of
 from lexfuse.service.citing import cited_of
 from lexfuse.service.library import Library
-from lexfuse.service.models import Card, Cited, DocumentAnswer, TextParagraph, WholeDocument
 from lexfuse.service.neighbouring import citing_documents, neighbours, versions
 from lexfuse.service.opened import Opened
 

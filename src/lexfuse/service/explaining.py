@@ -17,9 +17,10 @@ from lexfuse.retrieve.colbert import Colbert
 from lexfuse.retrieve.lexical import LexicalRetriever
 from lexfuse.retrieve.retriever import Mask, Retriever
 from lexfuse.service.aligning import alignment_of
+from lexfuse.service.answers.card import Card
+from lexfuse.service.answers.explanation import Explained, SourceShare, TermShare, TokenShare, Why
 from lexfuse.service.cards import card_of
 from lexfuse.service.library import Library
-from lexfuse.service.models import Card, Explained, SourceShare, TermShare, TokenShare, Why
 from lexfuse.service.opened import Opened
 from lexfuse.service.searching import mark_of, within_of
 

@@ -19,7 +19,8 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.data.trec import run_blocks
 from lexfuse.index.feedback import query_id
-from lexfuse.service.models import Judgements, Result, SearchPage
+from lexfuse.service.answers.judgement import Judgements
+from lexfuse.service.answers.search import Result, SearchPage
 from lexfuse.text.citations import find
 
 
@@ -64,7 +65,7 @@ class Export:
 def exported(page: SearchPage, wanted: ResultFormat) -> Export:
     r"""Results as a file; a TREC run calls the question as the judgements on it do.
 
-    >>> from lexfuse.service.models import Mark, Timing
+    >>> from lexfuse.service.answers.search import Mark, Timing
     >>> result = Result(id="a", rank=1, found="bm25", score=2.5, snippet=Mark(text="…"))
     >>> page = SearchPage(index="i", generation=1, profile="bm25", query="loi", results=[result], timing=Timing(total=0.0))
     >>> exported(page, ResultFormat.TREC).text

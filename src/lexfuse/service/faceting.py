@@ -14,7 +14,7 @@ from lexfuse.data.arrays import I32
 from lexfuse.data.queries import Query
 from lexfuse.index.filters import Condition, Operator
 from lexfuse.retrieve.answering import Found, found_by
-from lexfuse.service.models import Facet, FacetValue
+from lexfuse.service.answers.search import Facet, FacetValue
 from lexfuse.service.opened import Opened
 
 FIELDS = ("code", "court", "kind", "year", "language")

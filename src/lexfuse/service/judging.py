@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lexfuse.index.feedback import Feedback, query_id
 from lexfuse.index.index import Index
+from lexfuse.service.answers.judgement import Judgement, Judgements
 from lexfuse.service.library import Library
-from lexfuse.service.models import Judgement, Judgements
 
 HIGHEST = 10  # grade
 
@@ -51,7 +51,7 @@ def judge(library: Library, given: JudgementIn) -> Judgement:
     generation = shelf.generation if given.generation is None else given.generation
     kept = Feedback(given.query, given.document, given.grade, rank=given.rank, profile=given.profile, generation=generation)
     with Index(shelf.folder) as index:
-        index.keep_feedback(kept)
+        index.feedback.keep(kept)
     return _judgement(kept)
 
 
@@ -69,20 +69,20 @@ def judged(library: Library, query: str, index: str = "") -> dict[str, int]:
     ({'a': 1}, 1, {})
     """
     with Index(library.shelf(index).folder) as folder:
-        return {one.doc: one.grade for one in folder.feedback(query)}
+        return {one.doc: one.grade for one in folder.feedback.kept(query)}
 
 
 def take_back(library: Library, query: str, document: str, index: str = "") -> int:
     """Take back what was said about a document for a question; how many judgements that were. See `judged`."""
     with Index(library.shelf(index).folder) as folder:
-        return folder.remove_feedback(query, document)
+        return folder.feedback.remove(query, document)
 
 
 def judgements(library: Library, index: str = "") -> Judgements:
     """Every judgement on an index, in the order in which they were given."""
     shelf = library.shelf(index)
     with Index(shelf.folder) as folder:
-        return Judgements(index=shelf.name, judgements=[_judgement(one) for one in folder.feedback()])
+        return Judgements(index=shelf.name, judgements=[_judgement(one) for one in folder.feedback.kept()])
 
 
 def _judgement(one: Feedback) -> Judgement:

@@ -15,7 +15,7 @@ from lexfuse.profile import Profile
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
 from lexfuse.retrieve.retriever import Retriever
-from lexfuse.service.models import ProfileCard
+from lexfuse.service.answers.profiles import ProfileCard
 from lexfuse.service.offering import offered
 from lexfuse.text.kli import TermChoice
 

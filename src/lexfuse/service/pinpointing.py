@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lexfuse.rerank.layout import Layout
-from lexfuse.service.models import Card
+from lexfuse.service.answers.card import Card
 
 _NUMBER = re.compile(r"\*{0,2}[A-Z]{0,2}\.?\s?\d.*")  # L1237-19, R. 12, 1134: an article; anything else says itself what it is
 

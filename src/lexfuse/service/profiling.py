@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from lexfuse.service.answers.profiles import IndexCard, Profiles
 from lexfuse.service.library import Library, Shelf
-from lexfuse.service.models import IndexCard, Profiles
 from lexfuse.service.opened import Opened
 
 

@@ -25,8 +25,8 @@ from lexfuse.retrieve.resembling import (
 )
 from lexfuse.retrieve.retriever import Retriever
 from lexfuse.service.aligning import alignment_of
+from lexfuse.service.answers.similar import SimilarPage, SimilarResult, Term
 from lexfuse.service.library import Library
-from lexfuse.service.models import SimilarPage, SimilarResult, Term
 from lexfuse.service.opened import Opened
 from lexfuse.service.searching import MOST_RESULTS, Clock, result_of, within_of
 from lexfuse.text.kli import TermChoice, TermWeight

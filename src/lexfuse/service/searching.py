@@ -15,11 +15,11 @@ from lexfuse.index.filters import Condition, within
 from lexfuse.retrieve.answering import Answer, Found, Shower, found_by
 from lexfuse.retrieve.resembling import known_day
 from lexfuse.retrieve.retriever import Mask
+from lexfuse.service.answers.search import Mark, Result, SearchPage, Timing
 from lexfuse.service.cards import facts_of
 from lexfuse.service.cursor import Cursor, digest
 from lexfuse.service.faceting import facets_of
 from lexfuse.service.library import Library
-from lexfuse.service.models import Mark, Result, SearchPage, Timing
 from lexfuse.service.opened import Opened
 from lexfuse.text.sentences import sentences
 

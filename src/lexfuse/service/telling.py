@@ -8,20 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from lexfuse.service.models import (
-    Alignment,
-    Card,
-    DocumentAnswer,
-    Explained,
-    Facet,
-    Mark,
-    Resolved,
-    Result,
-    SearchPage,
-    SimilarPage,
-    SimilarResult,
-    Why,
-)
+from lexfuse.service.answers.alignment import Alignment
+from lexfuse.service.answers.card import Card
+from lexfuse.service.answers.citation import Resolved
+from lexfuse.service.answers.document import DocumentAnswer
+from lexfuse.service.answers.explanation import Explained, Why
+from lexfuse.service.answers.search import Facet, Mark, Result, SearchPage
+from lexfuse.service.answers.similar import SimilarPage, SimilarResult
 from lexfuse.service.pinpointing import pinpoint
 
 TERMS = 12  # that are told in words; the structured answer has all
@@ -31,7 +24,7 @@ PAIRS = 3
 def told_search(page: SearchPage, paragraphs: Mapping[str, str]) -> str:
     """A page of results; `paragraphs` are the numbers of those that passages stand in, by document.
 
-    >>> from lexfuse.service.models import Timing
+    >>> from lexfuse.service.answers.search import Timing
     >>> result = Result(id="a", title="Article 1", rank=1, found="bm25", score=2.0, snippet=Mark(text="la loi"))
     >>> page = SearchPage(index="i", generation=1, profile="bm25", query="loi", results=[result], timing=Timing(total=0.0))
     >>> print(told_search(page, {}))
@@ -51,7 +44,7 @@ def told_search(page: SearchPage, paragraphs: Mapping[str, str]) -> str:
 def told_similar(page: SimilarPage, paragraphs: Mapping[str, str]) -> str:
     """Documents like a whole one.
 
-    >>> from lexfuse.service.models import Timing
+    >>> from lexfuse.service.answers.search import Timing
     >>> page = SimilarPage(index="i", generation=1, profile="similar", words=4, results=[], timing=Timing(total=0.0))
     >>> print(told_similar(page, {}))
     No results from the index "i" (version 1) by the profile "similar".
@@ -119,7 +112,7 @@ def told_cited(answer: Resolved) -> str:
 def told_document(answer: DocumentAnswer) -> str:
     """A whole document: what it is, every paragraph under its anchor, and what stands around it.
 
-    >>> from lexfuse.service.models import TextParagraph, WholeDocument
+    >>> from lexfuse.service.answers.document import TextParagraph, WholeDocument
     >>> paragraph = TextParagraph(anchor="p3", number="3", span=(0, 8), text="3. Held.")
     >>> document = WholeDocument(id="a", title="Smith", kind="decision", text="3. Held.", etag="", paragraphs=[paragraph])
     >>> print(told_document(DocumentAnswer(index="i", generation=1, document=document)))

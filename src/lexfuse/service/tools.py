@@ -12,11 +12,16 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexfuse.errors import TooLargeError
+from lexfuse.service.answers.citation import Resolved
+from lexfuse.service.answers.document import DocumentAnswer
+from lexfuse.service.answers.explanation import Explained
+from lexfuse.service.answers.search import Result, SearchPage
+from lexfuse.service.answers.similar import SimilarPage
+from lexfuse.service.answers.value import Value
 from lexfuse.service.citing import CiteAsk, cite
 from lexfuse.service.documents import DocumentAsk, document
 from lexfuse.service.explaining import LONGEST_NAME, ExplainAsk, explain
 from lexfuse.service.library import Library
-from lexfuse.service.models import DocumentAnswer, Explained, Resolved, Result, SearchPage, SimilarPage, Value
 from lexfuse.service.pinpointing import paragraph_at
 from lexfuse.service.resembling import similar, similar_terms
 from lexfuse.service.routes.cite import CiteIn

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lexfuse.service.models import Cited, Mark
+from lexfuse.service.answers.citation import Cited
+from lexfuse.service.answers.search import Mark
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lexfuse.service.models import Card
+from lexfuse.service.answers.card import Card
 from lexfuse.web.messages import Messages
 from lexfuse.web.wording import NO_BREAK_SPACE, day
 

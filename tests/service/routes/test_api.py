@@ -6,11 +6,18 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from lexfuse.service.answers.change import Written
+from lexfuse.service.answers.citation import Resolved
+from lexfuse.service.answers.comparison import Comparison
+from lexfuse.service.answers.document import DocumentAnswer
+from lexfuse.service.answers.explanation import Explained
+from lexfuse.service.answers.profiles import Profiles
+from lexfuse.service.answers.search import SearchPage
+from lexfuse.service.answers.similar import SimilarPage
 from lexfuse.service.app import create_app
 from lexfuse.service.documents import DocumentAsk, document
 from lexfuse.service.keys import Scope, add_key
 from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.models import Comparison, DocumentAnswer, Explained, Profiles, Resolved, SearchPage, SimilarPage, Written
 from lexfuse.service.service import Service
 from lexfuse.service.settings import ServiceSettings
 

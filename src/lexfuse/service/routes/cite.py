@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from lexfuse.service.answers.citation import Resolved
 from lexfuse.service.citing import CiteAsk, cite
-from lexfuse.service.models import Resolved
 from lexfuse.service.routes.parameters import IndexName, answered, checked_question, service_of
 
 router = APIRouter(prefix="/v1", tags=["citations"])

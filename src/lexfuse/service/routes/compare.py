@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
+from lexfuse.service.answers.comparison import Comparison
 from lexfuse.service.comparing import FEWEST, MOST, CompareAsk, compare
-from lexfuse.service.models import Comparison
 from lexfuse.service.routes.parameters import (
     AsOf,
     Filters,

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Header, Request
 from starlette.responses import Response
 
 from lexfuse.service.access import require
+from lexfuse.service.answers.change import Change, Written
+from lexfuse.service.answers.document import DocumentAnswer
 from lexfuse.service.changing import DocumentIn, delete_document, put_document
 from lexfuse.service.documents import DocumentAsk, document
 from lexfuse.service.keys import Scope
-from lexfuse.service.models import Change, DocumentAnswer, Written
 from lexfuse.service.preconditions import Precondition
 from lexfuse.service.routes.parameters import DocumentName, IndexName, answered, service_of
 

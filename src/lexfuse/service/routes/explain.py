@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
+from lexfuse.service.answers.explanation import Explained
 from lexfuse.service.explaining import LONGEST_NAME, ExplainAsk, explain
-from lexfuse.service.models import Explained
 from lexfuse.service.routes.parameters import (
     AsOf,
     Filters,

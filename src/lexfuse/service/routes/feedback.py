@@ -12,9 +12,9 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from lexfuse.service.access import require_judging
+from lexfuse.service.answers.judgement import Judgement, Judgements
 from lexfuse.service.exporting import JudgementFormat, exported_judgements
 from lexfuse.service.judging import JudgementIn, judge, judgements
-from lexfuse.service.models import Judgement, Judgements
 from lexfuse.service.routes.parameters import IndexName, answered, handed_out, service_of
 
 router = APIRouter(prefix="/v1", tags=["feedback"])

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from lexfuse.errors import OverloadError
+from lexfuse.service.answers.value import Value
 from lexfuse.service.metrics import CONTENT_TYPE
-from lexfuse.service.models import Value
 
 router = APIRouter(tags=["health"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from lexfuse.service.models import Profiles
+from lexfuse.service.answers.profiles import Profiles
 from lexfuse.service.profiling import profiles
 from lexfuse.service.routes.parameters import answered, service_of
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from lexfuse.service.models import SearchPage
+from lexfuse.service.answers.search import SearchPage
 from lexfuse.service.routes.parameters import (
     Asking,
     AsOf,

@@ -13,9 +13,9 @@ from starlette.responses import Response
 from lexfuse.data.report import Report
 from lexfuse.data.textfiles import text_of
 from lexfuse.errors import ConfigError
+from lexfuse.service.answers.similar import SimilarPage
 from lexfuse.service.days import Day
 from lexfuse.service.library import Library
-from lexfuse.service.models import SimilarPage
 from lexfuse.service.resembling import LONGEST_WORD, SimilarAsk, similar, similar_terms
 from lexfuse.service.routes.parameters import Asking, answered, day_text, service_of, validated
 from lexfuse.service.searching import MOST_RESULTS

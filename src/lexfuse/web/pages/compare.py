@@ -9,8 +9,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from lexfuse.errors import TooLargeError
+from lexfuse.service.answers.comparison import Comparison
+from lexfuse.service.answers.profiles import ProfileCard
 from lexfuse.service.comparing import MOST, CompareAsk, compare
-from lexfuse.service.models import Comparison, ProfileCard
 from lexfuse.service.service import Service
 from lexfuse.web.rendering import page
 from lexfuse.web.state import SearchState

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
+from lexfuse.service.answers.card import Card
+from lexfuse.service.answers.document import TextParagraph, WholeDocument
 from lexfuse.service.documents import DocumentAsk, document
-from lexfuse.service.models import Card, TextParagraph, WholeDocument
 from lexfuse.service.service import Service
 from lexfuse.web.highlighting import Segment, segments_of
 from lexfuse.web.rendering import page

@@ -13,10 +13,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from lexfuse.errors import ConfigError
 from lexfuse.service.access import may_judge, require_judging
+from lexfuse.service.answers.card import Card
 from lexfuse.service.cards import cards_of
 from lexfuse.service.exporting import JudgementFormat, exported_judgements
 from lexfuse.service.judging import JudgementIn, judge, judged, judgements, take_back
-from lexfuse.service.models import Card
 from lexfuse.service.service import Service
 from lexfuse.web.pages.exporting import download
 from lexfuse.web.preferences import own_page

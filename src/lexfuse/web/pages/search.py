@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from lexfuse.errors import ConfigError, NotFoundError, TooLargeError
-from lexfuse.service.models import IndexCard
+from lexfuse.service.answers.profiles import IndexCard
 from lexfuse.service.profiling import profiles
 from lexfuse.service.searching import SearchAsk, Sort, search
 from lexfuse.service.service import Service

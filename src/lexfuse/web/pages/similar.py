@@ -17,8 +17,10 @@ from starlette.responses import HTMLResponse
 from lexfuse.data.document import Kind
 from lexfuse.data.textfiles import text_of
 from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError
+from lexfuse.service.answers.card import Card
+from lexfuse.service.answers.profiles import ProfileCard
+from lexfuse.service.answers.similar import SimilarPage
 from lexfuse.service.cards import cards_of
-from lexfuse.service.models import Card, ProfileCard, SimilarPage
 from lexfuse.service.resembling import SimilarAsk, similar
 from lexfuse.service.service import Service
 from lexfuse.web.messages import messages_of

@@ -1,0 +1,93 @@
+"""The segments of an index: put on disk, merged where there are many, and taken away once no state names them.
+
+All of it happens inside a change of the index: a segment exists once the transaction that named it is committed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from lexfuse.data.files import storage_named
+from lexfuse.index.catalog import Catalog, Named
+from lexfuse.index.merging import crowded, merged
+from lexfuse.index.rows import Row
+from lexfuse.index.segment import Segment
+
+SEGMENTS = "segments"  # the folder of them in that of the index
+
+
+class Segments:
+    """The segments of one index, each a folder that its catalog names.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.index.building import segment_of
+    >>> from lexfuse.index.rows import row_of
+    >>> from lexfuse.index.settings import IndexSettings
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     catalog = Catalog.create(Path(folder), {})
+    ...     segments = Segments(Path(folder), catalog)
+    ...     for document in (Document("a", text="la loi"), Document("b", text="le droit")):
+    ...         with catalog.writing():
+    ...             segments.add(segment_of([document], IndexSettings()), [row_of(document)])
+    ...     with catalog.writing():
+    ...         segments.merge()
+    ...     print([(one.folder, one.documents) for one in catalog.segments()])
+    ...     catalog.close()
+    [('segments/000003', 2)]
+    """
+
+    def __init__(self, folder: Path, catalog: Catalog) -> None:
+        """Take the folder of the index, and its catalog."""
+        self._folder = folder
+        self._catalog = catalog
+
+    def add(self, segment: Segment, rows: Sequence[Row]) -> None:
+        """Add a segment with the rows of its documents, and merge segments where there are many."""
+        self._catalog.insert(self._save(segment), rows)
+        named = self._catalog.segments()
+        while group := crowded([segment.documents for segment in named]):
+            self._merge([named[at] for at in group])
+            named = self._catalog.segments()
+
+    def merge(self) -> None:
+        """Make one segment of all, without the dead."""
+        named = self._catalog.segments()
+        if len(named) > 1 or self._catalog.tombstones():
+            self._merge(named)
+
+    def replace(self, segment: Segment) -> None:
+        """Put one segment, of all living documents, in the place of all."""
+        self._replace(self._catalog.segments(), segment)
+
+    def remove_orphans(self) -> None:
+        """Remove folders that no state names."""
+        named = {segment.folder for segment in self._catalog.segments()}
+        with storage_named(self._folder / SEGMENTS):
+            (self._folder / SEGMENTS).mkdir(exist_ok=True)
+            for folder in (self._folder / SEGMENTS).iterdir():
+                if f"{SEGMENTS}/{folder.name}" not in named:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def _merge(self, named: Sequence[Named]) -> None:
+        alive = {segment.number: np.ones(segment.documents, dtype=np.bool_) for segment in named}
+        for number, ordinal in self._catalog.tombstones():
+            if number in alive:
+                alive[number][ordinal] = False
+        segments = [Segment.load(self._folder / segment.folder, segment.manifest) for segment in named]
+        self._replace(named, merged(segments, list(alive.values())))
+
+    def _replace(self, old: Sequence[Named], segment: Segment) -> None:
+        """Put a segment with the same living documents in the place of others; one without documents is none."""
+        self._catalog.replace(old, self._save(segment) if len(segment.ids) else None, list(segment.ids))
+
+    def _save(self, segment: Segment) -> Named:
+        """Put a segment on disk; it exists once the transaction has named it."""
+        number = self._catalog.next_number()
+        name = f"{SEGMENTS}/{number:06d}"
+        with storage_named(self._folder / name):
+            return Named(number, name, len(segment.ids), segment.save(self._folder / name))

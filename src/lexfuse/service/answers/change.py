@@ -1,0 +1,36 @@
+"""What became of a document that was written."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from lexfuse.service.answers.value import Value
+
+
+class Change(StrEnum):
+    """What became of a document.
+
+    >>> Change("created")
+    <Change.CREATED: 'created'>
+    """
+
+    CREATED = "created"
+    REPLACED = "replaced"
+    UNCHANGED = "unchanged"
+    DELETED = "deleted"
+
+
+class Written(Value):
+    """What became of a document that was written, and from which version of the index on.
+
+    >>> Written(index="i", generation=2, id="a", change=Change.DELETED).etag
+    """
+
+    index: str
+    generation: int
+    id: str
+    change: Change
+    etag: str | None = None  # of the document as it is now; null for one that is gone
+    notes: list[str] = Field(default=[])  # what is left to do: channels that do not hold it yet
