@@ -3,12 +3,14 @@
 import importlib
 import importlib.util
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores Ctrl-C otherwise
 _RECIPES = Path(__file__).parents[1] / "recipes"
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
