@@ -1,12 +1,12 @@
 """What training buys and whether fusing still helps then: models before and after it, alone and with BM25 (FUSE, tables 4 and 6).
 
-    python bench/fine_tuning.py COLLECTION INDEX CHANNEL [CHANNEL ...] [--test] [--together CHANNEL,CHANNEL]
-                                [--before-query-date] [--masked] [--measures MEASURES] [--choose MEASURES] [--json]
+    python bench/fine_tuning.py COLLECTION INDEX CHANNEL [CHANNEL ...] [--test] [--before-query-date] [--masked]
+                                [--measures MEASURES] [--choose MEASURES] [--json]
 
 COLLECTION is a folder with queries and splits, INDEX an index of its documents with the channels that are named, the one before
-training first. BM25 (k1 1.2, b 0.75) is fused with each of them by TM2C2, and with those of --together at once. Alpha is
-chosen on dev, in steps of 0.05, by the sum of the measures of --choose; of equal sums the smallest change from 0.8 counts. With
---test the test split is measured at the alpha of dev, else dev itself.
+training first. BM25 (k1 1.2, b 0.75) is fused with each of them by TM2C2. Alpha is chosen on dev, in steps of 0.05, by the sum of
+the measures of --choose; of equal sums the smallest change from 0.8 counts. With --test the test split is measured at the alpha
+of dev, else dev itself.
 
 --before-query-date ranks only documents that are earlier than the query. --masked takes the judgments that a query cites out of
 its text. Marks: paired differences on the same queries by a randomisation test, all comparisons of a measure corrected
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,7 +55,12 @@ class Bench:
         if collection.queries is None:
             raise SystemExit("the collection has no queries")
         self.retrievers, self.options = retrievers, options
-        self.qrels = {split: collection.qrels[split] for split in ("dev", "test") if split == "dev" or options.test}
+        splits = ("dev", "test") if options.test else ("dev",)
+        if missing := [split for split in splits if split not in collection.qrels]:
+            raise SystemExit(
+                f"{options.collection} has no judgements of {missing[0]}; it has {', '.join(collection.qrels) or 'none'}"
+            )
+        self.qrels = {split: collection.qrels[split] for split in splits}
         self.queries = {split: self._asked(collection.queries, qrels) for split, qrels in self.qrels.items()}
         self.runs = {
             split: {name: self._run(one, asked) for name, one in retrievers.items()} for split, asked in self.queries.items()
@@ -67,13 +71,11 @@ class Bench:
         split = "test" if self.options.test else "dev"
         systems: dict[str, Run] = {LEXICAL: self.runs[split][LEXICAL]}
         alphas: dict[str, float] = {}
-        groups = [[name] for name in self.options.channels]
-        for group in [*groups, *([self.options.together.split(",")] if self.options.together else [])]:
-            if len(group) == 1:
-                systems[group[0]] = self.runs[split][group[0]]
-            name = " + ".join([*group, LEXICAL])
-            alphas[name] = self._chosen(group)
-            systems[name] = self._fused(split, group, alphas[name])
+        for channel in self.options.channels:
+            systems[channel] = self.runs[split][channel]
+            name = f"{channel} + {LEXICAL}"
+            alphas[name] = self._chosen(channel)
+            systems[name] = _fused(self._union(split, channel), alphas[name])
         return self._records(split, systems, alphas)
 
     def _asked(self, queries: Queries, qrels: Qrels) -> Queries:
@@ -85,24 +87,18 @@ class Bench:
     def _run(self, retriever: Retriever, asked: Queries) -> Run:
         return retrieve_before(retriever, asked, DEPTH) if self.options.before_query_date else retriever.retrieve(asked, DEPTH)
 
-    def _union(self, split: str, group: Sequence[str]) -> Union:
-        members = [self.retrievers[name] for name in (LEXICAL, *group)]
-        union = union_of([self.runs[split][name] for name in (LEXICAL, *group)], members, self.queries[split])
+    def _union(self, split: str, channel: str) -> Union:
+        members = [self.retrievers[name] for name in (LEXICAL, channel)]
+        union = union_of([self.runs[split][name] for name in (LEXICAL, channel)], members, self.queries[split])
         bounds, levels = tuple(one.bounds for one in members), tuple(levels_of(one) for one in members)
         return replace(union, bounds=bounds, levels=levels)
 
-    def _fused(self, split: str, group: Sequence[str], alpha: float) -> Run:
-        union = self._union(split, group)
-        return union.ranked_by("fused", TM2C2(alpha).scores(union), DEPTH)
-
-    def _chosen(self, group: Sequence[str]) -> float:
+    def _chosen(self, channel: str) -> float:
         """The best alpha on dev."""
-        union = self._union("dev", group)
+        union = self._union("dev", channel)
         worth = {}
         for alpha in ALPHAS:
-            means = evaluate(
-                self.qrels["dev"], union.ranked_by("fused", TM2C2(alpha).scores(union), DEPTH), self.options.choose
-            ).means
+            means = evaluate(self.qrels["dev"], _fused(union, alpha), self.options.choose).means
             worth[alpha] = (round(sum(map(float, means.values())), 6), -abs(alpha - USUAL))
         return max(worth, key=lambda alpha: worth[alpha])
 
@@ -128,6 +124,10 @@ class Bench:
         ]
 
 
+def _fused(union: Union, alpha: float) -> Run:
+    return union.ranked_by("fused", TM2C2(alpha).scores(union), DEPTH)
+
+
 def main() -> None:
     """Print one line a system."""
     parser = argparse.ArgumentParser(description="Models before and after training, alone and fused with BM25")
@@ -135,7 +135,6 @@ def main() -> None:
     parser.add_argument("index", type=Path)
     parser.add_argument("channels", nargs="+")
     parser.add_argument("--test", action="store_true", help="measure the test split, at what was chosen on dev")
-    parser.add_argument("--together", help="channels that are fused with BM25 at once, with commas between them")
     parser.add_argument("--before-query-date", action="store_true", help="rank only documents that are earlier than the query")
     parser.add_argument("--masked", action="store_true", help="without the judgments that a query cites")
     parser.add_argument("--measures", default="R@10 R@100 R@500 nDCG@10 RR@100")
@@ -143,11 +142,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
     with Index(options.index) as index, index.snapshot() as snapshot:
-        names = [LEXICAL, *options.channels, *(options.together.split(",") if options.together else [])]
-        retrievers = {
-            name: open_retriever(snapshot, name, **({"k1": 1.2, "b": 0.75} if name == LEXICAL else {}))
-            for name in dict.fromkeys(names)
-        }
+        retrievers = {LEXICAL: open_retriever(snapshot, LEXICAL, k1=1.2, b=0.75)}
+        retrievers |= {name: open_retriever(snapshot, name) for name in options.channels}
         for record in Bench(options, retrievers).measured():
             shown = "  ".join(f"{name} {value}" for name, value in record.items() if value is not None)
             print(json.dumps(record, ensure_ascii=False) if options.json else shown, flush=True)

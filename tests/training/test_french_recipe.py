@@ -77,6 +77,22 @@ def test_every_stage_leaves_a_model(work):
         assert json.loads((work / name / "training.json").read_text())["training"]["steps"] == 2
 
 
+def test_capitals_and_accents_make_no_difference(recipe, work):
+    written, typed = recipe.Base.read(work / "backbone").rows(["Le Congé est dû à l’employé", "le conge est du a l'employe"], 64)
+    assert len(written) > 8
+    assert written.tolist() == typed.tolist()
+
+
+@pytest.mark.parametrize("name", ["french_legal", "english_cjeu"])
+def test_a_missing_material_is_named(name, recipe_named, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "work"
+    monkeypatch.setattr(sys, "argv", [name, "dense", str(tmp_path / "nothing"), str(out), "--base", "base"])
+    with pytest.raises(SystemExit):
+        recipe_named(name).main()
+    assert "nothing'; recipes/" in capsys.readouterr().err
+    assert not out.exists()
+
+
 def test_the_dense_model_is_the_mean_of_its_seeds(work):
     from safetensors.numpy import load_file
 
@@ -106,6 +122,7 @@ def test_nothing_of_the_held_out_code_is_learned_for_transfer(recipe, material):
 def test_small_models_are_folders_that_search_loads(work):
     assert DenseEncoder.load(work / "fr-legal-dense").encode(["le préavis"], Side.PASSAGE).shape == (1, 32)
     assert SparseEncoder.load(work / "fr-legal-splade").encode(["le préavis"], Side.QUERY)
+    assert not [*work.glob("fr-legal-*/training.json")]
 
 
 def test_what_may_be_meant_as_well_is_no_negative(recipe, material, work):

@@ -138,11 +138,11 @@ class Masking:
         tokens = self.base.tokens
         ids, mask = padded(tokens, rows, device)
         inner = inside(mask, len(tokens.before), len(tokens.after))
-        drawn = device if generator is None else generator.device
-        draws = torch.rand(ids.shape, generator=generator, device=drawn).to(device).masked_fill(~inner, 2.0)
+        where = device if generator is None else generator.device  # that of evaluation is on the CPU
+        draws = torch.rand(ids.shape, generator=generator, device=where).to(device).masked_fill(~inner, 2.0)
         chosen = (draws < self.share) | (draws == draws.amin(dim=1, keepdim=True)) & inner
-        becomes = torch.rand(ids.shape, generator=generator, device=drawn).to(device)
-        others = torch.randint(tokens.vocabulary_size, ids.shape, generator=generator, device=drawn).to(device)
+        becomes = torch.rand(ids.shape, generator=generator, device=where).to(device)
+        others = torch.randint(tokens.vocabulary_size, ids.shape, generator=generator, device=where).to(device)
         hidden = torch.where(becomes < SHARES[0], torch.full_like(ids, self.mask), torch.where(becomes < SHARES[1], others, ids))
         return Noisy(torch.where(chosen, hidden, ids), mask, torch.where(chosen, ids, torch.full_like(ids, NOT_ASKED)))
 
