@@ -65,6 +65,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECE_WORDS = 170  # of a text that the backbone reads at once: about 250 tokens
 SHEETS = 0.03  # of the batches: there are few of them, and more often they are learned by heart
 OWN, LEXICAL = 30, 30  # hard negatives of a question by the model and by BM25
+NEAR = 15  # articles that are nearest to the section below a question: nobody judged them, but they may answer it
 
 SEEDS = (1, 2, 3, 4, 5)  # of the last step of the dense model, whose weights are averaged
 
@@ -134,7 +135,7 @@ class Recipe:
         if not (self.work / f"{name}-hard").exists():
             structure = remined(learner_of(Dense, start, CONTRAST), structure, amount=4, skip=2, depth=60)
         hard = staged(self.work, f"{name}-hard", Dense, start, structure, shared(HARD, material))
-        examples = self.questions(learner_of(Dense, hard, TUNED), material)
+        examples = self.questions(learner_of(Dense, hard, TUNED), material, self.near(hard, material))
         trained = [
             staged(self.work, f"{name}-{seed}", Dense, hard, examples, dataclasses.replace(TUNED, seed=seed)) for seed in seeds
         ]
@@ -184,11 +185,28 @@ class Recipe:
             Ids(asked), tuple(text for text, _ in asked.values()), Ids(self.material.ids), tuple(self.articles), owner, qrels
         )
 
-    def questions(self, model: Encoding, material: Material) -> Examples:
-        """Questions, other wordings and sentences, with what BM25 and the model rank high and nobody judged relevant."""
+    def near(self, folder: Path, material: Material) -> dict[str, list[str]]:
+        """The articles that BM25 and a model together rank first for the text of each section, by its title."""
+        model = learner_of(Dense, folder, dataclasses.replace(TUNED, query_length=WINDOW))
+        below = dict(material.pairs["sheets"])
+        scores = scored(model, [f"{title} {below[title]}" for title in material.sections], self.articles)
+        found = {}
+        for (title, places), row in zip(material.sections.items(), scores, strict=True):
+            at, lexical = (np.array(column) for column in zip(*places, strict=True))
+            own = row[at] + 1
+            order = np.argsort(-(own / own.max() + lexical / lexical.max()), kind="stable")
+            found[title] = [material.ids[place] for place in at[order[:NEAR]]]
+        return found
+
+    def questions(self, model: Encoding, material: Material, near: Mapping[str, list[str]] = {}) -> Examples:
+        """Questions, other wordings and sentences, with what BM25 and the model rank high and nobody judged relevant.
+
+        Articles of ``near`` are no negatives of the section's title either; this was tried with the dense model alone.
+        """
         asked = [("questions", Asked(text, [*grades], [])) for text, grades in material.train.values()]
         asked += [("variants", Asked(text, [*material.train[id][1]], [])) for id, text in material.variants]
         asked += [(source, one) for source, some in material.more.items() for one in some]
+        asked = [(source, one._replace(spared=[*one.spared, *near.get(one.text, ())])) for source, one in asked]
         scores = scored(model, [one.text for _, one in asked], self.articles)
         answers: dict[str, set[str]] = {}
         for _, (text, docs, spared) in asked:

@@ -53,8 +53,9 @@ LEAST_WORDS = 8  # of an agreement's article
 SECTION_WORDS = 15  # of a sheet's section
 SHEETS_CODE = "Code du travail"  # what a sheet means by an article without a code
 DEPTH = 200  # of the lexical rankings
-WEAK_DEPTH, WEAK_LETTERS = 50, 3000  # articles that BM25 ranks for a section, by so many letters of its text
-Ranking = Callable[[Iterable[str], int], dict[str, list[int]]]
+WEAK_DEPTH, SECTION_LETTERS = 50, 3000  # articles that BM25 ranks for a section, by so many letters of its text
+Places = list[tuple[int, float]]  # of articles, with their scores
+Ranking = Callable[[Iterable[str], int], dict[str, Places]]
 TRANSFER = "Code de la sécurité sociale"
 _SHEET = re.compile(r"ft-(article\d+)-")
 _LINKS = re.compile(
@@ -86,6 +87,7 @@ class Material:
     variants: list[tuple[str, str]]  # train question, another wording of it
     more: dict[str, list[Asked]]  # by source: other texts of sheets that ask for articles
     rankings: dict[str, list[int]]  # places of articles by BM25, for every one of these texts
+    sections: dict[str, Places]  # those of these texts that are titles of sections, with what BM25 ranks for the text below
 
     @property
     def articles(self) -> list[str]:
@@ -119,7 +121,8 @@ class Material:
         }
         arrays: dict[str, Any] = {"cuts": cuts, "article": self.article} | {f"of {name}": table for name, table in tables.items()}
         np.savez_compressed(folder / "pairs.npz", **arrays)
-        plain = {name: getattr(self, name) for name in ("ids", "outside", "train", "dev", "variants", "more", "rankings")}
+        kept = ("ids", "outside", "train", "dev", "variants", "more", "rankings", "sections")
+        plain = {name: getattr(self, name) for name in kept}
         for name, values in (("documents", self.documents), ("verbatim", verbatim), ("questions", plain)):
             with lzma.open(folder / f"{name}.json.xz", "wt", encoding="utf-8", preset=4) as stream:
                 json.dump(values, stream, ensure_ascii=False)
@@ -163,7 +166,9 @@ def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any
         }
         asked = [text[id] for split in ("train", "dev") for id in seen[split]]
         asked += [*(wording for _, wording in variants), *(one for some in more.values() for one, _, _ in some)]
-        rankings = ranked(asked, DEPTH)
+        rankings = {asks: [at for at, _ in places] for asks, places in ranked(asked, DEPTH).items()}
+        below = {section.title: _told(section) for section in sections if section.title in rankings}
+        near = ranked(below.values(), DEPTH)
     return Material(
         documents,
         list(collection.corpus.ids),
@@ -178,6 +183,7 @@ def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any
         variants,
         more,
         rankings,
+        {title: near[told] for title, told in below.items() if near[told]},
     )
 
 
@@ -254,11 +260,12 @@ def _weak(sections: Iterable[Document], cited: Collection, known: set[str], rank
     for section in sections:
         sheet, number = section.id.rsplit("-", 1)
         if section.title not in known and f"{sheet}-{int(number) + 1}" not in articles and of_sheet[sheet]:
-            open_[section.title] = (f"{section.title} {section.text}"[:WEAK_LETTERS], of_sheet[sheet])
+            open_[section.title] = (_told(section), of_sheet[sheet])
     places = ranked([text for text, _ in open_.values()], WEAK_DEPTH)
     ids = list(cited.corpus.ids)
     found = [
-        Asked(title, [ids[at] for at in places[text] if ids[at] in docs], sorted(docs)) for title, (text, docs) in open_.items()
+        Asked(title, [ids[at] for at, _ in places[text] if ids[at] in docs], sorted(docs))
+        for title, (text, docs) in open_.items()
     ]
     return [one for one in found if one.articles]
 
@@ -266,6 +273,11 @@ def _weak(sections: Iterable[Document], cited: Collection, known: set[str], rank
 def _articles(cited: Collection) -> dict[str, set[str]]:
     """The articles of every section that cites some."""
     return {query: set(qrels.judged(query)) for qrels in cited.qrels.values() for query in qrels.queries}
+
+
+def _told(section: Document) -> str:
+    """What a section is about: its title and the beginning of its text."""
+    return f"{section.title} {section.text}"[:SECTION_LETTERS]
 
 
 def _plain(text: Any) -> str:
@@ -286,17 +298,17 @@ def _variants(queries: Queries, seen: Mapping[str, Mapping[str, Any]]) -> list[t
 
 @contextmanager
 def _lexical(corpus: Corpus) -> Iterator[Ranking]:
-    """What gives the places of the articles that BM25 ranks first for texts."""
+    """What gives the articles that BM25 ranks first for texts."""
     place = {id: at for at, id in enumerate(corpus.ids)}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "index")
         with Index.create(folder) as index:
             index.add(with_languages(corpus))
 
-        def ranked(asked: Iterable[str], depth: int) -> dict[str, list[int]]:
+        def ranked(asked: Iterable[str], depth: int) -> dict[str, Places]:
             texts = list(dict.fromkeys(asked))
             run = mined(folder, Queries.of(Query(str(at), text) for at, text in enumerate(texts)), depth=depth)
-            return {text: [place[hit.doc] for hit in run.hits(str(at))] for at, text in enumerate(texts)}
+            return {text: [(place[hit.doc], round(hit.score, 3)) for hit in run.hits(str(at))] for at, text in enumerate(texts)}
 
         yield ranked
 

@@ -32,9 +32,6 @@ def staged(
     say(f"== {name}: {len(examples):,} examples")
     torch.manual_seed(training.seed)
     learner: Any = kind(Base.read(start), training)
-    if best_device().type == "cuda":
-        for layer in learner.model.base_model.encoder.layer:  # one by one: the whole model takes minutes to compile
-            layer.compile(dynamic=True)
     going = work / f"{name}.training"
     outcome = fit(learner, examples, training, going, dev=Dev(None, judged), say=say)
     measures = {"best step": outcome.best_step, "seconds": outcome.seconds, "start": outcome.start, "dev": outcome.measures}

@@ -109,6 +109,14 @@ def test_rankings_are_places_of_articles(material):
     assert all("préavis" in material.articles[place].lower() for place in material.rankings["préavis"])
 
 
+def test_titles_of_sections_have_what_bm25_ranks_for_the_text_below(material):
+    assert set(material.sections) == {one.text for one in material.more["weak"]}
+    for places in material.sections.values():
+        scores = [score for _, score in places]
+        assert scores == sorted(scores, reverse=True)
+        assert {at for at, _ in places} <= {0, 1, 2}
+
+
 def test_sheets_that_repeat_a_held_out_one_are_left_out(recipe):
     section = {"title": "Quel délai ?", "text": "mot " * 20}
     sheets = [

@@ -45,15 +45,16 @@ def material(recipe):
     more = {
         "explained": [asks("La prime est due chaque mois au salarié", ["a4"], [])],
         "labelled": [asks("Le préavis", ["a0", "a1"], []), asks("La démission", ["a2"], [])],
-        "weak": [asks("La démission : et après ?", ["a2"], ["a3"])],
+        "weak": [asks("La démission : quel préavis ?", ["a2"], ["a3"])],
     }
     asked = [*(text for text, _ in questions.values()), *(text for _, text in variants)]
     asked += [text for some in more.values() for text, _, _ in some]
     rankings = {text: [5, 4, 3, 2, 1, 0] for text in asked}
     outside = {"headings": [0, 2, 4], "sheets": [0]}
     return recipe.Material(
-        documents, ids, np.arange(len(ids), dtype=np.int32), pairs, outside, train, dev, variants, more, rankings
-    )
+        documents, ids, np.arange(len(ids), dtype=np.int32), pairs, outside, train, dev, variants, more, rankings,
+        {"La démission : quel préavis ?": [(1, 9.0), (4, 2.0), (0, 1.5)]},
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -125,11 +126,15 @@ def test_small_models_are_folders_that_search_loads(work):
     assert not [*work.glob("fr-legal-*/training.json")]
 
 
-def test_what_may_be_meant_as_well_is_no_negative(recipe, material, work):
+@pytest.mark.parametrize("near", [True, False])
+def test_what_may_be_meant_as_well_is_no_negative(recipe, material, work, monkeypatch, near):
+    monkeypatch.setattr(recipe, "NEAR", 1)
+    steps = recipe.Recipe(material, work)
+    found = steps.near(work / "dense-hard", material)
+    assert found == {"La démission : quel préavis ?": ["a1"]}
     model = recipe.learner_of(recipe.Dense, work / "dense-hard", recipe.TUNED)
-    examples = recipe.Recipe(material, work).questions(model, material)
+    examples = steps.questions(model, material, found if near else {})
     weak = examples.sources.index("weak")
     negatives = {examples.passages[at] for at in examples.negatives[examples.source == weak].ravel() if at >= 0}
-    assert material.articles[2] not in negatives
-    assert material.articles[3] not in negatives
-    assert material.articles[0] in negatives
+    spared = {"a2", "a3", "a1"} if near else {"a2", "a3"}
+    assert negatives == {text for id, text in zip(material.ids, material.articles, strict=True) if id not in spared}
