@@ -12,8 +12,8 @@ scifact: all-MiniLM-L6-v2, with the beginning of each document (what fits into 2
 windows, of which the best counts. fr-labour: the two models that come with LexFuse, whole articles. BM25: k1 0.9, b 0.4 for
 scifact, 1.2 and 0.75 for fr-labour. --without-accents asks as people type.
 
---originals names the folder of the 16-bit originals of the two French models. Then each is a channel of its own beside the one
-that is shipped in bytes, and a line tells how near the vectors of 200 articles are: shipped, and computed in bytes (--int8).
+--originals names the folder of the originals of the two French models, before their weights became bytes. Then lines tell how
+near to theirs the vectors of 200 articles are: shipped, and computed in bytes (--int8).
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="scifact's beginnings alone: a few minutes")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--folder", type=Path, help="where the indexes are kept; a temporary folder if not given")
-    parser.add_argument("--originals", type=Path, help="folder of the 16-bit originals of the French models")
+    parser.add_argument("--originals", type=Path, help="folder of the French models before their weights became bytes")
     options = parser.parse_args()
     if "LEXFUSE_DATA" not in os.environ:
         raise SystemExit("set LEXFUSE_DATA to the folder that holds scifact and fr-labour")
@@ -159,8 +159,6 @@ def main() -> None:
                 continue
             names = ["dense-beginning"] if options.quick else list(task.channels)
             if options.originals and task.name == "fr-labour":
-                task.channels |= {f"{name}-fp16": ChannelPlan(str(options.originals / f"fr-legal-{name}")) for name in names}
-                names = list(task.channels)
                 show(losses(options.originals), options.json)
             split = "test" if options.test else task.dev
             show(measured(task, folder, split, names, accents=not options.without_accents), options.json)
