@@ -17,8 +17,8 @@ backbone already, such as fr-legal-mlm of the first generation, puts it into ``w
    Masked-language training on articles, agreements and sheets.
 2. ``dense``: contrastive training on pairs from structure in batches of 1,024, of one source each; then again with one hard
    negative a pair, mined by the model itself; then on the train questions, other wordings of them, other sections of the sheets
-   with what they or their sheet cite, and sentences that cite articles, with eight hard negatives from BM25 and the model, none of
-   them near to the section that the question heads. The last step is taken with several seeds, and the weights are averaged.
+   with what they or their sheet cite, and sentences that cite articles, with eight hard negatives from BM25 and the model, none
+   of them near to the section that the question heads. The last step is taken with several seeds, and the weights are averaged.
 3. ``splade``: the same from the backbone, with the FLOPS regularisation. ``colbert``: the same, shorter.
 4. ``transfer``: the dense model once more, but without any pair, question or sentence of one whole code; measured on the
    questions about that code.
