@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import lexfuse.data.fetch
 from lexfuse.cli.app import app
 from lexfuse.errors import FetchError, LexFuseError, MissingDependencyError
+from lexfuse.index.index import Index
 
 DAY = 86_400_000
 
@@ -110,6 +111,20 @@ def test_second_time_reads_what_was_imported(packages):
     assert json.loads(demo("--json").stdout) == first
     assert first["french-labour-law"]["documents"] == 2
     assert first["french-labour-law"]["citations"] == 1
+
+
+def test_vectors_of_another_version_of_the_model_are_made_again(packages):
+    first = json.loads(demo("--json").stdout)
+    with Index(first["french-labour-law"]["index"]) as index:
+        settings = index.channels.named("dense").settings
+        index.channels.drop("dense")
+        index.channels.make("dense", replace(settings, fingerprint="0" * 32))
+    again = demo("--json")
+    assert json.loads(again.stdout) == first
+    assert "another version of fr-legal-dense has made it" in again.stderr
+    with Index(first["french-labour-law"]["index"]) as index:
+        assert index.channels.named("dense").settings == settings
+        assert not len(index.channels.pending("dense"))
 
 
 def test_without_npm_there_is_english_alone_and_it_says_so(packages, monkeypatch, tmp_path):

