@@ -21,7 +21,7 @@ backbone already, such as fr-legal-mlm of the first generation, puts it into ``w
    of them near to the section that the question heads. The last step is taken with several seeds, and the weights are averaged.
 3. ``splade``: the same from the backbone, with the FLOPS regularisation. ``colbert``: the same, shorter.
 4. ``transfer``: the dense model once more, but without any pair, question or sentence of one whole code; measured on the
-   questions about that code.
+   questions about that code, which is searched alone.
 
 The measure of choice is R@100 on dev; the test questions are not in ``material``.
 """
@@ -150,10 +150,13 @@ class Recipe:
         self._two_steps("colbert", Colbert, LATE, LATE_TUNED)
 
     def transfer(self) -> None:
-        """How well the questions about one code are answered by a model that has learned nothing of it, and by ours.
+        """How well questions find their articles of one code by a model that has learned nothing of it, and by ours.
 
-        Of the train questions only the first has seen none, so the two can be compared on dev alone.
+        That code alone is searched: half of these questions have more answers elsewhere, and every model ranks other codes first.
+        Of the train questions only the first model has seen none, so the two can be compared on dev alone.
         """
+        if not (self.work / "dense").exists():
+            raise SystemExit("the model without the code is compared with ours; make that first: dense")
         other = self.dense("transfer", self.material.without_code(), SEEDS[:2])
         held = self.material.held
         asked = self.material.dev, {**self.material.dev, **self.material.train}
@@ -163,7 +166,7 @@ class Recipe:
                 for id, (text, grades) in questions.items()
                 if (some := {doc: grade for doc, grade in grades.items() if doc in held})
             }
-            judged = self.judged(about)
+            judged = self.judged(about, held)
             for folder in (self.work / "transfer-hard", other, self.work / "dense-hard", self.work / "dense"):
                 found = measured(learner_of(Dense, folder, TUNED), judged)
                 say(f"{folder.name}, {len(about)} questions of {name}: {told(found)}")
@@ -177,13 +180,12 @@ class Recipe:
             write_small_model(ModelFolder.read(folder), head, small)
             (small / NUMBERS).unlink()
 
-    def judged(self, asked: Mapping[str, tuple[str, Mapping[str, int]]]) -> Judged:
-        """Questions over all articles."""
+    def judged(self, asked: Mapping[str, tuple[str, Mapping[str, int]]], among: set[str] | None = None) -> Judged:
+        """Questions over all articles, or over some."""
         qrels = Qrels.of((id, doc, grade) for id, (_, grades) in asked.items() for doc, grade in grades.items())
-        owner = np.arange(len(self.articles), dtype=np.int32)
-        return Judged(
-            Ids(asked), tuple(text for text, _ in asked.values()), Ids(self.material.ids), tuple(self.articles), owner, qrels
-        )
+        searched = [id for id in self.material.ids if among is None or id in among]
+        texts, owner = tuple(self.articles[self.place[id]] for id in searched), np.arange(len(searched), dtype=np.int32)
+        return Judged(Ids(asked), tuple(text for text, _ in asked.values()), Ids(searched), texts, owner, qrels)
 
     def near(self, folder: Path, material: Material) -> dict[str, list[str]]:
         """The articles that BM25 and a model together rank first for the text of each section, by its title."""

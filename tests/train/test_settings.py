@@ -54,6 +54,7 @@ def test_changes_come_before_usual_numbers():
         ({"clip": "big"}, "clip must be a number, got 'big'"),
         ({"precision": "fp8"}, "precision is 'fp8'; it can be auto, bf16, fp32"),
         ({"turn": "all"}, "turn is 'all'; it can be example, query"),
+        ({"choose": "AP"}, "choose is 'AP'; it can be R@10, R@100, nDCG@10, RR@100"),
         ({"shares": [1]}, "shares must be a table of numbers by source"),
         ({"shares": {"a": "half"}}, "shares must be a table of numbers by source"),
         ({"rate": 1}, "training has no setting 'rate'; it has steps, batch"),

@@ -120,6 +120,22 @@ def test_nothing_of_the_held_out_code_is_learned_for_transfer(recipe, material):
     assert less.more == {**material.more, "labelled": material.more["labelled"][1:]}
 
 
+def test_the_held_out_code_is_searched_alone(recipe, material, work, monkeypatch):
+    searched = []
+    monkeypatch.setattr(recipe, "measured", lambda model, judged: searched.append(judged) or {})
+    recipe.Recipe(material, work).transfer()
+    assert len(searched) == 8
+    for judged in searched:
+        assert set(judged.docs) == material.held
+        assert all(text.startswith(sys.modules["french_material"].TRANSFER) for text in judged.passages)
+        assert {doc for query in judged.qrels.queries for doc in judged.qrels.judged(query)} <= material.held
+
+
+def test_transfer_needs_the_model_that_it_compares_with(recipe, material, tmp_path):
+    with pytest.raises(SystemExit, match="make that first: dense"):
+        recipe.Recipe(material, tmp_path).transfer()
+
+
 def test_small_models_are_folders_that_search_loads(work):
     assert DenseEncoder.load(work / "fr-legal-dense").encode(["le préavis"], Side.PASSAGE).shape == (1, 32)
     assert SparseEncoder.load(work / "fr-legal-splade").encode(["le préavis"], Side.QUERY)

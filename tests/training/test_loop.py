@@ -1,5 +1,6 @@
 """The steps of a training: what is clipped, what is kept, what stops it, and what is done when memory ends."""
 
+import itertools
 import json
 from dataclasses import replace
 
@@ -158,6 +159,18 @@ def test_it_stops_early_and_has_the_best_weights(learner_of, short, small, tmp_p
     assert "no better evaluation in 3: stopped; the weights of step 2 are kept" in told
     assert all(torch.equal(weights, kept[2][name]) for name, weights in learner.state_dict().items())
     assert not all(torch.equal(weights, kept[5][name]) for name, weights in learner.state_dict().items())
+
+
+@pytest.mark.parametrize(("choose", "best"), [("R@100", 1), ("nDCG@10", 3)])
+def test_weights_are_chosen_by_the_measure_that_is_asked_for(choose, best, learner_of, short, small, tmp_path, monkeypatch):
+    """One measure is best after the first step, the other rises."""
+    steps = itertools.count()
+    monkeypatch.setattr(
+        type(small.judged), "measured", lambda self, scores: {"nDCG@10": (at := next(steps)), "R@100": -abs(at - 1)}
+    )
+    training = short(Kind.DENSE, steps=3, evaluate_every=1, choose=choose)
+    outcome = fit(learner_of(Kind.DENSE, training), small.examples, training, tmp_path, dev=Dev(None, small.judged))
+    assert outcome.best_step == best
 
 
 def test_of_equal_measures_the_lower_dev_loss_is_the_best(learner_of, short, small, tmp_path, monkeypatch):

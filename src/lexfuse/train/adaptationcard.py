@@ -26,7 +26,8 @@ def adaptation_card(trained: Trained, name: str) -> str:
 
     >>> from lexfuse.train.results import SeedResult, StageResult
     >>> one = SeedResult(1, (StageResult("tsdae", 10, 5, {"dev loss": 4.0}, {"dev loss": 3.5}, 2.0, False),))
-    >>> trained = Trained("tsdae", "a-base", "CC0", {"adaptation": "tsdae", "deleted": 0.6, "stage": [{}]}, {}, (one,))
+    >>> plan = {"adaptation": "tsdae", "deleted": 0.6, "stage": [{"choose": "R@100"}]}
+    >>> trained = Trained("tsdae", "a-base", "CC0", plan, {}, (one,))
     >>> "| dev loss | 4.0000 | 3.5000 |" in adaptation_card(trained, "my-model")
     True
     """

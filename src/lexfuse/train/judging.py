@@ -14,11 +14,12 @@ from lexfuse.data.run import Run
 from lexfuse.errors import DataError
 from lexfuse.evaluate.evaluation import evaluate
 from lexfuse.train.earlier import Dates
+from lexfuse.train.settings import Measure
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-MEASURES = "R@10 R@100 nDCG@10 RR@100"
+MEASURES = " ".join(Measure)
 DEPTH = 1000
 
 

@@ -218,7 +218,7 @@ class _Fitting:
         if first:
             self.state.start = measures
         self.state.last = measures
-        value = list(worth(self.learner.kind, measures))
+        value = list(worth(self.training.choose, measures))
         if not measures:  # nothing to choose by: the last weights are the best
             self.state.best_step = self.state.step
             self.checkpoints.save_best(self.learner)

@@ -12,7 +12,7 @@ from typing import Any
 from lexfuse.data.archives import parse_json
 from lexfuse.data.files import read_bytes
 from lexfuse.errors import DataError
-from lexfuse.train.settings import worth
+from lexfuse.train.settings import Measure, worth
 
 RESULTS = "training.json"  # in the folder of a trained model
 
@@ -101,7 +101,7 @@ class Trained:
     """A trained model: what it was made from and how well it does on dev. ``facts`` is what the card tells of the data.
 
     >>> one = SeedResult(7, (StageResult("judged", 10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False),))
-    >>> trained = Trained("dense", "base", "not stated", {}, {"documents": 3}, (one,))
+    >>> trained = Trained("dense", "base", "not stated", {"stage": [{"choose": "R@100"}]}, {"documents": 3}, (one,))
     >>> trained.best.seed, str(trained.measures["R@100"]), Trained.of(trained.plain()) == trained
     (7, '0.5000', True)
     """
@@ -116,7 +116,8 @@ class Trained:
     @property
     def best(self) -> SeedResult:
         """The seed whose weights are kept: the best on dev, the first of equals."""
-        return max(self.seeds, key=lambda one: worth(self.kind, one.measures))
+        choose = Measure(self.plan["stage"][-1]["choose"])
+        return max(self.seeds, key=lambda one: worth(choose, one.measures))
 
     @property
     def start(self) -> dict[str, Spread]:

@@ -29,15 +29,26 @@ class Kind(StrEnum):
     CROSS = "cross"
 
 
-def worth(kind: str, measures: Mapping[str, float]) -> tuple[float, float]:
-    """What weights are chosen by on dev, the higher the better: R@100, then the dev loss.
+class Measure(StrEnum):
+    """What is measured on dev at every evaluation, and what weights can be chosen by.
 
-    A cross-encoder only orders candidates, often no more than 100 of them, so it is chosen by nDCG@10.
+    >>> Measure("nDCG@10").value
+    'nDCG@10'
+    """
 
-    >>> worth("dense", {"R@100": 0.5, "dev loss": 2.0}) > worth("dense", {"R@100": 0.5, "dev loss": 3.0})
+    R_10 = "R@10"
+    R_100 = "R@100"
+    NDCG_10 = "nDCG@10"
+    RR_100 = "RR@100"
+
+
+def worth(choose: Measure, measures: Mapping[str, float]) -> tuple[float, float]:
+    """What weights are chosen by on dev, the higher the better: a measure, then the dev loss.
+
+    >>> worth(Measure.R_100, {"R@100": 0.5, "dev loss": 2.0}) > worth(Measure.R_100, {"R@100": 0.5, "dev loss": 3.0})
     True
     """
-    return measures.get("nDCG@10" if kind == Kind.CROSS else "R@100", 0.0), -measures.get("dev loss", 0.0)
+    return measures.get(choose, 0.0), -measures.get("dev loss", 0.0)
 
 
 class Decay(StrEnum):
@@ -97,6 +108,7 @@ class Training:
     precision: Precision = Precision.AUTO
     seed: int = 1
     evaluate_every: int = 100  # steps
+    choose: Measure = Measure.R_100  # what the best weights have most of, on dev
     patience: int = 5  # evaluations without a better one, then it stops; 0 = never
 
     def __post_init__(self) -> None:
@@ -154,9 +166,10 @@ _USUAL: Mapping[Kind, Mapping[str, Any]] = {
     Kind.TWO_TOWER: {},
     Kind.SPLADE: {"steps": 2000, "batch": 32, "temperature": 1.0, "query_length": 64},
     Kind.COLBERT: {"learning_rate": 5e-6, "weight_decay": 0.0, "temperature": 1.0, "query_length": 64},
-    Kind.CROSS: {"steps": 2000, "temperature": 1.0},
+    # It only orders candidates, often no more than 100 of them, so their recall says little of it.
+    Kind.CROSS: {"steps": 2000, "temperature": 1.0, "choose": Measure.NDCG_10},
 }
-_NAMED: Mapping[str, type[StrEnum]] = {"decay": Decay, "precision": Precision, "turn": Turn}
+_NAMED: Mapping[str, type[StrEnum]] = {"choose": Measure, "decay": Decay, "precision": Precision, "turn": Turn}
 _WHOLE = frozenset(
     {
         "steps",
