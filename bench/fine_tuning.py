@@ -1,7 +1,7 @@
 """What training buys and whether fusing still helps then: models before and after it, alone and with BM25 (FUSE, tables 4 and 6).
 
     python bench/fine_tuning.py COLLECTION INDEX CHANNEL [CHANNEL ...] [--test] [--before-query-date] [--masked]
-                                [--measures MEASURES] [--choose MEASURES] [--json]
+                                [--where CONDITION] [--measures MEASURES] [--choose MEASURES] [--json]
 
 COLLECTION is a folder with queries and splits, INDEX an index of its documents with the channels that are named, the one before
 training first. BM25 (k1 1.2, b 0.75) is fused with each of them by TM2C2. Alpha is chosen on dev, in steps of 0.05, by the sum of
@@ -9,8 +9,9 @@ the measures of --choose; of equal sums the smallest change from 0.8 counts. Wit
 of dev, else dev itself.
 
 --before-query-date ranks only documents that are earlier than the query. --masked takes the judgments that a query cites out of
-its text. Marks: paired differences on the same queries by a randomisation test, all comparisons of a measure corrected
-together (max-T): b from BM25, u from the same without BM25, z from the first channel (fused from fused); p < 0.05.
+its text. --where code="Code du travail" ranks only such documents, and asks only queries that have a judged one among them.
+Marks: paired differences on the same queries by a randomisation test, all comparisons of a measure corrected together (max-T):
+b from BM25, u from the same without BM25, z from the first channel (fused from fused); p < 0.05.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from lexfuse.evaluate import evaluate
 from lexfuse.evaluate.joint import jointly_adjusted
 from lexfuse.fuse.scores import TM2C2
 from lexfuse.fuse.union import Union, union_of
+from lexfuse.index.filters import Condition
 from lexfuse.index.index import Index
+from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.distribution import levels_of
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.retrieve.retriever import Retriever
@@ -49,7 +52,7 @@ LIMIT = 0.05
 class Bench:
     """The systems over one index, asked the questions of two splits."""
 
-    def __init__(self, options: argparse.Namespace, retrievers: dict[str, Retriever]) -> None:
+    def __init__(self, options: argparse.Namespace, retrievers: dict[str, Retriever], snapshot: Snapshot) -> None:
         """Ask every retriever once; unions of them are made of that."""
         collection = read_collection(options.collection)
         if collection.queries is None:
@@ -60,7 +63,10 @@ class Bench:
             raise SystemExit(
                 f"{options.collection} has no judgements of {missing[0]}; it has {', '.join(collection.qrels) or 'none'}"
             )
-        self.qrels = {split: collection.qrels[split] for split in splits}
+        self.within = Condition.parse(options.where).mask(snapshot) if options.where else None
+        self.qrels = {split: self._ranked(collection.qrels[split], snapshot) for split in splits}
+        if empty := [split for split, qrels in self.qrels.items() if not len(qrels)]:
+            raise SystemExit(f"no judgement of {empty[0]} is of a document with {options.where}")
         self.queries = {split: self._asked(collection.queries, qrels) for split, qrels in self.qrels.items()}
         self.runs = {
             split: {name: self._run(one, asked) for name, one in retrievers.items()} for split, asked in self.queries.items()
@@ -78,6 +84,15 @@ class Bench:
             systems[name] = _fused(self._union(split, channel), alphas[name])
         return self._records(split, systems, alphas)
 
+    def _ranked(self, qrels: Qrels, snapshot: Snapshot) -> Qrels:
+        """The judgements of documents that are ranked."""
+        if self.within is None:
+            return qrels
+        ranked = {id for id, fits in zip(snapshot.ids, self.within.tolist(), strict=True) if fits}
+        return Qrels.of(
+            (query, doc, grade) for query, judged in qrels.as_dict().items() for doc, grade in judged.items() if doc in ranked
+        )
+
     def _asked(self, queries: Queries, qrels: Qrels) -> Queries:
         asked = queries.select([queries.ids.ordinal(query) for query in qrels.queries])
         if not self.options.masked:
@@ -85,7 +100,9 @@ class Bench:
         return Queries.of(replace(query, text=mask(query.text, DECISIONS)) for query in asked)
 
     def _run(self, retriever: Retriever, asked: Queries) -> Run:
-        return retrieve_before(retriever, asked, DEPTH) if self.options.before_query_date else retriever.retrieve(asked, DEPTH)
+        if self.options.before_query_date:
+            return retrieve_before(retriever, asked, DEPTH, within=self.within)
+        return retriever.retrieve(asked, DEPTH, within=self.within)
 
     def _union(self, split: str, channel: str) -> Union:
         members = [self.retrievers[name] for name in (LEXICAL, channel)]
@@ -137,6 +154,7 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help="measure the test split, at what was chosen on dev")
     parser.add_argument("--before-query-date", action="store_true", help="rank only documents that are earlier than the query")
     parser.add_argument("--masked", action="store_true", help="without the judgments that a query cites")
+    parser.add_argument("--where", help="rank only documents that fulfil a condition, such as code=...")
     parser.add_argument("--measures", default="R@10 R@100 R@500 nDCG@10 RR@100")
     parser.add_argument("--choose", default="R@10 R@100", help="measures whose sum chooses alpha on dev")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -144,7 +162,7 @@ def main() -> None:
     with Index(options.index) as index, index.snapshot() as snapshot:
         retrievers = {LEXICAL: open_retriever(snapshot, LEXICAL, k1=1.2, b=0.75)}
         retrievers |= {name: open_retriever(snapshot, name) for name in options.channels}
-        for record in Bench(options, retrievers).measured():
+        for record in Bench(options, retrievers, snapshot).measured():
             shown = "  ".join(f"{name} {value}" for name, value in record.items() if value is not None)
             print(json.dumps(record, ensure_ascii=False) if options.json else shown, flush=True)
 

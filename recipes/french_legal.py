@@ -152,7 +152,7 @@ class Recipe:
     def transfer(self) -> None:
         """How well questions find their articles of one code by a model that has learned nothing of it, and by ours.
 
-        That code alone is searched: half of these questions have more answers elsewhere, and every model ranks other codes first.
+        That code alone is searched: half of these questions have more answers elsewhere, and models rank other codes first.
         Of the train questions only the first model has seen none, so the two can be compared on dev alone.
         """
         if not (self.work / "dense").exists():
