@@ -38,6 +38,12 @@ KINDS = {
     "colbert": ChannelKind.LATE,
     "sentences": ChannelKind.DENSE,  # for comparing whole judgments, sentence by sentence
 }
+# What can be said of channels of one kind alone; the others have one vector, or all tokens, of a whole document.
+OWN = {
+    ChannelKind.DENSE: ("passages", "size", "overlap", "storage", "approximate"),
+    ChannelKind.SPARSE: ("terms",),
+    ChannelKind.LATE: ("bits",),
+}
 # Models that need neither a folder nor a hub, by channel and language.
 DEFAULTS = {
     ("dense", "fr"): "fr-legal-dense",
