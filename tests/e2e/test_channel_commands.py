@@ -287,9 +287,10 @@ REFUSED = {
     "passages": ([*DENSE, "--passages", "foo"], 2, "--passages must be one of whole, windows, paragraphs, sentences, words"),
     "overlap": ([*DENSE, "--size", "5", "--overlap", "9"], 2, "the overlap must be at least 0 and below the size 5"),
     "bits": (["--channels", "colbert", "--model", "x", "--bits", "9"], 2, "1 to 8 bits a dimension; got 9"),
-    "undivided": (["--channels", "splade", "--passages", "beginning"], 2, "--passages says nothing about splade; it is for"),
-    "bits of others": (["--channels", "dense,splade-mine", "--bits", "2"], 2, "--bits says nothing about dense, splade-mine"),
-    "terms": ([*DENSE, "--terms", "100"], 2, "--terms says nothing about dense; it is for channels of splade"),
+    "undivided": (["--channels", "splade", "--passages", "beginning"], 2, "--passages is for channels of dense, static"),
+    "others": (["--channels", "dense,splade-mine", "--bits", "2"], 2, "--bits is for channels of colbert, and --channels"),
+    "terms": ([*DENSE, "--terms", "100"], 2, "--terms is for channels of splade, and --channels names none"),
+    "no channel": (["--merge", "--storage", "int8"], 2, "--storage is for channels of dense, static, sentences, and --channels"),
     "no model": (["--channels", "colbert"], 2, "no model for the channel 'colbert' in 'fr' comes with LexFuse"),
 }
 

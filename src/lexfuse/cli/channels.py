@@ -87,7 +87,7 @@ class ChannelOptions:
         self.model("")
         for name in self.names or ("",):
             self._plan(name, "")
-        self._refuse_unread()
+        self._refuse_unheeded()
 
     def model(self, name: str) -> str:
         """The model that was named for a channel, if one was."""
@@ -116,17 +116,17 @@ class ChannelOptions:
                     f"the channel {name!r} was made with {asked} {value}, not {given}; drop it first, or choose another name"
                 )
 
-    def _refuse_unread(self) -> None:
-        """Refuse an option that none of the channels heeds."""
-        from lexfuse.encode.channels import KINDS, OWN, kind_of
+    def _refuse_unheeded(self) -> None:
+        """Refuse an option that none of the named channels heeds."""
+        from lexfuse.encode.channels import KINDS, OPTIONS_OF, kind_of
         from lexfuse.errors import ConfigError
 
         usual, kinds = ChannelOptions(), {kind_of(name) for name in self.names}
-        for kind, options in OWN.items():
+        for kind, options in OPTIONS_OF.items():
             given = [option for option in options if getattr(self, option) != getattr(usual, option)]
-            if given and kinds and kind not in kinds:
+            if given and kind not in kinds:
                 heeding = ", ".join(name for name, one in KINDS.items() if one is kind)
-                raise ConfigError(f"--{given[0]} says nothing about {', '.join(self.names)}; it is for channels of {heeding}")
+                raise ConfigError(f"--{given[0]} is for channels of {heeding}, and --channels names none")
 
     def _plan(self, name: str, model: str) -> ChannelPlan:
         from lexfuse.encode.channels import ChannelPlan, default_scheme

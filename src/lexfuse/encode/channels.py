@@ -38,8 +38,8 @@ KINDS = {
     "colbert": ChannelKind.LATE,
     "sentences": ChannelKind.DENSE,  # for comparing whole judgments, sentence by sentence
 }
-# What can be said of channels of one kind alone; the others have one vector, or all tokens, of a whole document.
-OWN = {
+# Options of the command that channels of one kind alone heed.
+OPTIONS_OF = {
     ChannelKind.DENSE: ("passages", "size", "overlap", "storage", "approximate"),
     ChannelKind.SPARSE: ("terms",),
     ChannelKind.LATE: ("bits",),
