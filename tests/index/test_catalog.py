@@ -23,7 +23,7 @@ def catalog(tmp_path):
 
 def insert(catalog, *documents, number=1):
     with catalog.writing():
-        catalog.insert(Named(number, f"segments/{number}", len(documents), "0"), [row_of(document) for document in documents])
+        catalog.insert(Named(number, f"segments/{number:06}", len(documents), "0"), [row_of(document) for document in documents])
 
 
 def test_odd_ids_are_ids(catalog):

@@ -102,7 +102,7 @@ def _figures(path: Path, report: Report) -> tuple[str, dict[str, Any]]:
 
 def _index_figures(path: Path) -> dict[str, Any]:
     from lexfuse.index.building import LEXICAL
-    from lexfuse.index.channels import FOLDER as CHANNELS
+    from lexfuse.index.folder import CHANNELS
     from lexfuse.index.snapshot import open_snapshot
 
     files = [file for file in path.rglob("*") if file.is_file()]

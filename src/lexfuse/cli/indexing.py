@@ -224,6 +224,10 @@ def _maintain(folder: Path, delete: list[str], drop: list[str], merge: bool, ver
             with working("verifying"):
                 result["damages"] = index.verify()
             result["verified"] = not result["damages"]
+            if not index.has_digests:
+                note("the catalog was written by an older LexFuse, without check sums of its tables; the next change adds them")
+        if result.get("damages"):
+            return result  # it may not even open
         with index.snapshot() as snapshot:
             result["documents"] = len(snapshot)
     return result

@@ -8,19 +8,23 @@ writer is refused at once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import orjson
 
 from lexfuse.data.document import Document
 from lexfuse.errors import DataError, LexFuseError, NotFoundError
-from lexfuse.index.catalogfile import CatalogFile
+from lexfuse.index.catalogfile import NUMBERS, CatalogFile
 from lexfuse.index.channel import ChannelSettings
-from lexfuse.index.rows import COLUMNS, LONG, SHORT, Row, checksum_of, document_of
-from lexfuse.index.sqlite import named
+from lexfuse.index.digests import DIGESTS
+from lexfuse.index.folder import CHANNEL_NAME, part_folder, segment_folder
+from lexfuse.index.rows import COLUMNS, LONG, OPTIONAL, SHORT, Row, check_types, checksum_of, document_of
+from lexfuse.index.sqlite import damaged, named
 
+FEEDBACK = "query, doc, grade, rank, profile, moment, generation"  # columns of a table that `feedback` makes
 _AT_ONCE = 10_000  # ids in one statement
 SERIAL = "serial"  # the number of one version of a document
+_SETTINGS = ("settings", DIGESTS, *NUMBERS)
 _DISTRIBUTION = "distribution:"  # begins the names of settings that hold one: an older index simply has none
 
 _SCHEMA = f"""
@@ -79,18 +83,35 @@ class Catalog(CatalogFile):
     """
 
     schema = _SCHEMA
+    summed: ClassVar = {**CatalogFile.summed, **{table: f"SELECT * FROM {table}" for table in ("segments", "channels", "parts")}}  # noqa: S608
+    counted: ClassVar = {"feedback": f"SELECT {FEEDBACK} FROM feedback"}  # noqa: S608 -- constants
 
     def segments(self) -> list[Named]:
         """Every segment, oldest first."""
-        return [Named(*row) for row in self._rows("SELECT number, folder, documents, manifest FROM segments ORDER BY number")]
+        found = [Named(*row) for row in self._rows("SELECT number, folder, documents, manifest FROM segments ORDER BY number")]
+        return self._checked("segments", found, [segment_folder(one.number) for one in found if type(one.number) is int])
 
     def tombstones(self) -> list[tuple[int, int]]:
         """Segment and ordinal of every deleted document."""
-        return self._rows("SELECT segment, ordinal FROM tombstones ORDER BY segment, ordinal")
+        found = self._rows("SELECT segment, ordinal FROM tombstones ORDER BY segment, ordinal")
+        if any(type(value) is not int for row in found for value in row):
+            raise self._wrong("tombstones")
+        return found
 
     def members(self, segment: int) -> list[tuple[int, str]]:
         """Ordinal and id of a segment's living documents, by ordinal."""
         return self._rows("SELECT ordinal, id FROM documents WHERE segment = ? ORDER BY ordinal", (segment,))
+
+    def _checked(self, table: str, found: list[Named], folders: list[str]) -> list[Named]:
+        """What a table names if it is what an index writes, each in the folder of its number; nothing else is opened."""
+        if [one.folder for one in found] != folders:
+            raise self._wrong(table)
+        if any(type(one.documents) is not int or one.documents < 0 or type(one.manifest) is not str for one in found):
+            raise self._wrong(table)
+        return found
+
+    def _wrong(self, table: str) -> DataError:
+        return damaged(self.path, f"its table {table} has rows that no index writes")
 
     def present(self, ids: Sequence[str]) -> set[str]:
         """Which of these ids the index has."""
@@ -116,6 +137,9 @@ class Catalog(CatalogFile):
             found = self._rows(f"SELECT {every} FROM {table} WHERE serial >= ? AND serial < ?", (start, start + _AT_ONCE))  # noqa: S608
             for column, some in zip(columns, found[0], strict=True):
                 column += orjson.loads(some)
+        types = {int} if name == SERIAL else {str, type(None)} if name in OPTIONAL else {str}
+        if not {*map(type, columns[0]), *map(type, columns[1])} <= {int} or not {*map(type, columns[2])} <= types:
+            raise self._wrong("documents")
         return columns
 
     def document(self, id: str) -> Document:
@@ -142,7 +166,7 @@ class Catalog(CatalogFile):
 
     def serials(self) -> list[int]:
         """The serial number of every document, ascending."""
-        return [serial for (serial,) in self._rows("SELECT serial FROM documents ORDER BY serial")]
+        return [serial for (serial,) in self._rows("SELECT serial FROM documents ORDER BY serial")]  # rowids are always numbers
 
     def versions(self, serials: Sequence[int]) -> dict[int, Document]:
         """Whole documents by serial number, without those that are gone."""
@@ -153,14 +177,20 @@ class Catalog(CatalogFile):
     def channels(self) -> list[NamedChannel]:
         """Every channel that is kept beside the segments, by name."""
         rows = self._rows("SELECT name, settings, passages, cut, seconds FROM channels ORDER BY name")
-        return [
-            NamedChannel(name, ChannelSettings.from_json(orjson.loads(settings)), *encoded) for name, settings, *encoded in rows
-        ]
+        try:
+            found = [NamedChannel(row[0], ChannelSettings.from_json(orjson.loads(row[1])), *row[2:]) for row in rows]
+        except ValueError:
+            raise self._wrong("channels") from None
+        for name, _, *encoded in found:
+            if not isinstance(name, str) or not CHANNEL_NAME.fullmatch(name) or [*map(type, encoded)] != [int, int, float]:
+                raise self._wrong("channels")
+        return found
 
     def parts(self, channel: str) -> list[Named]:
         """The parts of a channel, oldest first."""
         statement = "SELECT number, folder, documents, manifest FROM parts WHERE channel = ? ORDER BY number"
-        return [Named(*row) for row in self._rows(statement, (channel,))]
+        found = [Named(*row) for row in self._rows(statement, (channel,))]
+        return self._checked("parts", found, [part_folder(channel, one.number) for one in found if type(one.number) is int])
 
     def insert_channel(self, name: str, settings: ChannelSettings) -> None:
         """Name a new channel."""
@@ -186,7 +216,7 @@ class Catalog(CatalogFile):
         """Keep a distribution, in the place of an older one of the same key."""
         self.set_meta(f"{_DISTRIBUTION}{key}", values)
 
-    def _forget_distributions(self, beginning: str = "") -> None:
+    def _forget_distributions(self, beginning: str) -> None:
         self.connection.execute("DELETE FROM meta WHERE name GLOB ?", (f"{_DISTRIBUTION}{beginning}*",))
 
     def replace_parts(self, channel: str, old: Sequence[Named], new: Named | None) -> None:
@@ -229,23 +259,58 @@ class Catalog(CatalogFile):
             places = ((new.number, ordinal, id) for ordinal, id in enumerate(ids))
             self.connection.executemany("UPDATE documents SET segment = ?, ordinal = ? WHERE id = ?", places)
 
+    def forget_places(self) -> None:
+        """Forget every segment and what was deleted from it, also rows that are damaged; the documents stay."""
+        for table in ("segments", "tombstones"):
+            self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
+
+    def forget_parts(self, channel: str) -> None:
+        """Forget every part of a channel, also rows that are damaged."""
+        self.connection.execute("DELETE FROM parts WHERE channel = ?", (channel,))
+
+    def forget_lost_parts(self) -> None:
+        """Forget parts of channels that are not there."""
+        self.connection.execute("DELETE FROM parts WHERE channel NOT IN (SELECT name FROM channels)")
+
     def clear(self) -> None:
         """Forget every document, segment and channel."""
         for table in ("segments", "tombstones", "documents", "contents", "channels", "parts"):
             self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
-        self._forget_distributions()
+        self.connection.execute(f"DELETE FROM meta WHERE name NOT IN ({_marks(len(_SETTINGS))})", _SETTINGS)  # noqa: S608
 
     def damages(self) -> list[str]:
-        """What SQLite finds wrong with its file, and documents that are not what was written."""
-        other = "document {!r} has other bytes than were written"
+        """What SQLite finds wrong with its file, documents and tables that are not what was written, and rows that lack."""
         try:
-            found = [line for (line,) in self._rows("PRAGMA integrity_check") if line != "ok"]
-            with named(self.path):
-                rows = self.connection.execute(f"SELECT checksum, {_ROW} FROM {_WHOLE}")  # noqa: S608 -- constants
-                found += [other.format(row[0]) for checksum, *row in rows if checksum_of(row) != checksum]
+            found = self.malformed()
+            found += self._damaged_documents()
+            tables = self.damaged_tables((*self.summed, *self.counted))
+            found += [f"table {table} has other rows than were written" for table in tables]
+            names = [name for (name,) in self._rows("SELECT name FROM meta WHERE name NOT GLOB ?", (f"{_DISTRIBUTION}*",))]
+            found += [f"its meta table has an unknown setting {name!r}" for name in names if name not in _SETTINGS]
         except LexFuseError as error:
             return [str(error)]
         return [f"{self.path}: {line}" for line in found]
+
+    def _damaged_documents(self) -> list[str]:
+        found = []
+        with named(self.path):
+            for checksum, *row in self.connection.execute(f"SELECT checksum, {_ROW} FROM {_WHOLE}"):  # noqa: S608 -- constants
+                try:
+                    check_types(row)
+                    whole = checksum_of(row) == checksum
+                except ValueError:
+                    whole = False
+                if not whole:
+                    found.append(f"document {row[0]!r} has other bytes than were written")
+        counts = [self._rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("documents", "contents", _WHOLE)]  # noqa: S608
+        if len(set(counts)) > 1:
+            found.append(
+                f"tables documents and contents have {counts[0]:,} and {counts[1]:,} rows, {counts[2]:,} of them together"
+            )
+        (last,) = self._rows("SELECT coalesce(max(serial), 0) FROM documents")[0]
+        if last >= self.meta("next_serial"):
+            found.append(f"a document has the serial number {last:,}, which was never given")
+        return found
 
 
 def _marks(count: int) -> str:

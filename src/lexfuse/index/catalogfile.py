@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -12,12 +12,16 @@ from typing import Any, ClassVar, Self
 import orjson
 
 from lexfuse.errors import DataError, NotFoundError
-from lexfuse.index.sqlite import busy, named
+from lexfuse.index.digests import DIGESTS, Digest
+from lexfuse.index.folder import FILE, check_plain
+from lexfuse.index.sqlite import busy, damaged, named
 
 FORMAT = 2
-FILE = "catalog.sqlite"
 _WAIT = 10_000  # milliseconds that a reader waits while another process opens, repairs or closes the file
 WAIT_TO_WRITE = 200  # a second writer is told soon
+NUMBERS = ("format", "generation", "next_number", "next_serial")  # settings that are whole numbers
+_HIGHEST = 10**18
+_SCHEMA = "schema"  # the digest of what the tables are
 
 
 class CatalogFile:
@@ -34,6 +38,9 @@ class CatalogFile:
     """
 
     schema: ClassVar[str]
+    # Tables that are summed with every change, and larger ones, which may be missing; who changes one of these calls `recount`.
+    summed: ClassVar[Mapping[str, str]] = {"meta": f"SELECT name, value FROM meta WHERE name != '{DIGESTS}'"}  # noqa: S608
+    counted: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, path: Path) -> None:
         """Connect to the file; use `create` or `open`."""
@@ -59,6 +66,7 @@ class CatalogFile:
     def open(cls, folder: Path) -> Self:
         """The catalog of an index folder; a missing, damaged or newer one is a clear error."""
         path = folder / FILE
+        check_plain(folder)
         if not path.is_file():
             raise NotFoundError(f"no index in {str(folder)!r} (it has no {FILE}); build one with lexfuse index CORPUS {folder}")
         catalog = cls(path)
@@ -82,10 +90,12 @@ class CatalogFile:
         """One setting of the index."""
         rows = self._rows("SELECT value FROM meta WHERE name = ?", (name,))
         try:
-            return orjson.loads(rows[0][0])
+            value = orjson.loads(rows[0][0])
         except (IndexError, TypeError, ValueError):
-            reason = f"the catalog is damaged (no {name!r} in its meta table); restore it or build the index again"
-            raise DataError(reason, path=self.path) from None
+            raise damaged(self.path, f"no {name!r} in its meta table") from None
+        if name in NUMBERS and (type(value) is not int or not 0 <= value < _HIGHEST):
+            raise damaged(self.path, f"{name!r} in its meta table must be a whole number, got {value!r}")
+        return value
 
     def set_meta(self, name: str, value: Any) -> None:
         """Change a setting, inside `writing`."""
@@ -98,15 +108,22 @@ class CatalogFile:
         return number
 
     @contextmanager
-    def writing(self, wait: int = WAIT_TO_WRITE) -> Iterator[None]:
-        """One transaction, for the only writer: all of it happens, or none. It waits so many milliseconds for another."""
+    def writing(self, wait: int = WAIT_TO_WRITE, *, mended: Collection[str] = ()) -> Iterator[None]:
+        """One transaction, for the only writer: all of it happens, or none. It waits so many milliseconds for another.
+
+        A catalog with a damaged table is a `DataError`, but for those that are written anew: they are `mended`.
+        """
         with named(self.path):
             if self.connection.in_transaction:
                 raise busy(self.path)
             with self._impatient(wait):
                 try:
                     self.connection.execute("BEGIN IMMEDIATE")
+                    self.check_tables(mended)
+                    before = self.connection.total_changes
                     yield
+                    if self.connection.total_changes > before:
+                        self._sum_tables()
                     self.connection.execute("COMMIT")
                 finally:
                     if self.connection.in_transaction:
@@ -136,6 +153,65 @@ class CatalogFile:
                 yield
             finally:
                 self.connection.rollback()
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether the tables have check sums: an older LexFuse made none, and the next change adds them."""
+        return self.has_table("meta") and bool(self._rows("SELECT 1 FROM meta WHERE name = ?", (DIGESTS,)))
+
+    def damaged_tables(self, tables: Collection[str]) -> list[str]:
+        """Those of the tables that are not what was written; none if there are no check sums to compare with."""
+        if not self.has_digests:
+            return []
+        kept = self._kept_digests()
+        return [table for table in (_SCHEMA, *tables) if self._digest(table) != kept.get(table)]
+
+    def malformed(self) -> list[str]:
+        """What SQLite finds wrong with the structure of its file."""
+        return [" ".join(line.split()) for (line,) in self._rows("PRAGMA integrity_check") if line != "ok"]
+
+    def check_tables(self, mended: Collection[str] = ()) -> None:
+        """Refuse a catalog whose small tables are not what was written, but for those that are about to be `mended`."""
+        for table in self.damaged_tables(self.summed):
+            if table not in mended:
+                raise damaged(self.path, f"table {table} has other rows than were written")
+
+    def recount(self, table: str, *, added: Sequence[Sequence[Any]] = (), removed: Sequence[Sequence[Any]] = ()) -> None:
+        """Change the digest of a counted table by the rows that were added and removed, inside `writing`."""
+        kept = self._kept_digests() if self.has_digests else {}
+        if table in kept:  # else it is summed with the change
+            self._keep_digests(kept | {table: kept[table].plus(Digest.of(added)).minus(Digest.of(removed))})
+
+    def sum_anew(self, table: str) -> None:
+        """Forget the digest of a counted table whose rows were all removed, inside `writing`: the change sums it anew."""
+        kept = self._kept_digests() if self.has_digests else {}
+        self._keep_digests({name: digest for name, digest in kept.items() if name != table})
+
+    def _sum_tables(self) -> None:
+        kept = self._kept_digests() if self.has_digests else {}
+        found = {table: self._digest(table) for table in (_SCHEMA, *self.summed)}
+        self._keep_digests(found | {table: kept.get(table) or self._digest(table) for table in self.counted})
+
+    def _keep_digests(self, digests: Mapping[str, Digest | None]) -> None:
+        self.set_meta(DIGESTS, {table: digest.text for table, digest in digests.items() if digest is not None})
+
+    def _kept_digests(self) -> dict[str, Digest]:
+        try:
+            return {table: Digest.parse(text) for table, text in self.meta(DIGESTS).items()}
+        except (AttributeError, ValueError):
+            raise damaged(self.path, f"{DIGESTS!r} in its meta table are none") from None
+
+    def _digest(self, table: str) -> Digest | None:
+        """The digest of a table as it is now, None if there is no such table."""
+        if table == _SCHEMA:
+            return Digest.of(self._rows("SELECT type, name, tbl_name, sql FROM sqlite_master"))
+        if not self.has_table(table):
+            return None
+        return Digest.of(self._rows({**self.summed, **self.counted}[table]))
+
+    def has_table(self, name: str) -> bool:
+        """Whether there is a table of this name."""
+        return bool(self._rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)))
 
     def compact(self) -> None:
         """Give the space of deleted rows and of the write-ahead log back, as far as readers of older states allow."""

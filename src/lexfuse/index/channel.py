@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.index.folder import CHANNEL_NAME
 
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 TAKEN = ("bm25", "tfidf", "citation")  # retrievers that every index has
 
 Option = str | int | float | bool
@@ -85,7 +84,7 @@ def checked_name(name: str) -> str:
     ...
     lexfuse.errors.ConfigError: a channel cannot be called 'bm25'; take small letters, digits and hyphens, not bm25, ...
     """
-    if not _NAME.fullmatch(name) or name in TAKEN:
+    if not CHANNEL_NAME.fullmatch(name) or name in TAKEN:
         expected = f"take small letters, digits and hyphens, not {', '.join(TAKEN)}"
         raise ConfigError(f"a channel cannot be called {name!r}; {expected}")
     return name

@@ -6,7 +6,6 @@ killed has lost one block, and the next one goes on after the last that was comm
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -18,15 +17,15 @@ import numpy as np
 from lexfuse.data.arrays import I64
 from lexfuse.data.document import Document
 from lexfuse.data.files import storage_named
-from lexfuse.errors import BusyError, ConfigError, NotFoundError
+from lexfuse.errors import BusyError, ConfigError, DataError, NotFoundError
 from lexfuse.index.catalog import Catalog, Named, NamedChannel
 from lexfuse.index.channel import ChannelSettings, checked_name
+from lexfuse.index.folder import part_folder, remove_unnamed_parts
 from lexfuse.index.manifest import damages
 from lexfuse.index.mapping import mapped
 from lexfuse.index.merging import crowded
 from lexfuse.index.parts import SERIALS, Content, Part, merged_parts
 
-FOLDER = "channels"
 BLOCK = 512  # documents that are encoded and committed at once
 PATIENCE = 600.0  # seconds that a filling waits for another writer: its work was long
 TURN = 500  # milliseconds that it waits at once
@@ -150,25 +149,22 @@ class Channels:
                 self._merge(channel, named, living)
 
     def drop_damaged(self) -> None:
-        """Forget parts whose files are not what was written; inside a change."""
+        """Forget parts whose files are not what was written, or that the catalog names wrongly; inside a change."""
+        self._catalog.forget_lost_parts()
         for channel in self._catalog.channels():
-            for part in self._catalog.parts(channel.name):
+            try:
+                named = self._catalog.parts(channel.name)
+            except DataError:
+                self._catalog.forget_parts(channel.name)
+                continue
+            for part in named:
                 if damages(self._folder / part.folder, part.manifest):
                     self._catalog.replace_parts(channel.name, [part], None)
 
     def remove_orphans(self) -> None:
         """Remove folders that no state names; inside a change."""
-        root = self._folder / FOLDER
-        if not root.is_dir():
-            return
         named = {part.folder for channel in self._catalog.channels() for part in self._catalog.parts(channel.name)}
-        with storage_named(root):
-            for channel in root.iterdir():
-                for folder in channel.iterdir():
-                    if f"{FOLDER}/{channel.name}/{folder.name}" not in named:
-                        shutil.rmtree(folder, ignore_errors=True)
-                if not any(channel.iterdir()):
-                    channel.rmdir()
+        remove_unnamed_parts(self._folder, named)
 
     @contextmanager
     def _patiently(self) -> Iterator[None]:
@@ -202,7 +198,7 @@ class Channels:
 
     def _save(self, name: str, part: Part) -> Named:
         number = self._catalog.next_number()
-        folder = f"{FOLDER}/{name}/{number:06d}"
+        folder = part_folder(name, number)
         clustered = bool(self.named(name).settings.options.get("approximate"))
         with storage_named(self._folder / folder):
             return Named(number, folder, len(part.serials), part.save(self._folder / folder, clustered=clustered))

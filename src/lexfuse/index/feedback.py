@@ -18,7 +18,7 @@ from typing import Any
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import DataError, NotFoundError
-from lexfuse.index.catalog import Catalog
+from lexfuse.index.catalog import FEEDBACK, Catalog
 from lexfuse.index.sqlite import named
 
 WAIT_TO_KEEP = 5_000  # milliseconds for another writer: people judge while the index is being changed
@@ -62,9 +62,6 @@ class Feedback:
             raise DataError(f"feedback: moment must be a date and time with its time zone, got {self.moment!r}")
 
 
-_COLUMNS = ", ".join(one.name for one in fields(Feedback))
-
-
 class KeptFeedback:
     """What people said about the results of one index; `Index.feedback` gives it.
 
@@ -102,16 +99,17 @@ class KeptFeedback:
             catalog.connection.execute(_TABLE)
             marks = ", ".join("?" * len(fields(Feedback)))
             rows = [_row(one) for one in given]
-            catalog.connection.executemany(f"INSERT INTO feedback ({_COLUMNS}) VALUES ({marks})", rows)  # noqa: S608 -- constants
+            catalog.connection.executemany(f"INSERT INTO feedback ({FEEDBACK}) VALUES ({marks})", rows)  # noqa: S608 -- constants
+            catalog.recount("feedback", added=rows)
 
     def kept(self, query: str | None = None) -> list[Feedback]:
         """What was said, or what was said for one query, in the order in which it was kept; `qrels_of` makes qrels of it."""
         _check_text("query", query or "", needed=False)
         with closing(Catalog.open(self._folder)) as catalog, catalog.reading(), named(catalog.path):
-            if not _has_table(catalog):
+            if not catalog.has_table("feedback"):
                 return []
             which = "" if query is None else "WHERE query = ?"
-            asked = f"SELECT {_COLUMNS} FROM feedback {which} ORDER BY number"  # noqa: S608 -- constants
+            asked = f"SELECT {FEEDBACK} FROM feedback {which} ORDER BY number"  # noqa: S608 -- constants
             rows = catalog.connection.execute(asked, () if query is None else (query,)).fetchall()
         try:
             return [_of_row(*row) for row in rows]
@@ -123,15 +121,20 @@ class KeptFeedback:
         _check_text("query", query, needed=False)
         _check_text("doc", doc, needed=False)
         with closing(Catalog.open(self._folder)) as catalog, catalog.writing(WAIT_TO_KEEP):
-            if not _has_table(catalog):
+            if not catalog.has_table("feedback"):
                 return 0
-            return catalog.connection.execute("DELETE FROM feedback WHERE query = ? AND doc = ?", (query, doc)).rowcount
+            pair = "feedback WHERE query = ? AND doc = ?"
+            rows = catalog.connection.execute(f"SELECT {FEEDBACK} FROM {pair}", (query, doc)).fetchall()  # noqa: S608 -- constants
+            catalog.connection.execute(f"DELETE FROM {pair}", (query, doc))  # noqa: S608 -- constants
+            catalog.recount("feedback", removed=rows)
+            return len(rows)
 
 
 def forget_feedback(catalog: Catalog) -> None:
     """Forget every judgement, inside `writing`: a new index takes the place of this one."""
-    if _has_table(catalog):
+    if catalog.has_table("feedback"):
         catalog.connection.execute("DELETE FROM feedback")
+        catalog.sum_anew("feedback")
 
 
 def qrels_of(feedback: Sequence[Feedback]) -> tuple[Queries, Qrels]:
@@ -167,10 +170,6 @@ def _row(one: Feedback) -> tuple[Any, ...]:
 def _of_row(query: str, doc: str, grade: int, rank: int | None, profile: str, moment: str, generation: int) -> Feedback:
     when = datetime.fromisoformat(moment)
     return Feedback(query, doc, grade, rank=rank, profile=profile, moment=when, generation=generation)
-
-
-def _has_table(catalog: Catalog) -> bool:
-    return bool(catalog.connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'feedback'").fetchall())
 
 
 def _check_text(name: str, value: object, *, needed: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,15 @@ from lexfuse.data.files import written_folder
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.index.building import segment_of
 from lexfuse.index.catalog import Catalog
-from lexfuse.index.catalogfile import FILE, WAIT_TO_WRITE
+from lexfuse.index.catalogfile import WAIT_TO_WRITE
 from lexfuse.index.channels import Channels
 from lexfuse.index.feedback import KeptFeedback, forget_feedback
+from lexfuse.index.folder import FILE, SEGMENTS, check_plain, foreign_name
 from lexfuse.index.rows import Row, rows_of
-from lexfuse.index.segments import SEGMENTS, Segments
+from lexfuse.index.segments import Segments
 from lexfuse.index.settings import IndexSettings
 from lexfuse.index.snapshot import Snapshot, open_snapshot
+from lexfuse.index.sqlite import damaged
 from lexfuse.index.verifying import damages_of
 
 Progress = Callable[[int], None]  # is told how many documents are done
@@ -75,7 +77,7 @@ class Index:
         """Make a new index with these documents, complete or not at all; with ``replace`` in the place of an older one.
 
         The older one stays as it is until the new one is complete; then it is gone with all that people said about its results
-        (see `feedback`). Only an index is replaced, never another folder.
+        (see `feedback`). Only an index is replaced, never another folder nor a damaged index with other files in it.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i"), documents=[Document("a")]) as index:
@@ -87,10 +89,14 @@ class Index:
         if replace and path.exists():
             if not (path / FILE).exists():
                 raise StorageError(f"{str(path)!r} is there and is no index; choose another name or remove it yourself")
+            check_plain(path)
             try:
                 old = cls(path)
+                old._check_catalog()
             except DataError:  # damaged or of a newer version: a new folder takes its place
-                pass
+                if other := foreign_name(path):
+                    reason = f"{str(path)!r} is a damaged index and holds {other!r}, which is no part of it"
+                    raise StorageError(f"{reason}; choose another name or remove the folder yourself") from None
             else:
                 return old._started_anew(settings, documents, progress)
         with written_folder(path, replace=replace) as partial:
@@ -170,7 +176,7 @@ class Index:
         ...     index.verify()
         []
         """
-        with self.changing():
+        with self.changing(mended=("segments", "parts")):
             documents = list(self._catalog.documents())
             self._segments.replace(segment_of(documents, self.settings, progress=progress))
             self.channels.drop_damaged()
@@ -187,6 +193,19 @@ class Index:
             found, generation = damages_of(self._catalog, self.folder)
             if not found or generation is None or self._catalog.meta("generation") == generation:
                 return found  # else another process merged meanwhile, and took the older files away
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether `verify` can compare the tables of the catalog: an older LexFuse kept no check sums of them.
+
+        The next change adds them.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Index.create(Path(folder, "i")) as index:
+        ...     index.has_digests
+        True
+        """
+        return self._catalog.has_digests
 
     def snapshot(self) -> Snapshot:
         """The newest state, to read from.
@@ -248,16 +267,19 @@ class Index:
         return KeptFeedback(self.folder)
 
     @contextmanager
-    def changing(self, wait: int = WAIT_TO_WRITE) -> Iterator[None]:
+    def changing(self, wait: int = WAIT_TO_WRITE, *, mended: Collection[str] = ()) -> Iterator[None]:
         """One change: all of it happens and makes a new generation, or none and no file of it stays.
 
-        Another process that writes is waited for so many milliseconds.
+        Another process that writes is waited for so many milliseconds. A damaged catalog is a `DataError`, unless the damage
+        is in tables that the change writes anew: these are `mended`.
         """
         began = False
         try:
-            with self._catalog.writing(wait):
+            with self._catalog.writing(wait, mended=mended):
+                check_plain(self.folder)  # a link may have been put here since the index was opened
                 began = True
-                self._remove_orphans()
+                if not mended:  # else what they name is not known yet
+                    self._remove_orphans()
                 # Another process may have replaced the whole index since this one was opened.
                 self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
                 before = self._catalog.connection.total_changes
@@ -266,8 +288,19 @@ class Index:
                     self._catalog.set_meta("generation", self._catalog.meta("generation") + 1)
         finally:
             if began:
-                with suppress(StorageError), self._catalog.writing():  # if another is here already, it does it
+                with suppress(StorageError, DataError), self._catalog.writing():  # if another is here already, it does it
+                    check_plain(self.folder)
                     self._remove_orphans()
+
+    def _check_catalog(self) -> None:
+        """Close, with a `DataError`, an index whose catalog is no ground to start anew on."""
+        try:
+            self._catalog.check_tables()
+            if wrong := self._catalog.malformed():
+                raise damaged(self._catalog.path, wrong[0])
+        except BaseException:
+            self.close()
+            raise
 
     def _started_anew(self, settings: IndexSettings, documents: Iterable[Document], progress: Progress) -> Index:
         try:

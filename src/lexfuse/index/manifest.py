@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
@@ -52,7 +52,14 @@ def read_manifest(folder: Path, sha256: str) -> dict[str, Any]:
         raise DataError(f"cannot be read: {error.strerror or error}; check its permissions", path=path) from None
     if hashlib.sha256(raw).hexdigest() != sha256:
         raise DataError("the file is damaged (other bytes than were written); restore it, or rebuild the index", path=path)
-    manifest: dict[str, Any] = orjson.loads(raw)
+    try:
+        manifest: dict[str, Any] = orjson.loads(raw)
+        names = [*manifest["files"], *manifest.get("channels", ())]
+        wrong = next((name for name in names if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts), None)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise DataError(f"the file is no manifest ({error!r}); restore it, or rebuild the index", path=path) from None
+    if wrong is not None:
+        raise DataError(f"the manifest names {wrong!r}, which is outside its folder; restore it, or rebuild the index", path=path)
     return manifest
 
 

@@ -19,6 +19,7 @@ LISTS = ("headings", "identifiers", "citations")
 SHORT = (*WORDS, *DATES, *LISTS)  # what one filters by
 LONG = ("extra", "text")  # kept in a table of their own, so that reading the others is quick
 COLUMNS = (*SHORT, *LONG)
+OPTIONAL = (*DATES, *LISTS, "extra")  # nothing where a document has none
 
 Row = tuple[str | None, ...]  # the id, then COLUMNS
 
@@ -67,8 +68,11 @@ def document_of(row: Sequence[Any]) -> Document:
     """
     values = dict(zip(("id", *COLUMNS), row, strict=True))
     try:
+        check_types(row)
         for name in LISTS:
             values[name] = tuple(from_json(values[name])) if values[name] else ()
+            if not all(isinstance(one, str) for one in values[name]):
+                raise ValueError(f"{name} must be texts, got {values[name]!r}")
         for name in DATES:
             values[name] = datetime.date.fromisoformat(values[name]) if values[name] else None
         values["extra"] = from_json(values["extra"]) if values["extra"] else {}
@@ -76,6 +80,20 @@ def document_of(row: Sequence[Any]) -> Document:
     except (ValueError, TypeError, DataError) as error:
         raise DataError(f"document {row[0]!r} is damaged in the catalog ({error}); add it again with update") from None
     return Document(**values)
+
+
+def check_types(row: Sequence[Any]) -> None:
+    """A `ValueError` for a row that `row_of` does not make: words are text, and what may be missing is text or nothing.
+
+    >>> check_types(row_of(Document("a", headings=("Livre I",))))
+    >>> check_types((3, *row_of(Document("a"))[1:]))
+    Traceback (most recent call last):
+    ...
+    ValueError: id must be text, got 3
+    """
+    for name, value in zip(("id", *COLUMNS), row, strict=True):
+        if not isinstance(value, str) and not (value is None and name in OPTIONAL):
+            raise ValueError(f"{name} must be text, got {value!r}")
 
 
 def checksum_of(row: Sequence[str | None]) -> int:

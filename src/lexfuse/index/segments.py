@@ -5,7 +5,6 @@ All of it happens inside a change of the index: a segment exists once the transa
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,11 +12,10 @@ import numpy as np
 
 from lexfuse.data.files import storage_named
 from lexfuse.index.catalog import Catalog, Named
+from lexfuse.index.folder import SEGMENTS, remove_unnamed_segments, segment_folder
 from lexfuse.index.merging import crowded, merged
 from lexfuse.index.rows import Row
 from lexfuse.index.segment import Segment
-
-SEGMENTS = "segments"  # the folder of them in that of the index
 
 
 class Segments:
@@ -61,17 +59,15 @@ class Segments:
             self._merge(named)
 
     def replace(self, segment: Segment) -> None:
-        """Put one segment, of all living documents, in the place of all."""
-        self._replace(self._catalog.segments(), segment)
+        """Put one segment, of all living documents, in the place of all, also of those that the catalog names wrongly."""
+        self._catalog.forget_places()
+        self._replace([], segment)
 
     def remove_orphans(self) -> None:
         """Remove folders that no state names."""
-        named = {segment.folder for segment in self._catalog.segments()}
         with storage_named(self._folder / SEGMENTS):
             (self._folder / SEGMENTS).mkdir(exist_ok=True)
-            for folder in (self._folder / SEGMENTS).iterdir():
-                if f"{SEGMENTS}/{folder.name}" not in named:
-                    shutil.rmtree(folder, ignore_errors=True)
+        remove_unnamed_segments(self._folder, {segment.folder for segment in self._catalog.segments()})
 
     def _merge(self, named: Sequence[Named]) -> None:
         alive = {segment.number: np.ones(segment.documents, dtype=np.bool_) for segment in named}
@@ -88,6 +84,6 @@ class Segments:
     def _save(self, segment: Segment) -> Named:
         """Put a segment on disk; it exists once the transaction has named it."""
         number = self._catalog.next_number()
-        name = f"{SEGMENTS}/{number:06d}"
+        name = segment_folder(number)
         with storage_named(self._folder / name):
             return Named(number, name, len(segment.ids), segment.save(self._folder / name))

@@ -202,7 +202,10 @@ class Snapshot:
             numbers.default_factory = numbers.__len__
             segments, ordinals, values = self._catalog.column(name)
             found = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32, count=len(values))
-            codes[self.numbering.places[self._raw(segments, ordinals)]] = found
+            places = self.numbering.places[self._raw(segments, ordinals)]
+            if len(places) != len(self) or (places < 0).any():
+                raise self._unfit()
+            codes[places] = found
             self._coded[name] = codes, list(numbers)
         return self._coded[name]
 
@@ -214,8 +217,14 @@ class Snapshot:
     def _raw(self, segment: Sequence[int], ordinal: Sequence[int]) -> I64:
         """Raw numbers of documents by segment and ordinal."""
         numbers = np.array([named.number for named in self._named], dtype=np.int64)  # they ascend
-        at = np.searchsorted(numbers, np.array(segment, dtype=np.int64))
-        return self.bases[at] + np.array(ordinal, dtype=np.int64)
+        wanted, inside = np.array(segment, dtype=np.int64), np.array(ordinal, dtype=np.int64)
+        at = np.searchsorted(numbers, wanted)
+        if not np.isin(wanted, numbers).all() or (inside < 0).any() or (inside >= np.diff(self.bases)[at]).any():
+            raise self._unfit()
+        return self.bases[at] + inside
+
+    def _unfit(self) -> DataError:
+        return DataError("the catalog names other documents than its segments hold; rebuild the index", path=self._catalog.path)
 
     def document(self, id: str) -> Document:
         """A whole document; `NotFoundError` if there is none."""

@@ -40,5 +40,15 @@ def named(path: Path) -> Iterator[None]:
         if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")):
             advice = "free some space or check its permissions; nothing was changed"
             raise StorageError(f"cannot use {str(path)!r}: {error}; {advice}") from error
-        reason = f"the catalog is damaged ({error}); restore it or build the index again"
-        raise DataError(reason, path=path) from error
+        raise damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:  # SQLite's own message quotes bytes of the file
+        raise damaged(path, f"it holds bytes that are no text: {error.object[:40]!r}") from error
+
+
+def damaged(path: Path, reason: str) -> DataError:
+    """The error of a catalog that is not what was written.
+
+    >>> damaged(Path("a.sqlite"), "no table meta")
+    DataError('a.sqlite: the catalog is damaged (no table meta); restore it or build the index again')
+    """
+    return DataError(f"the catalog is damaged ({reason}); restore it or build the index again", path=path)

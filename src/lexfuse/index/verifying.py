@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lexfuse.errors import LexFuseError
 from lexfuse.index.catalog import Catalog, Named
+from lexfuse.index.folder import check_plain
 from lexfuse.index.manifest import damages
 from lexfuse.index.strings import StringList
 
@@ -26,6 +27,7 @@ def damages_of(catalog: Catalog, folder: Path) -> tuple[list[str], int | None]:
     try:
         with catalog.reading():
             generation = catalog.meta("generation")
+            check_plain(folder)
             found += catalog.damages()
             for segment in catalog.segments():
                 wrong = damages(folder / segment.folder, segment.manifest)

@@ -24,9 +24,8 @@ from lexfuse.encode.tokens import Tokens
 from lexfuse.errors import DataError
 from lexfuse.index.building import LEXICAL
 from lexfuse.index.channel import TAKEN
-from lexfuse.index.channels import FOLDER
+from lexfuse.index.folder import CHANNELS, SEGMENTS
 from lexfuse.index.kernels import PATIENCE, compiled_is_due
-from lexfuse.index.segments import SEGMENTS
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
@@ -99,7 +98,7 @@ def _cost(snapshot: Snapshot, name: str, queries: Queries, text: int, threads: i
             retriever.rank(one, encoded, DEPTH)
         read.append(1000 * (middle - start))
         search.append(1000 * (time.perf_counter() - middle))
-    size = _bytes(snapshot.folder / SEGMENTS) if name in TAKEN else _bytes(snapshot.folder / FOLDER / name)
+    size = _bytes(snapshot.folder / SEGMENTS) if name in TAKEN else _bytes(snapshot.folder / CHANNELS / name)
     speed = None
     if name not in TAKEN:
         named = snapshot.channel(name).named
