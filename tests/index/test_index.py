@@ -392,6 +392,10 @@ def test_files_left_by_a_killed_writer_are_removed_by_the_next(index):
     left.mkdir()
     index.merge()
     assert index.verify() == []
+    (index.folder / f"segments/{index._catalog.meta('next_number'):06}").mkdir()
+    index.rebuild()
+    assert index.verify() == []
+    assert len(list((index.folder / "segments").iterdir())) == 1
     assert set(contents(index)) == {"b"}
 
 

@@ -84,6 +84,8 @@ class Segments:
     def _save(self, segment: Segment) -> Named:
         """Put a segment on disk; it exists once the transaction has named it."""
         number = self._catalog.next_number()
+        while (self._folder / segment_folder(number)).exists():  # left by a writer that was killed: removed after the change
+            number = self._catalog.next_number()
         name = segment_folder(number)
         with storage_named(self._folder / name):
             return Named(number, name, len(segment.ids), segment.save(self._folder / name))
