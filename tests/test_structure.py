@@ -12,8 +12,8 @@ import lexfuse
 SOURCE = Path(lexfuse.__file__).parent
 
 # Every part may import itself and what stands above it; DESIGN draws the same order.
-ORDER = ["errors", "lazy", "data", "text", "index", "encode", "retrieve", "fuse", "rerank", "evaluate", "tune", "advise",
-         "train", "cluster", "pipeline", "profile", "service", "web", "cli"]  # fmt: skip
+ORDER = ["errors", "lazy", "deadline", "data", "text", "index", "encode", "retrieve", "fuse", "rerank", "evaluate", "tune",
+         "advise", "train", "cluster", "pipeline", "profile", "service", "web", "cli"]  # fmt: skip
 
 
 def part_of(module: str) -> str:

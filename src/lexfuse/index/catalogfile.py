@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import orjson
 
+from lexfuse.deadline import claim
 from lexfuse.errors import DataError, NotFoundError
 from lexfuse.index.digests import DIGESTS, Digest
 from lexfuse.index.folder import FILE, check_plain
@@ -124,6 +125,7 @@ class CatalogFile:
                     yield
                     if self.connection.total_changes > before:
                         self._sum_tables()
+                    claim()  # from here on it is done, whoever waits for it
                     self.connection.execute("COMMIT")
                 finally:
                     if self.connection.in_transaction:

@@ -54,6 +54,7 @@ def create_app(service: Service) -> FastAPI:
     """
     metrics, keys = ServiceMetrics(), KeyRing(service.settings.keys)
     metrics.watch(service.library)
+    metrics.stuck.set_function(lambda: service.stuck)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

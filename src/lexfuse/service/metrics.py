@@ -48,6 +48,9 @@ class ServiceMetrics:
         self.refused = Counter(
             "lexfuse_refused", "Requests refused before they were read, by reason.", ("reason",), registry=registry
         )
+        self.stuck = Gauge(
+            "lexfuse_stuck_workers", "Threads that search and are at a call that nobody waits for any more.", registry=registry
+        )
         self._stages: set[str] = set()
 
     def answered(self, route: str, method: str, status: int, seconds: float, stages: Mapping[str, float]) -> None:

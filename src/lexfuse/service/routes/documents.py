@@ -13,7 +13,9 @@ from lexfuse.service.answers.document import DocumentAnswer
 from lexfuse.service.changing import DocumentIn, delete_document, put_document
 from lexfuse.service.documents import DocumentAsk, document
 from lexfuse.service.keys import Scope
+from lexfuse.service.outcomes import Outcome
 from lexfuse.service.preconditions import Precondition
+from lexfuse.service.routes.changes import PENDING, pending
 from lexfuse.service.routes.parameters import DocumentName, IndexName, answered, service_of
 
 router = APIRouter(prefix="/v1", tags=["documents"])
@@ -39,7 +41,7 @@ async def read(request: Request, document_id: DocumentName, index: IndexName = "
     "/documents/{document_id:path}",
     response_model=Written,
     summary="Write a document",
-    responses={200: _ETAG, 201: {"model": Written, "description": "The document is new.", **_ETAG}},
+    responses={200: _ETAG, 201: {"model": Written, "description": "The document is new.", **_ETAG}, **PENDING},
 )
 async def put(
     request: Request,
@@ -52,14 +54,16 @@ async def put(
     """Create or replace a document; it is found by the next question. A key that allows to write is needed."""
     require(request, Scope.WRITE)
     service, precondition = service_of(request), Precondition.parse(if_match, if_none_match)
-    done = await service.run(put_document, service.library, document_id, body, index=index, precondition=precondition)
+    done = await service.write(index, put_document, service.library, document_id, body, index=index, precondition=precondition)
+    if isinstance(done, Outcome):
+        return pending(done)
     return answered(done, 201 if done.change is Change.CREATED else 200, {"ETag": f'"{done.etag}"'})
 
 
-@router.delete("/documents/{document_id:path}", response_model=Written, summary="Delete a document")
+@router.delete("/documents/{document_id:path}", response_model=Written, summary="Delete a document", responses=PENDING)
 async def delete(request: Request, document_id: DocumentName, index: IndexName = "", if_match: IfMatch = None) -> Response:
     """Delete a document; it is not found by the next question. A key that allows to write is needed."""
     require(request, Scope.WRITE)
     service, precondition = service_of(request), Precondition.parse(if_match, None)
-    done = await service.run(delete_document, service.library, document_id, index=index, precondition=precondition)
-    return answered(done)
+    done = await service.write(index, delete_document, service.library, document_id, index=index, precondition=precondition)
+    return pending(done) if isinstance(done, Outcome) else answered(done)

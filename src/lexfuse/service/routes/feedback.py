@@ -15,6 +15,8 @@ from lexfuse.service.access import require_judging
 from lexfuse.service.answers.judgement import Judgement, Judgements
 from lexfuse.service.exporting import JudgementFormat, exported_judgements
 from lexfuse.service.judging import JudgementIn, judge, judgements
+from lexfuse.service.outcomes import Outcome
+from lexfuse.service.routes.changes import PENDING, pending
 from lexfuse.service.routes.parameters import IndexName, answered, handed_out, service_of
 
 router = APIRouter(prefix="/v1", tags=["feedback"])
@@ -22,12 +24,13 @@ router = APIRouter(prefix="/v1", tags=["feedback"])
 _QRELS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 
 
-@router.post("/feedback", response_model=Judgement, status_code=201, summary="Judge a result")
+@router.post("/feedback", response_model=Judgement, status_code=201, summary="Judge a result", responses=PENDING)
 async def judged(request: Request, body: JudgementIn) -> Response:
     """Keep how well a document answers a question. A key that allows to write is needed, unless anybody may judge."""
     require_judging(request)
     service = service_of(request)
-    return answered(await service.run(judge, service.library, body), 201)
+    kept = await service.write(body.index, judge, service.library, body)
+    return pending(kept) if isinstance(kept, Outcome) else answered(kept, 201)
 
 
 @router.get("/feedback", response_model=Judgements, summary="All judgements", responses=_QRELS)

@@ -10,6 +10,7 @@ from pydantic import Field
 from lexfuse.errors import OverloadError
 from lexfuse.service.answers.value import Value
 from lexfuse.service.metrics import CONTENT_TYPE
+from lexfuse.service.service import Service
 
 router = APIRouter(tags=["health"])
 
@@ -23,6 +24,7 @@ class Health(Value):
 
     status: Literal["alive", "ready"]
     indexes: dict[str, int] = Field(default_factory=dict)  # the version of each that is searched
+    stuck: int = 0  # threads that search and are at a call that nobody waits for any more
 
 
 @router.get("/healthz")
@@ -34,10 +36,13 @@ async def healthz() -> Health:
 @router.get("/readyz")
 async def readyz(request: Request) -> Health:
     """Whether indexes and models are loaded and have been tried: for whoever sends requests here only when they are."""
-    library = request.app.state.service.library
+    service: Service = request.app.state.service
+    library = service.library
     if not getattr(request.app.state, "ready", False):
         raise OverloadError("indexes and models are being loaded; try again in a second", retry_after=1)
-    return Health(status="ready", indexes={name: library.shelf(name).generation for name in library.names})
+    if (stuck := service.stuck) >= service.settings.workers:
+        raise OverloadError(f"all {stuck} threads that search are at calls that should have ended; restart the service")
+    return Health(status="ready", indexes={name: library.shelf(name).generation for name in library.names}, stuck=stuck)
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

@@ -10,8 +10,6 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from lexfuse.data.report import Report
-from lexfuse.data.textfiles import text_of
 from lexfuse.errors import ConfigError
 from lexfuse.service.answers.similar import SimilarPage
 from lexfuse.service.days import Day
@@ -19,6 +17,7 @@ from lexfuse.service.library import Library
 from lexfuse.service.resembling import LONGEST_WORD, SimilarAsk, similar, similar_terms
 from lexfuse.service.routes.parameters import Asking, answered, day_text, service_of, validated
 from lexfuse.service.searching import MOST_RESULTS
+from lexfuse.service.uploads import UploadText
 from lexfuse.text.kli import TermWeight
 
 router = APIRouter(prefix="/v1", tags=["search"])
@@ -117,22 +116,21 @@ async def resembling(request: Request) -> Response:
             file = form.get("file")
             raw = (await file.read(), file.filename or "file") if isinstance(file, UploadFile) else None
             body = validated(SimilarIn, _values(form))
-        return answered(await service.run(_of_file, service.library, body, raw))
+        if raw is None:
+            return answered(await service.run(_found, service.library, body))
+        read = await service.read_upload(*raw)
+        return answered(await service.run(_found, service.library, body, read, raw[1]))
     if kind not in ("application/json", ""):
         raise HTTPException(415, "send application/json, or multipart/form-data with a file")
     body = validated(SimilarIn, await request.body())
-    return answered(await service.run(_of_file, service.library, body, None))
+    return answered(await service.run(_found, service.library, body))
 
 
-def _of_file(library: Library, body: SimilarIn, file: tuple[bytes, str] | None) -> SimilarPage:
-    """Read the file, if there is one, and search."""
-    report, text, name = Report(), "", ""
-    if file is not None:
-        raw, name = file
-        text = text_of(raw, name, report)
-    ask = body.ask(text, name)
+def _found(library: Library, body: SimilarIn, file: UploadText | None = None, name: str = "") -> SimilarPage:
+    """Search, by the text of a file if there is one."""
+    ask = body.ask(file.text if file else "", name)
     page = similar_terms(library, ask) if body.terms_only else similar(library, ask)
-    return page.model_copy(update={"notes": [*report.lines(), *page.notes]})
+    return page.model_copy(update={"notes": [*file.notes, *page.notes]}) if file else page
 
 
 def _values(form: FormData) -> dict[str, Any]:

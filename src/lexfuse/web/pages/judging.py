@@ -37,9 +37,11 @@ async def judge_page(request: Request) -> Response:
         told = {name: value for name, value in data.items() if isinstance(value, str)}
     relevant, query = told.get("relevant", ""), told.get("q", "")
     if relevant == REMOVE:
-        await service.run(take_back, service.library, query, told.get("document", ""), told.get("index", ""))
+        index = told.get("index", "")
+        await service.write(index, take_back, service.library, query, told.get("document", ""), index)
     else:
-        await service.run(judge, service.library, judgement_of(told))
+        judgement = judgement_of(told)
+        await service.write(judgement.index, judge, service.library, judgement)
     back = own_page(told.get("next", "/"))
     if request.headers.get(PART_HEADER) != "judge":
         rank = told.get("rank", "")

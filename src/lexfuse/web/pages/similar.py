@@ -15,7 +15,6 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import HTMLResponse
 
 from lexfuse.data.document import Kind
-from lexfuse.data.textfiles import text_of
 from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError
 from lexfuse.service.answers.card import Card
 from lexfuse.service.answers.profiles import ProfileCard
@@ -142,7 +141,7 @@ async def posted(request: Request) -> HTMLResponse:
         return await _answered(request, asked)
     service: Service = request.app.state.service
     try:
-        text = await service.run(text_of, raw, name)
+        text = (await service.read_upload(raw, name)).text
     except DataError as error:
         return await _answered(request, asked, error)
     return await _answered(request, replace(asked, text=text, file=name, words=()))

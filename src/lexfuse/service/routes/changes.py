@@ -1,0 +1,50 @@
+"""``/v1/changes``: what became of a change that took longer than a request may."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from lexfuse.service.access import require_judging
+from lexfuse.service.answers.change import PendingChange
+from lexfuse.service.outcomes import Outcome, State
+from lexfuse.service.problems import problem_of
+from lexfuse.service.routes.parameters import answered, service_of
+
+router = APIRouter(prefix="/v1", tags=["documents"])
+
+PENDING: dict[int | str, dict[str, Any]] = {
+    202: {"model": PendingChange, "description": "The change is being made; ask for its outcome at the address in Location."}
+}
+RETRY_AFTER = 1  # seconds
+
+
+@router.get("/changes/{change}", response_model=PendingChange, summary="The outcome of a change")
+async def outcome(
+    request: Request, change: Annotated[str, Path(max_length=100, description="The id that the answer 202 gave.")]
+) -> Response:
+    """What became of a change that was answered with 202: whether it is still being made, done, or failed."""
+    require_judging(request)
+    return answered(pending_change(service_of(request).outcomes.of(change)))
+
+
+def pending(outcome: Outcome[Any]) -> Response:
+    """The answer to a change that is being made permanent and that nobody can wait for any longer."""
+    headers = {"Location": f"/v1/changes/{outcome.id}", "Retry-After": str(RETRY_AFTER)}
+    return answered(pending_change(outcome), 202, headers)
+
+
+def pending_change(outcome: Outcome[Any]) -> PendingChange:
+    """What is known of a change.
+
+    >>> from concurrent.futures import Future
+    >>> pending_change(Outcome("a", Future())).state.value
+    'pending'
+    """
+    if (state := outcome.state) is State.PENDING:
+        return PendingChange(id=outcome.id, state=state)
+    if isinstance(error := outcome.future.exception(), Exception):
+        return PendingChange(id=outcome.id, state=state, problem=problem_of(error))
+    return PendingChange(id=outcome.id, state=state, result=outcome.future.result())
