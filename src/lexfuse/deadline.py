@@ -84,6 +84,20 @@ class Deadline:
 
 
 @contextmanager
+def unlimited() -> Iterator[None]:
+    """Work for others too, whose deadlines are not that of this call.
+
+    >>> with unlimited():
+    ...     check()
+    """
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
 def limited(deadline: Deadline) -> Iterator[None]:
     """Work under a deadline; threads that are started inside get it by a copy of the context.
 

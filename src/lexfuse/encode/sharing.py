@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from lexfuse.deadline import unlimited
 from lexfuse.encode.encoder import Progress, unseen
 from lexfuse.encode.sides import Side
 
@@ -133,7 +134,8 @@ class _Together:
     def _encode(self, batch: dict[str, Future[Any]]) -> None:
         found: list[Any]
         try:
-            found = self._rows(list(batch))
+            with unlimited():  # the batch holds queries of other calls
+                found = self._rows(list(batch))
         except BaseException as error:  # whoever waits is told too
             found = [error] * len(batch)
         with self._changed:

@@ -16,6 +16,7 @@ import numpy as np
 from lexfuse.data.arrays import F32, I64
 from lexfuse.data.fetch import cache_folder
 from lexfuse.data.files import written_file
+from lexfuse.deadline import check
 from lexfuse.encode.folder import ModelFolder
 from lexfuse.encode.heads import Head, built
 from lexfuse.encode.quantise import computed_as_int8
@@ -79,6 +80,7 @@ class Transformer:
 
     def run(self, ids: I64, mask: I64, types: I64 | None = None) -> F32:
         """What the head gives for a padded batch; ``mask`` is 1 for the tokens of a text, 0 for padding after them."""
+        check()
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         feed: dict[str, Any] = {name: given[name] for name in self.inputs}
         if feed.get("token_type_ids", ids) is None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from functools import cache, partial
 
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
+from lexfuse.deadline import check
 from lexfuse.fuse.union import Missing, Union, union_of
 from lexfuse.index.threads import cores
 from lexfuse.retrieve.distribution import levels_of
@@ -21,8 +23,8 @@ def runs_from(retrievers: Sequence[Retriever], queries: Queries, depth: int, *, 
     >>> runs_from([], Queries.of([]), 10)
     []
     """
-    asks = [partial(one.retrieve, queries, depth, within=within) for one in retrievers]
-    others = [_threads().submit(ask) for ask in asks[:-1]]
+    asks = [partial(_retrieved, one, queries, depth, within) for one in retrievers]
+    others = [_threads().submit(copy_context().run, ask) for ask in asks[:-1]]  # with the deadline of this call
     try:
         last = [ask() for ask in asks[-1:]]  # of the hybrids that are opened here the encoder, which takes longest
         # What no thread has begun is done here, so that in a hybrid of hybrids nobody waits for a thread that waits itself.
@@ -63,6 +65,11 @@ def union_from(
         bounds=tuple(retriever.bounds for retriever in retrievers),
         levels=tuple(levels_of(retriever) for retriever in retrievers),
     )
+
+
+def _retrieved(retriever: Retriever, queries: Queries, depth: int, within: Mask | None) -> Run:
+    check()
+    return retriever.retrieve(queries, depth, within=within)
 
 
 @cache

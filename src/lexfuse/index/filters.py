@@ -18,6 +18,7 @@ import orjson
 
 from lexfuse.data.arrays import Bools
 from lexfuse.data.dates import parse_date
+from lexfuse.deadline import check
 from lexfuse.errors import ConfigError, DataError, NotFoundError
 from lexfuse.index.rows import DATES, LISTS, WORDS
 from lexfuse.index.snapshot import Snapshot
@@ -93,26 +94,29 @@ class Condition:
 
     def mask(self, snapshot: Snapshot) -> Bools:
         """Which documents of a snapshot fulfil the condition; a field a document lacks fulfils only ``!=`` and ``field=``."""
+        check()
+        fits = self._list_test() if self.field in LISTS else self._test()
         if self.field == "id":
-            return np.fromiter(map(self._fits, snapshot.ids), dtype=np.bool_, count=len(snapshot))
+            return np.fromiter(map(fits, snapshot.ids), dtype=np.bool_, count=len(snapshot))
         codes, values = snapshot.coded(self.field)
-        fits = self._list_fits if self.field in LISTS else self._fits
         return np.array([fits(value) for value in values], dtype=np.bool_)[codes]
 
-    def _fits(self, stored: str | None) -> bool:
-        value = stored or ""
+    def _test(self) -> Callable[[str | None], bool]:
+        """Whether a stored value fits; one that is looked up costs the same for one value as for a thousand."""
         if self.operator is Operator.BEGINS:
-            return value.startswith(self.values)
+            return lambda stored: (stored or "").startswith(self.values)
         if self.operator in _COMPARE:
-            return value != "" and _COMPARE[self.operator](value, self.values[0])
-        return (value in self.values) is (self.operator is Operator.IS)
+            compare, bound = _COMPARE[self.operator], self.values[0]
+            return lambda stored: bool(stored) and compare(stored or "", bound)
+        wanted, positive = frozenset(self.values), self.operator is Operator.IS
+        return lambda stored: ((stored or "") in wanted) is positive
 
-    def _list_fits(self, stored: str | None) -> bool:
-        values: list[str] = orjson.loads(stored) if stored else []
+    def _list_test(self) -> Callable[[str | None], bool]:
+        """The same for a list, of which one member must fit."""
         if self.operator is Operator.BEGINS:
-            return any(_begins(values, wanted) for wanted in self.values)
-        held = any(value in (values or [""]) for value in self.values)
-        return held is (self.operator is Operator.IS)
+            return lambda stored: any(_begins(_members(stored), wanted) for wanted in self.values)
+        wanted, positive = frozenset(self.values), self.operator is Operator.IS
+        return lambda stored: (not wanted.isdisjoint(_members(stored) or [""])) is positive
 
 
 def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: datetime.date | None = None) -> Bools | None:
@@ -139,6 +143,11 @@ def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: d
             codes, values = snapshot.coded(name)
             masks.append(np.array([value is None or compare(value, day) for value in values], dtype=np.bool_)[codes])
     return np.logical_and.reduce(masks) if masks else None
+
+
+def _members(stored: str | None) -> list[str]:
+    members: list[str] = orjson.loads(stored) if stored else []
+    return members
 
 
 def _begins(path: Sequence[str], wanted: str) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
+
+from lexfuse.deadline import check
 
 
 def cores() -> int:
@@ -19,6 +22,8 @@ def cores() -> int:
 def shared_out(work: Callable[[int, int], None], size: int, chunk: int) -> None:
     """Call `work(first, last)` for ranges of at most `chunk` until `size` is reached, on all cores; errors come through.
 
+    No range is begun after the deadline of the call.
+
     >>> seen = []
     >>> shared_out(lambda first, last: seen.append((first, last)), 5, 2)
     >>> sorted(seen)
@@ -31,11 +36,12 @@ def shared_out(work: Callable[[int, int], None], size: int, chunk: int) -> None:
     def loop() -> None:
         try:
             for first, last in ranges:  # one iterator for all threads: whoever is free takes the next range
+                check()
                 work(first, last)
         except BaseException as error:
             failed.append(error)
 
-    threads = [threading.Thread(target=loop) for _ in range(helpers)]
+    threads = [threading.Thread(target=copy_context().run, args=(loop,)) for _ in range(helpers)]
     for thread in threads:
         thread.start()
     loop()

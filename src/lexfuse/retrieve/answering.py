@@ -10,6 +10,7 @@ from typing import NamedTuple
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Hit
+from lexfuse.deadline import check
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
 from lexfuse.retrieve.colbert import Colbert, TokenMatch
@@ -138,6 +139,7 @@ class Shower:
         ]
 
     def _answer(self, rank: int, found: str, hit: Hit, document: Document) -> Answer:
+        check()
         words = self._words.parts(self._read, document.id)
         parts = words if self._terms is self._words else self._terms.parts(self._read_terms, document.id) if self._terms else []
         late = self._late if self._late and self._late.holds(document.id) else None

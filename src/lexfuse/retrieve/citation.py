@@ -7,6 +7,7 @@ match but names to look up. What is named comes first, in the order in which the
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -24,7 +25,6 @@ from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.pairs import translated
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 from lexfuse.text.citation import Citation
-from lexfuse.text.citations import find
 from lexfuse.text.resolve import Resolver, number_key
 
 _LATIN = ("BIS", "TER", "QUATER", "QUINQUIES", "SEXIES", "SEPTIES", "OCTIES", "NONIES", "DECIES")
@@ -91,23 +91,25 @@ class CitationLookup:
     def named(self, text: str) -> dict[int, float]:
         """Numbers of the documents that a text names, with their scores."""
         place: dict[int, int] = {}
+        placed = np.zeros(len(self.order), dtype=np.bool_)
         last = 0
-        for citation in find(text):
-            found = self._resolver.resolve(citation)
-            names = [number_key(self._corpus.number[at]) if citation.last else "" for at in found]
-            new = [(name, at) for name, at in zip(names, found, strict=True) if at not in place]
-            positions = {name: last + at for at, name in enumerate(dict.fromkeys(name for name, _ in new), start=1)}
-            place |= {at: positions[name] for name, at in new}
+        for citation, found in self._resolver.resolve_each(text):
+            new = found[~placed[found]].tolist()
+            names = [number_key(self._corpus.number[at]) if citation.last else "" for at in new]
+            positions = {name: last + at for at, name in enumerate(dict.fromkeys(names), start=1)}
+            place |= {at: positions[name] for name, at in zip(names, new, strict=True)}
+            placed[new] = True
             last += len(positions)
         return {int(self.order[at]): 1.0 / position for at, position in place.items()}
 
-    def cited(self, text: str, *, own_code: str = "") -> list[tuple[Citation, list[int]]]:
+    def cited(self, text: str, *, own_code: str = "", found: Sequence[Citation] | None = None) -> Iterator[tuple[Citation, I32]]:
         """Every citation of a text with the numbers of the documents that it means, in order of place.
 
-        A text that belongs to a code means the articles of its own code where it names no other one.
+        A text that belongs to a code means the articles of its own code where it names no other one. `found` are the citations
+        to be looked up, where they have been found before.
         """
-        found = self._resolver.resolve_each(text, own_code=own_code)
-        return [(citation, self.order[ordinals].tolist()) for citation, ordinals in found]
+        for citation, ordinals in self._resolver.resolve_each(text, own_code=own_code, found=found):
+            yield citation, self.order[ordinals]
 
     @cached_property
     def order(self) -> I32:

@@ -121,8 +121,10 @@ def _completed(shelf: Shelf, id: str, given: DocumentIn) -> Document:
     """The document with its language, and with what its text cites in the index."""
     language = given.language or detect(f"{given.title} {given.text}")
     with shelf.lease() as opened:
-        found = opened.citations.cited(given.text, own_code=given.code)
-        cited = [name for _, numbers in found for name in (opened.snapshot.ids[at] for at in numbers) if name != id]
+        found: dict[int, None] = {}
+        for _, numbers in opened.citations.cited(given.text, own_code=given.code):
+            found |= dict.fromkeys(numbers.tolist())
+        cited = [name for name in map(opened.snapshot.ids.__getitem__, found) if name != id]
     citations = list(dict.fromkeys((*given.citations, *cited)))
     return given.model_copy(update={"language": language, "citations": citations}).document(id)
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from lexfuse.data.arrays import I32
+from lexfuse.errors import TooLargeError
 from lexfuse.service.answers.citation import Cited, Resolved
 from lexfuse.service.cards import cards_of
 from lexfuse.service.library import Library
 from lexfuse.service.opened import Opened
 from lexfuse.text.citation import Citation
+from lexfuse.text.citations import find
 
 LISTED = 20  # documents that one citation means
+CITATIONS = 5000  # of a text that are looked up; the others are counted
+LONGEST = 1_000_000  # characters of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,11 @@ class CiteAsk:
     text: str
     index: str = ""
     code: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a text that takes too long to read."""
+        if len(self.text) > LONGEST:
+            raise TooLargeError(f"the text has {len(self.text):,} characters, {LONGEST:,} are allowed; send it in parts")
 
 
 def cite(library: Library, ask: CiteAsk) -> Resolved:
@@ -42,25 +52,30 @@ def cite(library: Library, ask: CiteAsk) -> Resolved:
     [('article L. 1 du code du travail', 'L1', ['a'])]
     """
     with library.shelf(ask.index).lease() as opened:
-        found = opened.citations.cited(ask.text, own_code=ask.code)
-        return Resolved(index=opened.name, generation=opened.generation, citations=cited_of(opened, ask.text, found))
+        every = find(ask.text)
+        found = opened.citations.cited(ask.text, own_code=ask.code, found=every[:CITATIONS])
+        more = max(len(every) - CITATIONS, 0)
+        citations = cited_of(opened, ask.text, found)
+        return Resolved(index=opened.name, generation=opened.generation, citations=citations, more=more)
 
 
-def cited_of(
-    opened: Opened, text: str, found: Iterable[tuple[Citation, Sequence[int]]], *, own: str | None = None
-) -> list[Cited]:
+def cited_of(opened: Opened, text: str, found: Iterable[tuple[Citation, I32]], *, own: str | None = None) -> list[Cited]:
     """Citations of a text as values; the document that the text is of, if it is one, is not listed as cited by itself."""
     ids = opened.snapshot.ids
-    meant = [(citation, [id for id in (ids[at] for at in numbers) if id != own]) for citation, numbers in found]
-    cards = cards_of(opened, [id for _, some in meant for id in some[:LISTED]])
+    itself = ids.ordinal(own) if own is not None else -1
+    meant = []
+    for citation, numbers in found:
+        others = numbers[numbers != itself]
+        meant.append((citation, [ids[at] for at in others[:LISTED].tolist()], max(len(others) - LISTED, 0)))
+    cards = cards_of(opened, [id for _, some, _ in meant for id in some])
     return [
         Cited(
             text=text[citation.start : citation.end],
             span=(citation.start, citation.end),
             system=citation.system.value,
             key=citation.key,
-            documents=[cards[id] for id in some[:LISTED]],
-            more=max(len(some) - LISTED, 0),
+            documents=[cards[id] for id in some],
+            more=more,
         )
-        for citation, some in meant
+        for citation, some, more in meant
     ]

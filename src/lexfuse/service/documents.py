@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -71,6 +72,7 @@ def text_paragraphs(text: str, citations: Sequence[Cited] = ()) -> list[TextPara
     """
     found: list[TextParagraph] = []
     number, unnumbered = None, 0
+    places = [one.span[0] for one in citations]
     for paragraph in Layout(text).paragraphs:
         begins = paragraph.number != number  # what follows a number keeps it until the next
         number = paragraph.number
@@ -78,13 +80,14 @@ def text_paragraphs(text: str, citations: Sequence[Cited] = ()) -> list[TextPara
         if start >= paragraph.end:
             continue
         unnumbered += not begins or number is None
+        own = citations[bisect_left(places, start) : bisect_left(places, paragraph.end)]
         found.append(
             TextParagraph(
                 anchor=f"p{number}" if begins and number is not None else f"s{unnumbered}",
                 number=number if begins else None,
                 span=(start, paragraph.end),
                 text=text[start : paragraph.end],
-                citations=[_inside(one, start, paragraph.end) for one in citations if start <= one.span[0] < paragraph.end],
+                citations=[_inside(one, start, paragraph.end) for one in own],
             )
         )
     return found

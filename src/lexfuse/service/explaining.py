@@ -84,7 +84,7 @@ def document_meant(opened: Opened, name: str) -> str:
     """The id of the document that a name means: its id, or a citation; of several that it cites, the first."""
     if name in opened.snapshot.ids:
         return name
-    found = next((numbers[0] for _, numbers in opened.citations.cited(name) if numbers), None)
+    found = next((int(numbers[0]) for _, numbers in opened.citations.cited(name) if len(numbers)), None)
     if found is None:
         raise NotFoundError(f"the index has no document {name!r}, and none that it cites; check the id or the citation")
     return opened.snapshot.ids[found]

@@ -12,6 +12,7 @@ import numpy as np
 
 from lexfuse.data.arrays import I32
 from lexfuse.data.queries import Query
+from lexfuse.deadline import check
 from lexfuse.index.filters import Condition, Operator
 from lexfuse.retrieve.answering import Found, found_by
 from lexfuse.service.answers.search import Facet, FacetValue
@@ -42,6 +43,7 @@ def facets_of(
     ordinals = _ordinals(opened, found)
     facets = []
     for name in FIELDS:
+        check()
         own = [text for text in filters if _chosen(name, text)]
         rest = [text for text in filters if text not in own]
         counted = _ordinals(opened, _found_without(opened, question, rest, as_of, profile)) if own else ordinals

@@ -9,6 +9,7 @@ from enum import StrEnum
 from time import perf_counter
 
 from lexfuse.data.queries import Query
+from lexfuse.deadline import check
 from lexfuse.errors import ConfigError
 from lexfuse.fuse.composite import members_of
 from lexfuse.index.filters import Condition, within
@@ -92,7 +93,8 @@ class Clock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """One stage; the same name adds up."""
+        """One stage; the same name adds up. None begins after the deadline of the call."""
+        check()
         start = perf_counter()
         try:
             yield

@@ -62,12 +62,12 @@ class Service:
         deadline = Deadline(self.settings.timeout_seconds)
         future = writer.submit(lambda: call(*args, **kwargs), deadline)
         if not await _ended(future, deadline):
-            if not (future.cancel() or deadline.revoke()):
+            stopped = future.cancel() or deadline.revoke()
+            if not stopped:
                 return self.outcomes.keep(future)
-            if not future.done():
-                raise OverloadError(
-                    f"not done within {deadline.seconds:g} seconds, and nothing was changed; try again", retry_after=5
-                )
+            if future.cancelled() or not future.done():
+                reason = f"not done within {deadline.seconds:g} seconds, and nothing was changed; try again"
+                raise OverloadError(reason, retry_after=5)
         answer = future.result()
         notice(answer)
         return answer

@@ -45,7 +45,7 @@ def code_key(name: str) -> str:
     return " ".join(plain.split())
 
 
-@cache
+@lru_cache(maxsize=65536)  # texts name laws without end
 def full_code(name: str) -> str:
     """The full name behind a name or abbreviation, in compared form; unknown names stay as they are.
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
+import numpy as np
+
+from lexfuse.data.arrays import I64
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Kind
+from lexfuse.deadline import check
 from lexfuse.text.belonging import SAME, Mention, mentions
 from lexfuse.text.citation import PRESENT, STATUTES, Citation, System
 from lexfuse.text.citations import find
@@ -35,7 +40,7 @@ class Resolver:
         self._codes = sorted({code for code in corpus.code if code})
         self._numbers: dict[str, list[int]] = defaultdict(list)
         self._identifiers: dict[str, list[int]] = defaultdict(list)
-        self._meant: dict[str, frozenset[str]] = {}
+        self._meant = lru_cache(maxsize=4096)(lambda cited: matching_codes(cited, self._codes))
         for ordinal in range(len(corpus)):
             if corpus.number[ordinal] and corpus.kind[ordinal] is not Kind.PARAGRAPH:
                 self._numbers[number_key(corpus.number[ordinal])].append(ordinal)
@@ -51,9 +56,19 @@ class Resolver:
         >>> Resolver(Corpus.of([Document("x", identifiers=("C-60/22",))])).resolve(find("affaire C‑60/22")[0])
         [0]
         """
+        found: list[int] = self.ordinals(citation, own_code=own_code).tolist()
+        return found
+
+    def ordinals(self, citation: Citation, *, own_code: str = "") -> I64:
+        """What `resolve` gives, as an array: a range of articles may have tens of thousands.
+
+        >>> from lexfuse.data.document import Document
+        >>> Resolver(Corpus.of([Document("x", number="L1")])).ordinals(find("article L. 1")[0])
+        array([0])
+        """
         if citation.system in _ARTICLES:
             return self._articles(citation, own_code)
-        return self._decisions(citation)
+        return _array(self._decisions(citation))
 
     def resolve_text(self, text: str, *, own_code: str = "") -> list[int]:
         """Documents that a text cites, each once, in the order it names them.
@@ -62,43 +77,65 @@ class Resolver:
         >>> Resolver(Corpus.of([Document("x", number="21", code="Constitution of India")])).resolve_text("Article 21")
         [0]
         """
-        return list(dict.fromkeys(ordinal for _, found in self.resolve_each(text, own_code=own_code) for ordinal in found))
+        seen: dict[int, None] = {}
+        for _, found in self.resolve_each(text, own_code=own_code):
+            seen |= dict.fromkeys(found.tolist())
+        return list(seen)
 
-    def resolve_each(self, text: str, *, own_code: str = "") -> list[tuple[Citation, list[int]]]:
+    def resolve_each(
+        self, text: str, *, own_code: str = "", found: Sequence[Citation] | None = None
+    ) -> Iterator[tuple[Citation, I64]]:
         """Every citation of a text with the documents that it means, in order of place; none for one that means no document.
+
+        One after another, since a text may name thousands of ranges, each with thousands of articles. `found` are the citations
+        to be looked up, where they have been found before.
 
         >>> from lexfuse.data.document import Document
         >>> resolver = Resolver(Corpus.of([Document("x", number="21", code="Constitution of India")]))
-        >>> [(citation.key, found) for citation, found in resolver.resolve_each("Articles 21 and 99")]
+        >>> [(citation.key, found.tolist()) for citation, found in resolver.resolve_each("Articles 21 and 99")]
         [('21', [0]), ('99', [])]
         """
-        found = []
-        for citation in find(text):
-            ordinals = self.resolve(citation, own_code=own_code)
-            if not ordinals and own_code and not citation.code and citation.system in _ARTICLES:
+        for citation in find(text) if found is None else found:
+            check()
+            ordinals = self.ordinals(citation, own_code=own_code)
+            if not len(ordinals) and own_code and not citation.code and citation.system in _ARTICLES:
                 ordinals = self._in_nearest(citation, mentions(text))
-            found.append((citation, ordinals))
-        return found
+            yield citation, ordinals
 
-    def _in_nearest(self, citation: Citation, named: tuple[Mention, ...]) -> list[int]:
+    def _in_nearest(self, citation: Citation, named: tuple[Mention, ...]) -> I64:
         """The article in the code that is named nearest: (dispositions du code du travail prévues à l')article R. 1."""
-        if not named:
-            return []
-        nearest = min(named, key=lambda mention: max(mention.start - citation.end, citation.start - mention.end))
-        return [] if nearest.name == PRESENT else self._articles(replace(citation, code=nearest.name), "")
+        after = bisect_left(named, citation.start, key=lambda mention: mention.start)
+        around = named[max(after - 1, 0) : after + 1]
+        if not around:
+            return _array([])
+        nearest = min(around, key=lambda mention: max(mention.start - citation.end, citation.start - mention.end))
+        return _array([]) if nearest.name == PRESENT else self._articles(replace(citation, code=nearest.name), "")
 
-    def _articles(self, citation: Citation, own_code: str) -> list[int]:
+    def _articles(self, citation: Citation, own_code: str) -> I64:
         first = self._numbered(citation.key, citation.code, own_code)
         if not citation.last:
-            return first
+            return _array(first)
         last = self._numbered(citation.last, citation.code, own_code)
-        code, number = self._corpus.code, self._corpus.number
+        code = self._corpus.code
+        stops: dict[str, list[int]] = defaultdict(list)
+        for stop in last:
+            stops[code[stop]].append(stop)
         for start in first:
-            for stop in last:
-                if start <= stop and code[start] == code[stop]:
-                    series = {_series(number[start]), _series(number[stop])}
-                    return [n for n in range(start, stop + 1) if code[n] == code[start] and _series(number[n]) in series]
-        return sorted({*first, *last})
+            same = stops[code[start]]
+            if (at := bisect_left(same, start)) < len(same):
+                return self._between(start, same[at])
+        return _array(sorted({*first, *last}))
+
+    def _between(self, start: int, stop: int) -> I64:
+        """A range of articles of one code, of the series of its ends."""
+        (code, series), inside = self._places, slice(start, stop + 1)
+        kept = (code[inside] == code[start]) & np.isin(series[inside], (series[start], series[stop]))
+        return start + np.flatnonzero(kept)
+
+    @cached_property
+    def _places(self) -> tuple[I64, I64]:
+        """The code and the series of every document as numbers, to be compared at once."""
+        return _numbers(self._corpus.code), _numbers(map(_series, self._corpus.number))
 
     def _numbered(self, number: str, cited: str, own_code: str) -> list[int]:
         candidates = self._numbers.get(number_key(number), [])
@@ -106,9 +143,8 @@ class Resolver:
         if cited == PRESENT or (cited == SAME and not own_code):
             cited = own_code
         if cited:
-            if cited not in self._meant:
-                self._meant[cited] = matching_codes(cited, self._codes)
-            return [ordinal for ordinal in candidates if code[ordinal] in self._meant[cited]]
+            meant = self._meant(cited)
+            return [ordinal for ordinal in candidates if code[ordinal] in meant]
         return [ordinal for ordinal in candidates if code[ordinal] == own_code] if own_code else candidates
 
     def _decisions(self, citation: Citation) -> list[int]:
@@ -118,6 +154,16 @@ class Resolver:
         if not citation.parts or citation.system is System.US_CODE:
             return whole or found
         return [ordinal for ordinal in found if self._corpus.number[ordinal] in citation.parts] or whole
+
+
+def _numbers(values: Iterable[str]) -> I64:
+    """Every value as a number, equal ones as the same."""
+    known: dict[str, int] = {}
+    return _array([known.setdefault(value, len(known)) for value in values])
+
+
+def _array(ordinals: list[int]) -> I64:
+    return np.array(ordinals, dtype=np.int64)
 
 
 @lru_cache(maxsize=65536)  # a new version of an index has nearly the same numbers

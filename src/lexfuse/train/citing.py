@@ -51,7 +51,7 @@ def cited_pairs(corpus: Corpus, left: Counter[str], *, masked: bool = True, cite
     for ordinal, text in enumerate(corpus.text):
         itself = ordinal if cited is None else None
         found = [
-            (citation.start, [other for other in meant if articles.kind[other] is Kind.STATUTE and other != itself])
+            (citation.start, [other for other in meant.tolist() if articles.kind[other] is Kind.STATUTE and other != itself])
             for citation, meant in resolver.resolve_each(text, own_code=corpus.code[ordinal])
         ]
         if not any(meant for _, meant in found):
@@ -96,7 +96,7 @@ def _pinpointed(corpus: Corpus, resolver: Resolver, ordinal: int) -> list[int]:
     meant = {
         other: None
         for citation, found in resolver.resolve_each(corpus.text[ordinal], own_code=corpus.code[ordinal])
-        for other in found
+        for other in found.tolist()
         if corpus.kind[other] is Kind.PARAGRAPH and corpus.number[other] in citation.parts and other != ordinal
     }
     given = [n for n in corpus.ids.ordinals(corpus.citations[ordinal]).tolist() if n >= 0 and corpus.kind[n] is Kind.PARAGRAPH]

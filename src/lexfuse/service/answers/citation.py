@@ -31,3 +31,4 @@ class Resolved(Value):
     index: str
     generation: int
     citations: list[Cited]
+    more: int = 0  # citations that the text holds after these, and that were not looked up

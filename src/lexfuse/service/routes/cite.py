@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from lexfuse.service.answers.citation import Resolved
 from lexfuse.service.citing import CiteAsk, cite
-from lexfuse.service.routes.parameters import IndexName, answered, checked_question, service_of
+from lexfuse.service.routes.parameters import IndexName, answered_by, checked_question, service_of
 
 router = APIRouter(prefix="/v1", tags=["citations"])
 
@@ -22,7 +22,7 @@ _CODE: dict[str, Any] = {
 
 
 class CiteIn(BaseModel):
-    """A text of any length.
+    """A text of up to a million characters.
 
     >>> CiteIn(text="article L. 1237-19").index
     ''
@@ -47,11 +47,11 @@ async def cited(
     """Every citation of a text, in whatever spelling, with the documents of the index that it means."""
     service = service_of(request)
     ask = CiteAsk(checked_question(service, text), index, code)
-    return answered(await service.run(cite, service.library, ask))
+    return await answered_by(service, cite, service.library, ask)
 
 
 @router.post("/cite", response_model=Resolved, summary="Resolve the citations of a whole text")
 async def cited_by_body(request: Request, body: CiteIn) -> Response:
-    """The same for a text of any length."""
+    """The same for a whole text: its first 5,000 citations are looked up, and `more` counts the others."""
     service = service_of(request)
-    return answered(await service.run(cite, service.library, CiteAsk(body.text, body.index, body.code)))
+    return await answered_by(service, cite, service.library, CiteAsk(body.text, body.index, body.code))

@@ -16,7 +16,7 @@ from lexfuse.service.routes.parameters import (
     IndexName,
     Language,
     Question,
-    answered,
+    answered_by,
     checked_question,
     day_text,
     service_of,
@@ -46,4 +46,4 @@ async def compared(
     service = service_of(request)
     question = checked_question(service, q)
     ask = CompareAsk(question, tuple(profile), index, k, tuple(filter or ()), day_text(as_of), language)
-    return answered(await service.run(compare, service.library, ask))
+    return await answered_by(service, compare, service.library, ask)

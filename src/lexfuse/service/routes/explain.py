@@ -16,7 +16,7 @@ from lexfuse.service.routes.parameters import (
     Language,
     ProfileName,
     Question,
-    answered,
+    answered_by,
     checked_question,
     day_text,
     service_of,
@@ -48,4 +48,4 @@ async def explained(
     service = service_of(request)
     question = checked_question(service, q)
     ask = ExplainAsk(question, document, index, profile, tuple(filter or ()), day_text(as_of), language)
-    return answered(await service.run(explain, service.library, ask))
+    return await answered_by(service, explain, service.library, ask)

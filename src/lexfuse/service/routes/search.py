@@ -17,7 +17,7 @@ from lexfuse.service.routes.parameters import (
     Language,
     ProfileName,
     Question,
-    answered,
+    answered_by,
     checked_question,
     day_text,
     service_of,
@@ -63,7 +63,7 @@ async def searched(
     service = service_of(request)
     question = checked_question(service, q)
     ask = SearchAsk(question, index, profile, k, cursor, tuple(filter or ()), day_text(as_of), language, sort, facets)
-    return answered(await service.run(search, service.library, ask))
+    return await answered_by(service, search, service.library, ask)
 
 
 @router.post("/search", response_model=SearchPage, summary="Search, with a body")
@@ -83,4 +83,4 @@ async def searched_by_body(request: Request, body: SearchIn) -> Response:
         body.sort,
         body.facets,
     )
-    return answered(await service.run(search, service.library, ask))
+    return await answered_by(service, search, service.library, ask)

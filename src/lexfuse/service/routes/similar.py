@@ -15,7 +15,7 @@ from lexfuse.service.answers.similar import SimilarPage
 from lexfuse.service.days import Day
 from lexfuse.service.library import Library
 from lexfuse.service.resembling import LONGEST_WORD, SimilarAsk, similar, similar_terms
-from lexfuse.service.routes.parameters import Asking, answered, day_text, service_of, validated
+from lexfuse.service.routes.parameters import Asking, answered_by, day_text, service_of, validated
 from lexfuse.service.searching import MOST_RESULTS
 from lexfuse.service.uploads import UploadText
 from lexfuse.text.kli import TermWeight
@@ -117,13 +117,13 @@ async def resembling(request: Request) -> Response:
             raw = (await file.read(), file.filename or "file") if isinstance(file, UploadFile) else None
             body = validated(SimilarIn, _values(form))
         if raw is None:
-            return answered(await service.run(_found, service.library, body))
+            return await answered_by(service, _found, service.library, body)
         read = await service.read_upload(*raw)
-        return answered(await service.run(_found, service.library, body, read, raw[1]))
+        return await answered_by(service, _found, service.library, body, read, raw[1])
     if kind not in ("application/json", ""):
         raise HTTPException(415, "send application/json, or multipart/form-data with a file")
     body = validated(SimilarIn, await request.body())
-    return answered(await service.run(_found, service.library, body))
+    return await answered_by(service, _found, service.library, body)
 
 
 def _found(library: Library, body: SimilarIn, file: UploadText | None = None, name: str = "") -> SimilarPage:
