@@ -96,6 +96,7 @@ API = [
               "court": "C", "date": "2024-01-01", "valid_from": None, "status": "", "identifiers": ["I"], "citations": ["a1"],
               "extra": {"a": "b"}}),
     Ask("DELETE", "/v1/documents/{document}", {"document": b"nowhere"}, {"index": b"law"}),
+    Ask("GET", "/v1/changes/{change}", {"change": b"unknown"}),
     Ask("POST", "/v1/feedback", body={"query": "loyer", "document": "a1", "grade": 1, "rank": 1, "profile": "bm25",
                                       "index": "law"}),
     Ask("GET", "/v1/feedback", query={"index": b"law", "format": b"qrels"}),
@@ -292,7 +293,7 @@ def site(tmp_path_factory):
     (root / "secret.toml").write_text(f'name = "{SECRET}"', "utf-8")
     Index.create(root / "law.index", documents=ARTICLES).close()
     key = add_key(root / "keys.toml", "tester", Scope.WRITE)
-    settings = ServiceSettings(keys=root / "keys.toml", requests_per_minute=0, reload_seconds=0.0)
+    settings = ServiceSettings(keys=root / "keys.toml", requests_per_minute=0, reload_seconds=0.0, timeout_seconds=600.0)
     service = Service(Library.open([IndexPlace.of(root / "law.index")]), settings)
     app = create_app(service)
     add_pages(app)
@@ -328,7 +329,7 @@ def test_every_parameter_of_the_api_is_in_the_table(site):
 @pytest.mark.parametrize("ask", [*API, *PAGES], ids=identity)
 def test_what_is_fine_is_answered(site, ask):
     answer = site.send(ask)
-    missing = ask.path == "/experiments/{name}" or ask.method == "DELETE" or ask.path in ("/v1/compare",)
+    missing = ask.method == "DELETE" or ask.path in ("/experiments/{name}", "/v1/compare", "/v1/changes/{change}")
     assert answer.status in ((404, 422) if missing else (200, 201, 303)), answer.text[:500]
     check(answer)
 

@@ -23,7 +23,8 @@ from lexfuse.service.settings import ServiceSettings
 OPERATIONS = {
     "GET /v1/search", "POST /v1/search", "POST /v1/similar", "GET /v1/explain/{document}", "GET /v1/compare", "GET /v1/cite",
     "POST /v1/cite", "GET /v1/documents/{document_id}", "PUT /v1/documents/{document_id}", "DELETE /v1/documents/{document_id}",
-    "GET /v1/feedback", "POST /v1/feedback", "GET /v1/profiles", "GET /healthz", "GET /readyz", "GET /metrics",
+    "GET /v1/changes/{change}", "GET /v1/feedback", "POST /v1/feedback", "GET /v1/profiles", "GET /healthz", "GET /readyz",
+    "GET /metrics",
 }  # fmt: skip
 DRAWN = 8  # requests of each kind to each address, besides those at the bounds
 
@@ -32,7 +33,8 @@ DRAWN = 8  # requests of each kind to each address, besides those at the bounds
 def app(law_folder, tmp_path):
     key = add_key(tmp_path / "keys.toml", "tester", Scope.WRITE)
     library = Library.open([IndexPlace.of(shutil.copytree(law_folder, tmp_path / "law.index"))])
-    made = create_app(Service(library, ServiceSettings(keys=tmp_path / "keys.toml", requests_per_minute=0, reload_seconds=0.0)))
+    settings = ServiceSettings(keys=tmp_path / "keys.toml", requests_per_minute=0, reload_seconds=0.0, timeout_seconds=600.0)
+    made = create_app(Service(library, settings))
     made.state.ready, made.state.key = True, key
     return made
 
