@@ -2,8 +2,10 @@
 
 import importlib
 import importlib.util
+import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +13,8 @@ import pytest
 from hypothesis import settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores Ctrl-C otherwise
+_CRASH = Path(__file__).parent / "crash"
+_NOT_TRACED = 75  # how its scripts end where no process can be traced
 _RECIPES = Path(__file__).parents[1] / "recipes"
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
@@ -36,3 +40,19 @@ def recipe_named():
     for name in set(sys.modules) - before:
         if Path(getattr(sys.modules[name], "__file__", None) or "").parent == _RECIPES:
             del sys.modules[name]
+
+
+@pytest.fixture
+def crash_script(tmp_path):
+    """Runs a script of tests/crash in a process of its own, by its name; what it tells in one line."""
+
+    def run(name, *arguments):
+        command = [sys.executable, "-W", "error", str(_CRASH / f"{name}.py"), str(tmp_path), *map(str, arguments)]
+        # The same order of sets in every run, so that the n-th call is always the same one.
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONHASHSEED": "0"}, check=False)
+        if done.returncode == _NOT_TRACED and not os.environ.get("LEXFUSE_ALL_TESTS"):
+            pytest.skip(done.stderr)
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+
+    return run

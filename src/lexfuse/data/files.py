@@ -1,7 +1,11 @@
-"""Reading and writing files without loss: plain or gzipped, complete or not at all, same bytes every time."""
+"""Reading and writing files without loss: plain or gzipped, complete or not at all, same bytes every time.
+
+What is written is on disk, under its name, when the writer goes on: a loss of power right afterwards takes nothing away.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import gzip
 import os
@@ -17,6 +21,7 @@ from lexfuse.errors import DataError, NotFoundError, StorageError
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 23
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
 def existing(path: str | Path) -> Path:
@@ -139,7 +144,7 @@ def written_file(path: str | Path) -> Iterator[IO[bytes]]:
             return
         if path.is_symlink():  # what the link points to is replaced, not the link
             path = path.resolve()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         if not os.access(path.parent, os.W_OK):
             raise StorageError(f"cannot write {str(path)!r}: the folder is read-only; write elsewhere")
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.partial-")
@@ -157,6 +162,7 @@ def written_file(path: str | Path) -> Iterator[IO[bytes]]:
         except BaseException:
             Path(partial).unlink(missing_ok=True)
             raise
+        sync_name(path)
 
 
 @contextmanager
@@ -173,22 +179,71 @@ def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
     if path.exists() and not replace:
         raise StorageError(f"{str(path)!r} is there already; choose another name or say --force to replace it")
     with storage_named(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         partial = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.partial-"))
         try:
             yield partial
             partial.chmod(0o777 & ~_umask())
-            if path.exists():
-                _exchange(path, partial)
-            else:
-                partial.rename(path)
+            for folder, _, names in os.walk(partial):
+                sync(*(Path(folder, name) for name in names), Path(folder))
+            old = _put_in_place(path, partial)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
             raise
+        sync_name(path)
+        if old is not None:  # only now: until the new name is on disk, a loss of power brings the old folder back
+            _remove_old(old, path)
 
 
-def _exchange(path: Path, partial: Path) -> None:
-    """Put the new folder in the place of the old one; if that fails half-way, the old one comes back."""
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are not there, and force their names to disk.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     make_folder(Path(folder, "a", "b"))
+    ...     Path(folder, "a", "b").is_dir()
+    True
+    """
+    missing = []
+    while not path.exists() and path != path.parent:
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
+        sync(folder.parent)
+
+
+def sync(*paths: Path) -> None:
+    """Force files to disk, and the names in folders: a new name is safe once its folder is on disk, not before.
+
+    >>> sync(Path("/"))
+    """
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def sync_name(path: Path) -> None:
+    """Force the name of what was just put in its place to disk; the error says that it is there all the same.
+
+    >>> sync_name(Path("/tmp"))
+    """
+    try:
+        sync(path.parent)
+    except OSError as error:
+        reason = f"{error.strerror or error}; it may be lost with the next loss of power; check the disk"
+        raise StorageError(f"{str(path)!r} is written, but its name could not be forced to disk: {reason}") from error
+
+
+def _put_in_place(path: Path, partial: Path) -> Path | None:
+    """Give the new folder its name, at once where the system can, and tell where the old one is now."""
+    if not path.exists():
+        partial.rename(path)
+        return None
+    if _exchanged(path, partial):
+        return partial
     old = partial.with_name(partial.name + "-old")
     try:
         path.rename(old)
@@ -197,7 +252,24 @@ def _exchange(path: Path, partial: Path) -> None:
         if old.exists() and not path.exists():
             old.rename(path)
         raise
-    shutil.rmtree(old) if old.is_dir() else old.unlink()
+    return old
+
+
+def _remove_old(old: Path, path: Path) -> None:
+    try:
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
+    except OSError as error:
+        reason = f"what it replaces could not be removed: {error.strerror or error}; remove {str(old)!r} yourself"
+        raise StorageError(f"{str(path)!r} is written, but {reason}") from error
+
+
+def _exchanged(path: Path, other: Path) -> bool:
+    """Let two names change places in one step, so that nobody finds nothing; False where the system cannot."""
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except AttributeError:
+        return False
+    return not rename(_HERE, os.fsencode(path), _HERE, os.fsencode(other), _EXCHANGE)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import orjson
 
 from lexfuse.deadline import claim
-from lexfuse.errors import DataError, NotFoundError
+from lexfuse.errors import DataError, NotFoundError, StorageError
 from lexfuse.index.digests import DIGESTS, Digest
 from lexfuse.index.folder import FILE, check_plain
 from lexfuse.index.sqlite import busy, damaged, named
@@ -46,6 +46,7 @@ class CatalogFile:
     def __init__(self, path: Path) -> None:
         """Connect to the file; use `create` or `open`."""
         self.path = path
+        self._unsettled = False  # whether the log may hold a change that could not be committed
         self._turn = Lock()  # from Python 3.12 on, threads that ask a connection the same at once get each other's rows
         with named(path):
             self.connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT / 1000, check_same_thread=False)
@@ -119,6 +120,8 @@ class CatalogFile:
                 raise busy(self.path)
             with self._impatient(wait):
                 try:
+                    if self._unsettled:
+                        self._settle()
                     self.connection.execute("BEGIN IMMEDIATE")
                     self.check_tables(mended)
                     before = self.connection.total_changes
@@ -126,10 +129,34 @@ class CatalogFile:
                     if self.connection.total_changes > before:
                         self._sum_tables()
                     claim()  # from here on it is done, whoever waits for it
-                    self.connection.execute("COMMIT")
+                    self._commit()
                 finally:
                     if self.connection.in_transaction:
                         self.connection.rollback()
+
+    def _commit(self) -> None:
+        """End the transaction. If the log cannot be forced to disk, whoever opens the index next may find the change there.
+
+        Its files must then stay, or it must be written over first: only then it is true that nothing was changed.
+        """
+        try:
+            self.connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if self.connection.in_transaction:
+                self.connection.rollback()
+            try:
+                self._settle()
+            except sqlite3.Error:
+                reason = f"{error}; the change may have been made or not; check the disk, then open the index again and look"
+                raise StorageError(f"cannot use {str(self.path)!r}: {reason}") from error
+            raise
+
+    def _settle(self) -> None:
+        """Write something else over the end of the log. The number serves for nothing else."""
+        self._unsettled = True
+        (version,) = self.connection.execute("PRAGMA user_version").fetchone()
+        self.connection.execute(f"PRAGMA user_version = {(version + 1) % 2**31}")
+        self._unsettled = False
 
     @contextmanager
     def _impatient(self, wait: int) -> Iterator[None]:

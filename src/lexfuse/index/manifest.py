@@ -6,13 +6,13 @@ So one short text in the catalog stands for all bytes of a folder that never cha
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
 
+from lexfuse.data.files import sync
 from lexfuse.errors import DataError, LexFuseError, NotFoundError
 from lexfuse.index.mapping import checksum
 
@@ -31,7 +31,7 @@ def write_manifest(folder: Path, files: Sequence[Path], also: Mapping[str, Any] 
     raw = orjson.dumps({**(also or {}), "files": described}, option=orjson.OPT_INDENT_2)
     (folder / MANIFEST).write_bytes(raw)
     folders = sorted({parent for path in files for parent in path.parents if parent.is_relative_to(folder)} | {folder})
-    _sync([*files, folder / MANIFEST, *folders, folder.parent])
+    sync(*files, folder / MANIFEST, *folders, folder.parent)
     return hashlib.sha256(raw).hexdigest()
 
 
@@ -87,12 +87,3 @@ def _wrong(path: Path, expected: dict[str, Any]) -> str:
         return "is missing"
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
-
-
-def _sync(paths: Iterable[Path]) -> None:
-    for path in paths:
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

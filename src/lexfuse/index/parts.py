@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from lexfuse.data.arrays import I64, Bools
+from lexfuse.data.files import make_folder
 from lexfuse.errors import DataError
 from lexfuse.index.channel import ChannelKind
 from lexfuse.index.clusters import Clusters
@@ -64,7 +65,8 @@ class Part:
 
         With ``clustered``, the rows of a large part of vectors are put into clusters too.
         """
-        folder.mkdir(parents=True)
+        make_folder(folder.parent)
+        folder.mkdir()
         files = [save_array(folder / SERIALS, self.serials), *self.content.save(folder)]
         if clustered and isinstance(self.content, VectorPart) and self.content.rows >= CLUSTERED_FROM:
             files += Clusters.of(self.content).save(folder)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from lexfuse.data.files import make_folder
 from lexfuse.errors import DataError
 from lexfuse.index.inverted import InvertedFile
 from lexfuse.index.manifest import read_manifest, write_manifest
@@ -39,7 +40,8 @@ class Segment:
         64
         """
         files: list[Path] = []
-        folder.mkdir(parents=True)
+        make_folder(folder.parent)
+        folder.mkdir()
         files += self.ids.save(folder / "ids")
         for name, inverted in self.channels.items():
             (folder / name).mkdir()

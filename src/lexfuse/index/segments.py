@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lexfuse.data.files import storage_named
+from lexfuse.data.files import storage_named, sync
 from lexfuse.index.catalog import Catalog, Named
 from lexfuse.index.folder import SEGMENTS, remove_unnamed_segments, segment_folder
 from lexfuse.index.merging import crowded, merged
@@ -66,7 +66,9 @@ class Segments:
     def remove_orphans(self) -> None:
         """Remove folders that no state names."""
         with storage_named(self._folder / SEGMENTS):
-            (self._folder / SEGMENTS).mkdir(exist_ok=True)
+            if not (self._folder / SEGMENTS).is_dir():
+                (self._folder / SEGMENTS).mkdir()
+                sync(self._folder)
         remove_unnamed_segments(self._folder, {segment.folder for segment in self._catalog.segments()})
 
     def _merge(self, named: Sequence[Named]) -> None:

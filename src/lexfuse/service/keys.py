@@ -24,7 +24,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.files import decode, read_bytes, storage_named
+from lexfuse.data.files import decode, make_folder, read_bytes, storage_named, sync_name
 from lexfuse.data.tomltext import to_toml
 from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError
 
@@ -216,7 +216,7 @@ def _changed(path: Path) -> Iterator[list[Key]]:
 
     path = path.resolve()  # what a link points to is replaced, not the link
     with storage_named(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         folder = os.open(path.parent, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)  # two who add at once must not lose one of the keys
@@ -244,3 +244,4 @@ def _write(path: Path, keys: list[Key]) -> None:
     except BaseException:
         Path(partial).unlink(missing_ok=True)
         raise
+    sync_name(path)
