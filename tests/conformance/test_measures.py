@@ -79,3 +79,24 @@ def test_a_query_without_relevant_documents_is_left_out_where_pytrec_eval_counts
     evaluation = evaluate(qrels, run, "nDCG@10")
     assert (evaluation.mean("nDCG@10"), evaluation.without_relevant) == (1.0, ("q2",))
     assert peer_values(qrels, run, "nDCG@10") == {"q1": 1.0, "q2": 0.0}
+
+
+def sdr_program(gold, rankings):
+    """The mean percentile rank as SDR's published program defines it: lower is better, pairs that are not ranked are skipped."""
+    percentiles = []
+    for query, ranking in rankings.items():
+        places = {doc: place for place, doc in enumerate(sorted(ranking, key=ranking.get, reverse=True))}
+        for doc, count in gold[query].items():
+            if doc in places:
+                percentiles += [places[doc] / len(places)] * count
+    return sum(percentiles) / len(percentiles)
+
+
+@pytest.mark.parametrize("top_grade", [1, 3])
+def test_mean_percentile_rank_is_the_complement_of_what_the_program_of_sdr_prints(top_grade):
+    qrels, run = random_collection(top_grade, top_grade, share_ids=False)
+    gold = {query: {doc: grade for doc, grade in docs.items() if grade > 0} for query, docs in qrels.as_dict().items()}
+    expected = 1 - sdr_program(gold, run.as_dict())
+    evaluation = evaluate(qrels, run, "MPR macroMPR")
+    assert evaluation.mean("MPR") == pytest.approx(expected, abs=1e-12)
+    assert evaluation.mean("macroMPR") < expected - 0.1  # every query has a relevant document that is not ranked

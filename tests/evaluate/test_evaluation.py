@@ -19,7 +19,7 @@ def ranked(docs):
 
 
 def test_values_by_hand():
-    evaluation = evaluate(QRELS, RUN, "P@3 R@3 F1@3 AP RR Rprec Success@1 nDCG@3 MPR")
+    evaluation = evaluate(QRELS, RUN, "P@3 R@3 F1@3 AP RR Rprec Success@1 nDCG@3 macroMPR")
     assert evaluation.queries.names == ("q1", "q2", "q3")
     ideal = 2 / np.log2(2) + 1 / np.log2(3) + 1 / np.log2(4)
     expected = {
@@ -31,7 +31,7 @@ def test_values_by_hand():
         "Rprec": 2 / 3,
         "Success@1": 1.0,
         "nDCG@3": (2 / np.log2(2) + 1 / np.log2(4)) / ideal,
-        "MPR": (1.0 + 0.5) / 3,
+        "macroMPR": (1.0 + 0.5) / 3,
     }
     for measure, value in expected.items():
         assert evaluation.value(measure, "q1") == pytest.approx(value, abs=1e-12), measure
@@ -78,7 +78,7 @@ def test_no_relevant_document_anywhere_is_an_error():
 
 def test_a_grade_that_a_query_lacks_counts_as_zero_and_is_told():
     qrels = Qrels.of([("q1", "a", 2), ("q3", "x", 1)])
-    evaluation = evaluate(qrels, RUN, "R(rel=2)@5 Rprec(rel=2) AP(rel=2) MPR(rel=2) R@5")
+    evaluation = evaluate(qrels, RUN, "R(rel=2)@5 Rprec(rel=2) AP(rel=2) macroMPR(rel=2) R@5")
     for measure in evaluation.measures[:4]:
         assert evaluation.values(measure).tolist() == [1.0, 0.0], measure
     assert evaluation.notes()[-4] == "1 of 2 queries have no document of grade 2 and count as zero in R(rel=2)@5"
@@ -86,17 +86,28 @@ def test_a_grade_that_a_query_lacks_counts_as_zero_and_is_told():
 
 
 def test_judged_documents_that_the_run_does_not_know():
-    assert evaluate(Qrels.of([("q1", "nowhere", 1)]), RUN, "R@5 AP MPR nDCG").means == pytest.approx(
-        dict.fromkeys(evaluate(QRELS, RUN, "R@5 AP MPR nDCG").measures, 0.0)
+    assert evaluate(Qrels.of([("q1", "nowhere", 1)]), RUN, "R@5 AP MPR macroMPR nDCG").means == pytest.approx(
+        dict.fromkeys(evaluate(QRELS, RUN, "R@5 AP MPR macroMPR nDCG").measures, 0.0)
     )
 
 
-def test_percentile_rank_from_first_to_last_and_unranked():
-    ten = ranked("abcdefghij")
-    for doc, value in [("a", 1.0), ("b", 0.9), ("j", 0.1), ("unranked", 0.0)]:
-        assert evaluate(Qrels.of([("q", doc, 1)]), Run.of("x", {"q": ten}), "MPR").mean("MPR") == pytest.approx(value)
-    both = evaluate(Qrels.of([("q", "a", 1), ("q", "unranked", 1)]), Run.of("x", {"q": ten}), "MPR")
-    assert both.mean("MPR") == pytest.approx(0.5)
+@pytest.mark.parametrize("measure", ["MPR", "macroMPR"])
+@pytest.mark.parametrize(("doc", "value"), [("a", 1.0), ("b", 0.9), ("j", 0.1), ("unranked", 0.0)])
+def test_percentile_rank_from_first_to_last_and_unranked(measure, doc, value):
+    run = Run.of("x", {"q": ranked("abcdefghij")})
+    assert evaluate(Qrels.of([("q", doc, 1)]), run, measure).mean(measure) == pytest.approx(value)
+
+
+def test_percentile_ranks_of_pairs_leave_out_what_is_not_ranked_and_say_so():
+    qrels = Qrels.of([("q", "b", 1), ("q", "unranked", 1), ("p", "j", 1), ("none", "a", 1)])
+    run = Run.of("x", {"q": ranked("abcdefghij"), "p": ranked("abcdefghij")})
+    evaluation = evaluate(qrels, run, "MPR macroMPR")
+    assert evaluation.mean("MPR") == pytest.approx((0.9 + 0.1) / 2)
+    assert evaluation.values("macroMPR").tolist() == pytest.approx([0.9 / 2, 0.1, 0.0])
+    assert evaluation.notes()[-1] == "2 relevant documents are not ranked and left out of MPR; macroMPR counts them as zero"
+    assert evaluation.as_json()["unranked"] == {"MPR": 2}
+    with pytest.raises(ConfigError, match="no values per query; use F1, P, R or macroMPR instead"):
+        evaluation.values("MPR")
 
 
 @pytest.mark.parametrize("cutoff", [1, 3, 5, 50])
@@ -188,12 +199,12 @@ def test_hash_collisions_of_the_scan_change_nothing():
     judged = np.concatenate([generator.choice(3000, 200, replace=False) for _ in range(50)]).astype(np.int32)
     row = np.repeat(np.arange(50, dtype=np.int32), 200)
     qrels = Qrels.from_arrays(queries, docs, row, judged, np.ones(10_000, np.int32))
-    evaluation = evaluate(qrels, run, "R@100 MPR")
+    evaluation = evaluate(qrels, run, "R@100 macroMPR")
     for at in range(50):
         relevant = set(judged[row == at].tolist())
         ranks = [rank for rank, d in enumerate(doc[at * 3000 : (at + 1) * 3000].tolist()) if d in relevant]
         assert evaluation.values("R@100")[at] == pytest.approx(sum(rank < 100 for rank in ranks) / 200)
-        assert evaluation.values("MPR")[at] == pytest.approx(np.mean([1 - rank / 3000 for rank in ranks]))
+        assert evaluation.values("macroMPR")[at] == pytest.approx(np.mean([1 - rank / 3000 for rank in ranks]))
 
 
 def test_importing_evaluate_does_not_load_scipy():

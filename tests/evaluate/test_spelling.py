@@ -5,8 +5,8 @@ from lexfuse.evaluate import CollectionMeasure, QueryMeasure, known_measures, pa
 from lexfuse.evaluate.spelling import MEASURES
 
 CANONICAL = (
-    "nDCG@10 nDCG R@100 P@5 F1@5 AP@100 AP RR@10 RR Rprec Success@5 MPR microF1@5 microP@5 microR microF1 "
-    "P(rel=2)@10 R(rel=2)@100 Rprec(rel=3) MPR(rel=2) microF1(rel=2)@5"
+    "nDCG@10 nDCG R@100 P@5 F1@5 AP@100 AP RR@10 RR Rprec Success@5 MPR macroMPR microF1@5 microP@5 microR microF1 "
+    "P(rel=2)@10 R(rel=2)@100 Rprec(rel=3) MPR(rel=2) macroMPR(rel=2) microF1(rel=2)@5"
 )
 
 
@@ -36,6 +36,7 @@ def test_canonical_spelling_is_kept(text):
         ("rprecision", "Rprec"),
         ("f1@5", "F1@5"),
         ("mpr", "MPR"),
+        ("MacroMPR", "macroMPR"),
         ("MicroF1@5", "microF1@5"),
         ("microPrecision@5", "microP@5"),
         ("microRecall@5", "microR@5"),
@@ -64,6 +65,7 @@ def test_an_unknown_measure_lists_the_known_ones(text):
         ("Success", "needs a cutoff"),
         ("Rprec@5", "takes no cutoff"),
         ("MPR@5", "takes no cutoff"),
+        ("macroMPR@5", "takes no cutoff"),
         ("P@0", "at least 1, got 0"),
         ("P(rel=0)@5", "at least 1, got 0"),
         ("nDCG(rel=2)@5", "takes no rel"),

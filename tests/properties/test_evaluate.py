@@ -12,7 +12,7 @@ from lexfuse.evaluate import evaluate, parse_measure
 from lexfuse.evaluate.measures import Takes
 from lexfuse.evaluate.spelling import MEASURES
 
-ALL = "nDCG@3 nDCG R@3 P@3 F1@3 AP@3 AP RR@3 RR Rprec Success@3 MPR P(rel=2)@3 Rprec(rel=2) microF1@3 microP microR"
+ALL = "nDCG@3 nDCG R@3 P@3 F1@3 AP@3 AP RR@3 RR Rprec Success@3 macroMPR MPR P(rel=2)@3 Rprec(rel=2) microF1@3 microP microR"
 DOCS = st.sampled_from([f"d{i}" for i in range(12)])
 QUERY = st.sampled_from([f"q{i}" for i in range(6)])
 RANKINGS = st.dictionaries(QUERY, st.dictionaries(DOCS, st.integers(-3, 3).map(float), min_size=1), max_size=6)
@@ -63,7 +63,7 @@ def test_an_irrelevant_document_at_the_end_raises_nothing_but_percentiles(judgem
     longer = {query: {**ranking, "nobody-judged": -9.0} for query, ranking in rankings.items()}
     before, after = (evaluate(qrels, Run.of("x", each), ALL) for each in (rankings, longer))
     for measure in before.per_query:
-        if measure.name == "MPR":  # more candidates lie below
+        if measure.name == "macroMPR":  # more candidates lie below
             assert (after.values(measure) >= before.values(measure)).all()
         else:
             np.testing.assert_array_equal(after.values(measure), before.values(measure))

@@ -37,7 +37,7 @@ def at(curve, alpha):
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("measure", ["nDCG@5", "nDCG", "R@3", "RR", "AP@10", "Rprec", "MPR"])
+@pytest.mark.parametrize("measure", ["nDCG@5", "nDCG", "R@3", "RR", "AP@10", "Rprec", "macroMPR"])
 def test_between_the_steps_it_is_what_evaluating_gives(measure, ties):
     evaluator = evaluator_of(measure, ties=ties)
     curve = exact_curve(evaluator)

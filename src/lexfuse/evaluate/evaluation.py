@@ -14,7 +14,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.evaluate.alignment import Alignment, align
-from lexfuse.evaluate.measures import CollectionMeasure, Measure, QueryMeasure
+from lexfuse.evaluate.measures import CollectionMeasure, MeanPercentileRank, Measure, QueryMeasure
 from lexfuse.evaluate.spelling import parse_measure, parse_measures
 
 _NAMES_SHOWN = 5
@@ -41,6 +41,7 @@ class Evaluation:
     unjudged: tuple[str, ...]  # queries of the run without judgements; left out
     without_relevant: tuple[str, ...]  # queries whose judgements name no relevant document; left out
     without_grade: Mapping[Measure, int]  # for a measure with rel=: queries with no such document; each counts as zero
+    unranked: Mapping[Measure, int]  # for MPR: relevant documents that the run does not rank; left out
 
     def mean(self, measure: Measure | str) -> float:
         """The value of the run: the mean over queries, or the one value of a collection measure.
@@ -70,7 +71,9 @@ class Evaluation:
         """
         measure = self._known(measure)
         if not isinstance(measure, QueryMeasure):
-            raise ConfigError(f"{measure} is taken over the whole collection and has no values per query; use F1, P or R instead")
+            raise ConfigError(
+                f"{measure} is taken over the whole collection and has no values per query; use F1, P, R or macroMPR instead"
+            )
         return self.per_query[measure]
 
     def value(self, measure: Measure | str, query: str) -> float:
@@ -107,6 +110,9 @@ class Evaluation:
             notes.append(f"{_count(self.without_relevant)} judged without a relevant document, left out: {named}")
         for measure, count in self.without_grade.items():
             notes.append(f"{count} of {total} queries have no document of grade {measure.rel} and count as zero in {measure}")
+        for measure, count in self.unranked.items():
+            documents = "document is" if count == 1 else "documents are"
+            notes.append(f"{count:,} relevant {documents} not ranked and left out of {measure}; macroMPR counts them as zero")
         return notes
 
     def as_json(self) -> dict[str, Any]:
@@ -122,6 +128,7 @@ class Evaluation:
             "missing": list(self.missing),
             "unjudged": list(self.unjudged),
             "without_relevant": list(self.without_relevant),
+            "unranked": {str(measure): count for measure, count in self.unranked.items()},
         }
 
     def _known(self, measure: Measure | str) -> Measure:
@@ -165,12 +172,18 @@ def evaluate(qrels: Qrels, run: Run, measures: str | Sequence[Measure]) -> Evalu
         unjudged=aligned.unjudged,
         without_relevant=aligned.without_relevant,
         without_grade=_without_grade(chosen, aligned),
+        unranked=_unranked(chosen, aligned),
     )
 
 
 def _without_grade(measures: Sequence[Measure], aligned: Alignment) -> dict[Measure, int]:
     counts = {measure: int(np.sum(aligned.relevant(measure.rel) == 0)) for measure in measures if measure.rel > 1}
     return {measure: count for measure, count in counts.items() if count and isinstance(measure, QueryMeasure)}
+
+
+def _unranked(measures: Sequence[Measure], aligned: Alignment) -> dict[Measure, int]:
+    counts = {measure: measure.left_out(aligned) for measure in measures if isinstance(measure, MeanPercentileRank)}
+    return {measure: count for measure, count in counts.items() if count}
 
 
 def _count(names: Sequence[str]) -> str:

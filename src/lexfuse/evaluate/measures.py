@@ -2,7 +2,7 @@
 
 The spelling is that of ir_measures (``nDCG@10``, ``P(rel=2)@5``) and the definitions are those of trec_eval; `spelling` reads
 them from text. F1@k is the harmonic mean of P@k and R@k. The micro-averaged three are those that COLIEE reports. MPR is the
-mean percentile rank of SDR (Ginzburg et al. 2021), which RPRS reports in its Table 6.
+mean percentile rank of SDR (Ginzburg et al. 2021), which RPRS reports in its Table 6; macroMPR is its average over queries.
 
 Two kinds, told apart by type: a `QueryMeasure` has one value per query and is averaged; a `CollectionMeasure` sums over all
 queries first, so it has one value and no value per query, and no paired test applies to it.
@@ -10,6 +10,7 @@ queries first, so it has one value and no value per query, and no paired test ap
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum
@@ -247,15 +248,33 @@ class Success(QueryMeasure):
         return (_found(self, aligned) > 0).astype(np.float64)
 
 
-class MeanPercentileRank(QueryMeasure):
-    """MPR: mean over the relevant documents of 1 - (rank - 1) / N, with N the documents that the run ranks for the query.
+class MacroPercentileRank(QueryMeasure):
+    """macroMPR: mean over the relevant documents of a query of 1 - (rank - 1) / N; N is the length of its ranking.
 
-    The first rank gives 1, the last 1/N, and a relevant document that is not ranked gives 0. It is meant for runs that rank
-    the whole collection, as those of SDR do; on shorter runs N is the length of the ranking.
+    The first rank gives 1, the last 1/N, and a relevant document that is not ranked gives 0. Queries weigh the same and paired
+    tests apply; `MeanPercentileRank` is the form that SDR and RPRS report.
 
-    SDR's own program averages (rank - 1) / N, where lower is better, over all pairs of query and relevant document, and leaves
-    out what is not ranked; the papers print it as higher is better, which is the form here. We average per query first, so that
-    queries weigh the same and paired tests apply, and we do not reward leaving documents out.
+    >>> MacroPercentileRank()
+    macroMPR
+    """
+
+    __slots__ = ()
+    name = "macroMPR"
+    takes = Takes.NO_CUTOFF
+
+    def values(self, aligned: Alignment) -> F64:
+        """Mean percentile rank of every query; 0 where no document reaches the grade."""
+        query, rank, _ = aligned.hits(rel=self.rel)
+        return _over(_sum(_percentile(query, rank, aligned), query, aligned), aligned.relevant(self.rel))
+
+
+class MeanPercentileRank(CollectionMeasure):
+    """MPR: mean of 1 - (rank - 1) / N over all pairs of a query and a relevant document that the run ranks.
+
+    This is what SDR's program computes, which prints (rank - 1) / N, where lower is better; the papers print the form here. A
+    pair counts as often as its grade says, as in that program. A relevant document that is not ranked is left out, so the
+    measure is meant for runs that rank the whole collection; `Evaluation.notes` says how many were left out. A run that
+    ranks no relevant document at all gives 0. `MacroPercentileRank` counts unranked documents as 0, query by query.
 
     >>> MeanPercentileRank()
     MPR
@@ -265,11 +284,15 @@ class MeanPercentileRank(QueryMeasure):
     name = "MPR"
     takes = Takes.NO_CUTOFF
 
-    def values(self, aligned: Alignment) -> F64:
-        """Mean percentile rank of every query; 0 where no document reaches the grade."""
-        query, rank, _ = aligned.hits(rel=self.rel)
-        percentile = 1.0 - (rank - 1) / aligned.returned[query]
-        return _over(_sum(percentile, query, aligned), aligned.relevant(self.rel))
+    def value(self, aligned: Alignment) -> float:
+        """Mean percentile rank of all ranked pairs, each weighted by its grade."""
+        query, rank, grade = aligned.hits(rel=self.rel)
+        weighted = math.fsum((_percentile(query, rank, aligned) * grade).tolist())  # exact, whatever the order of queries
+        return weighted / int(grade.sum()) if len(grade) else 0.0
+
+    def left_out(self, aligned: Alignment) -> int:
+        """How many relevant documents the run does not rank."""
+        return int(aligned.relevant(self.rel).sum()) - len(aligned.hits(rel=self.rel)[0])
 
 
 class MicroPrecision(CollectionMeasure):
@@ -329,6 +352,11 @@ def _sums(measure: Measure, aligned: Alignment) -> tuple[int, int, int]:
     """Over all queries: relevant documents found, documents returned, relevant documents there are."""
     returned = aligned.returned if measure.cutoff is None else np.minimum(aligned.returned, measure.cutoff)
     return int(_found(measure, aligned).sum()), int(returned.sum()), int(aligned.relevant(measure.rel).sum())
+
+
+def _percentile(query: I64, rank: I64, aligned: Alignment) -> F64:
+    """Per ranked relevant document, the share of its ranking that does not come before it."""
+    return 1.0 - (rank - 1) / aligned.returned[query]
 
 
 def _sum(weight: F64, query: I64, aligned: Alignment) -> F64:

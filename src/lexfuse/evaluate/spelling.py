@@ -9,6 +9,7 @@ from lexfuse.evaluate.measures import (
     F1,
     NDCG,
     AveragePrecision,
+    MacroPercentileRank,
     MeanPercentileRank,
     Measure,
     MicroF1,
@@ -31,6 +32,7 @@ MEASURES: tuple[type[Measure], ...] = (
     ReciprocalRank,
     RPrecision,
     Success,
+    MacroPercentileRank,
     MeanPercentileRank,
     MicroF1,
     MicroPrecision,
@@ -86,7 +88,7 @@ def known_measures() -> str:
     """The measures there are, as one writes them.
 
     >>> known_measures()
-    'nDCG[@k], R@k, P@k, F1@k, AP[@k], RR[@k], Rprec, Success@k, MPR, microF1[@k], microP[@k], microR[@k]'
+    'nDCG[@k], R@k, P@k, F1@k, AP[@k], RR[@k], Rprec, Success@k, macroMPR, MPR, microF1[@k], microP[@k], microR[@k]'
     """
     form = {Takes.CUTOFF: "@k", Takes.OPTIONAL_CUTOFF: "[@k]", Takes.NO_CUTOFF: ""}
     return ", ".join(measure.name + form[measure.takes] for measure in MEASURES)
