@@ -103,6 +103,28 @@ def test_malformed_line_names_file_line_and_reason(tmp_path):
     assert json.loads(lenient.stdout)["documents"] == 2
 
 
+def test_the_rule_on_citations_inside_the_test_period(tmp_path):
+    folder = tmp_path / "preprocessed"
+    folder.mkdir()
+    (folder / "unique_pars.csv").write_text(
+        "PAR_ID,DATE,TEXT\n0,2012-01-01,It must be held.\n1,2019-01-01,As held.\n2,2020-01-01,As is settled.\n"
+    )
+    (folder / "citations_cleaned.csv").write_text("PAR_ID_FROM,PAR_ID_TO\n1,0\n2,1\n2,0\n")
+    for rule, queries in (([], 2), (["--within-test", "remove-queries"], 1), (["--within-test", "keep"], 2)):
+        shown = lexfuse("import", folder, tmp_path / "out", "--force", "--json", *rule)
+        assert json.loads(shown.stdout)["queries"] == queries, shown.stderr
+    refused = lexfuse("import", EXAMPLES / "articles.csv", tmp_path / "other", "--within-test", "keep")
+    assert (refused.returncode, "--within-test goes with the cjeu collection" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["--queries", "--qrels"])
+def test_an_empty_file_of_queries_or_judgements_is_refused(tmp_path, option):
+    empty = tmp_path / ("empty.tsv" if option == "--qrels" else "empty.csv")
+    empty.write_text("query-id\tcorpus-id\tscore\n" if option == "--qrels" else "id,text\n")
+    refused = lexfuse("import", EXAMPLES / "articles.csv", tmp_path / "out", option, empty)
+    assert (refused.returncode, "holds nothing that could be read" in refused.stderr) == (3, True), refused.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "content", "code", "words"),
     [

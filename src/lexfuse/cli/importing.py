@@ -10,7 +10,7 @@ import typer
 
 from lexfuse.cli.output import AsJson, SkipBad, counting, note, print_json, working
 from lexfuse.cli.summary import print_summary, summary_of
-from lexfuse.data.sources.names import Source
+from lexfuse.data.sources.names import Source, WithinTest
 
 if TYPE_CHECKING:
     from lexfuse.data.beir import Collection
@@ -26,6 +26,10 @@ def import_(
     queries: Annotated[Path | None, typer.Option(help="Queries to go with a corpus file.")] = None,
     qrels: Annotated[
         list[Path] | None, typer.Option(help="Judgements to go with them; the file name is the split's name. May be repeated.")
+    ] = None,
+    within_test: Annotated[
+        WithinTest | None,
+        typer.Option(help="cjeu: what to do with citations between paragraphs of the test period [default: remove-citations]."),
     ] = None,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is a collection already.")] = False,
@@ -49,7 +53,7 @@ def import_(
     report = Report(skip_bad=skip_bad)
     refuse_existing(out, force)
     with working(f"reading {source}"):
-        collection = read_any(source, from_, queries, qrels or [], report)
+        collection = read_any(source, from_, queries, qrels or [], within_test, report)
     collection, found = completed(collection)
     with working(f"writing {out}"):
         write_collection(collection, out, replace=force, gzipped=not plain)
@@ -70,7 +74,9 @@ def refuse_existing(out: Path, force: bool) -> None:
         raise StorageError(f"{str(out)!r} is there already; choose another name or say --force to replace it")
 
 
-def read_any(source: Path, kind: Source | None, queries: Path | None, qrels: list[Path], report: Report) -> Collection:
+def read_any(
+    source: Path, kind: Source | None, queries: Path | None, qrels: list[Path], within_test: WithinTest | None, report: Report
+) -> Collection:
     """Read a published collection, a BEIR folder, or a corpus file with its queries and judgements."""
     from lexfuse.data.beir import Collection, is_collection, read_collection
     from lexfuse.data.files import existing
@@ -78,19 +84,25 @@ def read_any(source: Path, kind: Source | None, queries: Path | None, qrels: lis
     from lexfuse.data.judgements import read_qrels
     from lexfuse.data.sources.registry import detect, read_source
     from lexfuse.data.trec import stem
-    from lexfuse.errors import ConfigError
+    from lexfuse.errors import ConfigError, DataError
 
     existing(source)
     kind = kind or (None if is_collection(source) else detect(source))
+    if kind is None and within_test:
+        raise ConfigError(f"--within-test goes with the cjeu collection, which {str(source)!r} is not; say --from cjeu if it is")
     if kind is None and not is_collection(source):
         corpus = read_corpus(source, report)
         asked = read_queries(queries, report) if queries else None
         names = asked.ids if asked else None
         judged = {stem(path): read_qrels(path, report, queries=names, docs=corpus.ids) for path in qrels}
+        empty = [queries] if queries and not asked else []
+        empty += [path for path in qrels if not len(judged[stem(path)])]
+        if empty:
+            raise DataError("holds nothing that could be read; leave it out, or give a file with at least one row", path=empty[0])
         return Collection(corpus, asked, judged)
     if queries or qrels:
         raise ConfigError(f"--queries and --qrels go with a corpus file; {str(source)!r} is a whole collection")
-    return read_source(kind, source, report) if kind else read_collection(source, report)
+    return read_source(kind, source, report, within_test=within_test) if kind else read_collection(source, report)
 
 
 def completed(collection: Collection) -> tuple[Collection, int]:

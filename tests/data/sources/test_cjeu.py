@@ -6,6 +6,8 @@ from lexfuse.data.document import Kind
 from lexfuse.data.report import Report
 from lexfuse.data.sources.celex import CaseName
 from lexfuse.data.sources.cjeu import read_cjeu, split_of
+from lexfuse.data.sources.names import Source, WithinTest
+from lexfuse.data.sources.registry import read_source
 from lexfuse.errors import DataError, NotFoundError
 
 HEADER = "CELEX_FROM,NUMBER_FROM,DATE_FROM,TEXT_FROM,CELEX_TO,NUMBER_TO,DATE_TO,TEXT_TO\n"
@@ -85,11 +87,79 @@ def test_citations_by_ecli_or_by_id(tmp_path):
     assert collection.qrels["train"].as_dict() == {"b": {"a": 1}}
 
 
-def test_test_citations_into_the_test_period_are_told(tmp_path):
-    (tmp_path / "pairs.csv").write_text(HEADER + PAIR.replace("2012-01-01", "2019-01-15"))
+PAPER_FILES = {
+    "unique_pars.csv": (
+        "PAR_ID,CELEX,NUMBER,TITLE,DATE,TEXT\n"
+        "0,62010CJ0002,7,A v B,2012-01-01,It must be held.\n"
+        "1,62015CJ0004,3,C v D,2017-02-03,As held.\n"
+        "2,62018CJ0001,5,E v F,2019-03-01,As was held.\n"
+        "3,62019CJ0009,6,G v H,2020-05-01,As is settled.\n"
+    ),
+    "unique_cases.csv": "CELEX,TITLE,DATE\n62010CJ0002,A v B,2012-01-01\n",
+    "citations_cleaned.csv": "PAR_ID_FROM,PAR_ID_TO\n1,0\n2,0\n3,2\n3,1.0\n",
+}
+
+
+def written(folder, files):
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_the_papers_own_files(tmp_path):
+    """The names that the authors' program reads (unique_pars, unique_cases, citations_cleaned)."""
+    collection = read_cjeu(written(tmp_path, PAPER_FILES))
+    assert collection.corpus.ids.names == ("0", "1", "2", "3")
+    assert collection.corpus[0].identifiers == ("62010CJ0002", "C-2/10")
+    assert {split: qrels.as_dict() for split, qrels in collection.qrels.items()} == {
+        "dev": {"1": {"0": 1}},
+        "test": {"2": {"0": 1}, "3": {"1": 1}},
+    }
+
+
+def test_paragraphs_of_the_paper_need_no_case_and_edge_lists_come_by_split(tmp_path):
+    paragraphs = "PAR_ID,TEXT,DATE\n7,It must be held.,2012-01-01 00:00:00\n8,As held.,2019-02-03 00:00:00\n"
+    edges = {"train.csv": "PAR_ID_FROM,PAR_ID_TO\n", "test.csv": "PAR_ID_FROM,PAR_ID_TO\n8,7\n"}
+    with pytest.raises(DataError, match=r"train.csv: not a table of this collection; columns found: none \(no rows\)"):
+        read_cjeu(written(tmp_path, {"unique_pars.csv": paragraphs} | edges))
+    (tmp_path / "train.csv").unlink()
+    assert read_cjeu(tmp_path).qrels["test"].as_dict() == {"8": {"7": 1}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "labels", "left_out"),
+    [
+        (WithinTest.REMOVE_CITATIONS, {"2": {"0": 1}, "3": {"1": 1}}, 0),
+        (WithinTest.REMOVE_QUERIES, {"2": {"0": 1}}, 1),
+        (WithinTest.KEEP, {"2": {"0": 1}, "3": {"2": 1, "1": 1}}, 0),
+    ],
+)
+def test_citations_between_paragraphs_of_the_test_period(tmp_path, rule, labels, left_out):
     report = Report()
-    read_cjeu(tmp_path, report)
-    assert any("1 test citations point into the test period" in line for line in report.lines())
+    collection = read_cjeu(written(tmp_path, PAPER_FILES), report, within_test=rule)
+    assert collection.qrels["test"].as_dict() == labels
+    assert collection.qrels["dev"].as_dict() == {"1": {"0": 1}}
+    assert set(collection.queries.ids) == {"1", *labels}
+    assert collection.corpus.document("3").citations == ("2", "1")
+    assert (
+        f"1 noted: rule '{rule.value}' applied to 1 citations between paragraphs of the test period; "
+        f"it leaves out {left_out} test queries"
+    ) in report.lines()
+
+
+def test_a_query_without_other_citations_goes_with_them(tmp_path):
+    (tmp_path / "pairs.csv").write_text(HEADER + PAIR.replace("2012-01-01", "2019-01-15"))
+    assert read_cjeu(tmp_path).queries is None
+    assert len(read_cjeu(tmp_path, within_test=WithinTest.KEEP).queries) == 1
+
+
+def test_a_table_that_cannot_be_read_is_an_error_with_its_columns(tmp_path):
+    files = PAPER_FILES | {"citations_cleaned.csv": "PARAGRAPH_A,PARAGRAPH_B\n1,0\n"}
+    reason = "citations_cleaned.csv: not a table of this collection; columns found: paragraph_a, paragraph_b; expected: pairs"
+    with pytest.raises(DataError, match=reason):
+        read_cjeu(written(tmp_path, files))
+    with pytest.raises(DataError, match=r"no query and no label of 'cjeu' could be read; the folder holds citations_"):
+        read_source(Source.CJEU, tmp_path, Report(skip_bad=True))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +201,7 @@ def test_two_texts_of_one_paragraph_are_told(tmp_path):
 def test_other_tables_name_what_was_found(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     with pytest.raises(NotFoundError, match=r"no CJEU paragraphs in .*; expected pairs with .*; found x.csv \(a, b\)"):
-        read_cjeu(tmp_path)
+        read_cjeu(tmp_path, Report(skip_bad=True))
 
 
 def test_bad_rows_of_a_table_of_paragraphs(tmp_path):

@@ -43,7 +43,7 @@ def read_bsard(path: str | Path, report: Report | None = None) -> Collection:
     {'q': {'1': 1}}
     """
     report = Report() if report is None else report
-    parts = required_parts(path, "BSARD", _FILES)
+    parts = required_parts(path, "BSARD", _FILES, report)
     return labelled_questions(_articles(parts[Part.CORPUS], report), parts, question_extra, report)
 
 

@@ -3,11 +3,12 @@
 Three published forms are read:
 
 - pairs: one row a citation, both paragraphs in full (``celex_from, number_from, date_from, text_from, celex_to, …``);
-- paragraphs and citations in a table each, joined by CELEX (or ECLI) and paragraph number, or by id;
+- paragraphs and citations in a table each, joined by CELEX (or ECLI) and paragraph number, or by id; so are the paper's own
+  files (``unique_pars.csv`` with PAR_ID, TEXT, DATE and ``citations_cleaned.csv`` or edge lists with PAR_ID_FROM, PAR_ID_TO);
 - LegalPincite, which has its own reader (`lexfuse.data.sources.legalpincite`).
 
 A citing paragraph is a query, the paragraphs it cites are relevant, and the date of the citing paragraph decides the
-split, as in Table 2 of CJEU.
+split, as in Table 2 of CJEU. Citations between paragraphs of the test period are removed, as the paper does (`WithinTest`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.report import Report
 from lexfuse.data.sources.celex import CaseName
-from lexfuse.data.sources.tablefiles import tables_in
+from lexfuse.data.sources.names import WithinTest
+from lexfuse.data.sources.tablefiles import tables_in, unknown_table
 from lexfuse.data.tables import Row, columns, is_table, rows
 from lexfuse.errors import DataError, NotFoundError
 
@@ -39,7 +41,7 @@ SPLIT_STARTS = (
 
 # Names under which the tables are met; the first one found in a table is taken.
 PARAGRAPH = {
-    "id": ("id", "_id", "paragraph_id"),
+    "id": ("id", "_id", "paragraph_id", "par_id"),
     "case": ("celex", "celex_id", "celex_number", "ecli"),
     "ecli": ("ecli",),
     "number": ("number", "paragraph_number", "paragraph_no", "paragraph", "par", "point"),
@@ -48,9 +50,14 @@ PARAGRAPH = {
     "language": ("language", "lang"),
 }
 CITATION_ENDS = {
-    "from": ("from", "from_id", "source", "citing", "citing_id"),
-    "to": ("to", "to_id", "target", "cited", "cited_id"),
+    "from": ("from", "from_id", "source", "citing", "citing_id", "par_id_from"),
+    "to": ("to", "to_id", "target", "cited", "cited_id", "par_id_to"),
 }
+EXPECTED = (
+    "pairs with celex_from, number_from, text_from, …_to; or paragraphs with par_id, text, date, or celex or ecli, number, text, "
+    "date; or citations with par_id_from, par_id_to, or from, to, or celex_from, number_from, …_to"
+)
+CASES_FILE = "unique_cases"  # comes with the paper's files; what it says is in the paragraphs
 
 
 @dataclass(slots=True)
@@ -61,7 +68,9 @@ class _Gathered:
     citations: dict[tuple[str, str], Row] = field(default_factory=dict)
 
 
-def read_cjeu(path: str | Path, report: Report | None = None) -> Collection:
+def read_cjeu(
+    path: str | Path, report: Report | None = None, *, within_test: WithinTest = WithinTest.REMOVE_CITATIONS
+) -> Collection:
     r"""Paragraphs as documents, citing paragraphs as queries, their citations as labels of train, dev and test.
 
     >>> import tempfile
@@ -83,12 +92,13 @@ def read_cjeu(path: str | Path, report: Report | None = None) -> Collection:
             _gather_citations(file, gathered, report)
         elif is_paragraphs(names):
             _gather_paragraphs(file, gathered, report)
+        elif file.name.startswith(CASES_FILE):
+            report.note("table of cases, not needed", path=file)
         else:
-            report.note("table of another kind, not read", path=file)
+            report.bad(unknown_table(file, EXPECTED))
     if not gathered.paragraphs:
-        expected = "pairs with celex_from, number_from, text_from, …_to; or paragraphs with celex or ecli, number, text, date"
-        raise NotFoundError(f"no CJEU paragraphs in {str(path)!r}; expected {expected}; found {'; '.join(seen) or 'no table'}")
-    return _collection(gathered, report)
+        raise NotFoundError(f"no CJEU paragraphs in {str(path)!r}; expected {EXPECTED}; found {'; '.join(seen) or 'no table'}")
+    return _collection(gathered, within_test, report)
 
 
 def is_pairs(names: Iterable[str]) -> bool:
@@ -103,7 +113,7 @@ def is_pairs(names: Iterable[str]) -> bool:
 def is_citations(names: Iterable[str]) -> bool:
     """Whether these are the columns of a table of citations without texts.
 
-    >>> is_citations(["celex_from", "number_from", "celex_to", "number_to"]), is_citations(["from", "to"])
+    >>> is_citations(["celex_from", "number_from", "celex_to", "number_to"]), is_citations(["par_id_from", "par_id_to"])
     (True, True)
     """
     found = set(names)
@@ -114,11 +124,11 @@ def is_citations(names: Iterable[str]) -> bool:
 def is_paragraphs(names: Iterable[str]) -> bool:
     """Whether these are the columns of a table of paragraphs.
 
-    >>> is_paragraphs(["celex", "paragraph", "text", "date"]), is_paragraphs(["id", "text"])
-    (True, False)
+    >>> is_paragraphs(["celex", "paragraph", "text", "date"]), is_paragraphs(["par_id", "text"]), is_paragraphs(["id", "text"])
+    (True, True, False)
     """
     found = set(names)
-    return all(found & set(PARAGRAPH[part]) for part in ("case", "number", "text"))
+    return {"par_id", "text"} <= found or all(found & set(PARAGRAPH[part]) for part in ("case", "number", "text"))
 
 
 def split_of(day: datetime.date) -> str:
@@ -131,7 +141,7 @@ def split_of(day: datetime.date) -> str:
 
 
 def paragraph(case: str, number: str, text: str, *, id: str = "", ecli: str = "", day: datetime.date | None = None) -> Document:
-    """One numbered paragraph of a judgment, findable by ECLI, CELEX and case number.
+    """One numbered paragraph of a judgment, findable by ECLI, CELEX and case number; with an id it needs neither of them.
 
     >>> paragraph("62022CJ0060", "64", "It follows.").identifiers, paragraph("62022CJ0060", "64", "It follows.").title
     (('62022CJ0060', 'C-60/22'), 'C-60/22, paragraph 64')
@@ -140,7 +150,7 @@ def paragraph(case: str, number: str, text: str, *, id: str = "", ecli: str = ""
     numbers = name.numbers if name else ()
     return Document(
         id=id or f"{case}#{number}",
-        title=f"{numbers[0] if numbers else case}, paragraph {number}",
+        title=", ".join(part for part in (numbers[0] if numbers else case, f"paragraph {number}" if number else "") if part),
         text=text,
         kind=Kind.PARAGRAPH,
         number=number,
@@ -179,12 +189,12 @@ def _paragraph_of(row: Row, end: str, report: Report, gathered: _Gathered) -> st
 def _gather_paragraphs(file: Path, gathered: _Gathered, report: Report) -> None:
     for row in rows(file, report):
         try:
-            case, number, text = (row.text(*PARAGRAPH[part]) for part in ("case", "number", "text"))
-            if not case or not number or not text:
-                raise row.error("a paragraph without case, number or text")
+            case, number, text, id = (row.text(*PARAGRAPH[part]) for part in ("case", "number", "text", "id"))
+            if not text or not (id or (case and number)):
+                raise row.error("a paragraph without text, or without both an id and a case with a number")
             day = _date(row, next((row.values[name] for name in PARAGRAPH["date"] if name in row.values), None))
-            id, ecli, language = (row.text(*PARAGRAPH[part]) for part in ("id", "ecli", "language"))
-            document = replace(paragraph(case, _number(number), text, id=id, ecli=ecli, day=day), language=language)
+            ecli, language = (row.text(*PARAGRAPH[part]) for part in ("ecli", "language"))
+            document = replace(paragraph(case, _number(number), text, id=_number(id), ecli=ecli, day=day), language=language)
             if document.id in gathered.paragraphs:
                 raise row.error("comes twice; ids must be unique", f"id {document.id!r}")
         except DataError as error:
@@ -198,14 +208,14 @@ def _gather_citations(file: Path, gathered: _Gathered, report: Report) -> None:
         ends = []
         for end, aliases in CITATION_ENDS.items():
             case, number = row.text(f"celex_{end}", f"ecli_{end}"), _number(row.text(f"number_{end}"))
-            ends.append(f"{case}#{number}" if case and number else row.text(*aliases))
+            ends.append(f"{case}#{number}" if case and number else _number(row.text(*aliases)))
         if all(ends):
             gathered.citations.setdefault((ends[0], ends[1]), row)
         else:
             report.bad(row.error("a citation without both ends"))
 
 
-def _collection(gathered: _Gathered, report: Report) -> Collection:
+def _collection(gathered: _Gathered, within_test: WithinTest, report: Report) -> Collection:
     by_name = _by_name(gathered.paragraphs)
     cited: dict[str, list[str]] = {}
     for (citing_name, cited_name), row in gathered.citations.items():
@@ -218,11 +228,10 @@ def _collection(gathered: _Gathered, report: Report) -> Collection:
     corpus = Corpus.of(
         replace(document, citations=tuple(cited.get(document.id, ()))) for document in gathered.paragraphs.values()
     )
-    queries = list(_queries(corpus, cited, report))
+    labels = _labels(corpus, cited, within_test, report)
+    queries = list(_queries(corpus, labels, report))
     report.kept += len(corpus) + len(queries)
-    return Collection(
-        corpus=corpus, queries=Queries.of(queries) if queries else None, qrels=_qrels(queries, cited, corpus, report)
-    )
+    return Collection(corpus=corpus, queries=Queries.of(queries) if queries else None, qrels=_qrels(queries, labels))
 
 
 def _by_name(paragraphs: Mapping[str, Document]) -> dict[str, str]:
@@ -235,9 +244,32 @@ def _by_name(paragraphs: Mapping[str, Document]) -> dict[str, str]:
     return names
 
 
-def _queries(corpus: Corpus, cited: Mapping[str, list[str]], report: Report) -> Iterator[Query]:
+def _labels(corpus: Corpus, cited: Mapping[str, list[str]], within_test: WithinTest, report: Report) -> dict[str, list[str]]:
+    """The cited paragraphs of each query after the rule on citations between two paragraphs of the test period."""
+    tested = {document.id for document in corpus if document.date is not None and split_of(document.date) == "test"}
+    labels: dict[str, list[str]] = {}
+    within = dropped = 0
+    for citing, targets in cited.items():
+        inside = sum(target in tested for target in targets) if citing in tested else 0
+        within += inside
+        if inside and within_test is WithinTest.REMOVE_CITATIONS:
+            targets = [target for target in targets if target not in tested]
+        elif inside and within_test is WithinTest.REMOVE_QUERIES:
+            targets = []
+        dropped += not targets
+        if targets:
+            labels[citing] = targets
+    if within:
+        report.note(
+            f"rule {within_test.value!r} applied to {within:,} citations between paragraphs of the test period; "
+            f"it leaves out {dropped:,} test queries"
+        )
+    return labels
+
+
+def _queries(corpus: Corpus, labels: Mapping[str, list[str]], report: Report) -> Iterator[Query]:
     for document in corpus:
-        if not cited.get(document.id):
+        if document.id not in labels:
             continue
         if document.date is None:
             report.bad(DataError("a citing paragraph without date cannot be put in a split", path=f"paragraph {document.id}"))
@@ -245,23 +277,17 @@ def _queries(corpus: Corpus, cited: Mapping[str, list[str]], report: Report) -> 
         yield Query(document.id, document.text, language=document.language, date=document.date)
 
 
-def _qrels(queries: list[Query], cited: Mapping[str, list[str]], corpus: Corpus, report: Report) -> dict[str, Qrels]:
+def _qrels(queries: list[Query], labels: Mapping[str, list[str]]) -> dict[str, Qrels]:
     triples: dict[str, list[tuple[str, str, int]]] = {"train": [], "dev": [], "test": []}
-    inside = 0
     for query in queries:
         split = split_of(query.date or datetime.date.min)
-        triples[split].extend((query.id, target, 1) for target in cited[query.id])
-        if split == "test":
-            days = (corpus.document(target).date for target in cited[query.id])
-            inside += sum(day is not None and split_of(day) == "test" for day in days)
-    if inside:
-        report.note(f"{inside:,} test citations point into the test period; CJEU leaves such citations out")
+        triples[split].extend((query.id, target, 1) for target in labels[query.id])
     return {split: Qrels.of(found) for split, found in triples.items() if found}
 
 
 def _number(text: str) -> str:
-    """Paragraph numbers that went through a table of floats come as ``64.0``."""
-    return text.removesuffix(".0")
+    """Paragraph numbers and whole ids that went through a table of floats come as ``64.0``."""
+    return text.removesuffix(".0") if text.removesuffix(".0").isdigit() else text
 
 
 def _date(row: Row, value: object) -> datetime.date | None:

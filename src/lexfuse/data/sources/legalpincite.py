@@ -16,11 +16,11 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.report import Report
 from lexfuse.data.sources.cjeu import paragraph
-from lexfuse.data.sources.tablefiles import SPLITS, part_of, tables_in
+from lexfuse.data.sources.tablefiles import SPLITS, part_of, tables_in, unknown_table
 from lexfuse.data.tables import Row, rows
 from lexfuse.errors import DataError, NotFoundError
 
-_LEVEL = "_par"
+_LEVEL, _CASE_LEVEL = "_par", "_case"
 
 
 def read_legalpincite(path: str | Path, report: Report | None = None) -> Collection:
@@ -38,6 +38,10 @@ def read_legalpincite(path: str | Path, report: Report | None = None) -> Collect
     found = {kind: _files(path, kind) for kind in ("doc", "query", "qrel")}
     if not found["doc"]:
         raise NotFoundError(f"no LegalPincite paragraphs in {str(path)!r}; looked for doc_dev_par.csv, doc_test_par.csv")
+    read = {file for files in found.values() for file in files}
+    for file in tables_in(path):
+        if file not in read and not file.name.split(".")[0].endswith(_CASE_LEVEL):
+            report.bad(unknown_table(file, "a file named like doc_test_par.csv, query_test_par.csv or qrel_test_par_par.csv"))
     documents = _documents(found["doc"], report)
     queries = _queries(found["query"], report)
     qrels = _qrels(found["qrel"], documents, queries, report)

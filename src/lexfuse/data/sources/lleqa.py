@@ -36,7 +36,7 @@ def read_lleqa(path: str | Path, report: Report | None = None) -> Collection:
     {'5': {'1': 1}}
     """
     report = Report() if report is None else report
-    parts = required_parts(path, "LLeQA", _FILES)
+    parts = required_parts(path, "LLeQA", _FILES, report)
     return labelled_questions(_articles(parts[Part.CORPUS], report), parts, answer_extra, report)
 
 

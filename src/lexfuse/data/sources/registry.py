@@ -11,8 +11,8 @@ from lexfuse.data.archives import holds
 from lexfuse.data.beir import Collection
 from lexfuse.data.files import existing
 from lexfuse.data.report import Report
-from lexfuse.data.sources.names import Source
-from lexfuse.errors import DataError
+from lexfuse.data.sources.names import Source, WithinTest
+from lexfuse.errors import ConfigError, DataError
 
 # One line a collection: the module and the function that read it, loaded on use.
 _READERS = {
@@ -27,8 +27,16 @@ _READERS = {
 }
 
 
-def read_source(source: Source, path: str | Path, report: Report | None = None) -> Collection:
-    """Import a collection of a known kind.
+# Collections that are made of documents, queries and labels; the others have documents alone.
+_WITH_QUERIES = frozenset({Source.BSARD, Source.LLEQA, Source.CJEU, Source.LEGALPINCITE, Source.LABOUR})
+
+
+def read_source(
+    source: Source, path: str | Path, report: Report | None = None, *, within_test: WithinTest | None = None
+) -> Collection:
+    """Import a collection of a known kind; one without documents, or without the queries it is known for, is a `DataError`.
+
+    ``within_test`` is a choice of `Source.CJEU` alone; None takes the paper's rule.
 
     >>> read_source(Source.LEGI, "/dev/null")
     Traceback (most recent call last):
@@ -36,8 +44,31 @@ def read_source(source: Source, path: str | Path, report: Report | None = None) 
     lexfuse.errors.NotFoundError: no LEGITEXT….json in '/dev/null'; ...
     """
     module, function = _READERS[source].split(":")
-    reader = getattr(import_module(f"lexfuse.data.sources.{module}"), function)
-    return cast("Callable[[str | Path, Report | None], Collection]", reader)(path, report)
+    reader = cast("Callable[..., Collection]", getattr(import_module(f"lexfuse.data.sources.{module}"), function))
+    if within_test is None:
+        return _complete(reader(path, report), source, path)
+    if source is not Source.CJEU:
+        raise ConfigError(f"within_test is a choice of {Source.CJEU.value!r} alone; {str(path)!r} is {source.value!r}")
+    return _complete(reader(path, report, within_test=within_test), source, path)
+
+
+def _complete(collection: Collection, source: Source, path: str | Path) -> Collection:
+    """Refuse a reading that found nothing of what the collection is made of: the files are not what was expected."""
+    missing = [
+        what
+        for what, there in (
+            ("document", len(collection.corpus)),
+            ("query", source not in _WITH_QUERIES or collection.queries),
+            ("label", source not in _WITH_QUERIES or collection.qrels),
+        )
+        if not there
+    ]
+    if missing:
+        from lexfuse.data.sources.tablefiles import tables_in
+
+        files = ", ".join(file.name for file in tables_in(path)[:8]) or "no table"
+        raise DataError(f"no {' and no '.join(missing)} of {source.value!r} could be read; the folder holds {files}", path=path)
+    return collection
 
 
 def detect(path: str | Path) -> Source | None:

@@ -8,8 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from lexfuse.data.files import existing
-from lexfuse.data.tables import SUFFIXES, is_table
-from lexfuse.errors import NotFoundError
+from lexfuse.data.report import Report
+from lexfuse.data.tables import SUFFIXES, columns, is_table
+from lexfuse.errors import DataError, NotFoundError
 
 
 class Part(StrEnum):
@@ -45,10 +46,19 @@ def part_of(name: str) -> Part | None:
     >>> part_of("articles_fr.csv"), part_of("questions/validation-00000-of-00001.parquet"), part_of("negatives/train.json")
     (<Part.CORPUS: 'corpus'>, <Part.DEV: 'dev'>, None)
     """
-    words = set(re.findall(r"[a-z]+", name.lower()))
-    if words & _LEFT_OUT:
+    if is_left_out(name):
         return None
+    words = set(re.findall(r"[a-z]+", name.lower()))
     return next((part for part, marks in _WORDS.items() if words & marks), None)
+
+
+def is_left_out(name: str) -> bool:
+    """Whether a file is known and not needed: lists of negatives for training.
+
+    >>> is_left_out("negatives/train.json"), is_left_out("train.json")
+    (True, False)
+    """
+    return bool(set(re.findall(r"[a-z]+", name.lower())) & _LEFT_OUT)
 
 
 def parts_in(path: str | Path) -> dict[Part, list[Path]]:
@@ -79,10 +89,25 @@ def tables_in(path: str | Path) -> list[Path]:
     return [file for file in found if not any(step.startswith(".") for step in file.relative_to(folder).parts)]
 
 
-def required_parts(path: str | Path, dataset: str, names: Sequence[str]) -> dict[Part, list[Path]]:
+def unknown_table(file: Path, expected: str) -> DataError:
+    """The error for a table that its importer cannot place: the file, the columns found and those expected.
+
+    >>> str(unknown_table(Path("/dev/null"), "id, question, article_ids"))
+    '/dev/null: not a table of this collection; columns found: none (no rows); expected: id, question, article_ids'
+    """
+    try:
+        found = ", ".join(columns(file)) or "none (no rows)"
+    except DataError as error:
+        found = f"none ({error.reason})"
+    return DataError(f"not a table of this collection; columns found: {found}; expected: {expected}", path=file)
+
+
+def required_parts(path: str | Path, dataset: str, names: Sequence[str], report: Report) -> dict[Part, list[Path]]:
     """The tables of a folder that must hold a corpus; else `NotFoundError` naming the files looked for.
 
-    >>> required_parts("/dev/null", "BSARD", ["articles_fr.csv"])
+    A table whose name tells neither the corpus nor a split is bad: it would be left out without a word.
+
+    >>> required_parts("/dev/null", "BSARD", ["articles_fr.csv"], Report())
     Traceback (most recent call last):
     ...
     lexfuse.errors.NotFoundError: no BSARD corpus in '/dev/null'; looked for articles_fr.csv (or .tsv, ...) and found no table
@@ -94,4 +119,8 @@ def required_parts(path: str | Path, dataset: str, names: Sequence[str]) -> dict
         raise NotFoundError(
             f"no {dataset} corpus in {str(path)!r}; looked for {', '.join(names)} (or {others}, gzipped or not) and found {seen}"
         )
+    placed = {file for files in parts.values() for file in files}
+    for file in tables_in(path):
+        if file not in placed and not is_left_out(str(file.relative_to(existing(path)))):
+            report.bad(unknown_table(file, f"a file named like one of {', '.join(names)}"))
     return parts
