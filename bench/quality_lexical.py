@@ -27,7 +27,7 @@ from lexfuse.index.settings import IndexSettings
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
-from lexfuse.retrieve.ngrams import NgramTfIdf
+from lexfuse.retrieve.ngrams import NGRAM_CHANNELS, NgramChoice, NgramTfIdf
 from lexfuse.retrieve.retriever import Retriever
 from lexfuse.retrieve.temporal import retrieve_before
 from lexfuse.retrieve.tfidf import TfIdf
@@ -132,7 +132,8 @@ def cjeu(data: Path, folder: Path, *, test: bool, quick: bool) -> Iterator[Measu
     retrievers: dict[str, Retriever] = {"BM25 1.2/0.75": BM25(snapshot)}
     if not quick:
         retrievers["BM25 1.2/0.75 stems"] = BM25(bench.snapshot())
-        retrievers |= {f"TF-IDF-{n}gr": NgramTfIdf.fit(snapshot, n=n) for n in (1, 2)}
+        retrievers |= {f"TF-IDF-{n}gr": NgramTfIdf.fit(snapshot, NgramChoice(n=n)) for n in (1, 2)}
+        retrievers["TF-IDF, pairs of words"] = NgramTfIdf.fit(snapshot, NGRAM_CHANNELS["tfidf-bigram"])
     masked = replace(bench.queries, text=tuple(mask(text, DECISIONS) for text in bench.queries.text))
     for form, queries in (("as printed", bench.queries), ("masked", masked)):
         for name, retriever in retrievers.items():

@@ -22,7 +22,7 @@ from lexfuse.fuse.explaining import Explanation, explained, with_guest
 from lexfuse.fuse.fusion import Fusion
 from lexfuse.fuse.scores import TM2C2
 from lexfuse.fuse.union import Union
-from lexfuse.index.channel import TAKEN, ChannelKind
+from lexfuse.index.channel import WORDS, ChannelKind
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.rerank.reranker import Reranked
 from lexfuse.retrieve.informative import InformativeBM25
@@ -289,6 +289,6 @@ def fused(
     if len(retrievers) == 1:
         return retrievers[0]
     if fusion is None or isinstance(fusion, TM2C2):
-        retrievers = sorted(retrievers, key=lambda one: one.name not in TAKEN)
-        fusion = replace(fusion or TM2C2(), lexical=sum(one.name in TAKEN for one in retrievers))
+        retrievers = sorted(retrievers, key=lambda one: one.name not in WORDS)
+        fusion = replace(fusion or TM2C2(), lexical=sum(one.name in WORDS for one in retrievers))
     return Hybrid(retrievers, fusion, depth, name=name or "+".join(one.name for one in retrievers))

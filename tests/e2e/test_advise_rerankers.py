@@ -150,8 +150,8 @@ def test_one_that_harms_stays_out_of_the_profile(folder):
         (["--rerank", "lost.toml"], "lost.toml: rerank 2 (cross-encoder): no model 'no-such-model'; give a folder"),
         (
             ["--rerank", "sentences.toml"],
-            "sentences.toml: rerank 1 (rprs): no channel 'sentences' in the index; it has bm25, tfidf, citation; add one with "
-            "lexfuse index --channels",
+            "sentences.toml: rerank 1 (rprs): no channel 'sentences' in the index; it has bm25, tfidf, citation, tfidf-1gram, "
+            "tfidf-2gram, tfidf-bigram; add one with lexfuse index --channels",
         ),
     ],
 )

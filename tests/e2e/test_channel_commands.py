@@ -341,9 +341,9 @@ def test_costs_without_documents_or_an_index(tmp_path, here):
 def test_a_channel_that_the_index_lacks(built, plain, tmp_path, here):
     code, _, message = here("search", built, "prêt", "-c", "colbert")
     assert code == 4
-    assert "it has bm25, tfidf, citation, dense, splade" in message
+    assert "it has bm25, tfidf, citation, tfidf-1gram, tfidf-2gram, tfidf-bigram, dense, splade" in message
     out = tmp_path / "x.trec"
     code, _, message = here("run", plain, EXAMPLES / "questions.csv", "-c", "dense", "-o", out)
     assert code == 4
-    assert "it has bm25, tfidf, citation; add one" in message
+    assert "it has bm25, tfidf, citation, tfidf-1gram, tfidf-2gram, tfidf-bigram; add one" in message
     assert not out.exists()

@@ -15,14 +15,14 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.index.index import Index
 from lexfuse.index.settings import IndexSettings
 from lexfuse.retrieve.bm25 import BM25, Idf
-from lexfuse.retrieve.ngrams import NgramTfIdf
+from lexfuse.retrieve.ngrams import NgramChoice, NgramTfIdf
 from lexfuse.retrieve.tfidf import TfIdf
 
 RETRIEVERS = (
     BM25,
     lambda snapshot: BM25(snapshot, 0.9, 0.4, Idf.ROBERTSON),
     TfIdf,
-    lambda snapshot: NgramTfIdf.fit(snapshot, n=2),
+    lambda snapshot: NgramTfIdf.fit(snapshot, NgramChoice(n=2)),
 )
 PLAIN = IndexSettings(fields={"title": 2.0, "text": 1.0}, stems=False, stop_words=False, citations=False)
 

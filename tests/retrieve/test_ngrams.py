@@ -11,11 +11,17 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.index.channel import ON_DEMAND
 from lexfuse.index.index import Index
 from lexfuse.index.settings import IndexSettings
-from lexfuse.retrieve.ngrams import NgramTfIdf
+from lexfuse.profile.choices import ChannelChoice, PipelineChoice
+from lexfuse.profile.profile import Profile
+from lexfuse.retrieve.costs import costs_of
+from lexfuse.retrieve.ngrams import NGRAM_CHANNELS, NgramChoice, NgramIdf, NgramTfIdf
+from lexfuse.retrieve.opening import open_retriever
 
 WORDS = ["appeal", "bond", "court", "duty", "equity", "fraud", "grant"]
+BIGRAMS = NGRAM_CHANNELS["tfidf-bigram"]
 SETTINGS = IndexSettings(fields={"title": 2.0, "text": 1.0}, stems=False)
 
 
@@ -42,40 +48,57 @@ def index(tmp_path):
     return index
 
 
-def grams(text, n):
+def grams(text, n, shortest=None):
     words = text.split()
-    return [" ".join(words[at : at + n]) for at in range(len(words) - n + 1)]
+    sizes = range(shortest or n, n + 1)
+    return [" ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1)]
 
 
-def plain_cosines(documents, query, n, top):
+def smooth(documents, frequency):
+    """The idf of scikit-learn's TfidfTransformer(smooth_idf=True), as its documentation states it."""
+    return log((1 + documents) / (1 + frequency)) + 1
+
+
+def plain(documents, frequency):
+    return log(documents / frequency)
+
+
+WEIGHTS = {NgramIdf.SMOOTH: smooth, NgramIdf.PLAIN: plain}
+
+
+def plain_cosines(documents, query, n, top, shortest=1, weight=smooth):
     """The definition, without any of our code."""
     total, counts = Counter(), []
     for document in documents:
-        title, text = grams(document.title, n), grams(document.text, n)
+        title, text = grams(document.title, n, shortest), grams(document.text, n, shortest)
         total.update(title + text)
         counts.append(Counter({gram: 2.0 * count for gram, count in Counter(title).items()}))
         counts[-1].update({gram: float(count) for gram, count in Counter(text).items()})
     features = sorted(total, key=lambda gram: (-total[gram], gram))[:top]
-    idf = {gram: log(len(documents) / sum(gram in count for count in counts)) for gram in features}
+    idf = {gram: weight(len(documents), sum(gram in count for count in counts)) for gram in features}
 
     def vector(count):
         weights = {gram: count[gram] * idf[gram] for gram in features if gram in count}
         length = sqrt(sum(weight**2 for weight in weights.values())) or 1.0
         return {gram: weight / length for gram, weight in weights.items()}
 
-    asked = vector(Counter(grams(query, n)))
+    asked = vector(Counter(grams(query, n, shortest)))
     cosines = (sum(weight * asked.get(gram, 0.0) for gram, weight in vector(count).items()) for count in counts)
     return {document.id: cosine for document, cosine in zip(documents, cosines, strict=True) if cosine > 0}
 
 
-@pytest.mark.parametrize(("n", "top"), [(1, 5000), (1, 4), (2, 5000), (2, 10), (3, 5000)])
-def test_scores_are_cosines_over_the_most_frequent_ngrams(index, n, top):
+@pytest.mark.parametrize("idf", [NgramIdf.SMOOTH, NgramIdf.PLAIN])
+@pytest.mark.parametrize(
+    ("n", "shortest", "top"),
+    [(1, 1, 5000), (1, 1, 4), (2, 1, 5000), (2, 1, 20), (2, 2, 5000), (2, 2, 10), (3, 1, 90), (3, 3, 5000)],
+)
+def test_scores_are_cosines_over_the_most_frequent_ngrams(index, n, shortest, top, idf):
     text = "duty court appeal bond court duty equity fraud"
-    retriever = NgramTfIdf.fit(index.snapshot(), n=n, top=top)
+    retriever = NgramTfIdf.fit(index.snapshot(), NgramChoice(n, shortest, top, idf))
     assert len(retriever.features.vocabulary) <= top
     queries = Queries.of([Query("q", text, "en")])
     run = retriever.retrieve(queries, 100)
-    assert run.as_dict()["q"] == pytest.approx(plain_cosines(made(30), text, n, top), abs=1e-6)
+    assert run.as_dict()["q"] == pytest.approx(plain_cosines(made(30), text, n, top, shortest, WEIGHTS[idf]), abs=1e-6)
     hits = run.hits("q")
     assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.doc))
     assert retriever.score(queries, run).tobytes() == run.score.tobytes()
@@ -84,14 +107,14 @@ def test_scores_are_cosines_over_the_most_frequent_ngrams(index, n, top):
 def test_a_document_is_like_itself_and_never_more_than_that(index):
     snapshot = index.snapshot()
     retriever = NgramTfIdf.fit(snapshot)
-    plain = [document for document in made(30) if not document.title]
-    assert plain
-    queries = Queries.of(Query(document.id, document.text, "en") for document in plain)
-    own = retriever.score(queries, Run.of("own", {document.id: {document.id: 0.0} for document in plain}))
-    assert own == pytest.approx(np.ones(len(plain)), abs=1e-6)
+    untitled = [document for document in made(30) if not document.title]
+    assert untitled
+    queries = Queries.of(Query(document.id, document.text, "en") for document in untitled)
+    own = retriever.score(queries, Run.of("own", {document.id: {document.id: 0.0} for document in untitled}))
+    assert own == pytest.approx(np.ones(len(untitled)), abs=1e-6)
     run = retriever.retrieve(queries, 1)
     assert run.score.max() <= retriever.bounds.high == 1.0
-    assert len(run) == len(plain)
+    assert len(run) == len(untitled)
 
 
 def test_cosines_above_one_by_rounding_tie_by_id(tmp_path):
@@ -113,7 +136,7 @@ def test_cosines_above_one_by_rounding_tie_by_id(tmp_path):
 def test_features_of_a_training_set_alone(index):
     snapshot = index.snapshot()
     train = np.array([id in ("d0", "d1", "d2") for id in snapshot.ids])
-    retriever = NgramTfIdf.fit(snapshot, n=2, train=train)
+    retriever = NgramTfIdf.fit(snapshot, NgramChoice(2, 2, idf=NgramIdf.PLAIN), train=train)
     known = {gram for document in made(30)[:3] for text in (document.title, document.text) for gram in grams(text, 2)}
     assert set(retriever.features.vocabulary) == known
     counts = {gram: sum(gram in grams(d.title, 2) + grams(d.text, 2) for d in made(30)[:3]) for gram in known}
@@ -132,7 +155,7 @@ def test_filters_apply_inside(index):
 
 
 def test_explanations_add_up(index):
-    retriever = NgramTfIdf.fit(index.snapshot(), n=2)
+    retriever = NgramTfIdf.fit(index.snapshot())
     query = Query("q", "court duty bond appeal court", "en")
     [best, *_] = retriever.retrieve(Queries.of([query]), 1).hits("q")
     assert sum(part.contribution for part in retriever.explain(query, best.doc)) == pytest.approx(best.score, abs=1e-6)
@@ -140,12 +163,39 @@ def test_explanations_add_up(index):
 
 @pytest.mark.parametrize("text", ["", "the of", "court", "unknown words only"])
 def test_queries_without_a_bigram_have_an_empty_ranking(index, text):
-    assert len(NgramTfIdf.fit(index.snapshot(), n=2).retrieve(Queries.of([Query("q", text, "en")]), 10)) == 0
+    assert len(NgramTfIdf.fit(index.snapshot(), BIGRAMS).retrieve(Queries.of([Query("q", text, "en")]), 10)) == 0
 
 
 def test_an_empty_index_and_bad_parameters(tmp_path):
     snapshot = Index.create(tmp_path / "index").snapshot()
-    assert len(NgramTfIdf.fit(snapshot, n=2).retrieve(Queries.of([Query("q", "law", "en")]), 10)) == 0
+    assert len(NgramTfIdf.fit(snapshot).retrieve(Queries.of([Query("q", "law", "en")]), 10)) == 0
     for wrong in ({"n": 0}, {"top": 0}):
         with pytest.raises(ConfigError, match="at least 1"):
-            NgramTfIdf.fit(snapshot, **wrong)
+            NgramChoice(**wrong)
+    for shortest in (0, 3):
+        with pytest.raises(ConfigError, match="shortest must lie between 1 and n"):
+            NgramChoice(n=2, shortest=shortest)
+
+
+def test_stop_words_go_before_words_are_successive(tmp_path):
+    """As in the published code of CJEU, whatever the index does with stop words; `None` does as the index does."""
+    index = Index.create(tmp_path / "index", IndexSettings(stems=False, stop_words=False))
+    index.add([Document("d", text="the duty of the court", language="en")])
+    found = {
+        stop_words: set(NgramTfIdf.fit(index.snapshot(), NgramChoice(stop_words=stop_words)).features.vocabulary)
+        for stop_words in (True, None)
+    }
+    assert found[True] == {"duty", "court", "duty court"}
+    assert found[None] == {"the", "duty", "of", "court", "the duty", "duty of", "of the", "the court"}
+
+
+@pytest.mark.parametrize("name", ON_DEMAND)
+def test_every_index_has_them_by_name(index, name):
+    with index.snapshot() as snapshot:
+        retriever = open_retriever(snapshot, name)
+        assert (retriever.name, retriever.choice) == (name, NGRAM_CHANNELS[name])
+        queries = Queries.of([Query("q", "court duty", "en")])
+        profile = Profile(PipelineChoice((ChannelChoice(name), ChannelChoice("bm25"))))
+        assert Profile.parse(profile.text()).open(snapshot).retrieve(queries, 5).hits("q")
+        [cost] = costs_of(snapshot, queries, channels=[name])
+        assert cost.vectors == len(retriever.postings.docs)

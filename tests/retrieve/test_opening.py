@@ -79,7 +79,9 @@ def test_every_kind_of_channel_by_the_name_it_was_given(tmp_path, index):
 
 def test_a_channel_that_the_index_lacks(tmp_path, index):
     with_channel(index, "dense", tiny.folder(tmp_path / "d"))
-    expected = "no channel 'splade' in the index; it has bm25, tfidf, citation, dense; add one"
+    expected = (
+        "no channel 'splade' in the index; it has bm25, tfidf, citation, tfidf-1gram, tfidf-2gram, tfidf-bigram, dense; add one"
+    )
     with index.snapshot() as snapshot, pytest.raises(NotFoundError, match=expected):
         open_retriever(snapshot, "splade")
 

@@ -18,7 +18,7 @@ from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.fuse.asking import union_from
 from lexfuse.fuse.normalise import Percentile
 from lexfuse.fuse.union import Union, union_of
-from lexfuse.index.channel import TAKEN
+from lexfuse.index.channel import TAKEN, WORDS
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.costs import costs_of
 from lexfuse.retrieve.distribution import levels_of
@@ -39,7 +39,7 @@ def sources_of(snapshot: Snapshot, channels: Sequence[str] = (), *, k1: float = 
     ['bm25', 'tfidf', 'citation']
     """
     wanted = list(dict.fromkeys(channels)) or [*TAKEN, *snapshot.channels]
-    wanted.sort(key=lambda name: TAKEN.index(name) if name in TAKEN else len(TAKEN))
+    wanted.sort(key=lambda name: WORDS.index(name) if name in WORDS else len(WORDS))
     return [open_retriever(snapshot, name, k1=k1, b=b) for name in wanted]
 
 
@@ -102,7 +102,7 @@ def facts_of(snapshot: Snapshot, sources: Sequence[Retriever], queries: Queries,
         SourceCost(cost.channel, cost.bytes, cost.read_p50 + cost.search_p50, cost.read_p95 + cost.search_p95, cost.flops)
         for cost in costs_of(snapshot, timed, channels=names)
     )
-    words = frozenset(TAKEN)
+    words = frozenset(WORDS)
     lengths = np.array([len(text.split()) if text else 0 for text in snapshot.column("text")], dtype=np.int64)
     return Facts(
         collection,
@@ -134,7 +134,7 @@ def usable_recipes(union: Union) -> tuple[list[str], list[str]]:
 def _incomplete(snapshot: Snapshot, names: Sequence[str]) -> tuple[str, ...]:
     notes = []
     for name in names:
-        if name not in TAKEN:
+        if name not in WORDS:
             held = int(snapshot.channel_numbering(name).alive.sum())
             if held < len(snapshot):
                 notes.append(

@@ -154,9 +154,9 @@ def names_of(channels: str) -> tuple[str, ...]:
     ('dense',)
     """
     from lexfuse.encode.channels import kind_of
-    from lexfuse.index.channel import TAKEN
+    from lexfuse.index.channel import WORDS
 
-    names = tuple(dict.fromkeys(name for part in channels.split(",") if (name := part.strip()) and name not in TAKEN))
+    names = tuple(dict.fromkeys(name for part in channels.split(",") if (name := part.strip()) and name not in WORDS))
     for name in names:
         kind_of(name)
     return names

@@ -34,7 +34,12 @@ Filters = Annotated[
 AsOf = Annotated[str | None, typer.Option("--as-of", help="Only what was in force on this day.")]
 Channel = Annotated[
     str,
-    typer.Option("--channel", "-c", help="What ranks: bm25, tfidf, citation, a channel of the index, or several: bm25,dense"),
+    typer.Option(
+        "--channel",
+        "-c",
+        help="What ranks: bm25, tfidf, citation, tfidf-1gram, tfidf-2gram, tfidf-bigram, a channel of the index, or several: "
+        "bm25,dense",
+    ),
 ]
 FusionName = Annotated[
     str, typer.Option("--fusion", help="How several channels become one: tm2c2, convex, rrf, srrf, borda, combmnz, combmax.")

@@ -11,6 +11,8 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.index.folder import CHANNEL_NAME
 
 TAKEN = ("bm25", "tfidf", "citation")  # retrievers that every index has
+ON_DEMAND = ("tfidf-1gram", "tfidf-2gram", "tfidf-bigram")  # so too, but made from the documents whenever they are asked for
+WORDS = (*TAKEN, *ON_DEMAND)
 
 Option = str | int | float | bool
 
@@ -84,7 +86,7 @@ def checked_name(name: str) -> str:
     ...
     lexfuse.errors.ConfigError: a channel cannot be called 'bm25'; take small letters, digits and hyphens, not bm25, ...
     """
-    if not CHANNEL_NAME.fullmatch(name) or name in TAKEN:
-        expected = f"take small letters, digits and hyphens, not {', '.join(TAKEN)}"
+    if not CHANNEL_NAME.fullmatch(name) or name in WORDS:
+        expected = f"take small letters, digits and hyphens, not {', '.join(WORDS)}"
         raise ConfigError(f"a channel cannot be called {name!r}; {expected}")
     return name

@@ -9,7 +9,7 @@ from lexfuse.errors import ConfigError
 from lexfuse.fuse.fusion import Fusion
 from lexfuse.fuse.methods import FusionOptions, fusion_of
 from lexfuse.fuse.scores import TM2C2
-from lexfuse.index.channel import TAKEN, ChannelKind
+from lexfuse.index.channel import WORDS, ChannelKind
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.pipeline import fused
 from lexfuse.profile.reranks import RerankChoice
@@ -54,7 +54,7 @@ class ChannelChoice:
 
     def open(self, snapshot: Snapshot, name: str | None = None) -> Retriever:
         """The retriever; a channel that the index lacks is a `NotFoundError` that lists those it has."""
-        if self.cosine and (self.name in TAKEN or self._kind(snapshot) is not ChannelKind.SPARSE):
+        if self.cosine and (self.name in WORDS or self._kind(snapshot) is not ChannelKind.SPARSE):
             raise ConfigError(f"channel {self.name!r} has no cosine to choose; only channels of learned sparse vectors have")
         k1, b = K1 if self.k1 is None else self.k1, B if self.b is None else self.b
         terms = None if self.kli is None else TermChoice(self.kli)

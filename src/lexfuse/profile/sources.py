@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from lexfuse.encode.crossencoder import Aggregate
 from lexfuse.errors import ConfigError
-from lexfuse.index.channel import TAKEN
+from lexfuse.index.channel import WORDS
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.profile.reranks import CrossEncoderChoice
 from lexfuse.rerank.crossencoder import CrossEncoded
@@ -42,7 +42,7 @@ class CrossEncodedChoice:
             raise ConfigError("over is missing: the name of the channel whose candidates the cross-encoder ranks")
         if not self.name:
             raise ConfigError(f"name must be a text, got {self.name!r}; leave it out for {CrossEncoderChoice.method!r}")
-        if self.name in TAKEN:
+        if self.name in WORDS:
             raise ConfigError(f"every index has a channel {self.name!r}; give the cross-encoder another name")
 
     @property

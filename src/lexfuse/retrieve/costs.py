@@ -23,7 +23,7 @@ from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Tokens
 from lexfuse.errors import DataError
 from lexfuse.index.building import LEXICAL
-from lexfuse.index.channel import TAKEN
+from lexfuse.index.channel import WORDS
 from lexfuse.index.folder import CHANNELS, SEGMENTS
 from lexfuse.index.kernels import PATIENCE, compiled_is_due
 from lexfuse.index.snapshot import Snapshot
@@ -31,6 +31,7 @@ from lexfuse.retrieve.bm25 import BM25
 from lexfuse.retrieve.citation import CitationLookup
 from lexfuse.retrieve.colbert import Colbert
 from lexfuse.retrieve.dense import Dense
+from lexfuse.retrieve.ngrams import NgramTfIdf
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.retrieve.splade import Splade
 from lexfuse.retrieve.tfidf import TfIdf
@@ -98,9 +99,9 @@ def _cost(snapshot: Snapshot, name: str, queries: Queries, text: int, threads: i
             retriever.rank(one, encoded, DEPTH)
         read.append(1000 * (middle - start))
         search.append(1000 * (time.perf_counter() - middle))
-    size = _bytes(snapshot.folder / SEGMENTS) if name in TAKEN else _bytes(snapshot.folder / CHANNELS / name)
+    size = _bytes(snapshot.folder / SEGMENTS) if name in WORDS else _bytes(snapshot.folder / CHANNELS / name)
     speed = None
-    if name not in TAKEN:
+    if name not in WORDS:
         named = snapshot.channel(name).named
         speed = named.passages / named.seconds if named.seconds else None
     vectors, flops = _counted(retriever, queries)
@@ -113,11 +114,11 @@ def _counted(retriever: Any, queries: Queries) -> tuple[int, int]:
     """How many vectors or postings a channel holds, and the operations of a query, on average."""
     if isinstance(retriever, CitationLookup):
         return 0, 0
-    if isinstance(retriever, BM25 | TfIdf | Splade):
+    if isinstance(retriever, BM25 | TfIdf | NgramTfIdf | Splade):
         encoded = retriever.read(queries)
         postings = retriever.postings
         visited = (postings.range_ends - postings.range_starts).sum(axis=1)[encoded.terms].sum() / max(len(queries), 1)
-        if isinstance(retriever, TfIdf):
+        if isinstance(retriever, TfIdf | NgramTfIdf):
             return len(postings.docs), round(2 * float(visited))
         if isinstance(retriever, BM25):
             terms = encoded.weights.sum() / max(len(queries), 1)

@@ -1,17 +1,19 @@
 """TF-IDF of CJEU 3.2.1: documents as vectors over the K most frequent n-grams, compared by cosine.
 
-The paper takes the 5,000 most frequent N-grams of its training set, N = 1 or 2 successive words, weighs them by TF-IDF
-and ranks by cosine similarity. It does not write out the weight; here it is tf * ln(N / df), as in BSARD eq. 2. What is
-not among the K n-grams does not count, not even into the length of a vector.
+The paper takes the 5,000 most frequent N-grams of its training set. Its published code, and so the default here, takes n-grams
+of one up to N words (TF-IDF-1gr, TF-IDF-2gr) without stop words and weighs them as scikit-learn does, by
+tf * (ln((1 + N) / (1 + df)) + 1). n-grams of N words alone (``shortest=N``) and the weight tf * ln(N / df) of BSARD eq. 2
+(`NgramIdf.PLAIN`) are there by name. What is not among the K n-grams does not count, not even into the length of a vector.
 
 n-grams are no channel of the index: `NgramTfIdf.fit` reads every document of a snapshot once and keeps the posting lists
-in memory.
+in memory. `NGRAM_CHANNELS` names the usual ones, for the command line and for profiles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 from typing import Self
 
@@ -21,15 +23,79 @@ from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.index.channel import ON_DEMAND
 from lexfuse.index.inverted import InvertedFile
 from lexfuse.index.numbering import allowed
 from lexfuse.index.postings import Postings
+from lexfuse.index.settings import IndexSettings
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.lexical import LexicalRetriever
 from lexfuse.retrieve.reading import EncodedQueries, QueryLanguages, encoded
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 from lexfuse.retrieve.tfidf import log_ratio
 from lexfuse.text.vocabulary import TermEncoder, Vocabulary
+
+
+class NgramIdf(StrEnum):
+    """What a rare n-gram weighs more; N documents, df of which hold it.
+
+    >>> NgramIdf.SMOOTH.of(4, np.array([4, 1])).round(3).tolist(), NgramIdf.PLAIN.of(4, np.array([4, 1])).round(3).tolist()
+    ([1.0, 1.916], [0.0, 1.386])
+    """
+
+    SMOOTH = "smooth"  # ln((1 + N) / (1 + df)) + 1, as in scikit-learn and so in the code of CJEU
+    PLAIN = "plain"  # ln(N / df)
+
+    def of(self, documents: int, frequency: I64) -> F64:
+        """The weight of every n-gram."""
+        if self is NgramIdf.PLAIN:
+            return log_ratio(documents, frequency)
+        return np.log((1 + documents) / (1 + frequency)) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class NgramChoice:
+    """Which n-grams count: of `shortest` to `n` words, the `top` most frequent ones, with stop words or without.
+
+    >>> NgramChoice(n=1, shortest=2)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: shortest must lie between 1 and n, got shortest=2 and n=1
+    """
+
+    n: int = 2
+    shortest: int = 1
+    top: int = 5000
+    idf: NgramIdf = NgramIdf.SMOOTH
+    stop_words: bool | None = True  # whether they are taken out; None does as the index does
+
+    def __post_init__(self) -> None:
+        """Refuse n-grams that cannot be."""
+        if self.n < 1 or self.top < 1:
+            raise ConfigError(
+                f"n and top must be at least 1, got n={self.n} and top={self.top}; the paper takes n=1 or 2 and top=5000"
+            )
+        if not 1 <= self.shortest <= self.n:
+            raise ConfigError(f"shortest must lie between 1 and n, got shortest={self.shortest} and n={self.n}")
+
+    @property
+    def sizes(self) -> range:
+        """How many words the n-grams have.
+
+        >>> list(NgramChoice().sizes)
+        [1, 2]
+        """
+        return range(self.shortest, self.n + 1)
+
+
+# Retrievers by name, as TF-IDF-1gr and TF-IDF-2gr in Table 4 of CJEU; the last has pairs of words alone.
+NGRAM_CHANNELS = dict(
+    zip(
+        ON_DEMAND,
+        (NgramChoice(n=1), NgramChoice(n=2), NgramChoice(n=2, shortest=2, idf=NgramIdf.PLAIN, stop_words=None)),
+        strict=True,
+    )
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,49 +109,48 @@ class NgramTfIdf(LexicalRetriever):
     >>> documents = [Document("a", text="unfair dismissal"), Document("b", text="dismissal, unfair")]
     >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
-    ...         bigrams = NgramTfIdf.fit(snapshot, n=2)
+    ...         bigrams = NgramTfIdf.fit(snapshot, NgramChoice(n=2, shortest=2))
     ...         bigrams.retrieve(Queries.of([Query("q", "an unfair dismissal", "en")]), 10).as_dict()
     {'q': {'a': 1.0}}
     """
 
     features: Postings  # posting lists of the n-grams kept; raw numbers as in the snapshot
     feature_idf: F64
-    n: int
+    choice: NgramChoice
     name: str = field(default="tfidf-ngrams", kw_only=True)
 
     @classmethod
     def fit(
         cls,
         snapshot: Snapshot,
+        choice: NgramChoice | None = None,
         *,
-        n: int = 1,
-        top: int = 5000,
         train: Mask | None = None,
         progress: Callable[[int], None] = lambda _: None,
+        name: str = "tfidf-ngrams",
     ) -> Self:
         """Read the documents and keep the n-grams that occur most often; ties go to the first in the alphabet.
 
         Occurrences and document frequencies are counted in the documents of `train`, all of them if not given. n-grams are
         successive terms of the analyser inside one field: stop words are gone before words are counted as successive.
         """
-        if n < 1 or top < 1:
-            raise ConfigError(f"n and top must be at least 1, got n={n} and top={top}; the paper takes n=1 or 2 and top=5000")
+        choice = NgramChoice() if choice is None else choice
         train = np.ones(len(snapshot), dtype=np.bool_) if train is None else allowed(train, len(snapshot))
-        read = _Fields.of(snapshot, progress)
-        gram, start = _ngrams(read.terms, np.repeat(np.arange(len(read.document)), read.sizes), n, len(read.vocabulary))
+        read = _Fields.of(snapshot, choice, progress)
+        gram, start, size = _ngrams_of_sizes(read, choice.sizes)
         document = np.repeat(read.document, read.sizes)[start]
-        names, number = _most_frequent(gram, train[document], top, lambda at: read.name(int(start[at]), n))
+        names, number = _most_frequent(gram, train[document], choice.top, lambda at: read.name(int(start[at]), int(size[at])))
         found = number[gram] >= 0
         numbering = snapshot.numbering
         raw = numbering.raw[document[found]]
-        sizes = np.bincount(raw, minlength=len(numbering))
-        rows = np.split(number[gram[found]], np.cumsum(sizes)[:-1])
-        weights = np.split(np.repeat(read.weight, read.sizes)[start][found], np.cumsum(sizes)[:-1])
+        ends = np.cumsum(np.bincount(raw, minlength=len(numbering)))[:-1]
+        rows = np.split(number[gram[found]], ends)
+        weights = np.split(np.repeat(read.weight, read.sizes)[start][found], ends)
         features = Postings([InvertedFile.from_rows(rows, Vocabulary(names), weights)], numbering.bases[:1], numbering.alive)
         trained = np.zeros(len(numbering), dtype=np.bool_)
         trained[numbering.alive] = train
         frequency = np.bincount(features.term_of_posting[trained[features.docs]], minlength=len(features.vocabulary))
-        return cls(snapshot, features, log_ratio(int(train.sum()), frequency), n)
+        return cls(snapshot, features, choice.idf.of(int(train.sum()), frequency), choice, name=name)
 
     @property
     def bounds(self) -> Bounds:
@@ -99,7 +164,7 @@ class NgramTfIdf(LexicalRetriever):
 
     @property
     def term_idf(self) -> F64:
-        """ln(N / df) of every n-gram."""
+        """The weight of every n-gram, by `NgramIdf`."""
         return self.feature_idf
 
     @cached_property
@@ -133,8 +198,8 @@ class NgramTfIdf(LexicalRetriever):
         return np.minimum(super().score(queries, pairs), np.float32(1.0))
 
     def _numbers(self, text: str, language: str) -> I32:
-        terms = self.snapshot.settings.analyser(self._languages.of(text, language)).terms(text)
-        grams = (" ".join(terms[at : at + self.n]) for at in range(len(terms) - self.n + 1))
+        terms = _settings(self.snapshot, self.choice).analyser(self._languages.of(text, language)).terms(text)
+        grams = (" ".join(terms[at : at + size]) for size in self.choice.sizes for at in range(len(terms) - size + 1))
         found = (self.features.vocabulary.find(gram) for gram in grams)
         return np.array([number for number in found if number is not None], dtype=np.int32)
 
@@ -150,16 +215,16 @@ class _Fields:
     weight: F32  # per field
 
     @classmethod
-    def of(cls, snapshot: Snapshot, progress: Callable[[int], None]) -> _Fields:
-        vocabulary = Vocabulary()
+    def of(cls, snapshot: Snapshot, choice: NgramChoice, progress: Callable[[int], None]) -> _Fields:
+        settings, vocabulary = _settings(snapshot, choice), Vocabulary()
         encoders: dict[str, TermEncoder] = {}
         terms: list[I32] = [np.empty(0, dtype=np.int32)]
         places: list[tuple[int, int, float]] = []
         for number, id in enumerate(snapshot.ids):
             document = snapshot.document(id)
             if document.language not in encoders:
-                encoders[document.language] = TermEncoder(snapshot.settings.analyser(document.language), vocabulary)
-            for text, weight in snapshot.settings.texts(document):
+                encoders[document.language] = TermEncoder(settings.analyser(document.language), vocabulary)
+            for text, weight in settings.texts(document):
                 terms.append(encoders[document.language].encode(text))
                 places.append((number, len(terms[-1]), weight))
             progress(number + 1)
@@ -174,6 +239,26 @@ class _Fields:
 
     def name(self, start: int, n: int) -> str:
         return " ".join(self.vocabulary[term] for term in self.terms[start : start + n].tolist())
+
+
+def _settings(snapshot: Snapshot, choice: NgramChoice) -> IndexSettings:
+    """How texts are read: as the index does, but for stop words."""
+    return snapshot.settings if choice.stop_words is None else replace(snapshot.settings, stop_words=choice.stop_words)
+
+
+def _ngrams_of_sizes(read: _Fields, sizes: range) -> tuple[I64, I64, I64]:
+    """The number of every n-gram of these sizes, where it starts and its size, in the order of the text."""
+    field_of = np.repeat(np.arange(len(read.document)), read.sizes)
+    grams, starts, lengths, numbered = [], [], [], 0
+    for size in sizes:
+        gram, start = _ngrams(read.terms, field_of, size, len(read.vocabulary))
+        grams.append(gram + numbered)
+        starts.append(start)
+        lengths.append(np.full(len(gram), size))
+        numbered += int(gram.max(initial=-1)) + 1
+    gram, start, length = np.concatenate(grams), np.concatenate(starts), np.concatenate(lengths)
+    order = np.argsort(start, kind="stable")
+    return gram[order], start[order], length[order]
 
 
 def _ngrams(terms: I64, field_of: I64, n: int, term_count: int) -> tuple[I64, I64]:

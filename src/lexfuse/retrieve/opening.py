@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lexfuse.encode.sides import Side
 from lexfuse.errors import NotFoundError
-from lexfuse.index.channel import TAKEN, ChannelKind
+from lexfuse.index.channel import ON_DEMAND, WORDS, ChannelKind
 from lexfuse.index.flat import Pool
 from lexfuse.index.late import Mode
 from lexfuse.index.snapshot import Snapshot
@@ -36,7 +36,7 @@ def open_retriever(
     ...     open_retriever(snapshot, "dense")
     Traceback (most recent call last):
     ...
-    lexfuse.errors.NotFoundError: no channel 'dense' in the index; it has bm25, tfidf, citation; ...
+    lexfuse.errors.NotFoundError: no channel 'dense' in the index; it has bm25, tfidf, citation, ...
     """
     called = name or channel
     if channel == "bm25" and terms is not None:
@@ -51,12 +51,16 @@ def open_retriever(
         from lexfuse.retrieve.tfidf import TfIdf
 
         return TfIdf(snapshot, name=called)
+    if channel in ON_DEMAND:
+        from lexfuse.retrieve.ngrams import NGRAM_CHANNELS, NgramTfIdf
+
+        return NgramTfIdf.fit(snapshot, NGRAM_CHANNELS[channel], name=called)
     if channel == "citation":
         from lexfuse.retrieve.citation import CitationLookup
 
         return CitationLookup(snapshot, name=called)
     if channel not in snapshot.channels:
-        known = ", ".join((*TAKEN, *snapshot.channels))
+        known = ", ".join((*WORDS, *snapshot.channels))
         raise NotFoundError(f"no channel {channel!r} in the index; it has {known}; add one with lexfuse index --channels")
     from lexfuse.encode import channels
 
