@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from lexfuse.advise.choices import Contrast
 from lexfuse.advise.overlap import overlap
 from lexfuse.advise.verbatim import METRICS, shared_words
 from lexfuse.data.beir import read_collection
@@ -75,7 +76,7 @@ def test_tests_are_those_of_scipy_corrected_over_the_metrics():
 
 def test_words_say_what_differs_and_what_does_not():
     queries, qrels, runs, texts = drawn()
-    counts, first, _, between = overlap(queries, qrels, runs, texts.__getitem__).words
+    counts, first, _, between = overlap(queries, qrels, runs, texts.__getitem__, contrast=Contrast.HIGHER).words
     assert counts == (
         "By R@5, BM25 does better than dense on 12 of 42 queries, worse on 9, both are perfect on 15, and both fail on 6."
     )
@@ -95,7 +96,7 @@ def test_small_groups_are_not_tested_and_the_words_say_so():
     assert found.tests == ()
     assert found.groups[1].means == {}
     assert found.words[1] == (
-        "Too few queries to compare where BM25 does better with where both are perfect (4 and 15; each needs 5)."
+        "Too few queries to compare where BM25 alone is perfect with where both are perfect (4 and 15; each needs 5)."
     )
 
 
@@ -104,9 +105,35 @@ def test_equal_values_in_between_and_queries_that_nobody_ranks_are_told():
     queries = Queries.of([Query("half", "one"), Query("lost", "two")])
     qrels = Qrels.of([("half", "a", 1), ("half", "b", 1), ("lost", "a", 1)])
     run = {"half": {"a": 1.0}}
-    found = overlap(queries, qrels, (Run.of("x", run), Run.of("y", run)), texts.__getitem__)
-    assert [group.queries for group in found.groups] == [0, 0, 0, 1]
-    assert "both fail on 1, 1 of which neither ranks at all; 1 with equal values in between are in no group." in found.words[0]
+    runs = Run.of("x", run), Run.of("y", run)
+    for contrast, told in ((Contrast.HIGHER, "equal values"), (Contrast.EXTREMES, "a value")):
+        found = overlap(queries, qrels, runs, texts.__getitem__, contrast=contrast)
+        assert [group.queries for group in found.groups] == [0, 0, 0, 1]
+        assert f"both fail on 1, 1 of which neither ranks at all; 1 with {told} in between are in no group." in found.words[0]
+
+
+def test_the_paper_contrasts_all_found_with_nothing_found():
+    """CJEU 5.1 and 5.2: one has 100 % recall and the other zero; a higher recall alone is another contrast, by name."""
+    texts = {doc: f"text of {doc}" for doc in "abcd"}
+    recalls = {"q10": (2, 0), "q05": (0, 1), "q15": (2, 1), "q01": (0, 2), "q11": (2, 2), "q00": (0, 0), "q55": (1, 1)}
+    queries = Queries.of([Query(id, "text") for id in recalls])
+    qrels = Qrels.of([(id, doc, 1) for id in recalls for doc in "ab"])
+    runs = tuple(
+        Run.of(name, {id: {"d": 9.0} | {doc: 1.0 for doc in "ab"[: found[at]]} for id, found in recalls.items()})
+        for at, name in enumerate(("bm25", "dense"))
+    )
+    members = {}
+    for contrast in Contrast:
+        found = overlap(queries, qrels, runs, texts.__getitem__, contrast=contrast)
+        assert found.contrast is contrast
+        members[contrast] = [group.queries for group in found.groups]
+    assert members == {Contrast.EXTREMES: [1, 1, 1, 1], Contrast.HIGHER: [2, 2, 1, 1]}
+    default = overlap(queries, qrels, runs, texts.__getitem__)
+    assert default.contrast is Contrast.EXTREMES
+    assert default.words[0] == (
+        "By R@5, bm25 reaches 1 and dense 0 on 1 of 7 queries, the reverse on 1, both are perfect on 1, and both fail on 1; "
+        "3 with a value in between are in no group."
+    )
 
 
 def test_only_relevant_documents_are_compared():

@@ -56,6 +56,32 @@ def advised(folder):
     return done
 
 
+def test_distributions_are_of_all_documents_unless_asked_for_candidates(folder, advised):
+    assert "Score distributions and complementarity: all documents, 8 dev queries." in advised.stdout
+    assert json.loads((folder / "advice" / "advice.json").read_text())["score_basis"] == {
+        "scope": "corpus", "queries": 8, "of_queries": 8, "words": "all documents, 8 dev queries",
+    }  # fmt: skip
+    report = (folder / "advice" / "report.html").read_text()
+    assert "Scores of all documents, 8 dev queries, on the scale of each normaliser" in report
+    assert "over the scores of all documents, 8 dev queries." in report
+    done = lexfuse(
+        "advise", folder / "i.index", folder / "queries.jsonl", folder / "dev.tsv", "--channels", "tfidf,bm25", "--folds", "2",
+        "--scores-of", "candidates", "--overlap-groups", "higher", "-o", folder / "other", "--json",
+    )  # fmt: skip
+    other, usual = json.loads(done.stdout), json.loads((folder / "advice" / "advice.json").read_text())
+    assert other["score_basis"]["scope"] == "candidates"
+    assert other["distributions"] != usual["distributions"]
+    assert other["chosen"]["value"] == usual["chosen"]["value"]
+
+
+def test_runs_have_no_scores_of_other_documents(folder):
+    runs = ["--run", folder / "bm25.trec", "--run", folder / "tfidf.trec"]
+    refused = lexfuse("advise", folder / "dev.tsv", *runs, "--scores-of", "corpus", "-o", folder / "refused")
+    assert (refused.returncode, "leave --scores-of out" in refused.stderr) == (2, True)
+    done = lexfuse("advise", folder / "dev.tsv", *runs, "--json", "-o", folder / "of-runs")
+    assert json.loads(done.stdout)["score_basis"]["scope"] == "candidates"
+
+
 def test_the_verdict_is_shown_and_what_was_left_out(folder, advised):
     assert advised.stdout.split(":")[0].split()[0] in ("Fuse", "Do")
     assert "On 4 test queries, looked at once" in advised.stdout

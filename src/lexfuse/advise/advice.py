@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from lexfuse.advise.choices import ScoreScope
 from lexfuse.advise.complementarity import Complementarity
 from lexfuse.advise.distributions import ScoreDistribution
 from lexfuse.advise.lengths import LengthBias
@@ -192,6 +193,26 @@ class Reranking:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreBasis:
+    """Whose scores the distributions and the complementarity are about.
+
+    >>> ScoreBasis(ScoreScope.CORPUS, 50, 100).words
+    'all documents, 50 of 100 dev queries'
+    """
+
+    scope: ScoreScope
+    queries: int  # dev queries that were looked at
+    of_queries: int
+
+    @property
+    def words(self) -> str:
+        """The same in words."""
+        documents = "all documents" if self.scope is ScoreScope.CORPUS else "candidates, the documents that some source lists"
+        queries = f"{self.queries:,}" if self.queries == self.of_queries else f"{self.queries:,} of {self.of_queries:,}"
+        return f"{documents}, {queries} dev {'query' if self.of_queries == 1 else 'queries'}"
+
+
+@dataclass(frozen=True, slots=True)
 class Advice:
     """Everything that was found out about one index and one set of judged queries.
 
@@ -220,3 +241,4 @@ class Advice:
     costs: tuple[SourceCost, ...] = ()
     notes: tuple[str, ...] = field(default=())  # what was left out, and why
     reranking: Reranking | None = None  # None where no reranker was tried
+    score_basis: ScoreBasis | None = None  # of distributions and complementarity

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lexfuse.advise import verdict
-from lexfuse.advise.advice import Advice, SourceCost, Tried, WeightCurve
+from lexfuse.advise.advice import Advice, ScoreBasis, SourceCost, Tried, WeightCurve
+from lexfuse.advise.choices import Contrast, ScoreScope
 from lexfuse.advise.choosing import best, best_members, chosen, compared, held_out_choice
 from lexfuse.advise.classes import class_findings
 from lexfuse.advise.complementarity import complementarity
 from lexfuse.advise.confirming import confirmed
+from lexfuse.advise.corpus_scores import sources_only
 from lexfuse.advise.distributions import distributions
 from lexfuse.advise.judged import Judged
 from lexfuse.advise.lengths import LengthBias, length_bias
@@ -24,6 +26,7 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.evaluate import evaluate
 from lexfuse.fuse.normalise import Normaliser, TheoreticalMinMax
 from lexfuse.fuse.scores import Convex
+from lexfuse.fuse.union import Union
 from lexfuse.text.queryclass import query_class
 from lexfuse.tune.weights import tune_weights
 
@@ -44,6 +47,7 @@ class Facts:
     text_of: Callable[[str], str] | None = None  # the text of a document
     lengths: I64 | None = None  # words of every document of the union
     notes: tuple[str, ...] = ()
+    every: Union | None = None  # the scores of all documents for the dev queries, or some of them (`corpus_scores`)
 
 
 def advise(
@@ -55,9 +59,13 @@ def advise(
     recipes: Sequence[str] = tuple(RECIPES),
     folds: int = 5,
     seed: int = 0,
+    contrast: Contrast = Contrast.EXTREMES,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Advice:
     """Try everything on dev, choose, and look at test once; the first measure decides.
+
+    Distributions and complementarity are about the scores of all documents where `facts.every` has them, as in FUSE, else about
+    those of the candidates. `contrast` says which queries of two sources are compared by their words in common.
 
     >>> from lexfuse.data.qrels import Qrels
     >>> from lexfuse.data.run import Run
@@ -70,7 +78,9 @@ def advise(
     """
     _checked(dev, measures)
     measure = measures[0]
-    heard = replace(dev, union=dev.union.only(speaking(dev.union)))
+    told = speaking(dev.union)
+    heard = replace(dev, union=dev.union.only(told))
+    every = None if facts.every is None else sources_only(facts.every, told)
     silent = [
         f"{name} lists nothing for any of the queries and was not fused"
         for name in dev.union.names
@@ -113,14 +123,21 @@ def advise(
         tuple(word for word in words if word),
         confirmation=confirmation,
         curves=_curves(heard, measure, folds, seed),
-        distributions=distributions(heard.union, _scales(recipes)),
-        complementarity=complementarity(heard.union, dev.qrels, seed=seed),
-        overlaps=_overlaps(heard, facts, found),
+        distributions=distributions(heard.union if every is None else every, _scales(recipes)),
+        complementarity=complementarity(heard.union, dev.qrels, every=every, seed=seed),
+        overlaps=_overlaps(heard, facts, found, contrast),
         lengths=_lengths(heard, facts),
         classes=classes,
         costs=facts.costs,
         notes=(*facts.notes, *silent),
+        score_basis=_basis(dev.union, every),
     )
+
+
+def _basis(union: Union, every: Union | None) -> ScoreBasis:
+    if every is None:
+        return ScoreBasis(ScoreScope.CANDIDATES, len(union.queries), len(union.queries))
+    return ScoreBasis(ScoreScope.CORPUS, len(every.queries), len(union.queries))
 
 
 def _checked(dev: Judged, measures: Sequence[str]) -> None:
@@ -210,7 +227,7 @@ def _scales(recipes: Sequence[str]) -> dict[str, Normaliser]:
     return {normaliser.name: normaliser for normaliser in used if normaliser is not None}
 
 
-def _overlaps(dev: Judged, facts: Facts, found: Sequence[Trial]) -> tuple[OverlapAnalysis, ...]:
+def _overlaps(dev: Judged, facts: Facts, found: Sequence[Trial], contrast: Contrast) -> tuple[OverlapAnalysis, ...]:
     """The best source that matches words against every source that does not."""
     if dev.queries is None or facts.text_of is None:
         return ()
@@ -222,7 +239,9 @@ def _overlaps(dev: Judged, facts: Facts, found: Sequence[Trial]) -> tuple[Overla
     lexical = max(words, key=lambda name: alone[name].mean)
     others = [name for name in names if name not in facts.lexical]
     runs = {name: dev.alone(name) for name in (lexical, *others)}
-    return tuple(overlap(dev.queries, dev.qrels, (runs[lexical], runs[name]), facts.text_of) for name in others)
+    return tuple(
+        overlap(dev.queries, dev.qrels, (runs[lexical], runs[name]), facts.text_of, contrast=contrast) for name in others
+    )
 
 
 def _lengths(dev: Judged, facts: Facts) -> tuple[LengthBias, ...]:

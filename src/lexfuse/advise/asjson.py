@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from lexfuse.advise.advice import Advice, Configuration, Difference
+from lexfuse.advise.advice import Advice, Configuration, Difference, ScoreBasis
 
 VERSION = 1
 
@@ -16,7 +16,8 @@ VERSION = 1
 def advice_json(advice: Advice) -> dict[str, Any]:
     """The advice as what JSON knows; numbers that it does not know (NaN, infinities) become null.
 
-    Fields have the names and the order of the dataclasses; a configuration has its name, a difference its outcome besides.
+    Fields have the names and the order of the dataclasses; a configuration has its name, a difference its outcome and
+    the basis of scores its words besides.
 
     >>> from lexfuse.advise.advice import Tried
     >>> single = Tried(Configuration(("bm25",)), (1.0,), math.nan)
@@ -34,6 +35,8 @@ def _plain(value: Any) -> Any:
             plain["name"] = value.name
         if isinstance(value, Difference):
             plain["outcome"] = value.outcome.value
+        if isinstance(value, ScoreBasis):
+            plain["words"] = value.words
         return plain
     if isinstance(value, Enum):
         return value.value

@@ -1,9 +1,11 @@
 """Whether two sources know different things: their scores of the same pairs, and what only one of them finds (FUSE Fig. 3, 6).
 
-What is looked at are min-max scaled scores of pairs of query and document: every relevant document of the union set, whoever
-found it, and for every query as many candidates that are not relevant, drawn at random. Scores that a source did not list are
+What is looked at are min-max scaled scores of pairs of query and document: every relevant document, and for every query as many
+that are not relevant, drawn at random. Where the scores of all documents are given (`lexfuse.advise.corpus_scores`), scaling,
+quartiles and draws are over all of them, as in FUSE. Else they are over the candidates: negatives are then documents that some
+source found worth listing, and relevant documents that no source lists are not looked at. Scores that a source did not list are
 true ones where it could be asked; rankings read from files have nobody to ask, and there they count as the lowest of the query,
-which is 0. Negatives are thus documents that some source found worth listing, harder ones than FUSE draws from the whole corpus.
+which is 0.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ class Complementarity:
 
     first: str
     second: str
-    quartiles: tuple[tuple[float, float], tuple[float, float]]  # first and third, of all true scores of each source
+    quartiles: tuple[tuple[float, float], tuple[float, float]]  # first and third, of all scores of each source
     regions: tuple[Region, ...]  # over all sampled pairs
     points: tuple[tuple[float, float, bool], ...]  # scores of the first and second source, and whether relevant
     correlation: float  # Pearson, over all sampled pairs; NaN where one source has no spread
@@ -59,12 +61,15 @@ class Complementarity:
     neither: int
 
 
-def complementarity(union: Union, qrels: Qrels, *, cutoff: int = 100, seed: int = 0) -> tuple[Complementarity, ...]:
+def complementarity(
+    union: Union, qrels: Qrels, *, every: Union | None = None, cutoff: int = 100, seed: int = 0
+) -> tuple[Complementarity, ...]:
     """Every pair of sources, compared on the judged queries of a union set.
 
-    High is at least the third quartile of a source's scores of all candidates, low at most the first, and low goes first where
-    both hold. Found means among the best `cutoff` of the source's own list. Not more than 2,000 points are kept, half of them
-    relevant; regions and correlation are over all pairs.
+    `every` has the scores of all documents, for all queries or some of them; without it, all scores are those of the candidates.
+    High is at least the third quartile of all scores of a source, low at most the first, and low goes first where both hold.
+    Found means among the best `cutoff` of the source's own list. Not more than 2,000 points are kept, half of them relevant;
+    regions and correlation are over all pairs.
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fuse.union import union_of
@@ -75,15 +80,16 @@ def complementarity(union: Union, qrels: Qrels, *, cutoff: int = 100, seed: int 
     """
     if cutoff < 1:
         raise ConfigError(f"cutoff must be at least 1, got {cutoff}")
-    sample = _Sample.of(union, qrels, seed)
-    scaled = [MinMax().of(union, source) for source in range(len(union.names))]
+    scored = union if every is None else every
+    sample = _Sample.of(scored, qrels, seed)
+    scaled = [MinMax().of(scored, source) for source in range(len(scored.names))]
     quartiles = [_quartiles(row) for row in scaled]
-    values = [imputed(union, source, row, Missing.MIN) for source, row in enumerate(scaled)]
-    found = [(places > 0) & (places <= cutoff) for places in union.places]
+    values = [imputed(scored, source, row, Missing.MIN)[sample.pairs] for source, row in enumerate(scaled)]
+    judged, relevant = _judged(union, qrels)
+    found = [((places > 0) & (places <= cutoff))[relevant] for places in union.places]
 
     def compared(one: int, two: int) -> Complementarity:
-        first, second = values[one][sample.pairs], values[two][sample.pairs]
-        a, b = found[one][sample.relevant], found[two][sample.relevant]
+        first, second, a, b = values[one], values[two], found[one], found[two]
         either = int((a | b).sum())
         return Complementarity(
             first=union.names[one],
@@ -95,7 +101,7 @@ def complementarity(union: Union, qrels: Qrels, *, cutoff: int = 100, seed: int 
             only_first=int((a & ~b).sum()),
             only_second=int((b & ~a).sum()),
             both=int((a & b).sum()),
-            neither=sample.judged - either,
+            neither=judged - either,
         )
 
     return tuple(compared(one, two) for one, two in combinations(range(len(union.names)), 2))
@@ -105,8 +111,6 @@ def complementarity(union: Union, qrels: Qrels, *, cutoff: int = 100, seed: int 
 class _Sample:
     """The candidates that are looked at: the relevant ones and as many others, query by query."""
 
-    judged: int  # relevant documents of the queries, candidates or not
-    relevant: I64  # candidates
     pairs: I64  # candidates, rising
     is_relevant: Bools  # of every pair
     shown: I64  # positions among the pairs
@@ -126,7 +130,7 @@ class _Sample:
         is_relevant = positive[pairs]
         halves = [np.flatnonzero(is_relevant == side) for side in (True, False)]
         shown = np.concatenate([half[np.argsort(draw[pairs[half]])][: POINTS // 2] for half in halves])
-        return cls(judged, np.flatnonzero(positive), pairs, is_relevant, np.sort(shown))
+        return cls(pairs, is_relevant, np.sort(shown))
 
 
 def _judged(union: Union, qrels: Qrels) -> tuple[int, Bools]:

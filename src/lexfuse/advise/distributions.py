@@ -1,7 +1,8 @@
 """How the scores of each source are distributed, raw and on the scale of a normaliser (FUSE Fig. 2).
 
 Distributions that lie apart tell why equal weights may fail: the same number then means different things in two sources. FUSE
-looks at the scores of all documents; here they are those of the union set, which is what a fusion adds up.
+looks at the scores of all documents, which `lexfuse.advise.corpus_scores` gives as a union set; those of an ordinary union set
+are what a fusion adds up.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Which queries one source answers and another does not, and how much of the text they share with what they look for (CJEU 5.2).
 
-Queries are put into groups by what the two sources reach, and the groups are compared by the metrics of
-`lexfuse.advise.verbatim` with two-sided t-tests. CJEU does not say of which kind; here it is Welch's, which does not take groups
-of different size to vary alike. p-values are corrected (Holm) over the metrics of the same two groups.
+Queries are put into groups by what the two sources reach: CJEU contrasts recall 1 with recall 0 (`Contrast.EXTREMES`); any higher
+value is there by name. The groups are compared by the metrics of `lexfuse.advise.verbatim` with two-sided t-tests. CJEU does not
+say of which kind; here it is Welch's, which does not take groups of different size to vary alike. p-values are corrected (Holm)
+over the metrics of the same two groups.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import groupby
 
 import numpy as np
 
+from lexfuse.advise.choices import Contrast
 from lexfuse.advise.verbatim import METRICS, NGRAMS, ngrams_in_common, shared_words
 from lexfuse.data.arrays import F64, Bools
 from lexfuse.data.qrels import Qrels
@@ -73,15 +75,23 @@ class OverlapAnalysis:
     groups: tuple[OverlapGroup, ...]
     tests: tuple[OverlapTest, ...]
     words: tuple[str, ...]
+    contrast: Contrast = Contrast.EXTREMES
 
 
 def overlap(
-    queries: Queries, qrels: Qrels, runs: tuple[Run, Run], text_of: Callable[[str], str], measure: str = "R@5"
+    queries: Queries,
+    qrels: Qrels,
+    runs: tuple[Run, Run],
+    text_of: Callable[[str], str],
+    measure: str = "R@5",
+    *,
+    contrast: Contrast = Contrast.EXTREMES,
 ) -> OverlapAnalysis:
     """Group the judged queries by what two runs reach, and compare the groups by the words they share with relevant documents.
 
-    One wins where its value is higher, both are perfect where both reach 1, both fail where both reach 0; equal values in
-    between are in no group, which the words say. `text_of` gives the text of a document by its id.
+    One wins where it reaches 1 and the other 0, as in CJEU, or by `Contrast.HIGHER` where its value is higher. Both are perfect
+    where both reach 1, both fail where both reach 0. Other queries are in no group, which the words say. `text_of` gives the
+    text of a document by its id.
 
     >>> from lexfuse.data.queries import Query
     >>> texts = {"a": "notice is given in writing", "b": "the wage is paid monthly"}
@@ -94,7 +104,8 @@ def overlap(
     chosen = parse_measure(measure)
     first, second = (evaluate(qrels, run, [chosen]) for run in runs)
     a, b = np.round(first.values(chosen), 12), np.round(second.values(chosen), 12)
-    memberships = {FIRST: a > b, SECOND: b > a, PERFECT: (a == 1) & (b == 1), FAIL: (a == 0) & (b == 0)}
+    first_wins, second_wins = _winning(a, b, contrast), _winning(b, a, contrast)
+    memberships = {FIRST: first_wins, SECOND: second_wins, PERFECT: (a == 1) & (b == 1), FAIL: (a == 0) & (b == 0)}
     metrics = shared_words([_texts(query, queries, qrels, text_of) for query in first.queries])
     groups = tuple(_group(name, members, metrics) for name, members in memberships.items())
     sizes = {group.name: group.queries for group in groups}
@@ -103,9 +114,15 @@ def overlap(
     }  # fmt: skip
     names = runs[0].name, runs[1].name
     unranked = len(set(first.missing) & set(second.missing))
-    words = [_counts(names, str(chosen), sizes, len(a), unranked)]
-    words += [_finding(names, pair, tests.get(pair), {group.name: group for group in groups}) for pair in _COMPARED]
-    return OverlapAnalysis(*names, str(chosen), groups, tuple(test for some in tests.values() for test in some), tuple(words))
+    words = [_counts(names, str(chosen), sizes, len(a), unranked, contrast)]
+    spelt = _spelt(names, contrast)
+    words += [_finding(spelt, pair, tests.get(pair), {group.name: group for group in groups}) for pair in _COMPARED]
+    found = tuple(test for some in tests.values() for test in some)
+    return OverlapAnalysis(*names, str(chosen), groups, found, tuple(words), contrast)
+
+
+def _winning(one: F64, other: F64, contrast: Contrast) -> Bools:
+    return one > other if contrast is Contrast.HIGHER else (one == 1) & (other == 0)
 
 
 def _texts(query: str, queries: Queries, qrels: Qrels, text_of: Callable[[str], str]) -> tuple[str, list[str]]:
@@ -144,23 +161,31 @@ def _welch(one: F64, two: F64) -> tuple[float, float]:
     return float(2.0 * stdtr(freedom, -abs(statistic))), statistic
 
 
-def _counts(names: tuple[str, str], measure: str, sizes: Mapping[str, int], total: int, unranked: int) -> str:
+def _counts(names: tuple[str, str], measure: str, sizes: Mapping[str, int], total: int, unranked: int, contrast: Contrast) -> str:
     between = total - sum(sizes.values())
-    words = (
-        f"By {measure}, {names[0]} does better than {names[1]} on {sizes[FIRST]} of {total} queries, worse on {sizes[SECOND]}, "
-        f"both are perfect on {sizes[PERFECT]}, and both fail on {sizes[FAIL]}"
-    )
+    if contrast is Contrast.HIGHER:
+        won = f"{names[0]} does better than {names[1]} on {sizes[FIRST]} of {total} queries, worse on {sizes[SECOND]}"
+    else:
+        won = f"{names[0]} reaches 1 and {names[1]} 0 on {sizes[FIRST]} of {total} queries, the reverse on {sizes[SECOND]}"
+    words = f"By {measure}, {won}, both are perfect on {sizes[PERFECT]}, and both fail on {sizes[FAIL]}"
     if unranked:
         words += f", {unranked} of which neither ranks at all"
-    if between:
+    if between and contrast is Contrast.HIGHER:
         words += f"; {between} with equal values in between are in no group"
+    elif between:
+        words += f"; {between} with a value in between are in no group"
     return f"{words}."
 
 
+def _spelt(names: tuple[str, str], contrast: Contrast) -> dict[str, str]:
+    """The groups as the sentences name them."""
+    wins = "does better" if contrast is Contrast.HIGHER else "alone is perfect"
+    return {FIRST: f"where {names[0]} {wins}", SECOND: f"where {names[1]} {wins}", PERFECT: "where both are perfect"}
+
+
 def _finding(
-    names: tuple[str, str], pair: tuple[str, str], tests: Sequence[OverlapTest] | None, groups: Mapping[str, OverlapGroup]
+    spelt: Mapping[str, str], pair: tuple[str, str], tests: Sequence[OverlapTest] | None, groups: Mapping[str, OverlapGroup]
 ) -> str:
-    spelt = {FIRST: f"where {names[0]} does better", SECOND: f"where {names[1]} does better", PERFECT: "where both are perfect"}
     one, two = spelt[pair[0]], spelt[pair[1]]
     if tests is None:
         counts = f"{groups[pair[0]].queries} and {groups[pair[1]].queries}"

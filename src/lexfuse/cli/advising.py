@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lexfuse.advise.choices import Contrast, ScoreScope
 from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, table, working
 from lexfuse.cli.searching import K1, AsOf, B, Filters, masked
 
@@ -54,6 +55,19 @@ def advise(
     k1: K1 = 1.2,
     b: B = 0.75,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 5,
+    scores_of: Annotated[
+        ScoreScope | None,
+        typer.Option(
+            help="Whose scores the distributions and the complementarity show: of all documents, or of the candidates alone, "
+            "which is faster [default: corpus; candidates with --run]."
+        ),
+    ] = None,
+    overlap_groups: Annotated[
+        Contrast,
+        typer.Option(
+            help="Queries compared by their words in common: one source reaches 1 and the other 0, or one merely reaches more."
+        ),
+    ] = Contrast.EXTREMES,
     filters: Filters = None,
     as_of: AsOf = None,
     before_query_date: Annotated[
@@ -86,12 +100,19 @@ def advise(
     if runs:
         if len(paths) != 1:
             raise ConfigError(f"with --run give the judgements alone, got {len(paths)} paths: {', '.join(map(str, paths))}")
+        if scores_of is ScoreScope.CORPUS:
+            raise ConfigError(
+                "runs from files hold no scores of other documents; leave --scores-of out, or give INDEX and QUERIES"
+            )
         found = _of_runs(runs, paths[0], test_qrels, measure.split(), folds, report)
     elif len(paths) != 3:
         raise ConfigError(f"give INDEX, QUERIES and QRELS, or one QRELS with --run for each TREC run; got {len(paths)} paths")
     else:
         reranks = tuple(read_reranker_files(rerank or []))
-        asked = _Asked(paths[1], paths[2], test_qrels, filters, as_of, before_query_date, depth, k1, b, reranks)
+        scope = scores_of or ScoreScope.CORPUS
+        asked = _Asked(
+            paths[1], paths[2], test_qrels, filters, as_of, before_query_date, depth, k1, b, reranks, scope, overlap_groups
+        )
         found = _of_index(paths[0], asked, channels, measure.split(), folds, report)
     _written(found, out, asked)
     if json:
@@ -116,10 +137,13 @@ class _Asked:
     k1: float
     b: float
     reranks: tuple[RerankerFile, ...]
+    scope: ScoreScope
+    contrast: Contrast
 
 
 def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], folds: int, report: Report) -> Advice:
     from lexfuse.advise.advising import advise as advised
+    from lexfuse.advise.corpus_scores import corpus_union
     from lexfuse.advise.gathering import facts_of, judged_by, sources_of, usable_recipes
     from lexfuse.advise.reranking import with_rerankers
     from lexfuse.advise.trying import configurations, speaking
@@ -146,8 +170,12 @@ def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], f
             facts = facts_of(snapshot, sources, queries, folder.name)
         recipes, left_out = usable_recipes(dev.union)
         facts = replace(facts, notes=(*facts.notes, *left_out))
+        if asked.scope is ScoreScope.CORPUS:
+            with working("scoring all documents"):
+                every = corpus_union(sources, dev, within=within, before_query_date=asked.before_query_date)
+            facts = replace(facts, every=every)
         with counting("trying", configurations(len(speaking(dev.union)), len(recipes))) as progress:
-            found = advised(dev, test, facts, measures, recipes=recipes, folds=folds, progress=progress)
+            found = advised(dev, test, facts, measures, recipes=recipes, folds=folds, contrast=asked.contrast, progress=progress)
         if not rerankers:
             return found
         queries_each = len(dev.union.queries) + (len(test.union.queries) if test is not None else 0)
@@ -214,6 +242,8 @@ def _show(advice: Advice, out: Path) -> None:
     table(f"the best {len(rows)} of {len(advice.tried)} on {advice.queries:,} dev queries", columns, rows)
     if advice.reranking is not None:
         _show_reranking(advice.reranking, advice.measure)
+    if advice.score_basis is not None:
+        line(f"Score distributions and complementarity: {advice.score_basis.words}.")
     for remark in advice.notes:
         note(remark)
     line(f"{out}: report.html, advice.json" + (", profile.toml" if (out / "profile.toml").exists() else ""))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from lexfuse.advise.advice import Advice
+from lexfuse.advise.advice import Advice, ScoreBasis
 from lexfuse.advise.charts.frame import Labels
 from lexfuse.advise.charts.hills import Hill, hill_chart
 from lexfuse.advise.charts.regions import Corner, region_chart
 from lexfuse.advise.charts.strips import histogram_strip, share_strip
+from lexfuse.advise.choices import ScoreScope
 from lexfuse.advise.complementarity import Complementarity
 from lexfuse.advise.distributions import ScoreDistribution
 from lexfuse.advise.sections.markup import Cell, Html, Section, figure, joined, paragraph, table
-from lexfuse.advise.sections.words import count_words, share_words, signed_words
+from lexfuse.advise.sections.words import share_words, signed_words
 
 _SIDES = {"A": (True, False), "B": (False, True), "C": (True, True), "D": (False, False)}  # x high, y high
 _RAW = "raw"
@@ -30,10 +31,10 @@ def distributions_section(advice: Advice) -> Section:
     scales = [scale for scale in dict.fromkeys(each.scale for each in advice.distributions) if scale != _RAW]
     charts = [_hills(scale, [each for each in advice.distributions if each.scale == scale], advice) for scale in scales]
     caption = (
-        "Scores of all candidates on the scale of each normaliser. A lane is as high as its own highest bin; below it the line "
-        "goes from the 5 % to the 95 % quantile, the thick part from 25 % to 75 %, the ring is the median. Where the hills of "
-        "two sources stand over different values, the same number means different things in them, and equal weights are not "
-        f"equal. Based on {count_words(advice.queries, 'query', 'queries')}."
+        f"Scores of {basis_words(advice)}, on the scale of each normaliser. A lane is as high as its own highest bin; below it "
+        "the line goes from the 5 % to the 95 % quantile, the thick part from 25 % to 75 %, the ring is the median. Where the "
+        "hills of two sources stand over different values, the same number means different things in them, and equal weights "
+        "are not equal."
     )
     raw = [each for each in advice.distributions if each.scale == _RAW]
     parts = [figure(charts, caption)] if charts else []
@@ -56,9 +57,20 @@ def complementarity_section(advice: Advice) -> Section:
         "Pairs of query and document by the min-max scaled scores that two sources give them; as many pairs that are not "
         "relevant as relevant ones, drawn at random. Shaded corners: high is at least the third quartile of a source's scores, "
         "low at most the first. A: only the first source scores high. B: only the second. C: both. D: neither. Relevant pairs "
-        f"in A and B are what fusing can win. Based on {count_words(advice.queries, 'query', 'queries')}."
+        f"in A and B are what fusing can win. Scaling, quartiles and draws are over the scores of {basis_words(advice)}."
     )
     return Section("complementarity", title, joined(_found(advice), figure(charts, caption), _corners(advice)))
+
+
+def basis_words(advice: Advice) -> str:
+    """Whose scores the section is about; of candidates where the advice does not say.
+
+    >>> from lexfuse.advise.advice import Configuration, Tried
+    >>> single = Tried(Configuration(("bm25",)), (1.0,), 0.4)
+    >>> basis_words(Advice("i", "R@10", ("R@10",), 9, 5, 5, ("bm25",), {}, (single,), single, ()))
+    'candidates, the documents that some source lists, 5 dev queries'
+    """
+    return (advice.score_basis or ScoreBasis(ScoreScope.CANDIDATES, advice.queries, advice.queries)).words
 
 
 def _hills(scale: str, found: list[ScoreDistribution], advice: Advice) -> str:
@@ -83,7 +95,8 @@ def _raw(raw: list[ScoreDistribution], advice: Advice) -> Html:
         Cell("range"),
         *(Cell(f"{share} %") for share in (5, 25, 50, 75, 95)),
     ]
-    return table(head, rows, "Raw scores of each source: histogram over its own range, and quantiles.", css="raw")
+    caption = f"Raw scores of {basis_words(advice)}: histogram over the range of each source, and quantiles."
+    return table(head, rows, caption, css="raw")
 
 
 def _found(advice: Advice) -> Html:
