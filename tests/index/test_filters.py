@@ -152,3 +152,23 @@ def test_how_many_values():
 def test_several_beginnings(snapshot):
     mask = Condition("headings", Operator.BEGINS, ("Livre Ier", "Livre I > Titre III")).mask(snapshot)
     assert [id for id, fits in zip(snapshot.ids, mask, strict=True) if fits] == ["d", "e"]
+
+
+class Counted(str):
+    """A value that counts how often it is compared."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize("field", ["id", "code", "headings"])
+def test_many_values_cost_no_more_than_one(snapshot, field):
+    Counted.compared = 0
+    Condition(field, Operator.IS, tuple(Counted(f"nowhere {n}") for n in range(1000))).mask(snapshot)
+    assert Counted.compared <= 10 * len(snapshot)  # chances of the hashes, not documents times values

@@ -3,7 +3,8 @@
 import pytest
 
 from lexfuse.data.document import Document, Kind
-from lexfuse.errors import NotFoundError
+from lexfuse.deadline import Deadline, limited
+from lexfuse.errors import NotFoundError, OverloadError, TooLargeError
 from lexfuse.index.index import Index
 from lexfuse.service.citing import CiteAsk, cite
 from lexfuse.service.library import IndexPlace, Library
@@ -41,3 +42,22 @@ def test_a_long_range_is_listed_in_part_and_counted(tmp_path):
 def test_an_index_that_is_not_there(law):
     with pytest.raises(NotFoundError, match="no index 'x'"):
         cite(law, CiteAsk("L. 1", index="x"))
+
+
+def test_a_text_with_more_citations_than_are_looked_up_is_counted_to_its_end(law, monkeypatch):
+    monkeypatch.setattr("lexfuse.service.citing.CITATIONS", 3)
+    page = cite(law, CiteAsk("L. 1 " * 5))
+    assert (len(page.citations), page.more) == (3, 2)
+    assert cite(law, CiteAsk("L. 1 " * 3)).more == 0
+
+
+def test_a_text_that_is_too_long_is_refused():
+    with pytest.raises(TooLargeError, match="the text has 1,000,001 characters, 1,000,000 are allowed"):
+        CiteAsk("a" * 1_000_001)
+
+
+def test_citations_stop_at_the_deadline(law):
+    with limited(deadline := Deadline(60)):
+        deadline.revoke()
+        with pytest.raises(OverloadError):
+            cite(law, CiteAsk("L. 1 du code civil"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexfuse.errors import ConfigError, DataError, NotFoundError
+from lexfuse.errors import ConfigError, DataError, NotFoundError, TooLargeError
 from lexfuse.service.resembling import SimilarAsk, similar, similar_terms
 
 TEXT = "Le locataire doit le loyer après la fin du bail.\n\nLe bailleur demande le loyer (affaire C-60/22)."
@@ -124,3 +124,8 @@ def test_what_cannot_be_is_said(law, values, error, words):
 def test_a_text_of_no_known_word_finds_nothing(law):
     page = similar(law, SimilarAsk(text="xyzzy plugh \x00 ￿"))
     assert (page.results, page.terms, page.distinct) == ([], [], 0)
+
+
+def test_a_text_that_is_too_long_is_refused():
+    with pytest.raises(TooLargeError, match="the text has 2,000,001 characters, 2,000,000 are allowed"):
+        SimilarAsk("a" * 2_000_001)

@@ -5,7 +5,8 @@ import datetime
 import pytest
 
 from lexfuse.data.document import Document, Kind
-from lexfuse.errors import ConfigError, GoneError, NotFoundError
+from lexfuse.deadline import Deadline, limited
+from lexfuse.errors import ConfigError, GoneError, NotFoundError, OverloadError
 from lexfuse.index.index import Index
 from lexfuse.retrieve.answering import Found
 from lexfuse.retrieve.resembling import known_day
@@ -214,3 +215,13 @@ def test_the_clock_adds_up_stages_also_where_they_fail():
     timing = clock.timing()
     assert list(timing.stages) == ["a"]
     assert timing.total >= timing.stages["a"] >= 0
+
+
+@pytest.mark.parametrize("profile", ["hybrid", "bm25", "dense"])
+def test_every_search_stops_at_its_deadline(law, profile):
+    ask = SearchAsk("le loyer du bail", profile=profile, language="fr", facets=True)
+    with limited(deadline := Deadline(600)):
+        assert search(law, ask).results
+        deadline.revoke()
+        with pytest.raises(OverloadError, match="not done within 600 seconds"):
+            search(law, ask)

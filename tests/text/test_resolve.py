@@ -1,9 +1,14 @@
 """Resolving against a corpus: own codes, ranges in document order, finer places, acts."""
 
+from itertools import product
+from random import Random
+
 import pytest
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document, Kind
+from lexfuse.text.belonging import mentions
+from lexfuse.text.citation import Citation, System
 from lexfuse.text.citations import find
 from lexfuse.text.resolve import Resolver, celex_of_act, cited_ids, identifier_key, number_key
 
@@ -124,3 +129,30 @@ def test_keys():
 def test_a_document_does_not_cite_itself():
     corpus = Corpus.of([Document("a", text="voir les articles 1 et 2", number="1"), Document("b", number="2")])
     assert list(cited_ids(corpus, Resolver(corpus), 0)) == ["b"]
+
+
+def test_the_code_that_is_named_nearest_is_found_whatever_else_is_named():
+    """Of all mentions the nearest, as a search through all of them finds it."""
+    corpus = corpus_of((SOCIAL, "R1"), (RURAL, "R1"))
+    resolver, names = Resolver(corpus), ("code de la sécurité sociale", "code rural", "présent code", "code pénal")
+    for seed in range(60):
+        random = Random(seed)  # noqa: S311 -- the same every time
+        pieces = [random.choice((*(f"le {name}." for name in names), "L'article R. 1 dit.", "Rien.")) for _ in range(12)]
+        text = " ".join(pieces)
+        for citation, found in resolver.resolve_each(text, own_code="Code du travail"):
+            near = min(mentions(text), key=lambda one: max(one.start - citation.end, citation.start - one.end), default=None)
+            known = {"code de la sécurité sociale": [0], "code rural": [1]}
+            assert found.tolist() == (known.get(near.name, []) if near else []), (text, citation)
+
+
+def test_a_range_is_the_same_as_a_walk_through_the_corpus():
+    order = ["L1", "R1", "L2", "L2-1", "D1", "R2", "L3", "A1"]
+    corpus = corpus_of(*((code, number) for code in (LABOUR, SOCIAL) for number in order))
+    for first, last in product(order, repeat=2):
+        found = Resolver(corpus).resolve(Citation(0, 1, System.FRENCH_ARTICLE, first, last=last))
+        ends = order.index(first), order.index(last)
+        if ends[0] > ends[1]:  # from here into the next code is no range
+            expected = sorted({*ends, *(len(order) + end for end in ends)})
+        else:
+            expected = [n for n in range(ends[0], ends[1] + 1) if order[n][0] in (first[0], last[0])]
+        assert found == expected, (first, last)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from lexfuse.data.trec import stem
-from lexfuse.errors import ConfigError
+from lexfuse.errors import ConfigError, TooLargeError
 from lexfuse.fuse.composite import members_of
 from lexfuse.pipeline import with_terms
 from lexfuse.rerank.comparing import proportional_relevance
@@ -32,6 +32,7 @@ from lexfuse.service.searching import MOST_RESULTS, Clock, result_of, within_of
 from lexfuse.text.kli import TermChoice, TermWeight
 
 LONGEST_WORD = 200  # characters of a term that the caller gives
+LONGEST_TEXT = 2_000_000  # characters: several times the longest judgment
 USUAL = "similar"  # what the pipeline for whole documents is called where no profile is named
 
 
@@ -68,6 +69,8 @@ class SimilarAsk:
         """Refuse a query that is none, and a number of results that cannot be."""
         if bool(self.text.strip()) == bool(self.document):
             raise ConfigError("give either a text or the id of a document, to find documents like it")
+        if len(self.text) > LONGEST_TEXT:
+            raise TooLargeError(f"the text has {len(self.text):,} characters, {LONGEST_TEXT:,} are allowed; give a part of it")
         if not 1 <= self.k <= MOST_RESULTS:
             raise ConfigError(f"k must lie between 1 and {MOST_RESULTS}, got {self.k}")
         for word in (*self.terms, *self.added, *self.dropped):

@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
+from lexfuse.deadline import check
 from lexfuse.errors import ConfigError
 from lexfuse.text.items import Item, follows_initial, items_of, usual_terms
 from lexfuse.text.languages import SUPPORTED
@@ -155,6 +156,7 @@ class Analyser:
         """
         terms = self._terms.get(piece)
         if terms is None:
+            check()
             if len(self._terms) >= _CACHE_LIMIT:
                 self._terms.clear()
             word = piece.decode("utf-8", "surrogatepass")
@@ -176,6 +178,7 @@ class Analyser:
 
     def _words(self, text: str, start: int, end: int) -> Iterator[Token]:
         for word in WORD.finditer(text, start, end):
+            check()
             terms = self.terms_of_piece(_piece(word.group()))
             yield Token(word.start(), word.end(), word.group(), composed(word.group()).lower(), terms)
 

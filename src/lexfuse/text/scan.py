@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lexfuse.deadline import check
 from lexfuse.text.items import Item, items_of
 from lexfuse.text.spellings import AND, HYPHEN, LATIN, LETTER, NUMBER_TAIL, PLACE, PLACES, SECTION, TO, TO_WORD, both_forms
 
@@ -91,4 +92,5 @@ def scan(text: str) -> Iterator[Item]:
     [('eu case', 'C-60/22'), ('ecli', 'ECLI:EU:C:2023:373'), ('article', '6'), ('us code', '42 U.S.C. § 1983')]
     """
     for match in IDENTIFIER.finditer(text):
+        check()
         yield from items_of(match)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from lexfuse.deadline import check
 from lexfuse.text.belonging import FILLER, LARGEST_CONVENTION_ARTICLE, Belonging, belonging_of
 from lexfuse.text.citation import Citation, System
 from lexfuse.text.items import Item
@@ -39,6 +40,7 @@ def statutes(text: str, items: list[Item]) -> list[Citation]:
     """
     done: list[Citation] = []
     for group, following in _groups(text, _ranges(text, items)):
+        check()
         belonging = _belonging(text, group, following)
         members = [_given(text, citation, belonging) for citation in group]
         members[-1] = replace(members[-1], end=max(belonging.end, members[-1].end))
