@@ -15,7 +15,7 @@ from lexfuse.deadline import claim
 from lexfuse.errors import DataError, NotFoundError, StorageError
 from lexfuse.index.digests import DIGESTS, Digest
 from lexfuse.index.folder import FILE, check_plain
-from lexfuse.index.sqlite import busy, damaged, named
+from lexfuse.index.sqlite import UNLOCKED, address_of, busy, damaged, named
 
 FORMAT = 2
 _WAIT = 10_000  # milliseconds that a reader waits while another process opens, repairs or closes the file
@@ -48,8 +48,12 @@ class CatalogFile:
         self.path = path
         self._unsettled = False  # whether the log may hold a change that could not be committed
         self._turn = Lock()  # from Python 3.12 on, threads that ask a connection the same at once get each other's rows
+        address = address_of(path)
+        self._state = _state(path) if UNLOCKED in address else None
         with named(path):
-            self.connection = sqlite3.connect(path, isolation_level=None, timeout=_WAIT / 1000, check_same_thread=False)
+            self.connection = sqlite3.connect(
+                address, isolation_level=None, timeout=_WAIT / 1000, check_same_thread=False, uri=True
+            )
 
     @classmethod
     def create(cls, folder: Path, settings: dict[str, Any]) -> Self:
@@ -254,4 +258,16 @@ class CatalogFile:
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         with named(self.path), self._turn:
-            return self.connection.execute(statement, values).fetchall()
+            found = self.connection.execute(statement, values).fetchall()
+        if self._state not in (None, _state(self.path)):
+            raise StorageError(f"{str(self.path)!r} was changed by another process while it was read; open the index again")
+        return found
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """What tells that a file has changed; None if it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

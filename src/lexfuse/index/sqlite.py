@@ -1,13 +1,39 @@
-"""Errors of SQLite as errors of ours."""
+"""How SQLite opens a file, also one that cannot be written, and its errors as errors of ours."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from lexfuse.errors import BusyError, DataError, StorageError
+
+_ADVICE = {
+    "SQLITE_READONLY": "it can be read but not written; check its permissions and those of its file system",
+    "SQLITE_CANTOPEN": "check its permissions; a log that a killed writer left is read where its folder can be written",
+    **dict.fromkeys(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_PERM", "SQLITE_NOMEM"), "free some space or check its permissions"),
+}
+UNLOCKED = "mode=ro&immutable=1"
+
+
+def address_of(path: Path) -> str:
+    """The address of a database: where its folder cannot be written, one that writes nothing, neither a log nor locks.
+
+    Readers share a log and its table of contents, two files that such a folder cannot get. A log that is there is read; where
+    there is none the database is read alone, and whoever reads must see to it that it stays as it was.
+
+    >>> address_of(Path("/tmp/a b.sqlite"))
+    'file:///tmp/a%20b.sqlite'
+    >>> address_of(Path("/nowhere/a.sqlite"))
+    'file:///nowhere/a.sqlite?mode=ro&immutable=1'
+    """
+    uri = path.absolute().as_uri()
+    if os.access(path.parent, os.W_OK):
+        return uri
+    log = path.with_name(f"{path.name}-wal")
+    return f"{uri}?mode=ro" if log.is_file() and log.stat().st_size else f"{uri}?{UNLOCKED}"
 
 
 def busy(path: Path) -> BusyError:
@@ -37,9 +63,8 @@ def named(path: Path) -> Iterator[None]:
             raise StorageError(f"{str(path)!r} was closed; open the index again") from error
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise busy(path) from error
-        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")):
-            advice = "free some space or check its permissions; nothing was changed"
-            raise StorageError(f"cannot use {str(path)!r}: {error}; {advice}") from error
+        if advice := next((advice for code, advice in _ADVICE.items() if name.startswith(code)), None):
+            raise StorageError(f"cannot use {str(path)!r}: {error}; {advice}; nothing was changed") from error
         raise damaged(path, str(error)) from error
     except UnicodeDecodeError as error:  # SQLite's own message quotes bytes of the file
         raise damaged(path, f"it holds bytes that are no text: {error.object[:40]!r}") from error
