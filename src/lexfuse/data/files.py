@@ -10,13 +10,13 @@ import errno
 import gzip
 import os
 import shutil
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from lexfuse.data.partials import claimed_file, claimed_folder
 from lexfuse.errors import DataError, NotFoundError, StorageError
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -123,11 +123,12 @@ def decode(raw: bytes, *, path: str | Path, line: int | None = None) -> str:
 
 
 @contextmanager
-def written_file(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only when complete; gzipped if the name ends in ``.gz``.
+def written_file(path: str | Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """A file that appears under its name only when complete; gzipped if the name ends in ``.gz``, for its owner alone if private.
 
     Gzip carries neither name nor time, so the same content gives the same bytes.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with written_file(Path(folder, "a.txt.gz")) as out:
     ...         _ = out.write(b"law")
@@ -147,9 +148,9 @@ def written_file(path: str | Path) -> Iterator[IO[bytes]]:
         make_folder(path.parent)
         if not os.access(path.parent, os.W_OK):
             raise StorageError(f"cannot write {str(path)!r}: the folder is read-only; write elsewhere")
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.partial-")
+        handle, partial = claimed_file(path)
         try:
-            with os.fdopen(handle, "wb") as raw:
+            with os.fdopen(handle, "wb") as raw:  # holds the lock until the file is in its place
                 if path.suffix == ".gz":
                     with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
                         yield cast("IO[bytes]", packed)
@@ -157,10 +158,10 @@ def written_file(path: str | Path) -> Iterator[IO[bytes]]:
                     yield raw
                 raw.flush()
                 os.fsync(raw.fileno())
-            os.chmod(partial, 0o666 & ~_umask())
-            os.replace(partial, path)
+                os.fchmod(raw.fileno(), 0o600 if private else 0o666 & ~_umask())
+                os.replace(partial, path)
         except BaseException:
-            Path(partial).unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
             raise
         sync_name(path)
 
@@ -169,6 +170,7 @@ def written_file(path: str | Path) -> Iterator[IO[bytes]]:
 def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
     """A folder that appears under its name only when complete; an old one stays until then.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as parent:
     ...     with written_folder(Path(parent, "corpus")) as folder:
     ...         _ = (folder / "a.txt").write_text("law")
@@ -179,8 +181,10 @@ def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
     if path.exists() and not replace:
         raise StorageError(f"{str(path)!r} is there already; choose another name or say --force to replace it")
     with storage_named(path):
+        if path.is_symlink():  # what the link points to is replaced, not the link
+            path = path.resolve()
         make_folder(path.parent)
-        partial = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.partial-"))
+        handle, partial = claimed_folder(path)
         try:
             yield partial
             partial.chmod(0o777 & ~_umask())
@@ -190,6 +194,8 @@ def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
             raise
+        finally:
+            os.close(handle)
         sync_name(path)
         if old is not None:  # only now: until the new name is on disk, a loss of power brings the old folder back
             _remove_old(old, path)
@@ -198,6 +204,7 @@ def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
 def make_folder(path: Path) -> None:
     """Make a folder and those above it that are not there, and force their names to disk.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     make_folder(Path(folder, "a", "b"))
     ...     Path(folder, "a", "b").is_dir()

@@ -14,7 +14,6 @@ import logging
 import os
 import secrets
 import stat
-import tempfile
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.files import decode, make_folder, read_bytes, storage_named, sync_name
+from lexfuse.data.files import decode, make_folder, read_bytes, storage_named, written_file
 from lexfuse.data.tomltext import to_toml
 from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError
 
@@ -118,6 +117,7 @@ def read_keys(path: str | Path) -> tuple[Key, ...]:
 def add_key(path: str | Path, name: str, *scopes: Scope) -> str:
     """Put a new key into a file, which is made if it is not there, readable by its owner alone; gives the token.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     token = add_key(f"{folder}/keys.toml", "library", Scope.READ)
     ...     [key.name for key in read_keys(f"{folder}/keys.toml")]
@@ -134,6 +134,7 @@ def add_key(path: str | Path, name: str, *scopes: Scope) -> str:
 def revoke_key(path: str | Path, name: str) -> None:
     """Take a key out of a file; a running service refuses it from its next request on.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = add_key(f"{folder}/keys.toml", "library", Scope.READ)
     ...     revoke_key(f"{folder}/keys.toml", "library")
@@ -222,8 +223,7 @@ def _changed(path: Path) -> Iterator[list[Key]]:
         fcntl.flock(folder, fcntl.LOCK_EX)  # two who add at once must not lose one of the keys
         keys = list(read_keys(path)) if path.exists() else []
         yield keys
-        with storage_named(path):
-            _write(path, keys)
+        _write(path, keys)
     finally:
         os.close(folder)
 
@@ -234,14 +234,5 @@ def _write(path: Path, keys: list[Key]) -> None:
          "hash": key.hash}
         for key in keys
     ]  # fmt: skip
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.partial-")  # mode 600 from the beginning
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write((to_toml({"key": tables}) if tables else "key = []\n").encode())
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
-    sync_name(path)
+    with written_file(path, private=True) as out:
+        out.write((to_toml({"key": tables}) if tables else "key = []\n").encode())

@@ -7,8 +7,7 @@ it, and the one before it goes only then.
 from __future__ import annotations
 
 import json
-import os
-import shutil
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,12 +17,14 @@ import torch
 from torch import nn
 
 from lexfuse.data.archives import parse_json
-from lexfuse.data.files import read_bytes
+from lexfuse.data.files import read_bytes, sync, sync_name, written_file
+from lexfuse.data.partials import remove
 from lexfuse.errors import DataError
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 BEST = "best.safetensors"
 LOG = "log.jsonl"
+_CHECKPOINT = re.compile(r"step-[0-9]+")
 
 
 @dataclass(slots=True)
@@ -83,14 +84,15 @@ class Checkpoints:
         name = f"step-{state.step}"
         place = self.folder / name
         if place.exists():
-            shutil.rmtree(place)
+            remove(place)
         place.mkdir(parents=True)
         save_file(_weights(model), str(place / "model.safetensors"))
         save_file(_moments(model, optimizer), str(place / "optimizer.safetensors"))
+        sync(*place.iterdir(), place)
         self._name(state, name)
-        for other in self.folder.glob("step-*"):
-            if other.name != name:
-                shutil.rmtree(other)
+        for other in self.folder.iterdir():
+            if _CHECKPOINT.fullmatch(other.name) and other.name != name:
+                remove(other)
 
     def load(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         """Put the weights and moments of the named checkpoint in place."""
@@ -115,7 +117,9 @@ class Checkpoints:
         self.folder.mkdir(parents=True, exist_ok=True)
         partial = self.folder / f"{BEST}.partial"
         save_file(_weights(model), str(partial))
-        os.replace(partial, self.folder / BEST)
+        sync(partial)
+        partial.replace(self.folder / BEST)
+        sync_name(self.folder / BEST)
 
     def load_best(self, model: nn.Module) -> bool:
         """Put the best weights in place; whether there are any.
@@ -161,14 +165,12 @@ class Checkpoints:
         if not path.is_file():
             return
         kept = [line for line in path.read_text("utf-8").splitlines() if _step_of(line) <= step]
-        partial = self.folder / f"{LOG}.partial"
-        partial.write_text("".join(f"{line}\n" for line in kept), "utf-8")
-        os.replace(partial, path)
+        with written_file(path) as out:
+            out.write("".join(f"{line}\n" for line in kept).encode())
 
     def _name(self, state: State, checkpoint: str) -> None:
-        partial = self.folder / "state.json.partial"
-        partial.write_text(json.dumps({**asdict(state), "checkpoint": checkpoint}, indent=1) + "\n", "utf-8")
-        os.replace(partial, self.folder / "state.json")
+        with written_file(self.folder / "state.json") as out:
+            out.write((json.dumps({**asdict(state), "checkpoint": checkpoint}, indent=1) + "\n").encode())
 
 
 def _step_of(line: str) -> float:
