@@ -49,6 +49,8 @@ def serve(
     timeout_seconds: Annotated[float | None, typer.Option(help="That an answer may take.")] = None,
     workers: Annotated[int | None, typer.Option(help="Threads that search; one for each processor if not given.")] = None,
     most_waiting: Annotated[int | None, typer.Option(help="Requests that may wait for a thread.")] = None,
+    most_connections: Annotated[int | None, typer.Option(help="Connections that may be open.")] = None,
+    header_seconds: Annotated[float | None, typer.Option(help="That a client has to send the head of a request.")] = None,
     shutdown_seconds: Annotated[float | None, typer.Option(help="That running requests have to finish at the end.")] = None,
     reload_seconds: Annotated[float | None, typer.Option(help="How often a newer index is looked for; 0 = never.")] = None,
     log_queries: Annotated[bool | None, typer.Option(help="Whether questions are written to the log.")] = None,
@@ -77,7 +79,8 @@ def serve(
         "anonymous_judging": anonymous_judging, "requests_per_minute": requests_per_minute,
         "burst": burst, "most_body_bytes": most_body_bytes, "most_query_characters": most_query_characters,
         "timeout_seconds": timeout_seconds, "workers": workers, "most_waiting": most_waiting,
-        "shutdown_seconds": shutdown_seconds, "reload_seconds": reload_seconds, "log_queries": log_queries,
+        "most_connections": most_connections, "header_seconds": header_seconds, "shutdown_seconds": shutdown_seconds,
+        "reload_seconds": reload_seconds, "log_queries": log_queries,
         "client_header": client_header, "allowed_hosts": allowed_hosts,
     }  # fmt: skip
     loaded = load_settings({name: value or None if isinstance(value, list) else value for name, value in flags.items()}, config)

@@ -18,6 +18,7 @@ from lexfuse.service.days import Day
 from lexfuse.service.documents import etag_of
 from lexfuse.service.library import Library, Shelf
 from lexfuse.service.preconditions import Precondition
+from lexfuse.service.redaction import message_of
 from lexfuse.text.languages import detect
 
 LONGEST_ID = 500  # characters
@@ -150,7 +151,7 @@ def _encoded(folder: Index) -> list[str]:
         try:
             fill(folder, name)
         except LexFuseError as error:
-            notes.append(f"the channel {name} does not hold the document, it is found by the others: {error}")
+            notes.append(f"the channel {name} does not hold the document, it is found by the others: {message_of(error)}")
             continue
         if folder.channels.named(name).cut > cut:
             notes.append(f"the end of the document is beyond what the channel {name} reads, and is found by words only")

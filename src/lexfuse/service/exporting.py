@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import quote
 
 from lexfuse.data.judgements import qrels_lines
 from lexfuse.data.qrels import Qrels
@@ -22,6 +23,8 @@ from lexfuse.index.feedback import query_id
 from lexfuse.service.answers.judgement import Judgements
 from lexfuse.service.answers.search import Result, SearchPage
 from lexfuse.text.citations import find
+
+_NAMED = 20  # documents that a file lacks and that are named
 
 
 class ResultFormat(StrEnum):
@@ -60,6 +63,18 @@ class Export:
     text: str
     media_type: str
     name: str
+    left_out: tuple[str, ...] = ()  # ids of documents that the format cannot hold
+
+    @property
+    def headers(self) -> dict[str, str]:
+        r"""What an answer says of it: its name, which is one of ours, and what it lacks.
+
+        >>> Export("", "text/plain", "a.txt", left_out=("a\tb",)).headers["X-LexFuse-Left-Out"]
+        '1: a%09b'
+        """
+        named = " ".join(quote(id[:200], safe="") for id in self.left_out[:_NAMED])
+        told = {"X-LexFuse-Left-Out": f"{len(self.left_out)}: {named}"} if self.left_out else {}
+        return {"Content-Disposition": f'attachment; filename="{self.name}"', **told}
 
 
 def exported(page: SearchPage, wanted: ResultFormat) -> Export:
@@ -74,7 +89,8 @@ def exported(page: SearchPage, wanted: ResultFormat) -> Export:
     if wanted is ResultFormat.CSV:
         return Export(_csv(page.results), "text/csv; charset=utf-8", "results.csv")
     if wanted is ResultFormat.TREC:
-        return Export(_trec(page), "text/plain; charset=utf-8", "results.trec")
+        left_out = tuple(result.id for result in page.results if not _is_column(result.id))
+        return Export(_trec(page), "text/plain; charset=utf-8", "results.trec", left_out)
     if wanted is ResultFormat.BIBTEX:
         return Export(_bibtex(page.results), "application/x-bibtex; charset=utf-8", "results.bib")
     if wanted is ResultFormat.RIS:
@@ -85,14 +101,24 @@ def exported(page: SearchPage, wanted: ResultFormat) -> Export:
 def exported_judgements(judged: Judgements, wanted: JudgementFormat) -> Export:
     """Judgements as a file; JSON has the questions, qrels only their ids.
 
+    Qrels have TREC's four columns, or, where an id has a space inside, BEIR's three with tabs between.
+
     >>> exported_judgements(Judgements(index="i", judgements=[]), JudgementFormat.QRELS).text
     ''
     """
     if wanted is JudgementFormat.JSON:
         return Export(judged.model_dump_json(indent=2) + "\n", "application/json", "judgements.json")
     last = {(one.query_id, one.document): one.grade for one in judged.judgements}
-    qrels = Qrels.of((query, doc, grade) for (query, doc), grade in last.items())
-    return Export(b"".join(qrels_lines(qrels)).decode(), "text/plain; charset=utf-8", "judgements.qrels")
+    qrels = Qrels.of((query, doc, grade) for (query, doc), grade in last.items() if _is_column(doc))
+    spaced = any(doc.split() != [doc] for _, doc in last)
+    left_out = dict.fromkeys(doc for _, doc in last if not _is_column(doc))
+    text = b"".join(qrels_lines(qrels, beir=spaced)).decode()
+    return Export(text, "text/plain; charset=utf-8", "judgements.tsv" if spaced else "judgements.qrels", tuple(left_out))
+
+
+def _is_column(id: str) -> bool:
+    """Whether an id can be a column of a line: it is one line without tabs, and nothing at its ends is lost."""
+    return not any(mark in id for mark in "\t\r\n") and id == id.strip().removeprefix("\ufeff") != ""
 
 
 COLUMNS = (
@@ -112,7 +138,8 @@ def _csv(results: Sequence[Result]) -> str:
     return out.getvalue()
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_BREAKS = ("\t", "\r", "\n")
+_FORMULA = ("=", "+", "-", "@", *_BREAKS)
 
 
 def _cell(result: Result, column: str) -> str | int | float:
@@ -122,7 +149,17 @@ def _cell(result: Result, column: str) -> str | int | float:
     text = " > ".join(value) if column == "headings" else "; ".join(value) if isinstance(value, list) else str(value or "")
     text = text.replace("\x00", "")
     # A spreadsheet would compute it; the apostrophe says that it is text.
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+    return f"'{text}" if is_formula(text) else text
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet may compute a cell: it begins like a formula, also in the wide letters of East Asian keyboards.
+
+    >>> [is_formula(text) for text in ("=1+1", "＝1+1", "\u200b =1", "a=1")]
+    [True, True, True, False]
+    """
+    begins = next((mark for mark in text if mark in _BREAKS or not (mark.isspace() or unicodedata.category(mark) == "Cf")), "")
+    return unicodedata.normalize("NFKC", begins).startswith(_FORMULA)
 
 
 def _trec(page: SearchPage) -> str:
@@ -130,11 +167,12 @@ def _trec(page: SearchPage) -> str:
 
     They do not where documents that the question cites come first, and where results are sorted by date.
     """
-    query, scores = query_id(page.query), {result.id: result.score for result in page.results}
+    kept = [result for result in page.results if _is_column(result.id)]
+    query, scores = query_id(page.query), {result.id: result.score for result in kept}
     tag = "-".join(page.profile.split()) or "lexfuse"
     run = Run.of(tag, {query: scores})
     if [hit.doc for hit in run.hits(query)] != list(scores):
-        run = Run.of(tag, {query: {result.id: 1.0 / result.rank for result in page.results}})
+        run = Run.of(tag, {query: {result.id: 1.0 / result.rank for result in kept}})
     return b"".join(run_blocks(run)).decode()
 
 
@@ -152,11 +190,15 @@ def _bibtex(results: Sequence[Result]) -> str:
 def _keys(results: Sequence[Result]) -> list[str]:
     """A key for every entry: its id in the letters that BibTeX allows, with a number where two would be the same."""
     keys: list[str] = []
+    taken: set[str] = set()
+    numbers: dict[str, int] = {}
     for result in results:
         key = re.sub(r"[^A-Za-z0-9:./+-]+", "-", _folded(result.id)).strip("-") or "document"
-        same, number = key, 2
-        while same.lower() in (one.lower() for one in keys):  # BibTeX does not tell capitals from small letters
+        same, number = key, numbers.get(key.lower(), 2)
+        while same.lower() in taken:  # BibTeX does not tell capitals from small letters
             same, number = f"{key}-{number}", number + 1
+        numbers[key.lower()] = number
+        taken.add(same.lower())
         keys.append(same)
     return keys
 

@@ -66,7 +66,7 @@ class Shelf:
 
     def __init__(self, place: IndexPlace, profiles: Mapping[str, Profile], encoders: SharedEncoders, *, kept: int = KEPT) -> None:
         """Open the newest version."""
-        self.name, self.title, self.folder = place.name, place.title, place.folder
+        self.name, self.title, self.folder = place.name, place.title, place.folder.absolute()
         self._profiles, self._encoders, self._kept = profiles, encoders, kept
         self._lock = Lock()  # held for moments
         self._changing = RLock()  # held while a version is written, or looked for: no half of what is written is taken over

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import ipaddress
 import math
 import time
@@ -11,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lexfuse.errors import LimitError, OverloadError, TooLargeError
+from python_multipart.multipart import parse_options_header  # as forms are read, so that both see the same charset
+
+from lexfuse.errors import ConfigError, LimitError, OverloadError, TooLargeError
 from lexfuse.service.reaching import free
 from lexfuse.service.refusing import refuse
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from lexfuse.service.metrics import ServiceMetrics
 
+_CHARSETS = frozenset({"utf-8", "ascii", "iso8859-1"})  # of a form; Python has some that fail on purpose, or take for ever
 _DIGITS = 18  # of a length; Python refuses to read numbers of thousands
 MOST_BUCKETS = 20_000  # a few megabytes; the one that was longest unused goes first
 
@@ -129,7 +133,8 @@ class InFlightLimit:
 class BodyLimit:
     """Refuses a body above the limit: by its declared length, or, where none is declared, as soon as too much has come.
 
-    One that does not come to its end in time is refused too: it would hold one of the places that there are.
+    One that does not come to its end in time is refused too: it would hold one of the places that there are. So is a form in an
+    encoding that only Python has, such as ``undefined`` and ``punycode``, which fails or takes time without bound.
 
     >>> BodyLimit(app=None, most=10, seconds=30).most
     10
@@ -147,6 +152,9 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if not all(readable(value.decode("latin-1")) for name, value in scope["headers"] if name == b"content-type"):
+            await refuse(ConfigError("the charset of the body cannot be read; send UTF-8"), scope, receive, send)
+            return
         declared = dict(scope["headers"]).get(b"content-length", b"")
         body = _CountedBody(self.most, self.seconds, receive, send)
         if declared.isdigit() and (len(declared) > _DIGITS or int(declared) > self.most):
@@ -161,6 +169,19 @@ class BodyLimit:
             if self.metrics:
                 self.metrics.refused.labels("body").inc()
             await refuse(body.refusal, scope, receive, send)
+
+
+def readable(content_type: str) -> bool:
+    """Whether a body of a type has a charset that is read: UTF-8, Latin-1, ASCII, or none.
+
+    >>> readable("multipart/form-data; boundary=x; charset=UTF8"), readable("multipart/form-data; boundary=x; charset=undefined")
+    (True, False)
+    """
+    charset = parse_options_header(content_type)[1].get(b"charset", b"utf-8")
+    try:
+        return codecs.lookup(charset.decode("latin-1")).name in _CHARSETS
+    except (LookupError, ValueError):
+        return False
 
 
 class _CountedBody:

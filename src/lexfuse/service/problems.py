@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from lexfuse.errors import AccessError, LexFuseError, LimitError
+from lexfuse.service.redaction import message_of
 
 MEDIA_TYPE = "application/problem+json"
 _LONGEST = 500  # characters of a detail: what was sent may be in it
@@ -42,7 +43,7 @@ def problem_of(error: Exception) -> Problem:
     (404, 'something went wrong inside; the log has it under the id of this request')
     """
     if isinstance(error, LexFuseError):
-        return Problem(title=error.title, status=error.status, detail=_short(str(error)))
+        return Problem(title=error.title, status=error.status, detail=_short(message_of(error)))
     if isinstance(error, RequestValidationError):
         errors = [_short(f"{'.'.join(map(str, one['loc']))}: {one['msg']}") for one in error.errors()]
         return Problem(title="Invalid parameter", status=422, detail="; ".join(errors)[:_LONGEST], errors=errors[:20])

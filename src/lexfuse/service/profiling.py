@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexfuse.service.answers.profiles import IndexCard, Profiles
+from lexfuse.service.answers.profiles import IndexCard, ProfileCard, Profiles
 from lexfuse.service.library import Library, Shelf
 from lexfuse.service.opened import Opened
+from lexfuse.service.redaction import without_paths
 
 
 def profiles(library: Library) -> Profiles:
@@ -24,6 +25,11 @@ def profiles(library: Library) -> Profiles:
     return Profiles(indexes=[_card(library.shelf(name)) for name in library.names])
 
 
+def profile_cards(opened: Opened) -> list[ProfileCard]:
+    """What a version of an index can be searched by, for those who ask: a reason why not names files without their paths."""
+    return [card.model_copy(update={"reason": without_paths(card.reason)}) for card in opened.profiles]
+
+
 def _card(shelf: Shelf) -> IndexCard:
     with shelf.lease() as opened:
         return IndexCard(
@@ -33,7 +39,7 @@ def _card(shelf: Shelf) -> IndexCard:
             generation=opened.generation,
             languages=opened.cached("languages", lambda: _languages(opened)),
             default_profile=opened.default_profile,
-            profiles=opened.profiles,
+            profiles=profile_cards(opened),
         )
 
 

@@ -5,6 +5,8 @@ HTTPS, and so HSTS, is the matter of the proxy in front.
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -37,6 +39,7 @@ HEADERS = {
 NOT_KEPT = "no-store"  # answers have questions in them, and a shared computer's disk is no place for these
 KEPT_FOR_EVER = "public, max-age=31536000, immutable"
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::[0-9]*)?")  # a name or an address, and perhaps a port
 
 
 class SecurityHeaders:
@@ -70,14 +73,18 @@ class SecurityHeaders:
 class Doorkeeper:
     """Refuses requests to a name that is not the service's, and changing ones that another site made a browser send.
 
+    Where no names are given, a request that arrives at a loopback address must call the service by a loopback name. Otherwise any
+    site could point a name of its own at 127.0.0.1 and read, as its own page, what is meant for this computer (DNS rebinding).
+
     >>> Doorkeeper(app=None, hosts=["law.example"]).hosts
     ('law.example',)
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str] = (), metrics: ServiceMetrics | None = None) -> None:
-        """Around an application that goes by these names; none = any name."""
+    def __init__(self, app: ASGIApp, hosts: Sequence[str] = (), own: str = "", metrics: ServiceMetrics | None = None) -> None:
+        """Around an application that answers to these names; `own` is the one that it listens on, which is always fine."""
         self.app = app
         self.hosts = tuple(host.lower() for host in hosts)
+        self.own = own.lower()
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -92,12 +99,52 @@ class Doorkeeper:
         await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> tuple[str, str]:
-        host = header(scope, "host").lower()
-        if self.hosts and scope["path"] not in HEALTH and not any(goes_by(_name(host), one) for one in self.hosts):
-            return "host", "the service does not go by this name; ask it by one of its allowed_hosts"
+        if scope["path"] not in HEALTH and (told := self._wrong_name(scope)):
+            return "host", told
         if scope["method"] in CHANGING and from_elsewhere(scope) and not _has_key(scope):
             return "origin", "another site sent this; send it from the service's own page, or with a key"
         return "", ""
+
+    def _wrong_name(self, scope: Scope) -> str:
+        """What is wrong with the name that the service is asked by; empty if nothing is."""
+        name = host_name(header(scope, "host"))
+        if self.hosts:
+            known = any(goes_by(name, one) for one in self.hosts)
+            return "" if known else "the service does not go by this name; ask it by one of its allowed_hosts"
+        server = scope.get("server")
+        if not server or not is_loopback(server[0]) or is_loopback(name) or (name and name == self.own):
+            return ""
+        return (
+            "on a loopback address only loopback names such as localhost and 127.0.0.1 are answered; "
+            "set allowed_hosts to the names that a proxy passes on as Host"
+        )
+
+
+def host_name(host: str) -> str:
+    """The name or address of a Host header without its port; empty for what is none. An IPv6 address keeps its brackets.
+
+    >>> host_name("Law.example:8080"), host_name("[::1]:8080"), host_name("[::1]law.example")
+    ('law.example', '[::1]', '')
+    """
+    found = _HOST.fullmatch(host.strip().lower())
+    return found[1] if found else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address means this computer alone; names are not looked up.
+
+    >>> is_loopback("localhost"), is_loopback("127.8.0.1"), is_loopback("[::1]"), is_loopback("127.0.0.1.law.example")
+    (True, True, True, False)
+    """
+    name = host.removesuffix(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
 
 
 def goes_by(host: str, allowed: str) -> bool:
@@ -120,14 +167,12 @@ def from_elsewhere(scope: Scope) -> bool:
     if site := header(scope, "sec-fetch-site"):
         return site not in ("same-origin", "none")
     origin = header(scope, "origin")
-    return bool(origin) and urlsplit(origin).netloc.lower() != header(scope, "host").lower()
+    try:
+        return bool(origin) and urlsplit(origin).netloc.lower() != header(scope, "host").lower()
+    except ValueError:  # no address of any site, so not of this one
+        return True
 
 
 def _has_key(scope: Scope) -> bool:
     """Whether a key was given on purpose: a browser sends Basic credentials by itself, also for other sites."""
     return bool(token_of(scope)) and not header(scope, "authorization").lower().startswith("basic ")
-
-
-def _name(host: str) -> str:
-    """A host without its port; an IPv6 address keeps its brackets."""
-    return host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host.partition(":")[0]

@@ -15,11 +15,13 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import uvicorn
 
 from lexfuse.errors import ConfigError
+from lexfuse.service.connections import Connection, ConnectionLimits, backlog_of, connections_of, raise_descriptor_limit
 from lexfuse.service.logs import log
 from lexfuse.service.warming import warm_up
 
@@ -73,8 +75,12 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
 
     >>> serve(app, settings, listening("127.0.0.1", 0), print)  # doctest: +SKIP
     """
+    descriptors = raise_descriptor_limit()
+    limits = ConnectionLimits(connections_of(settings.most_connections, descriptors), settings.header_seconds)
     config = uvicorn.Config(
         app,
+        http=partial(Connection, limits=limits),  # type: ignore[arg-type] - it is called, whatever its type
+        backlog=backlog_of(descriptors),
         log_config=None,
         access_log=False,  # it would write the whole address, with the question in it
         server_header=False,
@@ -85,20 +91,24 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
         timeout_graceful_shutdown=math.ceil(settings.shutdown_seconds),
     )
     with _quiet_signals():
-        _Server(config, app, settings.shutdown_seconds, lambda: ready(address(bound, settings.host))).run([bound])
+        _Server(config, app, settings, limits, lambda: ready(address(bound, settings.host))).run([bound])
 
 
 class _Server(uvicorn.Server):
     """Warms the indexes up once it listens, so that it can say meanwhile that it is alive; and ends for sure."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, seconds: float, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, app: FastAPI, settings: ServiceSettings, limits: ConnectionLimits, ready: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._app = app
-        self._seconds = seconds
+        self._seconds = settings.shutdown_seconds
+        self._limits = limits
         self._ready = ready
         self._warming: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._limits.reports.loop_failed)
         await super().startup(sockets)
         self._warming = asyncio.create_task(self._warmed())
 

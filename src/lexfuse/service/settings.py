@@ -97,11 +97,15 @@ class ServiceSettings(BaseSettings):
     timeout_seconds: float = Field(default=30.0, gt=0)
     workers: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1)  # threads that search
     most_waiting: int = Field(default=64, ge=0)  # requests that wait for a thread
+    most_connections: int = Field(default=1000, ge=1)  # fewer where the limit of open files leaves room for fewer
+    header_seconds: float = Field(default=10.0, gt=0)  # that a client has to send the head of a request, and to go on reading
     shutdown_seconds: float = Field(default=10.0, ge=0)  # that running requests have to finish
     reload_seconds: float = Field(default=2.0, ge=0)  # how often a newer version of an index is looked for; 0 = never
     log_queries: bool = False
     client_header: str = ""  # in which a proxy in front tells the client's address; no header is believed without it
-    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()  # names that the service answers to; none = any
+    allowed_hosts: Annotated[
+        tuple[str, ...], NoDecode
+    ] = ()  # names that the service answers to; none = any, on loopback loopback names
 
     @classmethod
     def settings_customise_sources(

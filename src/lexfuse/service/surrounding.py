@@ -33,6 +33,6 @@ def surround(app: Starlette, settings: ServiceSettings, keys: KeyRing, metrics: 
     app.add_middleware(BodyLimit, most=settings.most_body_bytes, seconds=settings.timeout_seconds, metrics=metrics)
     app.add_middleware(InFlightLimit, most=settings.workers + settings.most_waiting, metrics=metrics)
     app.add_middleware(Gate, settings=settings, keys=keys, metrics=metrics)
-    app.add_middleware(Doorkeeper, hosts=settings.allowed_hosts, metrics=metrics)
+    app.add_middleware(Doorkeeper, hosts=settings.allowed_hosts, own=settings.host, metrics=metrics)
     app.add_middleware(RequestFollower, metrics=metrics, log_queries=settings.log_queries)
     app.add_middleware(SecurityHeaders)  # around all, so that answers to unexpected errors have them too

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from lexfuse.errors import LexFuseError
 from lexfuse.service.problems import Problem, headers_of, problem_of, response_of
 from lexfuse.web.messages import messages_of
-from lexfuse.web.rendering import PART_HEADER, page, reader_of
+from lexfuse.web.rendering import PART_HEADER, reader_of, small_page
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -48,7 +48,7 @@ def error_page(request: Request, error: Exception, request_id: str = "") -> HTML
     messages = messages_of(reader_of(request).language)
     keys = {name: f"error.{name}_{problem.status}" for name in ("title", "lead")}
     told = {name: key if messages.has(key) else f"error.{name}_other" for name, key in keys.items()}
-    response = page(
+    response = small_page(
         request,
         "error.html",
         parts={request.headers.get(PART_HEADER, ""): "_problem.html"},

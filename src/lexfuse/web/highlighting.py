@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import pairwise
 
 from lexfuse.service.answers.citation import Cited
@@ -51,15 +52,17 @@ def segments_of(
     [('Si la ', False, True), ('loi', True, True), ('.', False, True), (' Non.', False, False)]
     """
     end = len(text)
-    matches = _within(matches, end)
-    sentence = _within([best] if best else [], end)
-    cited = [(start, stop, link.documents[0].id) for link in links if link.documents for start, stop in _within([link.span], end)]
-    places = sorted({0, end, *(place for span in (*matches, *sentence) for place in span), *(p for c in cited for p in c[:2])})
+    marked, sentence = _Spans(_within(matches, end)), _Spans(_within([best] if best else [], end))
+    cited = [(link.documents[0].id, span) for link in links if link.documents for span in _within([link.span], end)]
+    linked = _Spans([span for _, span in cited])
+    places = sorted({0, end, *marked.places, *sentence.places, *linked.places})
     pieces = []
     for start, stop in pairwise(places):
-        target = next((name for begin, finish, name in cited if begin <= start and stop <= finish), "")
-        piece = Segment(text[start:stop], _inside(start, stop, matches), _inside(start, stop, sentence), target)
-        pieces.append(piece)
+        at = linked.first(start, stop)
+        target = "" if at is None else cited[at][0]
+        pieces.append(
+            Segment(text[start:stop], marked.first(start, stop) is not None, sentence.first(start, stop) is not None, target)
+        )
     return _joined(pieces)
 
 
@@ -93,8 +96,22 @@ def _within(spans: Sequence[tuple[int, int]], end: int) -> list[tuple[int, int]]
     return [(start, stop) for start, stop in cut if start < stop]
 
 
-def _inside(start: int, stop: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(begin <= start and stop <= finish for begin, finish in spans)
+class _Spans:
+    """Spans that are asked for pieces of the text from left to right, so that all pieces together cost one pass over them."""
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        self.places = {place for span in spans for place in span}
+        self._coming = sorted(((*span, at) for at, span in enumerate(spans)), reverse=True)
+        self._open: list[tuple[int, int]] = []  # a heap: number, end
+
+    def first(self, start: int, stop: int) -> int | None:
+        """The number of the first span that holds a piece, whose ends are among the places; None if there is none."""
+        while self._coming and self._coming[-1][0] <= start:
+            _, end, at = self._coming.pop()
+            heappush(self._open, (at, end))
+        while self._open and self._open[0][1] < stop:
+            heappop(self._open)  # it ends before this piece does, and so before all that follow
+        return self._open[0][0] if self._open else None
 
 
 def _joined(pieces: Sequence[Segment]) -> list[Segment]:

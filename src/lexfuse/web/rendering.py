@@ -111,10 +111,20 @@ def reader_of(request: Request) -> Preferences:
     return preferences_of(request, Language(service.settings.language.value) if service else Language.ENGLISH)
 
 
-def page(
+async def page(
     request: Request, template: str, *, parts: Mapping[str, str] | None = None, status: int = 200, **values: Any
 ) -> HTMLResponse:
-    """The answer to a request for a page, or for one of its parts (name of the part to its template)."""
+    """The answer to a request for a page, or for one of its parts (name of the part to its template).
+
+    It is rendered on one of the threads of the service: a long document takes seconds, and others are answered meanwhile.
+    """
+    return await request.app.state.service.run(small_page, request, template, parts=parts, status=status, **values)
+
+
+def small_page(
+    request: Request, template: str, *, parts: Mapping[str, str] | None = None, status: int = 200, **values: Any
+) -> HTMLResponse:
+    """The same at once: for errors, which are short, and which are told also where no thread is free."""
     preferences = reader_of(request)
     wanted = request.headers.get(PART_HEADER, "")
     part = (parts or {}).get(wanted) if wanted else None

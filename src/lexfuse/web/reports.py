@@ -20,6 +20,7 @@ import orjson
 
 from lexfuse.advise.advice import Outcome
 from lexfuse.errors import DataError, NotFoundError
+from lexfuse.service.redaction import without_paths
 
 ADVICE, REPORT, PROFILE = "advice.json", "report.html", "profile.toml"
 _LARGEST = 64 << 20  # bytes of a report, or of its figures
@@ -76,7 +77,7 @@ def experiments_in(folders: Iterable[Path]) -> tuple[list[Experiment], list[str]
             found.append(_experiment(folder, name))
             names.add(name)
         except DataError as error:
-            wrong.append(f"{folder.name}: {error.reason}")
+            wrong.append(f"{folder.name}: {without_paths(error.reason)}")
     return sorted(found, key=lambda each: (-each.day.toordinal(), each.name)), wrong
 
 

@@ -43,4 +43,6 @@ async def every(
     require_judging(request)
     service = service_of(request)
     found = await service.run(judgements, service.library, index)
-    return answered(found) if format is JudgementFormat.JSON else handed_out(exported_judgements(found, format))
+    if format is JudgementFormat.JSON:
+        return answered(found)
+    return handed_out(await service.run(exported_judgements, found, format))

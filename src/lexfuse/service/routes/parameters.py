@@ -121,8 +121,7 @@ def handed_out(export: Export) -> Response:
     >>> handed_out(Export("a", "text/plain", "a.txt")).headers["content-disposition"]
     'attachment; filename="a.txt"'
     """
-    disposition = f'attachment; filename="{export.name}"'
-    return Response(export.text, headers={"Content-Disposition": disposition}, media_type=export.media_type)
+    return Response(export.text, headers=export.headers, media_type=export.media_type)
 
 
 def validated(kind: type[Body], given: bytes | Mapping[str, Any]) -> Body:

@@ -12,6 +12,7 @@ from lexfuse.errors import TooLargeError
 from lexfuse.service.answers.comparison import Comparison
 from lexfuse.service.answers.profiles import ProfileCard
 from lexfuse.service.comparing import MOST, CompareAsk, compare
+from lexfuse.service.profiling import profile_cards
 from lexfuse.service.service import Service
 from lexfuse.web.rendering import page
 from lexfuse.web.state import SearchState
@@ -47,7 +48,7 @@ async def compared(request: Request) -> HTMLResponse:
         "comparison": comparison,
         "why_url": lambda document, profile: state.but(profile=profile, index=index).page_of("/why", document),
     }
-    return page(request, "compare.html", parts=PARTS, **values)
+    return await page(request, "compare.html", parts=PARTS, **values)
 
 
 def chosen_of(wanted: Sequence[str], cards: Sequence[ProfileCard]) -> list[str]:
@@ -66,4 +67,4 @@ def _cards(service: Service, index: str) -> tuple[str, list[ProfileCard]]:
     """The name of the index, and its profiles."""
     shelf = service.library.shelf(index)
     with shelf.lease() as opened:
-        return shelf.name, opened.profiles
+        return shelf.name, profile_cards(opened)

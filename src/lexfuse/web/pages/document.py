@@ -29,7 +29,7 @@ async def document_page(request: Request, name: str, index: str = "") -> HTMLRes
     answer = await service.run(document, service.library, DocumentAsk(name, index))
     found = answer.document
     values: dict[str, Any] = {"document": found, "index_name": index, "lists": lists_of(found), "source_url": source_url(found)}
-    return page(request, "document.html", body_of=body_of, **values)
+    return await page(request, "document.html", body_of=body_of, **values)
 
 
 def body_of(paragraph: TextParagraph) -> list[Segment]:

@@ -46,7 +46,7 @@ async def experiments(request: Request) -> HTMLResponse:
     """All reports, newest first."""
     service: Service = request.app.state.service
     found, wrong = await service.run(experiments_in, folders_of(service))
-    return page(request, "experiments.html", experiments=found, wrong=wrong, verdict_key=verdict_key, folder="INDEX")
+    return await page(request, "experiments.html", experiments=found, wrong=wrong, verdict_key=verdict_key, folder="INDEX")
 
 
 @router.get("/experiments/{name}")

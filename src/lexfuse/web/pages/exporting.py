@@ -40,7 +40,8 @@ async def export(
         checked_question(service, q), index, profile, k, filters=tuple(filter or ()), as_of=as_of, language=language,
         sort=Sort(sort or Sort.RELEVANCE), most=MOST,
     )  # fmt: skip
-    return download(exported(await service.run(search, service.library, ask), wanted))
+    page = await service.run(search, service.library, ask)
+    return download(await service.run(exported, page, wanted))
 
 
 def format_of(name: str) -> ResultFormat:
@@ -62,8 +63,4 @@ def download(export: Export) -> Response:
     >>> download(Export("a", "text/plain", "results.txt")).headers["content-disposition"]
     'attachment; filename="results.txt"'
     """
-    return Response(
-        export.text.encode("utf-8", "replace"),
-        media_type=export.media_type,
-        headers={"Content-Disposition": f'attachment; filename="{export.name}"'},
-    )
+    return Response(export.text.encode("utf-8", "replace"), media_type=export.media_type, headers=export.headers)

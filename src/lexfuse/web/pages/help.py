@@ -13,4 +13,4 @@ router = APIRouter(include_in_schema=False)
 @router.get("/help")
 async def help_page(request: Request) -> HTMLResponse:
     """How to search, what the parts mean, and the keys."""
-    return page(request, "help.html")
+    return await page(request, "help.html")

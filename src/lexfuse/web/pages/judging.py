@@ -57,7 +57,7 @@ async def judgements_page(request: Request, format: str = "qrels", index: str = 
         raise ConfigError(f"format must be one of {', '.join(JudgementFormat)}; got {format[:40]!r}")
     service: Service = request.app.state.service
     found = await service.run(judgements, service.library, index)
-    return download(exported_judgements(found, JudgementFormat(format)))
+    return download(await service.run(exported_judgements, found, JudgementFormat(format)))
 
 
 async def judged_here(request: Request, query: str, index: str) -> dict[str, Any]:
@@ -109,4 +109,4 @@ async def _buttons(request: Request, told: dict[str, str], back: str) -> HTMLRes
         "document": await service.run(document),
         "judged": None if relevant == REMOVE else relevant == "1",
     }
-    return page(request, "judge_part.html", here=back, **values)
+    return await page(request, "judge_part.html", here=back, **values)

@@ -20,6 +20,8 @@ from lexfuse.service.answers.card import Card
 from lexfuse.service.answers.profiles import ProfileCard
 from lexfuse.service.answers.similar import SimilarPage
 from lexfuse.service.cards import cards_of
+from lexfuse.service.profiling import profile_cards
+from lexfuse.service.redaction import message_of
 from lexfuse.service.resembling import SimilarAsk, similar
 from lexfuse.service.service import Service
 from lexfuse.web.messages import messages_of
@@ -30,7 +32,8 @@ router = APIRouter(include_in_schema=False)
 
 PARTS = {"similar": "similar_part.html"}
 SHOWN = 24  # words that are not folded away
-_MOST_FIELDS = 20_000  # of a form: three for each word of a long judgment
+MOST_WORDS = 10_000  # that are edited; a long judgment has fewer
+_MOST_FIELDS = 3 * MOST_WORDS + 100  # of a form: three for each word
 # What the reader of files says of one that it cannot read, and what the page calls that.
 _REASONS = {
     "it is a scan or blank": "scan",
@@ -150,7 +153,7 @@ async def posted(request: Request) -> HTMLResponse:
 async def _answered(request: Request, asked: Asked, error: LexFuseError | None = None) -> HTMLResponse:
     """The page: with an error in its place, or with what was found."""
     service: Service = request.app.state.service
-    known: Exception | None = error
+    known = error
     found: SimilarPage | None = None
     index, cards, document = await service.run(_around, service, asked)
     posted = request.method == "POST"
@@ -163,8 +166,8 @@ async def _answered(request: Request, asked: Asked, error: LexFuseError | None =
             known = wrong
     values = _values(request, replace(asked, index=index), cards, document, found)
     told = _told(request, known) if known is not None else None
-    status = known.status if isinstance(known, LexFuseError) else 200
-    return page(request, "similar.html", parts=PARTS, status=status, error=told, **values)
+    status = known.status if known is not None else 200
+    return await page(request, "similar.html", parts=PARTS, status=status, error=told, **values)
 
 
 def _values(
@@ -235,23 +238,20 @@ def _words(data: FormData) -> tuple[Word, ...]:
         return [value for value in data.getlist(name) if isinstance(value, str)]
 
     names, counts, weights, used = texts("term"), texts("count"), texts("weight"), set(texts("use"))
+    given = texts("add")
+    if len(names) + sum(one.count(",") + 1 for one in given) > MOST_WORDS:
+        raise ConfigError(f"at most {MOST_WORDS:,} words can be searched for; leave some out")
     counts += ["0"] * (len(names) - len(counts))
     weights += ["1"] * (len(names) - len(weights))
     rows = zip(names, counts, weights, strict=False)
-    words = [
-        Word(
-            name,
-            int(count) if count.isascii() and count.isdigit() and len(count) < 10 else 0,
-            weight.strip() or "1",
-            name in used,
-        )
-        for name, count, weight in rows
-    ]
-    for added in (part.strip() for one in texts("add") for part in one.split(",")):
-        name, equals, weight = added.rpartition("=")
-        word = Word(name.strip(), 0, weight.strip()) if equals and name.strip() else Word(added, 0, "1")
-        words = [each for each in words if each.word != word.word] + [word] * bool(added)
-    return tuple(words)
+    words = [Word(name, _count(count), weight.strip() or "1", name in used) for name, count, weight in rows]
+    added = dict[str, Word]()  # the last that is said of a word holds
+    for part in (part.strip() for one in given for part in one.split(",")):
+        name, equals, weight = part.rpartition("=")
+        word = Word(name.strip(), 0, weight.strip()) if equals and name.strip() else Word(part, 0, "1")
+        added.pop(word.word, None)
+        added[word.word] = word
+    return (*(each for each in words if each.word not in added), *(each for each in added.values() if each.word))
 
 
 def _count(text: str) -> int:
@@ -265,13 +265,13 @@ def _around(service: Service, asked: Asked) -> tuple[str, list[ProfileCard], Car
         document = cards_of(opened, [asked.document]).get(asked.document) if asked.document else None
         if asked.document and document is None:
             raise NotFoundError(f"there is no document {asked.document[:80]!r} in the index {shelf.name!r}")
-        return shelf.name, opened.profiles, document
+        return shelf.name, profile_cards(opened), document
 
 
-def _told(request: Request, error: Exception) -> Wrong:
+def _told(request: Request, error: LexFuseError) -> Wrong:
     """An error in the reader's language, where the page has words for it."""
     messages = messages_of(reader_of(request).language)
-    said = str(error)
+    said = message_of(error)
     if not said:
         return Wrong(messages.text("resembling.error.empty"))
     for reason, name in _REASONS.items():

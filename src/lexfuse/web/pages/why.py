@@ -34,4 +34,4 @@ async def _explained(request: Request, name: str) -> HTMLResponse:
     ask = ExplainAsk(state.query, name, state.index, state.profile, state.filters, state.as_of)
     explained = await service.run(explain, service.library, ask)
     alone = request.headers.get(PART_HEADER, "") != "why"
-    return page(request, "why.html", parts={"why": "_why.html"}, explained=explained, state=state, alone=alone)
+    return await page(request, "why.html", parts={"why": "_why.html"}, explained=explained, state=state, alone=alone)

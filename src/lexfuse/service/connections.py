@@ -1,0 +1,188 @@
+"""Connections: how many there may be, and how long one may keep the service waiting.
+
+Every connection holds a descriptor, and so do index files, models and uploads. Connections that took them all would keep the
+service from accepting and opening anything, so they get a share. Where that is used up, the connection that has kept the service
+waiting longest makes room for the next one: whoever opens many and sends nothing keeps nobody out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from lexfuse.service.logs import log
+
+RESERVED = 64  # descriptors for index files, models and uploads, beyond those that are open at the start
+LEAST_READ = 16_384  # bytes of a long answer that a client has to read in the time that it may keep the service waiting
+REPORTED = 60.0  # seconds between two lines of the log about the same trouble
+
+
+def raise_descriptor_limit() -> int:
+    """Let the process have as many descriptors as it may; how many are left for it to open.
+
+    >>> raise_descriptor_limit() > 0
+    True
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (OSError, ValueError):  # some systems say that there is no limit, and have one
+        hard = soft
+    opened = len(os.listdir("/dev/fd"))
+    return (2**20 if hard == resource.RLIM_INFINITY else hard) - opened
+
+
+def backlog_of(descriptors: int) -> int:
+    """How many connections may wait to be accepted: they are accepted in one go, before the first of them is looked at.
+
+    >>> backlog_of(20_000), backlog_of(100)
+    (1024, 12)
+    """
+    return max(8, min(1024, descriptors // 8))
+
+
+def connections_of(wanted: int, descriptors: int) -> int:
+    """How many connections may be open: as many as wanted, if that leaves descriptors for the rest.
+
+    >>> connections_of(1000, 20_000), connections_of(1000, 900), connections_of(1000, 50)
+    (1000, 724, 1)
+    """
+    return max(1, min(wanted, descriptors - RESERVED - backlog_of(descriptors)))
+
+
+@dataclass(slots=True)
+class Reports:
+    """Which trouble has been written to the log: one line a minute of each, however often it is met.
+
+    >>> reports = Reports(clock=lambda: 0.0)
+    >>> [reports.due("accept"), reports.due("accept"), reports.due("connections")]
+    [True, False, True]
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    _last: dict[str, float] = field(default_factory=dict)
+
+    def due(self, what: str) -> bool:
+        """Whether to write the line now."""
+        now = self.clock()
+        if now - self._last.get(what, -REPORTED) < REPORTED:
+            return False
+        self._last[what] = now
+        return True
+
+    def loop_failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """The handler of what asyncio reports: it does so for every single connection that it cannot accept."""
+        error = context.get("exception")
+        if "socket" not in context or not isinstance(error, OSError):
+            loop.default_exception_handler(context)
+        elif self.due("accept"):
+            log.error("no connection can be accepted; raise the limit of open files", extra={"told": {"reason": error.strerror}})
+
+
+@dataclass(slots=True)
+class ConnectionLimits:
+    """What the connections of one server share.
+
+    >>> ConnectionLimits(most=1000, seconds=10.0).waiting
+    {}
+    """
+
+    most: int
+    seconds: float  # that a client may keep the service waiting
+    reports: Reports = field(default_factory=Reports)
+    waiting: dict[Connection, None] = field(default_factory=dict)  # those that do, who began first comes first
+
+
+class Connection(H11Protocol):
+    """A connection with a bound on the time that its client takes: to send a head, to read the answer, to ask again.
+
+    The time counts from the connection, or the answer before; bytes that come one by one do not extend it. A long answer may take
+    longer to read, as long as it is read. How long a body may take is limited elsewhere.
+
+    >>> Connection.__mro__[1].__name__
+    'H11Protocol'
+    """
+
+    def __init__(self, *args: Any, limits: ConnectionLimits, **values: Any) -> None:
+        """Begin with nothing sent."""
+        super().__init__(*args, **values)
+        self.limits = limits
+        self._timer: asyncio.TimerHandle | None = None
+        self._unread = 0  # bytes of the answer, when the client began to keep the service waiting
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take it in; if it is one too many, close one that waits."""
+        super().connection_made(transport)
+        self._wait()
+        if len(self.connections) > self.limits.most:
+            if self.limits.reports.due("connections"):
+                log.warning(
+                    "the limit of connections is reached; those that wait are closed", extra={"told": {"most": self.limits.most}}
+                )
+            next(iter(self.limits.waiting)).cut()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop counting."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; the time goes on until the head is whole."""
+        super().data_received(data)
+        if not self._kept_waiting:
+            self._stop()
+
+    def on_response_complete(self) -> None:
+        """Count anew, unless the next request is there already."""
+        super().on_response_complete()
+        if self._kept_waiting:
+            self._wait()
+
+    def pause_writing(self) -> None:
+        """Count the time until the client reads on."""
+        super().pause_writing()
+        self._wait()
+
+    def resume_writing(self) -> None:
+        """Stop counting, or count the time until it asks again."""
+        super().resume_writing()
+        if self._kept_waiting:
+            self._wait()
+        else:
+            self._stop()
+
+    def cut(self) -> None:
+        """Close it at once, whatever has not been read."""
+        self._stop()
+        self.transport.abort()
+
+    @property
+    def _kept_waiting(self) -> bool:
+        """Whether it is the client's turn."""
+        answering = self.cycle is not None and not self.cycle.response_complete
+        return not answering or self.flow.write_paused or self.transport.is_closing()
+
+    def _wait(self) -> None:
+        self._stop()
+        self.limits.waiting[self] = None
+        self._unread = self.transport.get_write_buffer_size()
+        self._timer = self.loop.call_later(self.limits.seconds, self._late)
+
+    def _stop(self) -> None:
+        self.limits.waiting.pop(self, None)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _late(self) -> None:
+        if 0 < self.transport.get_write_buffer_size() <= self._unread - LEAST_READ:
+            self._wait()
+        else:
+            self.cut()
