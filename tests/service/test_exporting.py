@@ -8,9 +8,11 @@ import re
 
 import pytest
 
+from lexfuse.data.judgements import read_qrels
 from lexfuse.data.trec import read_run
+from lexfuse.service.answers.judgement import Judgement, Judgements
 from lexfuse.service.answers.search import Mark, Result, SearchPage, Timing
-from lexfuse.service.exporting import ResultFormat, exported
+from lexfuse.service.exporting import JudgementFormat, ResultFormat, exported, exported_judgements
 
 HOSTILE = [
     '=HYPERLINK("http://x","y")', "+1", "-1", "@SUM(A1)", "\t=1", "\r\n=1", "  =1+1",
@@ -39,6 +41,15 @@ def result(rank, title="", id="", **values):
 @pytest.fixture
 def hostile():
     return page(*(result(at, title, court=title, headings=[title, title]) for at, title in enumerate(HOSTILE, start=1)))
+
+
+@pytest.mark.parametrize(
+    "title", ["＝1+1", "＋1", "－1", "＠SUM(A1)", "\u3000－1", "﹫SUM(A1)", "\u200b=1", "\ufeff=1", "\u00a0=1"]
+)
+def test_csv_runs_nothing_in_wide_letters_or_after_signs_that_are_not_seen(title):
+    text = exported(page(result(1, title)), ResultFormat.CSV).text
+    [row] = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+    assert row["title"] == row["passage"] == f"'{title}"
 
 
 def test_csv_is_read_back_and_runs_nothing(hostile):
@@ -124,6 +135,34 @@ def test_a_run_keeps_the_order_where_scores_do_not_descend(tmp_path):
 def test_ids_with_spaces_are_divided_by_tabs(tmp_path):
     hits = read_back(exported(page(result(1, id="a b"), result(2)), ResultFormat.TREC).text, tmp_path)[1]
     assert [hit.doc for hit in hits] == ["a b", "d2"]
+
+
+ODD = ("a\tb", "a\nb", " a", "a ", "\ufeffa")
+
+
+def test_ids_that_a_run_cannot_hold_are_left_out_and_named(tmp_path):
+    file = exported(page(*(result(at, id=id) for at, id in enumerate(("a b", *ODD, "c"), start=1))), ResultFormat.TREC)
+    assert [hit.doc for hit in read_back(file.text, tmp_path)[1]] == ["a b", "c"]
+    assert file.left_out == ODD
+    assert file.headers["X-LexFuse-Left-Out"] == "5: a%09b a%0Ab %20a a%20 %EF%BB%BFa"
+    assert "X-LexFuse-Left-Out" not in exported(page(result(1)), ResultFormat.TREC).headers
+
+
+def judged(*documents):
+    facts = {"query": "loyer", "query_id": "q1", "grade": 1, "rank": 1, "profile": "", "moment": "2024-01-01", "generation": 1}
+    return Judgements(index="i", judgements=[Judgement(document=document, **facts) for document in documents])
+
+
+@pytest.mark.parametrize(
+    ("documents", "name"),
+    [(("a", "b"), "judgements.qrels"), (("a", "b c"), "judgements.tsv"), (("a", "b c", *ODD), "judgements.tsv")],
+)
+def test_an_id_with_a_space_does_not_spoil_the_judgements(documents, name, tmp_path):
+    file = exported_judgements(judged(*documents), JudgementFormat.QRELS)
+    (tmp_path / file.name).write_text(file.text, "utf-8")
+    assert file.name == name
+    assert read_qrels(tmp_path / name).as_dict() == {"q1": {document: 1 for document in documents if document not in ODD}}
+    assert file.left_out == tuple(document for document in documents if document in ODD)
 
 
 def test_json_is_the_page(hostile):

@@ -420,6 +420,29 @@ def test_repeated_values(site, ask):
         check(site.send(ask, repeated=times))
 
 
+ADDRESSES = (
+    b"http://[", b"[", b"[::1", b"//[", b"http://[v1.]", b"http://a:b:c", b"http://\xe2\x84\x80", b"a@b", b"[]:1", b"::1%eth0",
+    b"law.example:" + b"9" * 5000, b"nan", b"fr;q=nan", b"fr;q=1e999", b'W/"a", "', b"Basic /w==", b"Basic", b"Bearer \xff",
+)  # fmt: skip
+CODECS = (b"undefined", b"punycode", b"idna", b"unicode_escape", b"utf-7", b"utf-16", b"hex", b"nonsense", b"\xff", b'"')
+
+
+@pytest.mark.parametrize("ask", [API[0], API[3], PAGES[1]], ids=identity)
+def test_headers_that_are_no_addresses(site, ask):
+    for name in (*HEADERS, "authorization", "sec-fetch-site", "x-real-ip"):
+        for value in ADDRESSES:
+            check(site.send(ask, {name: value}))
+
+
+@pytest.mark.parametrize("ask", [API[3], PAGES[6], PAGES[7], PAGES[12]], ids=identity)
+def test_charsets_that_only_python_has(site, ask):
+    for codec in CODECS:
+        for kind in (b"multipart/form-data; boundary=border; charset=", b"application/x-www-form-urlencoded; charset="):
+            check(site.send(ask, {"content-type": kind + codec}))
+    assert site.send(ask, {"content-type": b"multipart/form-data; boundary=border; charset=undefined"}).status == 400
+    assert site.send(ask, {"content-type": b"multipart/form-data; boundary=border; charset=UTF8"}).status < 400
+
+
 @pytest.mark.parametrize("ask", [API[0], API[9], PAGES[0], PAGES[1], PAGES[6], PAGES[12]], ids=identity)
 def test_hostile_headers(site, ask):
     for name in HEADERS:

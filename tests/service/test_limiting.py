@@ -105,6 +105,20 @@ async def pieces(*sizes):
         yield b"x" * size
 
 
+def test_percent_encoded_forms_have_a_limit_of_their_own():
+    app, _ = made(most_body_bytes=8_000_000)
+    form = {"content-type": "application/x-www-form-urlencoded"}
+
+    async def session():
+        async with client(app) as http:
+            assert (await http.post("/size", content=b"a" * 1_000_000, headers=form)).json() == 1_000_000
+            assert (await http.post("/size", content=b"a" * 1_000_001, headers=form)).status_code == 413
+            assert (await http.post("/size", content=pieces(600_000, 600_000), headers=form)).status_code == 413
+            assert (await http.post("/size", content=b"a" * 1_000_001)).json() == 1_000_001
+
+    asyncio.run(session())
+
+
 def test_bodies_above_the_limit_are_refused_declared_or_not():
     app, metrics = made(most_body_bytes=100)
 

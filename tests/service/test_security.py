@@ -57,9 +57,9 @@ def made(**values):
     return app
 
 
-def asked(app, method, path, **headers):
+def asked(app, method, path, *, at=OWN, **headers):
     async def one():
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OWN) as http:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=at) as http:
             return await http.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
     return asyncio.run(one())
@@ -100,6 +100,7 @@ def test_answers_are_not_kept_and_versioned_files_for_ever():
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
         ({"origin": "http://law.example:8080.evil.example"}, 403),
+        *(({"origin": origin}, 403) for origin in ("http://[", "//[", "http://[]", "http://[v1.]", "http://[::1]x", "[")),
     ],
 )
 def test_forms_of_other_sites_are_refused(headers, status):
@@ -133,6 +134,33 @@ def test_only_names_of_the_service_are_answered_where_they_are_given(hosts, host
     app = made(allowed_hosts=hosts)
     assert asked(app, "GET", "/", host=host).status_code == status
     assert asked(app, "GET", "/healthz", host=host).status_code == 200
+
+
+LOOPBACK = ("http://127.0.0.1:8080", "http://[::1]:8080", "http://[::ffff:127.0.0.1]:8080", "http://127.9.9.9")
+
+
+@pytest.mark.parametrize("at", LOOPBACK)
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200), ("localhost:8080", 200), ("LOCALHOST.:1", 200), ("law.localhost", 200), ("127.0.0.1:8080", 200),
+        ("127.1.2.3", 200), ("[::1]", 200), ("[::1]:8080", 200), ("lawbox:8080", 200),
+        ("evil.example", 403), ("evil.example:8080", 403), ("localhost.evil.example", 403), ("127.0.0.1.evil.example", 403),
+        ("[::1]evil.example", 403), ("evillocalhost", 403), ("192.0.2.1", 403), ("", 403), ("[", 403), ("[::1", 403),
+    ],
+)  # fmt: skip
+def test_on_a_loopback_address_only_loopback_names_are_answered(at, host, status):
+    app = made(host="lawbox")  # a name of this computer
+    answer = asked(app, "GET", "/", at=at, host=host)
+    assert answer.status_code == status
+    assert status == 200 or "allowed_hosts" in answer.json()["detail"]
+    assert asked(app, "GET", "/healthz", at=at, host=host).status_code == 200
+
+
+def test_a_proxy_on_the_same_computer_is_allowed_by_name():
+    app = made(allowed_hosts=("law.example",))
+    assert asked(app, "GET", "/", at=LOOPBACK[0], host="law.example").status_code == 200
+    assert asked(app, "GET", "/", at=LOOPBACK[0], host="localhost").status_code == 403
 
 
 def test_writing_needs_a_key_that_allows_it(tmp_path):

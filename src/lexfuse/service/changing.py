@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lexfuse.data.document import Document, Kind, Status
 from lexfuse.encode.filling import fill
 from lexfuse.errors import DataError, LexFuseError, NotFoundError
 from lexfuse.index.index import Index
 from lexfuse.service.answers.change import Change, Written
+from lexfuse.service.bodies import RequestBody
 from lexfuse.service.days import Day
 from lexfuse.service.documents import etag_of
 from lexfuse.service.library import Library, Shelf
@@ -27,14 +28,12 @@ FEW = 64  # documents that a channel lacks and that are encoded while the writer
 Line = Annotated[str, Field(max_length=2000)]
 
 
-class DocumentIn(BaseModel):
+class DocumentIn(RequestBody):
     """A document as it is written; the id stands in the address.
 
     >>> DocumentIn(text="la loi", kind="statute").document("a").kind
     <Kind.STATUTE: 'statute'>
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     title: Line = Field("", examples=["Article L1237-19"])
     text: str = Field("", examples=["L'employeur et le salarié peuvent convenir en commun des conditions de la rupture."])

@@ -10,17 +10,22 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import socket
+import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lexfuse.service.logs import log
 
 RESERVED = 64  # descriptors for index files, models and uploads, beyond those that are open at the start
 LEAST_READ = 16_384  # bytes of a long answer that a client has to read in the time that it may keep the service waiting
+SMALL_CHUNK, MOST_SMALL_CHUNKS = 64, 1000  # bytes of a chunk of a body, and how many may be smaller
+_HEAD = 65_536  # bytes, where the server has no limit of its own
 REPORTED = 60.0  # seconds between two lines of the log about the same trouble
 
 
@@ -39,22 +44,22 @@ def raise_descriptor_limit() -> int:
     return (2**20 if hard == resource.RLIM_INFINITY else hard) - opened
 
 
-def backlog_of(descriptors: int) -> int:
-    """How many connections may wait to be accepted: they are accepted in one go, before the first of them is looked at.
+def accepted_at_once(descriptors: int) -> int:
+    """How many connections are accepted in one go, before the first of them is looked at.
 
-    >>> backlog_of(20_000), backlog_of(100)
-    (1024, 12)
+    >>> accepted_at_once(20_000), accepted_at_once(100)
+    (100, 12)
     """
-    return max(8, min(1024, descriptors // 8))
+    return max(8, min(100, descriptors // 8))
 
 
 def connections_of(wanted: int, descriptors: int) -> int:
     """How many connections may be open: as many as wanted, if that leaves descriptors for the rest.
 
     >>> connections_of(1000, 20_000), connections_of(1000, 900), connections_of(1000, 50)
-    (1000, 724, 1)
+    (1000, 736, 1)
     """
-    return max(1, min(wanted, descriptors - RESERVED - backlog_of(descriptors)))
+    return max(1, min(wanted, descriptors - RESERVED - accepted_at_once(descriptors)))
 
 
 @dataclass(slots=True)
@@ -100,6 +105,24 @@ class ConnectionLimits:
     waiting: dict[Connection, None] = field(default_factory=dict)  # those that do, who began first comes first
 
 
+class _Messages(h11.Connection):
+    """Refuses a body in many tiny chunks: each costs as much to read as a large one."""
+
+    chunks = 0
+    chunked = 0  # bytes
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            self.chunks = self.chunked = 0
+        elif isinstance(event, h11.Data):
+            self.chunks += 1
+            self.chunked += len(event.data)
+            if self.chunks > MOST_SMALL_CHUNKS + self.chunked // SMALL_CHUNK:
+                raise h11.RemoteProtocolError("the chunks of the body are too small")
+        return event
+
+
 class Connection(H11Protocol):
     """A connection with a bound on the time that its client takes: to send a head, to read the answer, to ask again.
 
@@ -113,6 +136,7 @@ class Connection(H11Protocol):
     def __init__(self, *args: Any, limits: ConnectionLimits, **values: Any) -> None:
         """Begin with nothing sent."""
         super().__init__(*args, **values)
+        self.conn = _Messages(h11.SERVER, self.config.h11_max_incomplete_event_size or _HEAD)
         self.limits = limits
         self._timer: asyncio.TimerHandle | None = None
         self._unread = 0  # bytes of the answer, when the client began to keep the service waiting
@@ -158,9 +182,18 @@ class Connection(H11Protocol):
         else:
             self._stop()
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP; where an answer has begun there is no place for another."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.cut()
+
     def cut(self) -> None:
-        """Close it at once, whatever has not been read."""
+        """Close it at once; what has not been read is thrown away, where the system would keep it for long."""
         self._stop()
+        if (connection := self.transport.get_extra_info("socket")) is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
 
     @property

@@ -5,23 +5,22 @@ A judgement keeps the text of its question. Nothing else of the service does, un
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from lexfuse.index.feedback import Feedback, query_id
 from lexfuse.index.index import Index
 from lexfuse.service.answers.judgement import Judgement, Judgements
+from lexfuse.service.bodies import RequestBody
 from lexfuse.service.library import Library
 
 HIGHEST = 10  # grade
 
 
-class JudgementIn(BaseModel):
+class JudgementIn(RequestBody):
     """What somebody says about a document for a question.
 
     >>> JudgementIn(query="préavis", document="a", grade=1).rank
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     query: str = Field(min_length=1, max_length=20_000, description="The question.", examples=["durée du préavis"])
     document: str = Field(min_length=1, max_length=500, description="The id of the document.", examples=["LEGIARTI000006901112"])

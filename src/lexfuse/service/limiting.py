@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _CHARSETS = frozenset({"utf-8", "ascii", "iso8859-1"})  # of a form; Python has some that fail on purpose, or take for ever
 _DIGITS = 18  # of a length; Python refuses to read numbers of thousands
+MOST_URLENCODED = 1_000_000  # bytes of a form whose values are percent-encoded: they are slow to read
 MOST_BUCKETS = 20_000  # a few megabytes; the one that was longest unused goes first
 
 
@@ -152,13 +153,15 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if not all(readable(value.decode("latin-1")) for name, value in scope["headers"] if name == b"content-type"):
+        types = [value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"]
+        if not all(map(readable, types)):
             await refuse(ConfigError("the charset of the body cannot be read; send UTF-8"), scope, receive, send)
             return
+        most = min(self.most, MOST_URLENCODED) if any("urlencoded" in one.lower() for one in types) else self.most
         declared = dict(scope["headers"]).get(b"content-length", b"")
-        body = _CountedBody(self.most, self.seconds, receive, send)
-        if declared.isdigit() and (len(declared) > _DIGITS or int(declared) > self.most):
-            body.refusal = _too_large(self.most)
+        body = _CountedBody(most, self.seconds, receive, send)
+        if declared.isdigit() and (len(declared) > _DIGITS or int(declared) > most):
+            body.refusal = _too_large(most)
         else:
             try:
                 await self.app(scope, body.receive, body.send)

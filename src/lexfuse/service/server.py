@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from lexfuse.errors import ConfigError
-from lexfuse.service.connections import Connection, ConnectionLimits, backlog_of, connections_of, raise_descriptor_limit
+from lexfuse.service.connections import Connection, ConnectionLimits, accepted_at_once, connections_of, raise_descriptor_limit
 from lexfuse.service.logs import log
 from lexfuse.service.warming import warm_up
 
@@ -80,7 +80,7 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
     config = uvicorn.Config(
         app,
         http=partial(Connection, limits=limits),  # type: ignore[arg-type] - it is called, whatever its type
-        backlog=backlog_of(descriptors),
+        backlog=accepted_at_once(descriptors),
         log_config=None,
         access_log=False,  # it would write the whole address, with the question in it
         server_header=False,
@@ -110,6 +110,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_exception_handler(self._limits.reports.loop_failed)
         await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(socket.SOMAXCONN)  # how many wait outside is no matter of descriptors
         self._warming = asyncio.create_task(self._warmed())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from lexfuse.service.answers.citation import Resolved
+from lexfuse.service.bodies import RequestBody
 from lexfuse.service.citing import CiteAsk, cite
 from lexfuse.service.routes.parameters import IndexName, answered_by, checked_question, service_of
 
@@ -21,14 +22,12 @@ _CODE: dict[str, Any] = {
 }
 
 
-class CiteIn(BaseModel):
+class CiteIn(RequestBody):
     """A text of up to a million characters.
 
     >>> CiteIn(text="article L. 1237-19").index
     ''
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str = Field(
         min_length=1, description="A citation, or a whole text.", examples=["article L. 1237-19 du code du travail"]

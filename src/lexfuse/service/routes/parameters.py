@@ -8,10 +8,11 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 
 from fastapi import Path, Query, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from starlette.responses import Response
 
 from lexfuse.errors import TooLargeError
+from lexfuse.service.bodies import RequestBody
 from lexfuse.service.days import Day
 from lexfuse.service.exporting import Export
 from lexfuse.service.following import notice
@@ -48,14 +49,12 @@ DocumentName = Annotated[
 ]
 
 
-class Asking(BaseModel):
+class Asking(RequestBody):
     """What every body that asks something may say.
 
     >>> Asking(filters=["code=Code civil"]).day
     ''
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     index: Annotated[str, Field(**_INDEX)] = ""
     profile: Annotated[str, Field(**_PROFILE)] = ""

@@ -19,6 +19,8 @@ from lexfuse.web.rendering import page
 
 router = APIRouter(include_in_schema=False)
 
+_WORD = re.compile(r"\w")
+_AFTER = re.compile(r"\b[\s.):\]\\*–-]*")
 LISTED = 25  # of what cites it; some articles are cited by thousands
 
 
@@ -40,9 +42,15 @@ def body_of(paragraph: TextParagraph) -> list[Segment]:
     """
     pieces = segments_of(paragraph.text, links=paragraph.citations)
     if paragraph.number and pieces and not pieces[0].target:
-        rest = re.sub(rf"^\W*{re.escape(paragraph.number)}\b[\s.):\]\\*–-]*", "", pieces[0].text)
-        pieces[0] = replace(pieces[0], text=rest)
+        pieces[0] = replace(pieces[0], text=_without(paragraph.number, pieces[0].text))
     return [piece for piece in pieces if piece.text]
+
+
+def _without(number: str, text: str) -> str:
+    """A text without the number that it begins with, and the signs around it; the text itself if it begins with a word."""
+    at = text.find(number)
+    rest = _AFTER.match(text, at + len(number)) if at >= 0 and not _WORD.search(text, 0, at) else None
+    return text[rest.end() :] if rest else text
 
 
 def lists_of(found: WholeDocument) -> list[tuple[str, list[Card], int]]:
