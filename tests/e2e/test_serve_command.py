@@ -125,7 +125,9 @@ def test_ctrl_c_ends_it_too_and_who_never_finishes_does_not_hold_it_up(running, 
     with running(index, "--port", "0", "--shutdown-seconds", "0.1") as (process, address, log):
         host, _, port = address.removeprefix("http://").rpartition(":")
         with socket.create_connection((host, int(port))) as slow:
-            slow.sendall(b"POST /v1/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\ncontent-type: application/json\r\n\r\n{")
+            slow.sendall(
+                b"POST /v1/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\ncontent-type: application/json\r\n\r\n{"
+            )
             assert httpx.get(f"{address}/readyz").status_code == 200  # what came before it has been read
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=PATIENCE)

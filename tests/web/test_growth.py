@@ -7,7 +7,8 @@ import pytest
 from starlette.datastructures import FormData
 
 from lexfuse.data.document import Document, Kind
-from lexfuse.errors import ConfigError
+from lexfuse.deadline import Deadline, limited
+from lexfuse.errors import ConfigError, OverloadError
 from lexfuse.service.answers.card import Card
 from lexfuse.service.answers.citation import Cited
 from lexfuse.service.answers.document import TextParagraph
@@ -18,6 +19,7 @@ from lexfuse.web import rendering
 from lexfuse.web.highlighting import segments_of
 from lexfuse.web.pages.document import body_of
 from lexfuse.web.pages.similar import MOST_WORDS, asked_of
+from lexfuse.web.preferences import Preferences
 
 
 def steps(call):
@@ -99,6 +101,12 @@ def test_more_words_than_a_judgment_has_are_refused():
     for more in ([("add", "w," * MOST_WORDS)], [("term", "w")] * (MOST_WORDS + 1), [("add", "w")] * (MOST_WORDS + 1)):
         with pytest.raises(ConfigError, match="at most 10,000 words"):
             asked_of(FormData([("action", "again"), *more]))
+
+
+def test_a_page_that_is_late_is_not_rendered_to_its_end():
+    with pytest.raises(OverloadError), limited(deadline := Deadline(60)):
+        deadline.revoke()
+        rendering.rendered("help.html", Preferences(), {"path": "/", "here": "/"})
 
 
 def test_pages_are_rendered_on_the_threads_of_the_service(site, monkeypatch):

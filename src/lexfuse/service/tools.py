@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from lexfuse.errors import TooLargeError
 from lexfuse.service.answers.citation import Resolved
@@ -18,6 +18,7 @@ from lexfuse.service.answers.explanation import Explained
 from lexfuse.service.answers.search import Result, SearchPage
 from lexfuse.service.answers.similar import SimilarPage
 from lexfuse.service.answers.value import Value
+from lexfuse.service.bodies import RequestBody
 from lexfuse.service.citing import CiteAsk, cite
 from lexfuse.service.documents import DocumentAsk, document
 from lexfuse.service.explaining import LONGEST_NAME, ExplainAsk, explain
@@ -49,14 +50,12 @@ class ExplainIn(Asking):
     )
 
 
-class FetchIn(BaseModel):
+class FetchIn(RequestBody):
     """A document to be read.
 
     >>> FetchIn(document="LEGIARTI000006901112").index
     ''
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     document: str = Field(
         min_length=1, max_length=2000, description="The id of a document, as results have it.", examples=["LEGIARTI000006901112"]

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from lexfuse.deadline import check
 from lexfuse.web import wording
 from lexfuse.web.files import static_files
 from lexfuse.web.highlighting import groups_of, mark_groups, segments_of
@@ -102,7 +103,11 @@ def rendered(template: str, preferences: Preferences, values: Mapping[str, Any])
     >>> "LexFuse" in rendered("base.html", Preferences(), {"path": "/", "here": "/"})
     True
     """
-    return environment().get_template(template).render(**words_for(preferences), **values)
+    pieces = []
+    for piece in environment().get_template(template).generate(**words_for(preferences), **values):
+        check()  # a page of a whole code is long, and nobody may wait for it any more
+        pieces.append(piece)
+    return "".join(pieces)
 
 
 def reader_of(request: Request) -> Preferences:
