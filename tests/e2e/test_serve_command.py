@@ -90,7 +90,7 @@ def long_question(address, characters):
 def test_it_answers_and_ends_in_order_with_the_running_request_answered(running, index):
     with running(index, "--port", "0") as (process, address, log):
         with httpx.Client(base_url=address) as client:
-            assert client.get("/readyz").json() == {"status": "ready", "indexes": {"library": 1}}
+            assert client.get("/readyz").json() == {"status": "ready", "indexes": {"library": 1}, "stuck": 0}
             assert client.get("/v1/search", params={"q": "retard de prêt"}).json()["results"][0]["id"] == "lib-4"
             page = client.get("/", params={"q": "zanzibar"})
             assert page.headers["content-type"].startswith("text/html")

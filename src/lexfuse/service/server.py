@@ -79,7 +79,7 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
     limits = ConnectionLimits(connections_of(settings.most_connections, descriptors), settings.header_seconds)
     config = uvicorn.Config(
         app,
-        http=partial(Connection, limits=limits),  # type: ignore[arg-type] - it is called, whatever its type
+        http=partial(Connection, limits=limits),  # type: ignore[arg-type]  # it is called, whatever its type
         backlog=accepted_at_once(descriptors),
         log_config=None,
         access_log=False,  # it would write the whole address, with the question in it

@@ -27,6 +27,8 @@ from lexfuse.web.scales import bar_of
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from lexfuse.service.service import Service
+
 TEMPLATES = Path(__file__).parent / "templates"
 PART_HEADER = "X-LexFuse-Part"
 _REMOVED = ("safe", "xmlattr", "urlize", "tojson")  # filters that give markup; none is needed
@@ -123,7 +125,8 @@ async def page(
 
     It is rendered on one of the threads of the service: a long document takes seconds, and others are answered meanwhile.
     """
-    return await request.app.state.service.run(small_page, request, template, parts=parts, status=status, **values)
+    service: Service = request.app.state.service
+    return await service.run(small_page, request, template, parts=parts, status=status, **values)
 
 
 def small_page(
