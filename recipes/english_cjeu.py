@@ -76,12 +76,14 @@ HEAD = Training.usual(
     passage_length=WINDOW, evaluate_every=500, patience=0,
 )  # fmt: skip
 SPARSE = Training.usual(
-    Kind.SPLADE, steps=800, batch=192, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=128,
+    Kind.SPLADE, similarity="dot", temperature=1.0,
+    steps=800, batch=192, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=128,
     passage_length=WINDOW, flops_queries=5e-4, flops_passages=3e-4, start_active=2000, evaluate_every=200, patience=0,
     shares=STRUCTURE,
 )  # fmt: skip
 SPARSE_TUNED = Training.usual(
-    Kind.SPLADE, steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
+    Kind.SPLADE, similarity="dot", temperature=1.0,
+    steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
     query_length=WINDOW, passage_length=WINDOW, flops_queries=5e-4, flops_passages=3e-4, flops_warm_up=0.0, evaluate_every=20,
     patience=4, choose="nDCG@10", shares=FORMS,
 )  # fmt: skip

@@ -88,11 +88,13 @@ TUNED = Training.usual(
     shares={"questions": 0.4, "variants": 0.1, "labelled": 0.1, "weak": 0.25, "explained": 0.15},
 )  # fmt: skip
 SPARSE = Training.usual(
-    Kind.SPLADE, steps=1500, batch=256, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
+    Kind.SPLADE, similarity="dot", temperature=1.0,
+    steps=1500, batch=256, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
     passage_length=192, flops_queries=1e-4, flops_passages=5e-5, start_active=2000, evaluate_every=500, patience=0,
 )  # fmt: skip
 SPARSE_TUNED = Training.usual(
-    Kind.SPLADE, steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
+    Kind.SPLADE, similarity="dot", temperature=1.0,
+    steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
     passage_length=192, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0, evaluate_every=40, patience=0,
     shares={"questions": 0.3, "variants": 0.15, "labelled": 0.15, "weak": 0.4},
 )  # fmt: skip

@@ -213,7 +213,7 @@ def open_pipeline(
     k1: float = 1.2,
     b: float = 0.75,
     exact: bool = False,
-    cosine: bool = False,
+    cosine: bool | None = None,
     terms: TermChoice | None = None,
     name: str | None = None,
 ) -> Retriever:

@@ -1,4 +1,5 @@
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -127,3 +128,43 @@ def test_int8_is_close_and_does_not_depend_on_the_batch(tmp_path, tiny, own_cach
     assert not np.array_equal(vectors, full.encode(tiny.TEXTS, Side.PASSAGE))
     for text, vector in zip(tiny.TEXTS, vectors, strict=True):
         assert np.array_equal(small.encode([text], Side.PASSAGE)[0], vector)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_chunks_of_a_folder_are_averaged(tmp_path, tiny, own_cache, pooling):
+    """BSARD: chunks of so many tokens that share some, each with the first special token; the mean of their vectors."""
+    folder = tiny.folder(tmp_path / "m", pooling=(pooling,))
+    plain = DenseEncoder.load(folder, threads=1)
+    (folder / "chunks.json").write_text(json.dumps({"size": 10, "overlap": 3}))
+    encoder = DenseEncoder.load(folder, threads=1)
+    assert encoder.fingerprint != plain.fingerprint
+    short, long = "le congé", " ".join(["le contrat de travail peut rompre"] * 5)
+    row = encoder.tokens.ids([long])[0]
+    chunks = encoder.tokens.chunks(row, 10, 3)
+    assert [len(chunk) for chunk in chunks[:-1]] == [10] * (len(chunks) - 1)
+    assert all(chunk[0] == row[0] for chunk in chunks)
+    assert all(np.array_equal(one[-3:], two[1:4]) for one, two in pairwise(chunks))
+    assert np.array_equal(np.concatenate([chunks[0], *(chunk[4:] for chunk in chunks[1:])]), row)
+    pieces = []
+    for chunk in chunks:
+        states = encoder.transformer.run(np.array([chunk], dtype=np.int64), np.ones((1, len(chunk)), dtype=np.int64))[0]
+        pieces.append(states[0] if pooling == "cls" else states.mean(axis=0))
+    found = encoder.encode([short, long], Side.PASSAGE)
+    np.testing.assert_allclose(found[1], np.mean(pieces, axis=0), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found[0], plain.encode([short], Side.PASSAGE)[0], rtol=1e-5, atol=1e-6)
+    assert not np.allclose(found[1], plain.encode([long], Side.PASSAGE)[0], atol=1e-3)
+
+
+@pytest.mark.parametrize("length", range(1, 40))
+def test_no_chunk_is_made_of_shared_tokens_alone(encoder, length):
+    row = np.concatenate([encoder.tokens.before, np.arange(100, 100 + length), encoder.tokens.after]).astype(np.int32)
+    chunks = encoder.tokens.chunks(row, 10, 3)
+    assert len(row) <= 10 or len(chunks[-1]) > 1 + 3
+    assert set(np.concatenate(chunks).tolist()) == set(row.tolist())
+
+
+def test_chunks_and_prompts_are_refused(tmp_path, tiny, own_cache):
+    folder = tiny.folder(tmp_path / "m", prompts={"query": "le contrat : "})
+    (folder / "chunks.json").write_text(json.dumps({"size": 10, "overlap": 3}))
+    with pytest.raises(DataError, match="reads texts in chunks takes no prompts"):
+        DenseEncoder.load(folder, threads=1)

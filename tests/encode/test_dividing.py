@@ -37,3 +37,14 @@ def test_word_vectors_count_words(tmp_path):
     settings = planned("dense", plan)
     found = divider(settings, dense_encoder(settings, Side.QUERY), Side.QUERY)(LONG)
     assert {len(text.split()) for text, _ in found} == {10}
+
+
+def test_a_model_that_reads_chunks_gets_whole_documents(tmp_path, tiny, own_cache):
+    folder = tiny.folder(tmp_path / "m")
+    (folder / "chunks.json").write_text('{"size": 20, "overlap": 4}')
+    for scheme, passages in ((Scheme.WHOLE, 1), (Scheme.WINDOWS, None)):
+        settings = planned("dense", ChannelPlan(str(folder), passages=PassagePlan.usual(scheme, 30, 0)), threads=1)
+        encoder = dense_encoder(settings, Side.PASSAGE, threads=1)
+        assert encoder.tokens.count(LONG.text) > encoder.window
+        found = divider(settings, encoder, Side.PASSAGE)(LONG)
+        assert len(found) == passages or (passages is None and len(found) > 3)

@@ -16,6 +16,7 @@ from lexfuse.encode.sides import Side
 from lexfuse.encode.splade import SparseEncoder
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.index.index import Index
+from lexfuse.profile.choices import ChannelChoice, PipelineChoice
 from lexfuse.retrieve.answering import answers
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.retrieve.splade import Splade
@@ -314,3 +315,19 @@ def test_a_text_of_a_hundred_thousand_words(tmp_path, models):
     with made(tmp_path / "i", [Document("long", text=text), Document("b", text="congé")], models()) as index:
         run = opened(index).retrieve(QUERIES, 10)
         assert [hit.doc for hit in run.hits("q0")] == ["long", "b"]  # every term's maximum over all windows
+
+
+def test_vectors_are_compared_as_the_model_was_trained(tmp_path):
+    """By the dot product unless its folder says cosine; what is asked for goes before it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEXFUSE_CACHE", str(tmp_path / "cache"))
+        for said, by_cosine in ((None, False), ("dot", False), ("cosine", True)):
+            model = tiny.folder(tmp_path / f"{said}", head="mlm")
+            if said:
+                (model / "config_sentence_transformers.json").write_text(f'{{"similarity_fn_name": "{said}"}}')
+            with made(tmp_path / f"{said}.index", library(12), model) as index, index.snapshot() as snapshot:
+                found = {asked: open_retriever(snapshot, "splade", cosine=asked, threads=1) for asked in (None, True, False)}
+                assert {asked: one.cosine for asked, one in found.items()} == {None: by_cosine, True: True, False: False}
+                chosen = PipelineChoice((ChannelChoice("splade"),)).open(snapshot, 10)
+                assert chosen.cosine is by_cosine
+                assert PipelineChoice((ChannelChoice("splade", cosine=not by_cosine),)).open(snapshot, 10).cosine is not by_cosine

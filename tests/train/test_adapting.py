@@ -177,6 +177,12 @@ def test_structure_holds_out_whole_passages():
     assert found.training.temperature == 0.05
 
 
+def test_other_vectors_are_for_structure_alone():
+    assert usual(Adaptation.STRUCTURE, 10, pooling="cls").pooling == "cls"
+    with pytest.raises(ConfigError, match="pooling is no setting of tsdae"):
+        usual(Adaptation.TSDAE, 10, pooling="cls")
+
+
 def test_a_corpus_without_structure():
     with pytest.raises(DataError, match="gives no pair of the kinds headings"):
         prepare(Structured((Structure.HEADINGS,)), corpus_of())

@@ -6,12 +6,12 @@ import pytest
 
 from lexfuse.errors import ConfigError
 from lexfuse.train.batches import Turn
-from lexfuse.train.settings import Decay, Kind, Precision, Training
+from lexfuse.train.settings import Decay, Kind, Precision, Similarity, TokenPooling, Training
 
 TABLE_8 = {  # steps, batch, learning rate, weight decay, temperature, query length, passage length
     Kind.DENSE: (1000, 64, 2e-5, 0.01, 0.05, 512, 512),
     Kind.TWO_TOWER: (1000, 64, 2e-5, 0.01, 0.05, 512, 512),
-    Kind.SPLADE: (2000, 32, 2e-5, 0.01, 1.0, 64, 512),
+    Kind.SPLADE: (2000, 32, 2e-5, 0.01, 0.05, 64, 512),
     Kind.COLBERT: (1000, 64, 5e-6, 0.0, 1.0, 64, 512),
     Kind.CROSS: (2000, 64, 2e-5, 0.01, 1.0, 512, 512),
 }
@@ -23,6 +23,7 @@ def test_the_usual_numbers(kind):
     names = ("steps", "batch", "learning_rate", "weight_decay", "temperature", "query_length", "passage_length")
     assert tuple(getattr(usual, name) for name in names) == TABLE_8[kind]
     assert (usual.clip, usual.negatives, usual.precision) == (1.0, 1, Precision.AUTO)
+    assert (usual.similarity, usual.pooling, usual.chunk) == (Similarity.COSINE, TokenPooling.MEAN, 0)
 
 
 @pytest.mark.parametrize("kind", list(Kind))
@@ -49,6 +50,10 @@ def test_changes_come_before_usual_numbers():
         ({"patience": -1}, "patience must be 0 or more"),
         ({"warm_up": 1.5}, "warm_up must lie between 0 and 1"),
         ({"distillation": -0.1}, "distillation must lie between 0 and 1"),
+        ({"similarity": "euclidean"}, "similarity is 'euclidean'; it can be cosine, dot"),
+        ({"pooling": "max"}, "pooling is 'max'; it can be mean, cls"),
+        ({"chunk": -1}, "chunk must be 0 or more"),
+        ({"chunk": 20, "chunk_overlap": 20}, "a chunk must be longer than its overlap by 8 tokens or more, got a chunk of 20"),
         ({"steps": 1.5}, "steps must be a whole number, got 1.5"),
         ({"steps": True}, "steps must be a whole number, got True"),
         ({"clip": "big"}, "clip must be a number, got 'big'"),

@@ -64,7 +64,11 @@ def encoded(kind, folder, small, width=0):
     queries, passages = encoder.encode(small.questions, Side.QUERY), encoder.encode(small.answers, Side.PASSAGE)
     if kind is Kind.COLBERT:
         return matched(queries, passages)
-    return dense(queries, width) @ dense(passages, width).T if kind is Kind.SPLADE else queries @ passages.T
+    if kind is Kind.SPLADE:
+        queries, passages = dense(queries, width), dense(passages, width)
+        if encoder.cosine:
+            queries, passages = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (queries, passages))
+    return queries @ passages.T
 
 
 def expected_of(kind, learner, small):
@@ -81,6 +85,14 @@ def test_the_saved_folder_scores_as_the_learner_did(kind, family, saved, small):
     found = encoded(kind, folder, small, learner.base.tokens.vocabulary_size)
     assert np.ptp(found) > 1e-3
     np.testing.assert_allclose(found, expected_of(kind, learner, small), atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [Kind.DENSE, Kind.TWO_TOWER, Kind.SPLADE])
+def test_the_saved_folder_is_compared_as_the_learner_was(kind, saved, small):
+    learner, folder = saved(kind, similarity="dot")
+    found = encoded(kind, folder, small, learner.base.tokens.vocabulary_size)
+    assert np.abs(found).max() > 1.5  # no cosines
+    np.testing.assert_allclose(found, expected_of(kind, learner, small), atol=1e-3, rtol=1e-4)
 
 
 @pytest.mark.parametrize("kind", list(Kind))
@@ -127,7 +139,7 @@ def test_sentence_transformers_reads_dense_folders(kind, saved, small):
 def test_sentence_transformers_reads_sparse_folders(saved, small):
     from sentence_transformers import SparseEncoder as Theirs
 
-    learner, folder = saved(Kind.SPLADE)
+    learner, folder = saved(Kind.SPLADE, similarity="dot")
     model = Theirs(str(folder), device="cpu")
     queries, passages = (model.encode(texts, convert_to_sparse_tensor=False) for texts in (small.questions, small.answers))
     np.testing.assert_allclose((queries @ passages.T).numpy(), scored(learner, small), atol=1e-3, rtol=1e-4)

@@ -88,12 +88,17 @@ def test_the_weight_of_flops_rises_as_a_square():
     assert rising(0.8, 0, 0) == 0.8
 
 
-def test_splade_is_equation_10(learner_of, short, small):
+@pytest.mark.parametrize(("similarity", "temperature"), [("cosine", 0.05), ("dot", 1.0)])
+def test_splade_is_equation_10(learner_of, short, small, similarity, temperature):
+    """With cosines and a temperature of .05, as FUSE trains (Table 8, the default), and with dot products."""
     from lexfuse.encode.sides import Side
     from lexfuse.train.batches import Batches
     from lexfuse.train.settings import Kind
 
-    training = short(Kind.SPLADE, steps=10, flops_queries=0.3, flops_passages=0.1, flops_warm_up=0.4)
+    changes = {"steps": 10, "flops_queries": 0.3, "flops_passages": 0.1, "flops_warm_up": 0.4}
+    if similarity == "dot":
+        changes |= {"similarity": similarity, "temperature": temperature}
+    training = short(Kind.SPLADE, **changes)
     learner = learner_of(Kind.SPLADE, training).eval()
     texts = learner.texts(small.examples.queries, small.examples.passages)
     batch = next(Batches(small.examples, 4, 1).from_start())
@@ -102,8 +107,10 @@ def test_splade_is_equation_10(learner_of, short, small):
     products = torch.tensor(
         [[sum(a * b for a, b in zip(q, p, strict=True)) for p in passages.tolist()] for q in queries.tolist()]
     )
+    if similarity == "cosine":
+        products = products / (queries.norm(dim=1, keepdim=True) * passages.norm(dim=1).unsqueeze(0))
     for step, share in ((0, 0.0), (2, 0.25), (9, 1.0)):
-        expected = equation_5(products, torch.from_numpy(batch.allowed), 1.0)
+        expected = equation_5(products.detach(), torch.from_numpy(batch.allowed), temperature)
         expected += share * (0.3 * equation_9(queries) + 0.1 * equation_9(passages))
         assert learner(batch, texts, step)["loss"].item() == pytest.approx(expected, rel=1e-4)
 

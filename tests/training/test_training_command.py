@@ -112,9 +112,21 @@ def test_each_kind_becomes_a_complete_model_folder(run, base, law, tmp_path, kin
         assert len(PairEncoder.load(out).scores("le congé", ["le congé", "the court"])) == 2
 
 
-def test_dev_figures_are_those_of_the_index(run, base, law, tmp_path):
+CLS_OF_CHUNKS = ("--pooling", "cls", "--similarity", "dot", "--chunk", "16", "--chunk-overlap", "4")
+
+
+@pytest.mark.parametrize(
+    ("options", "told_by"),
+    [
+        ((), "the mean of its tokens' vectors, compared by cosine"),
+        (CLS_OF_CHUNKS, "that of the first token, averaged over chunks of 16 tokens that share 4, compared by dot product"),
+    ],
+)
+def test_dev_figures_are_those_of_the_index(run, base, law, tmp_path, options, told_by):
+    """However vectors are made and compared: the folder says it, and the index does as it says."""
     out = tmp_path / "m"
-    found, _ = told(run, *asked("dense", base, law, out, "--steps", 2))
+    found, _ = told(run, *asked("dense", base, law, out, "--steps", 2, *options))
+    assert told_by in (out / "README.md").read_text()
     assert run("index", law / "corpus.jsonl", tmp_path / "i", "--channels", "dense", "--model", out, "--storage", "fp32")[0] == 0
     code, _, err = run(
         "run", tmp_path / "i", law, "--qrels", law / "qrels/dev.tsv", "--channel", "dense", "-o", tmp_path / "d.trec"
@@ -123,6 +135,39 @@ def test_dev_figures_are_those_of_the_index(run, base, law, tmp_path):
     measured, _ = told(run, "evaluate", law / "qrels/dev.tsv", tmp_path / "d.trec", "-m", "R@10 nDCG@10 RR@100")
     for name, value in measured["d"].items():
         assert value == pytest.approx(found["measures"][name]["mean"], abs=1e-6)
+
+
+def test_sparse_vectors_are_compared_as_they_were_trained(run, base, law, tmp_path):
+    """By cosine as in FUSE, unless the training or the search says otherwise."""
+    highest = {}
+    for similarity in ("cosine", "dot"):
+        out, index = tmp_path / similarity, tmp_path / f"{similarity}.index"
+        options = () if similarity == "cosine" else ("--similarity", "dot", "--temperature", "1")
+        told(run, *asked("splade", base, law, out, "--steps", 1, *options))
+        assert f"compared by {'cosine' if similarity == 'cosine' else 'dot product'}" in (out / "README.md").read_text()
+        assert run("index", law / "corpus.jsonl", index, "--channels", "splade", "--model", out)[0] == 0
+        for asked_for in ("", "--cosine", "--dot"):
+            trec = tmp_path / "s.trec"
+            assert run("run", index, law, "--channel", "splade", "-o", trec, *filter(None, [asked_for]))[0] == 0
+            highest[similarity, asked_for] = max(float(row.split()[4]) for row in trec.read_text().splitlines())
+    assert {key: value <= 1 + 1e-6 for key, value in highest.items()} == {
+        ("cosine", ""): True, ("cosine", "--cosine"): True, ("cosine", "--dot"): False,
+        ("dot", ""): False, ("dot", "--cosine"): True, ("dot", "--dot"): False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "said"),
+    [
+        ("colbert", ("--similarity", "dot"), "similarity is a setting of dense, splade, two-tower, not of colbert"),
+        ("splade", ("--pooling", "cls"), "pooling is a setting of dense, two-tower, not of splade"),
+        ("cross", ("--chunk", "200"), "chunk is a setting of dense, two-tower, not of cross"),
+        ("dense", ("--chunk", "200"), "a chunk of 200 tokens is beyond the 128"),
+    ],
+)
+def test_settings_that_a_kind_has_no_use_for_are_refused(run, base, law, tmp_path, kind, option, said):
+    code, _, err = run(*asked(kind, base, law, tmp_path / "m", *option))
+    assert (code, said in " ".join(err.split())) == (2, True), err
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ DistributionQueries = Annotated[
 ]
 
 
-def estimate_distributions(folder: Path, queries: Path | None, k1: float, b: float, cosine: bool) -> dict[str, Any]:
+def estimate_distributions(folder: Path, queries: Path | None, k1: float, b: float, cosine: bool | None) -> dict[str, Any]:
     """Estimate the distributions of all channels of an index, keep them with it, and tell what they rest on."""
     from lexfuse.data.formats import read_queries
     from lexfuse.index.channel import TAKEN

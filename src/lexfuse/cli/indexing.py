@@ -76,8 +76,12 @@ def index(
     k1: Annotated[float, typer.Option("--k1", help="--distributions: k1 of BM25.")] = 1.2,
     b: Annotated[float, typer.Option("--b", help="--distributions: b of BM25.")] = 0.75,
     cosine: Annotated[
-        bool, typer.Option("--cosine", help="--distributions: learned sparse vectors compared by their cosine.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--cosine/--dot",
+            help="--distributions: how learned sparse vectors are compared; as their model was trained if not given.",
+        ),
+    ] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,6 +53,20 @@ Seeds = Annotated[str, typer.Option("--seeds", help="Train once for each of thes
 Steps = Annotated[int | None, typer.Option("--steps", help="Steps of each stage at most.")]
 BatchSize = Annotated[int | None, typer.Option("--batch", help="Queries of a step.")]
 LearningRate = Annotated[float | None, typer.Option("--learning-rate", help="How far a step goes.")]
+SimilarityName = Annotated[
+    str,
+    typer.Option("--similarity", help="dense, two-tower, splade: compare vectors by cosine (if not given) or dot."),
+]
+Temperature = Annotated[float | None, typer.Option("--temperature", help="What scores are divided by in the contrastive loss.")]
+PoolingName = Annotated[
+    str,
+    typer.Option("--pooling", help="dense, two-tower: the mean of a text's tokens (mean, if not given) or its first (cls)."),
+]
+Chunk = Annotated[
+    int | None,
+    typer.Option("--chunk", help="dense, two-tower: the mean over chunks of so many tokens; BSARD takes 200."),
+]
+ChunkOverlap = Annotated[int | None, typer.Option("--chunk-overlap", help="Tokens that chunks share; 20 if not given.")]
 StructureKinds = Annotated[
     str,
     typer.Option("--structure", help="Learn also from pairs that law gives: headings,title,cited,citing-paragraph,cloze."),
@@ -94,6 +108,11 @@ def command(kind: str) -> Callable[..., None]:
         steps: Steps = None,
         batch: BatchSize = None,
         learning_rate: LearningRate = None,
+        similarity: SimilarityName = "",
+        temperature: Temperature = None,
+        pooling: PoolingName = "",
+        chunk: Chunk = None,
+        chunk_overlap: ChunkOverlap = None,
         structure: StructureKinds = "",
         first: First = "",
         judged: WithJudged = True,
@@ -106,7 +125,11 @@ def command(kind: str) -> Callable[..., None]:
         skip_bad: SkipBad = False,
         json: AsJson = False,
     ) -> None:
-        asked = _Asked(config, seeds, steps, batch, learning_rate, structure, first, judged, dev_pool, channel, before_query_date)
+        changes = {
+            "steps": steps, "batch": batch, "learning_rate": learning_rate, "similarity": similarity or None,
+            "temperature": temperature, "pooling": pooling or None, "chunk": chunk, "chunk_overlap": chunk_overlap,
+        }  # fmt: skip
+        asked = _Asked(config, seeds, changes, structure, first, judged, dev_pool, channel, before_query_date)
         files = TrainingFiles(source, queries, train, dev, index, negatives)
         _run(kind, base, out, asked, files, _Result(shares, by, device, licence, force, json), skip_bad)
 
@@ -121,9 +144,7 @@ class _Asked:
 
     config: Path | None
     seeds: str
-    steps: int | None
-    batch: int | None
-    learning_rate: float | None
+    changes: Mapping[str, Any]  # settings of the training; None where nothing is said
     structure: str
     first: str
     judged: bool
@@ -154,8 +175,7 @@ class _Asked:
         ):
             if value is not None:
                 values[name] = {**values.get(name, {}), key: value}
-        changes = {"steps": self.steps, "batch": self.batch, "learning_rate": self.learning_rate}
-        return Plan.usual(Kind(kind), values, {name: value for name, value in changes.items() if value is not None})
+        return Plan.usual(Kind(kind), values, {name: value for name, value in self.changes.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)

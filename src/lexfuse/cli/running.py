@@ -41,7 +41,7 @@ def run(
     normaliser: Normaliser = "",
     missing: MissingName = "",
     exact: Exact = False,
-    cosine: Cosine = False,
+    cosine: Cosine = None,
     k1: K1 = 1.2,
     b: B = 0.75,
     profile: ProfileFile = None,

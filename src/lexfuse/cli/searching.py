@@ -44,7 +44,12 @@ Channel = Annotated[
 FusionName = Annotated[
     str, typer.Option("--fusion", help="How several channels become one: tm2c2, convex, rrf, srrf, borda, combmnz, combmax.")
 ]
-Cosine = Annotated[bool, typer.Option("--cosine", help="Compare learned sparse vectors by their cosine, not their dot product.")]
+Cosine = Annotated[
+    bool | None,
+    typer.Option(
+        "--cosine/--dot", help="Compare learned sparse vectors by cosine or dot product; as their model was trained if not given."
+    ),
+]
 Exact = Annotated[bool, typer.Option("--exact", help="Look at every document, where the channel is searched by clusters.")]
 K1 = Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")]
 B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")]
@@ -67,7 +72,7 @@ def search(
     normaliser: Normaliser = "",
     missing: MissingName = "",
     exact: Exact = False,
-    cosine: Cosine = False,
+    cosine: Cosine = None,
     profile: ProfileFile = None,
     filters: Filters = None,
     as_of: AsOf = None,
@@ -135,7 +140,7 @@ def pipeline_of(
     k1: float,
     b: float,
     exact: bool,
-    cosine: bool,
+    cosine: bool | None,
     *,
     depth: int | None = None,
     terms: TermChoice | None = None,

@@ -1,8 +1,9 @@
 """Texts as single vectors: transformer, pooling, Dense layers, normalisation, as sentence-transformers defines them.
 
-One thing differs: a text beyond the model's window is not cut. It is read in windows of equal length, and its vector is the
-mean of theirs, normalised again if the model normalises. The vector of a text does not depend on the texts around it: all that
-follows the transformer is computed text by text, and padding does not reach the tokens before it.
+One thing differs: a text beyond the model's window is not cut. It is read in windows of equal length, or in the chunks that
+``chunks.json`` of the folder asks for, and its vector is the mean of theirs, normalised again if the model normalises. The vector
+of a text does not depend on the texts around it: all that follows the transformer is computed text by text, and padding does not
+reach the tokens before it.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class DenseEncoder:
                 path=folder.path,
             )
         chosen = {side: folder.prompt(side) for side in Side} | dict(prompts or {})
+        if folder.chunks is not None and any(chosen.values()):
+            raise DataError("a model that reads texts in chunks takes no prompts; remove them, or chunks.json", path=folder.path)
         tokens = Tokens(folder)
         transformer = Transformer.load(folder, Head.HIDDEN, threads=threads, int8=int8)
         dimension = folder.heads[-1].dimension if folder.heads else transformer.width * len(folder.pooling)
@@ -102,7 +105,7 @@ class DenseEncoder:
         windows: list[Row] = []
         owners: list[int] = []
         for place, row in enumerate(self.tokens.ids([prompt + text for text in texts])):
-            found = self.tokens.windows(row, kept)
+            found = self._read_at_once(row, kept)
             windows += found
             owners += [place] * len(found)
         pieces = np.zeros((len(windows), self.dimension), dtype=np.float32)
@@ -115,6 +118,11 @@ class DenseEncoder:
             done += len(chosen)
             progress(len(texts) * done // len(windows))
         return self._joined(pieces, np.array(owners, dtype=np.int64), len(texts))
+
+    def _read_at_once(self, row: Row, kept: int) -> list[Row]:
+        """The pieces of a text that the model reads one by one."""
+        chunks = self.folder.chunks
+        return self.tokens.windows(row, kept) if chunks is None else self.tokens.chunks(row, chunks.size, chunks.overlap)
 
     def _finished(self, states: F32, skipped: int) -> F32:
         """The vector of one window from the states of its tokens."""

@@ -9,7 +9,7 @@ from lexfuse.encode.cache import CachedEncoder
 from lexfuse.encode.channels import passage_plan
 from lexfuse.encode.dense import DenseEncoder
 from lexfuse.encode.encoder import Encoder
-from lexfuse.encode.passages import Words
+from lexfuse.encode.passages import Scheme, Words
 from lexfuse.encode.sharing import unshared
 from lexfuse.encode.sides import Side
 from lexfuse.index.channel import ChannelSettings
@@ -30,6 +30,8 @@ def divider(settings: ChannelSettings, encoder: Encoder, side: Side) -> Divide:
     """
     plan = passage_plan(settings)
     own = unshared(encoder.encoder if isinstance(encoder, CachedEncoder) else encoder)
+    if isinstance(own, DenseEncoder) and own.folder.chunks is not None and plan.scheme is Scheme.WHOLE:
+        return lambda document: plan.of(document, Words())  # the model divides it, and gives one vector for all
     if isinstance(own, DenseEncoder):
         tokens, reserved = own.tokens, own.tokens.count(own.prompts[side])
         return lambda document: plan.of(document, tokens, reserved)

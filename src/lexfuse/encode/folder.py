@@ -22,6 +22,8 @@ from lexfuse.errors import DataError
 
 _PROMPTS = {Side.QUERY: ("query",), Side.PASSAGE: ("document", "passage", "corpus")}  # names that folders use, first one first
 ONNX_FILES = ("model.onnx", "onnx/model.onnx")
+CHUNKS_FILE = "chunks.json"
+LEAST_OWN = 4  # tokens of a chunk that are not shared, special ones included: more than those
 USUAL_LENGTH = 512  # tokens, where a folder with an ONNX file says nothing
 
 
@@ -69,6 +71,30 @@ class Sizes:
     buckets: int = 32  # of relative distances, MPNet only
 
 
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """How a model reads long texts in chunks, whose mean is the vector of the text; ``chunks.json`` of its folder says so.
+
+    >>> Chunks(200, 20).overlap
+    20
+    """
+
+    size: int  # tokens, special ones included
+    overlap: int
+
+    @classmethod
+    def read(cls, path: Path, window: int) -> Chunks | None:
+        """What the file of a folder says, None where there is none."""
+        values = json_object(path)
+        if not values:
+            return None
+        size, overlap = values.get("size"), values.get("overlap")
+        if type(size) is not int or type(overlap) is not int or not 0 <= overlap < size - LEAST_OWN or size > window:
+            expected = f"expected a size up to the window of {window} tokens and an overlap that leaves more than {LEAST_OWN}"
+            raise DataError(f"chunks of {size!r} tokens that share {overlap!r} cannot be; {expected}", path=path)
+        return cls(size, overlap)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelFolder:
     """A model on disk. ``family`` and ``sizes`` are ``None`` where only an ONNX file tells what the model is.
@@ -92,6 +118,8 @@ class ModelFolder:
     lowercase: bool
     prompts: Mapping[str, str]
     default_prompt: str | None
+    similarity: str | None  # what vectors are to be compared by: "cosine", "dot", …; None where the folder does not say
+    chunks: Chunks | None
     onnx: Path | None
     weights: tuple[Path, ...]
     fingerprint: str  # the same exactly when the model gives the same vectors
@@ -121,6 +149,7 @@ class ModelFolder:
             raise DataError(_without_weights(inner), path=inner)
         settings = json_object(inner / "sentence_bert_config.json")
         prompting = json_object(path / "config_sentence_transformers.json")
+        max_length = _max_length(inner, settings, family, sizes)
         return cls(
             path=path,
             transformer=inner,
@@ -131,10 +160,12 @@ class ModelFolder:
             heads=modules.heads,
             normalise=modules.normalise,
             others=modules.others,
-            max_length=_max_length(inner, settings, family, sizes),
+            max_length=max_length,
             lowercase=bool(settings.get("do_lower_case", False)),
             prompts={str(name): str(prompt) for name, prompt in (prompting.get("prompts") or {}).items()},
             default_prompt=prompting.get("default_prompt_name"),
+            similarity=prompting.get("similarity_fn_name"),
+            chunks=Chunks.read(path / CHUNKS_FILE, max_length),
             onnx=onnx,
             weights=weights,
             fingerprint=_fingerprint(path, inner, onnx, weights, modules),
@@ -231,6 +262,7 @@ def _fingerprint(path: Path, inner: Path, onnx: Path | None, weights: tuple[Path
     """A digest of every file that has a say in the vectors, each under its name in the folder."""
     names = ("config.json", "tokenizer.json", "tokenizer_config.json", "sentence_bert_config.json")
     files = [inner / name for name in names] + [path / "config_sentence_transformers.json", *modules.files, *weights]
+    files.append(path / CHUNKS_FILE)
     if onnx is not None:
         files += [onnx, *sorted(onnx.parent.glob("*.onnx_data")), *sorted(onnx.parent.glob("*.onnx.data"))]
     digest = hashlib.sha256()

@@ -73,6 +73,11 @@ class SparseEncoder:
         return cls(folder, tokens, transformer, terms, most_terms, logarithms, prompts, fingerprint)
 
     @property
+    def cosine(self) -> bool:
+        """Whether the model's folder asks to compare vectors by their cosine."""
+        return self.folder.similarity == "cosine"
+
+    @property
     def window(self) -> int:
         """The most tokens that the model reads at once, special ones included."""
         return self.tokens.window

@@ -87,6 +87,18 @@ class Tokens:
         pieces = np.array_split(rest, -(-len(rest) // (self.room - kept)))
         return [self.wrapped(np.concatenate([head, piece])) for piece in pieces]
 
+    def chunks(self, row: Row, size: int, overlap: int) -> list[Row]:
+        """A row cut into chunks of ``size`` tokens that share ``overlap`` (BSARD, section 4.2); a short one stays as it is.
+
+        Each chunk starts with the special tokens before a text and counts them; those after it are at the end of the last one.
+        No chunk is made of shared tokens alone.
+        """
+        if len(row) <= size:
+            return [row]
+        inner, held = row[len(self.before) :], size - len(self.before)
+        starts = range(0, len(inner) - overlap, held - overlap)
+        return [np.concatenate([self.before, inner[start : start + held]]) for start in starts]
+
     def batches(self, rows: Sequence[Row], most_tokens: int = 2048) -> Iterator[tuple[I64, I64, I64]]:
         """Rows of like length together: which rows, their padded ids and their mask; no batch above so many tokens.
 

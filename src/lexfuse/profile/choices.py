@@ -36,7 +36,7 @@ class ChannelChoice:
     k1: float | None = None
     b: float | None = None
     exact: bool = False
-    cosine: bool = False
+    cosine: bool | None = None  # of learned sparse vectors; None compares them as their model was trained
     kli: float | None = None  # how many of a query's terms bm25 asks for, most informative first: a share, or above 1 a number
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class ChannelChoice:
 
     def open(self, snapshot: Snapshot, name: str | None = None) -> Retriever:
         """The retriever; a channel that the index lacks is a `NotFoundError` that lists those it has."""
-        if self.cosine and (self.name in WORDS or self._kind(snapshot) is not ChannelKind.SPARSE):
+        if self.cosine is not None and (self.name in WORDS or self._kind(snapshot) is not ChannelKind.SPARSE):
             raise ConfigError(f"channel {self.name!r} has no cosine to choose; only channels of learned sparse vectors have")
         k1, b = K1 if self.k1 is None else self.k1, B if self.b is None else self.b
         terms = None if self.kli is None else TermChoice(self.kli)

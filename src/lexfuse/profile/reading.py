@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -81,15 +81,16 @@ def _choice(values: Any, kinds: Mapping[str, type[Choice]], usual: str) -> Choic
     kind = kinds[method]
     options: dict[str, list[str]] = {name: [one.name for one in fields(each)] for name, each in kinds.items()}
     table = _Table(values, ["method", *options[method]], options)
-    given = {one.name: _field(table, one.name, one.default) for one in fields(kind) if one.name in table.values}
+    given = {one.name: _field(table, one) for one in fields(kind) if one.name in table.values}
     for needed in (one.name for one in fields(kind) if one.default is MISSING and one.name not in given):
         given[needed] = table.text(needed, needed=True)
     return kind(**given)
 
 
-def _field(table: _Table, key: str, usual: Any) -> Any:
-    """A value of the type that the usual one has; None is that of numbers, and without a usual one it is a text."""
-    if isinstance(usual, bool):
+def _field(table: _Table, field: Field[Any]) -> Any:
+    """A value of the type that the usual one has; None is that of numbers and flags, and without a usual one it is a text."""
+    key, usual = field.name, field.default
+    if isinstance(usual, bool) or field.type == "bool | None":
         return table.flag(key)
     if isinstance(usual, int):
         return table.whole(key, usual)

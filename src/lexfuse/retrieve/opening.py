@@ -20,15 +20,16 @@ def open_retriever(
     b: float = 0.75,
     pool: Pool = Pool.BEST,
     exact: bool = False,
-    cosine: bool = False,
+    cosine: bool | None = None,
     threads: int | None = None,
     terms: TermChoice | None = None,
     name: str | None = None,
 ) -> Retriever:
     """The retriever of a channel; the model that it needs is loaded, and must be the one that the channel was made by.
 
-    A channel that was made to be searched approximately is, unless ``exact``. Learned sparse vectors are compared by their dot
-    product, or their ``cosine``. With a choice of ``terms``, bm25 asks only for the most informative ones of a query.
+    A channel that was made to be searched approximately is, unless ``exact``. Learned sparse vectors are compared by their
+    ``cosine`` or by their dot product; None compares them as their model was trained. With a choice of ``terms``, bm25 asks only
+    for the most informative ones of a query.
 
     >>> import tempfile
     >>> from lexfuse.index.index import Index
@@ -69,7 +70,8 @@ def open_retriever(
         from lexfuse.retrieve.splade import Splade
 
         sparse = channels.sparse_encoder(settings, Side.QUERY, threads=threads)
-        return Splade(snapshot, encoder=sparse, channel=channel, cosine=cosine, name=called)
+        by_cosine = sparse.cosine if cosine is None else cosine
+        return Splade(snapshot, encoder=sparse, channel=channel, cosine=by_cosine, name=called)
     if settings.kind is ChannelKind.LATE:
         from lexfuse.retrieve.colbert import Colbert
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from lexfuse.errors import ConfigError
-from lexfuse.train.settings import Training
+from lexfuse.train.settings import KINDS_OF, Training
 from lexfuse.train.structure import Structure
 
 EVALUATIONS = 10  # in a training
@@ -126,6 +126,9 @@ def usual(kind: Adaptation, examples: int, *, steps: int | None = None, epochs: 
     if epochs is not None and not 0 < epochs < float("inf"):
         raise ConfigError(f"epochs must be above 0, got {epochs:g}")
     training = Training.of({**_USUAL[kind], **changes})
+    for name in KINDS_OF if kind is not Adaptation.STRUCTURE else ():
+        if getattr(training, name) != getattr(Training(), name):
+            raise ConfigError(f"{name} is no setting of {kind}, whose vectors are means compared by cosine; leave it out")
     if steps is None:
         rounds = _EPOCHS[kind] if epochs is None else epochs
         steps = max(1, -int(-rounds * examples // min(training.batch, max(1, examples))))

@@ -142,8 +142,8 @@ class Base:
 
         return self._loaded(AutoModelForSequenceClassification, num_labels=1, ignore_mismatched_sizes=True)
 
-    def rows(self, texts: Sequence[str], length: int) -> list[Row]:
-        """Token ids of texts, special ones included, cut at a length or at the model's window.
+    def rows(self, texts: Sequence[str], length: int, *, in_chunks: bool = False) -> list[Row]:
+        """Token ids of texts, special ones included, cut at a length, and unless they are read in chunks at the model's window.
 
         >>> import tempfile
         >>> from lexfuse.train.small import small_base
@@ -151,7 +151,8 @@ class Base:
         ...     [len(row) for row in small_base(folder).rows(["loi", "congé"], 6)]
         [5, 6]
         """
-        room = min(length, self.tokens.window) - len(self.tokens.before) - len(self.tokens.after)
+        length = length if in_chunks else min(length, self.tokens.window)
+        room = length - len(self.tokens.before) - len(self.tokens.after)
         before, after = len(self.tokens.before), len(self.tokens.after)
         found = []
         for start in range(0, len(texts), BLOCK):

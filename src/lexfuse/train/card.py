@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lexfuse.train.results import Trained
-from lexfuse.train.settings import Kind, Training
+from lexfuse.train.settings import KINDS_OF, Kind, Similarity, TokenPooling, Training
 
 _WHAT: Mapping[Kind, str] = {
-    Kind.DENSE: "A dense bi-encoder: one vector a text, the mean of its tokens' vectors, compared by cosine.",
-    Kind.TWO_TOWER: "A dense bi-encoder of two towers: `queries` encodes questions, `passages` encodes documents; cosine.",
-    Kind.SPLADE: "A learned sparse encoder (SPLADE-max): weights of the vocabulary's terms, compared by dot product.",
+    Kind.DENSE: "A dense bi-encoder: one vector a text, {made}, compared by {similarity}.",
+    Kind.TWO_TOWER: (
+        "A dense bi-encoder of two towers: `queries` encodes questions, `passages` encodes documents; one vector a text, {made}, "
+        "compared by {similarity}."
+    ),
+    Kind.SPLADE: "A learned sparse encoder (SPLADE-max): weights of the vocabulary's terms, compared by {similarity}.",
     Kind.COLBERT: "A late-interaction encoder (ColBERT): one vector a token, compared by the sum of best matches.",
     Kind.CROSS: "A cross-encoder (monoBERT): it reads a query and a document together and reranks candidates.",
 }
@@ -46,7 +49,7 @@ def card(trained: Trained, name: str) -> str:
     """
     kind = Kind(trained.kind)
     parts = [
-        f"# {name}", _WHAT[kind],
+        f"# {name}", _what(kind, Training.of(_last_settings(trained))),
         _listed([("Trained from", trained.base), ("Licence", trained.licence), ("Trained by", "LexFuse, `lexfuse train`")]),
         "## Data", _listed((key, value) for key, value in trained.facts.items()),
         "## Figures", _figures(trained),
@@ -96,10 +99,24 @@ def _training(trained: Trained) -> list[str]:
     return found
 
 
+def _what(kind: Kind, training: Training) -> str:
+    """What the model is: how its vectors are made and compared."""
+    made = "that of the first token" if training.pooling is TokenPooling.CLS else "the mean of its tokens' vectors"
+    if training.chunk:
+        made += f", averaged over chunks of {training.chunk} tokens that share {training.chunk_overlap}"
+    similarity = "dot product" if training.similarity is Similarity.DOT else "cosine"
+    return _WHAT[kind].format(made=made, similarity=similarity)
+
+
+def _last_settings(trained: Trained) -> dict[str, Any]:
+    usual = Training.usual(Kind(trained.kind)).plain()
+    return {key: value for key, value in trained.plan["stage"][-1].items() if key in usual}
+
+
 def _counts(setting: str, kind: Kind) -> bool:
     """Whether a setting says anything about a kind."""
     alone = {"dimension": Kind.COLBERT, **dict.fromkeys(("flops_queries", "flops_passages", "flops_warm_up"), Kind.SPLADE)}
-    return setting != "seed" and alone.get(setting, kind) is kind
+    return setting != "seed" and alone.get(setting, kind) is kind and kind in KINDS_OF.get(setting, {kind})
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -31,7 +31,7 @@ from lexfuse.data.files import decode, read_bytes
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.judged import CANDIDATES
 from lexfuse.train.mining import DEPTH
-from lexfuse.train.settings import Kind, Training
+from lexfuse.train.settings import KINDS_OF, Kind, Training
 from lexfuse.train.structure import Structure
 
 JUDGED = "judged"  # the source of examples that judgements make; all others are kinds of structure
@@ -153,6 +153,10 @@ class Plan:
             raise ConfigError(
                 "a cross-encoder learns from judged examples alone: pairs of structure have no negatives to tell apart"
             )
+        for name, kinds in KINDS_OF.items():
+            values = [getattr(stage.training, name) for stage in self.stages]
+            if self.kind not in kinds and values != [getattr(Training(), name)] * len(values):
+                raise ConfigError(f"{name} is a setting of {', '.join(sorted(kinds))}, not of {self.kind}; leave it out")
         if len({stage.training.dimension for stage in self.stages}) > 1:
             raise ConfigError("all stages must have the same dimension: the next one goes on with the weights of the one before")
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexfuse.encode.colbertfolder import PUNCTUATION
-from lexfuse.encode.folder import ModelFolder
+from lexfuse.encode.folder import CHUNKS_FILE, ModelFolder
 from lexfuse.encode.heads import Head, built
 from lexfuse.train.base import Base, quiet
-from lexfuse.train.settings import Training
+from lexfuse.train.settings import Similarity, TokenPooling, Training
 
 if TYPE_CHECKING:
     from torch import nn
@@ -26,7 +26,7 @@ ONNX = "onnx/model.onnx"
 
 
 def write_dense(folder: Path, base: Base, model: PreTrainedModel, training: Training) -> None:
-    """Transformer, mean pooling, normalisation, as sentence-transformers lays them out.
+    """Transformer, pooling and for cosines normalisation, as sentence-transformers lays them out; how it reads chunks beside.
 
     >>> import tempfile
     >>> from lexfuse.train.small import small_base
@@ -37,15 +37,32 @@ def write_dense(folder: Path, base: Base, model: PreTrainedModel, training: Trai
     True
     """
     _write(folder, base, model, window_of(base, training))
-    steps = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
+    steps = [("", "Transformer"), ("1_Pooling", "Pooling")]
+    if training.similarity is Similarity.COSINE:
+        steps.append(("2_Normalize", "Normalize"))
+        (folder / "2_Normalize").mkdir(exist_ok=True)
     _modules(folder, [(place, f"sentence_transformers.models.{name}") for place, name in steps])
-    _json(
-        folder / "1_Pooling" / "config.json",
-        {"word_embedding_dimension": model.config.hidden_size, "pooling_mode_mean_tokens": True},
-    )
-    (folder / "2_Normalize").mkdir(exist_ok=True)
-    _json(folder / "config_sentence_transformers.json", {"prompts": {}, "similarity_fn_name": "cosine"})
+    modes = {
+        "pooling_mode_cls_token": training.pooling is TokenPooling.CLS,
+        "pooling_mode_mean_tokens": training.pooling is TokenPooling.MEAN,
+    }
+    _json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": model.config.hidden_size, **modes})
+    write_similarity(folder, training.similarity)
+    if training.chunk:
+        _json(folder / CHUNKS_FILE, {"size": training.chunk, "overlap": training.chunk_overlap})
     _graph(folder, Head.HIDDEN)
+
+
+def write_similarity(folder: Path, similarity: Similarity) -> None:
+    """What vectors of the model are to be compared by, where sentence-transformers says it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     write_similarity(Path(place), Similarity.DOT)
+    ...     json.loads(Path(place, "config_sentence_transformers.json").read_text())["similarity_fn_name"]
+    'dot'
+    """
+    _json(folder / "config_sentence_transformers.json", {"prompts": {}, "similarity_fn_name": similarity.value})
 
 
 def write_masked(folder: Path, base: Base, model: PreTrainedModel, training: Training) -> None:
@@ -118,7 +135,7 @@ def write_late(folder: Path, base: Base, model: PreTrainedModel, projection: nn.
 
 
 def window_of(base: Base, training: Training) -> int:
-    """Tokens that the model sees at once.
+    """Tokens that the model sees at once; where it reads chunks, as many as the base does.
 
     >>> import tempfile
     >>> from lexfuse.train.small import small_base
@@ -127,7 +144,7 @@ def window_of(base: Base, training: Training) -> int:
     >>> window_of(base, Training(passage_length=40)), window_of(base, Training(passage_length=512))
     (40, 64)
     """
-    return min(training.passage_length, base.tokens.window)
+    return base.tokens.window if training.chunk else min(training.passage_length, base.tokens.window)
 
 
 def _write(folder: Path, base: Base, model: PreTrainedModel, window: int) -> None:

@@ -1,7 +1,4 @@
-"""How a model is trained: every number in one place, the usual ones those of FUSE Table 8 (its fine-tuned models).
-
-One thing differs: SPLADE is compared by the dot product, as an inverted file computes it, where the table says cosine.
-"""
+"""How a model is trained: every number in one place, the usual ones those of FUSE Table 8 (its fine-tuned models)."""
 
 from __future__ import annotations
 
@@ -74,6 +71,28 @@ class Precision(StrEnum):
     FP32 = "fp32"
 
 
+class Similarity(StrEnum):
+    """What two vectors are compared by, in training and in the search that follows.
+
+    >>> Similarity("dot").value
+    'dot'
+    """
+
+    COSINE = "cosine"
+    DOT = "dot"
+
+
+class TokenPooling(StrEnum):
+    """How the vectors of a text's tokens become one, for dense encoders.
+
+    >>> TokenPooling("cls").value
+    'cls'
+    """
+
+    MEAN = "mean"
+    CLS = "cls"  # the first token's
+
+
 @dataclass(frozen=True, slots=True)
 class Training:
     """Numbers of a training; `Training.usual` has those of FUSE for each kind.
@@ -93,7 +112,11 @@ class Training:
     warm_up: float = 0.0  # share of the steps
     weight_decay: float = 0.01
     clip: float = 1.0  # of the gradient's length
+    similarity: Similarity = Similarity.COSINE  # of dense and of sparse vectors
     temperature: float = 0.05
+    pooling: TokenPooling = TokenPooling.MEAN  # dense encoders alone, as the next two
+    chunk: int = 0  # tokens that are read at once, special ones included; a text is the mean of its chunks; 0 = one chunk
+    chunk_overlap: int = 20  # tokens that a chunk shares with the one before
     negatives: int = 1  # hard ones for each query at a step
     turn: Turn = Turn.EXAMPLE
     shares: Mapping[str, float] = field(default_factory=dict)  # of the batches, by source of examples
@@ -119,9 +142,14 @@ class Training:
         for name in ("learning_rate", "temperature", "clip"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be above 0, got {getattr(self, name)}")
-        for name in ("weight_decay", "negatives", "flops_queries", "flops_passages", "start_active", "seed", "patience"):
+        for name in _NOT_NEGATIVE:
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} must be 0 or more, got {getattr(self, name)}")
+        if self.chunk and self.chunk < self.chunk_overlap + LEAST_CHUNK:
+            raise ConfigError(
+                f"a chunk must be longer than its overlap by {LEAST_CHUNK} tokens or more, got a chunk of {self.chunk} and an "
+                f"overlap of {self.chunk_overlap}; 200 and 20 are usual"
+            )
         for name in ("warm_up", "flops_warm_up", "distillation"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} must lie between 0 and 1, got {getattr(self, name)}")
@@ -161,19 +189,38 @@ class Training:
         return {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
 
 
+LEAST_CHUNK = 8  # tokens that a chunk has of its own, special ones included
+_NOT_NEGATIVE = (
+    "weight_decay", "negatives", "flops_queries", "flops_passages", "start_active", "seed", "patience", "chunk", "chunk_overlap",
+)  # fmt: skip
+# Settings that only some kinds have a use for; they are refused for others unless they are as usual.
+KINDS_OF: Mapping[str, frozenset[Kind]] = {
+    "similarity": frozenset({Kind.DENSE, Kind.TWO_TOWER, Kind.SPLADE}),
+    **dict.fromkeys(("pooling", "chunk", "chunk_overlap"), frozenset({Kind.DENSE, Kind.TWO_TOWER})),
+}
+
 _USUAL: Mapping[Kind, Mapping[str, Any]] = {
     Kind.DENSE: {},
     Kind.TWO_TOWER: {},
-    Kind.SPLADE: {"steps": 2000, "batch": 32, "temperature": 1.0, "query_length": 64},
+    Kind.SPLADE: {"steps": 2000, "batch": 32, "query_length": 64},
     Kind.COLBERT: {"learning_rate": 5e-6, "weight_decay": 0.0, "temperature": 1.0, "query_length": 64},
     # It only orders candidates, often no more than 100 of them, so their recall says little of it.
     Kind.CROSS: {"steps": 2000, "temperature": 1.0, "choose": Measure.NDCG_10},
 }
-_NAMED: Mapping[str, type[StrEnum]] = {"choose": Measure, "decay": Decay, "precision": Precision, "turn": Turn}
+_NAMED: Mapping[str, type[StrEnum]] = {
+    "choose": Measure,
+    "decay": Decay,
+    "pooling": TokenPooling,
+    "precision": Precision,
+    "similarity": Similarity,
+    "turn": Turn,
+}
 _WHOLE = frozenset(
     {
         "steps",
         "batch",
+        "chunk",
+        "chunk_overlap",
         "negatives",
         "query_length",
         "passage_length",

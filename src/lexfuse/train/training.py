@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import lexfuse
 from lexfuse.data.files import storage_named, written_folder
 from lexfuse.data.report import Report
+from lexfuse.encode.passages import Units, Words
 from lexfuse.train.card import card
 from lexfuse.train.config import Device, Plan, Stage
 from lexfuse.train.examples import Examples
@@ -120,7 +121,7 @@ def _told_stage(stage: Stage, examples: Examples, base: Base, say: Say) -> dict[
         ("queries", examples.queries, stage.training.query_length),
         ("passages", examples.passages, stage.training.passage_length),
     ):
-        read = min(length, base.tokens.window)
+        read = length if stage.training.chunk else min(length, base.tokens.window)
         if longer := cut(base.tokens, texts, read):
             say(f"{longer:,} of {len(texts):,} {what} are longer than {read} tokens: training reads the beginning of each")
             facts[f"{what} longer than {read} tokens ({stage.name})"] = f"{longer:,} of {len(texts):,}; the beginning was read"
@@ -145,9 +146,11 @@ def _told_dev(judged: Judged | None, documents: int, plan: Plan, say: Say) -> di
     return {"dev": told}
 
 
-def _window(plan: Plan, material: Material, base: Base) -> Window:
+def _window(plan: Plan, material: Material, base: Base) -> Units:
     """The room in which passages are read at evaluations; beside a cross-encoder's query, which takes half of it at most."""
     tokens = base.tokens
+    if plan.stages[-1].training.chunk:
+        return Words()  # a document is one text, whose chunks the model joins, as an index does
     specials, length = len(tokens.before) + len(tokens.after), min(plan.stages[-1].training.passage_length, tokens.window)
     if plan.kind is not Kind.CROSS or material.queries is None or material.dev is None:
         return Window(tokens, length, specials)

@@ -1,7 +1,8 @@
 """Dense bi-encoders (FUSE eq. 3-5): one model for both sides, or two towers (BSARD).
 
-Two towers start alike, or each from its own where the base has two. A text is the mean of its tokens' vectors, of length one;
-the base's own pooling and layers after it are not taken over.
+Two towers start alike, or each from its own where the base has two. A text is the mean of its tokens' vectors or the first
+token's, of length one where cosines are compared. Read in chunks, it is the mean of theirs: [CLS] of chunks of 200 tokens that
+share 20, compared by the dot product, is how BSARD trains. The base's own pooling and layers after it are not taken over.
 """
 
 from __future__ import annotations
@@ -15,14 +16,42 @@ from torch.nn import functional
 
 from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Row
+from lexfuse.errors import ConfigError
 from lexfuse.train.base import TOWERS, Base
 from lexfuse.train.folders import write_dense
 from lexfuse.train.models.learner import Encoding
-from lexfuse.train.settings import Kind, Training
+from lexfuse.train.settings import Kind, Similarity, TokenPooling, Training
+
+
+def first_token(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
+    """The last state of the first token, [CLS].
+
+    >>> from types import SimpleNamespace
+    >>> def model(input_ids, attention_mask):
+    ...     return SimpleNamespace(last_hidden_state=torch.tensor([[[3.0, 4.0], [3.0, 8.0]]]))
+    >>> first_token(model, torch.zeros(1, 2), torch.tensor([[1, 1]])).tolist()
+    [[3.0, 4.0]]
+    """
+    state: Tensor = model(input_ids=ids, attention_mask=mask).last_hidden_state[:, 0]
+    return state.float()
+
+
+def token_mean(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
+    """The mean of the tokens' last states (eq. 4).
+
+    >>> from types import SimpleNamespace
+    >>> def model(input_ids, attention_mask):
+    ...     return SimpleNamespace(last_hidden_state=torch.tensor([[[3.0, 0.0], [3.0, 8.0], [9.0, 9.0]]]))
+    >>> token_mean(model, torch.zeros(1, 3), torch.tensor([[1, 1, 0]])).tolist()
+    [[3.0, 4.0]]
+    """
+    states = model(input_ids=ids, attention_mask=mask).last_hidden_state
+    weights = mask.unsqueeze(-1).to(torch.float32)
+    return (states.float() * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
 
 
 def mean_of_tokens(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
-    """The mean of the tokens' last states (eq. 4), of length one.
+    """The mean of the tokens' last states, of length one.
 
     >>> from types import SimpleNamespace
     >>> def model(input_ids, attention_mask):
@@ -30,12 +59,46 @@ def mean_of_tokens(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
     >>> mean_of_tokens(model, torch.zeros(1, 3), torch.tensor([[1, 1, 0]])).tolist()
     [[0.6000000238418579, 0.800000011920929]]
     """
-    states = model(input_ids=ids, attention_mask=mask).last_hidden_state
-    weights = mask.unsqueeze(-1).to(torch.float32)
-    return functional.normalize((states.float() * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1), dim=1)
+    return functional.normalize(token_mean(model, ids, mask), dim=1)
 
 
-class Dense(Encoding):
+class SingleVectors(Encoding):
+    """An encoder of one vector a text, made and compared as the settings say.
+
+    >>> issubclass(Dense, SingleVectors), issubclass(TwoTower, SingleVectors)
+    (True, True)
+    """
+
+    def __init__(self, base: Base, training: Training) -> None:
+        """Refuse chunks that the base cannot read at once."""
+        super().__init__(base, training)
+        if training.chunk > base.tokens.window:
+            raise ConfigError(
+                f"a chunk of {training.chunk} tokens is beyond the {base.tokens.window} that the base reads at once; take fewer"
+            )
+
+    def encoded(self, rows: Sequence[Row], model: nn.Module) -> Tensor:
+        """The vectors of texts; the mean over its chunks where a text is read in several."""
+        settings, tokens = self.training_settings, self.base.tokens
+        pool = first_token if settings.pooling is TokenPooling.CLS else token_mean
+        if not settings.chunk:
+            return self._finished(self.pooled(rows, model, pool))
+        pieces = [tokens.chunks(row, settings.chunk, settings.chunk_overlap) for row in rows]
+        vectors = self._finished(self.pooled([piece for some in pieces for piece in some], model, pool))
+        counts = torch.tensor([len(some) for some in pieces], device=vectors.device)
+        owner = torch.repeat_interleave(torch.arange(len(pieces), device=vectors.device), counts)
+        total = torch.zeros(len(pieces), vectors.shape[1], device=vectors.device).index_add(0, owner, vectors)
+        return self._finished(total / counts.unsqueeze(1))
+
+    def _finished(self, vectors: Tensor) -> Tensor:
+        return functional.normalize(vectors, dim=1) if self.training_settings.similarity is Similarity.COSINE else vectors
+
+    def scores(self, queries: Tensor, passages: Tensor) -> Tensor:
+        """Dot products, which are cosines of vectors of length one."""
+        return queries @ passages.T
+
+
+class Dense(SingleVectors):
     """One transformer for queries and passages.
 
     >>> import tempfile
@@ -55,18 +118,14 @@ class Dense(Encoding):
 
     def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
         """One vector a text."""
-        return self.pooled(rows, self.model, mean_of_tokens)
-
-    def scores(self, queries: Tensor, passages: Tensor) -> Tensor:
-        """Cosines."""
-        return queries @ passages.T
+        return self.encoded(rows, self.model)
 
     def save(self, folder: Path) -> None:
         """A sentence-transformers folder."""
         write_dense(folder, self.base, self.model, self.training_settings)
 
 
-class TwoTower(Encoding):
+class TwoTower(SingleVectors):
     """A transformer for queries, another for passages.
 
     >>> import tempfile
@@ -87,11 +146,7 @@ class TwoTower(Encoding):
 
     def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
         """One vector a text, by the tower of its side."""
-        return self.pooled(rows, self.queries if side is Side.QUERY else self.passages, mean_of_tokens)
-
-    def scores(self, queries: Tensor, passages: Tensor) -> Tensor:
-        """Cosines."""
-        return queries @ passages.T
+        return self.encoded(rows, self.queries if side is Side.QUERY else self.passages)
 
     def save(self, folder: Path) -> None:
         """Two sentence-transformers folders in one: ``queries`` and ``passages``."""

@@ -61,8 +61,11 @@ class Learner(nn.Module):
 
     def texts(self, queries: Sequence[str], passages: Sequence[str]) -> Texts:
         """The tokens of texts, as the model reads them."""
-        settings = self.training_settings
-        return Texts(self.base.rows(queries, settings.query_length), self.base.rows(passages, settings.passage_length))
+        settings, in_chunks = self.training_settings, self.training_settings.chunk > 0
+        return Texts(
+            self.base.rows(queries, settings.query_length, in_chunks=in_chunks),
+            self.base.rows(passages, settings.passage_length, in_chunks=in_chunks),
+        )
 
     def begin(self, texts: Texts) -> str:
         """What a kind does once before the first step, knowing the texts; what it has to say of it."""

@@ -16,16 +16,17 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Row
 from lexfuse.train.base import Base
 from lexfuse.train.batches import Batch
-from lexfuse.train.folders import write_masked
+from lexfuse.train.folders import write_masked, write_similarity
 from lexfuse.train.losses import flops, rising
 from lexfuse.train.models.learner import Encoding, Texts
-from lexfuse.train.settings import Kind, Training
+from lexfuse.train.settings import Kind, Similarity, Training
 
 HEAD_TOKENS = 8192  # whose logits are held at once
 SAMPLE = 256  # passages that the first bias is chosen on
@@ -88,7 +89,9 @@ class Splade(Encoding):
         return torch.log1p(torch.relu(torch.cat(parts).float()))
 
     def scores(self, queries: Tensor, passages: Tensor) -> Tensor:
-        """Dot products, as the inverted file computes them."""
+        """Cosines (FUSE Table 8), or dot products of the vectors as they are."""
+        if self.training_settings.similarity is Similarity.COSINE:
+            queries, passages = functional.normalize(queries, dim=1), functional.normalize(passages, dim=1)
         with torch.autocast(queries.device.type, enabled=False):
             return queries @ passages.T
 
@@ -104,8 +107,9 @@ class Splade(Encoding):
         )
 
     def save(self, folder: Path) -> None:
-        """A transformers folder with the head."""
+        """A transformers folder with the head, which says what vectors are compared by."""
         write_masked(folder, self.base, self.model, self.training_settings)
+        write_similarity(folder, self.training_settings.similarity)
 
 
 def _highest(head: nn.Module, states: Tensor, mask: Tensor) -> Tensor:
