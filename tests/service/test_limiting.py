@@ -105,6 +105,27 @@ async def pieces(*sizes):
         yield b"x" * size
 
 
+@pytest.mark.parametrize("sign", [b":", b"{", b"["])
+def test_json_has_a_limit_of_fields_and_lists(sign):
+    app, metrics = made(most_body_bytes=8_000_000)
+    kinds = {"content-type": "application/json"}, {"content-type": "multipart/form-data; boundary=b"}
+
+    async def parts():
+        for _ in range(3):
+            yield sign * 40_000
+
+    async def session():
+        async with client(app) as http:
+            assert (await http.post("/size", content=sign * 100_000, headers=kinds[0])).json() == 100_000
+            for body in (sign * 100_001, parts()):
+                answer = await http.post("/size", content=body, headers=kinds[0])
+                assert (answer.status_code, "100,000 fields" in answer.json()["detail"]) == (413, True)
+            assert (await http.post("/size", content=sign * 100_001, headers=kinds[1])).json() == 100_001
+
+    asyncio.run(session())
+    assert counted(metrics, "body") == 2
+
+
 def test_percent_encoded_forms_have_a_limit_of_their_own():
     app, _ = made(most_body_bytes=8_000_000)
     form = {"content-type": "application/x-www-form-urlencoded"}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _CHARSETS = frozenset({"utf-8", "ascii", "iso8859-1"})  # of a form; Python has some that fail on purpose, or take for ever
 _DIGITS = 18  # of a length; Python refuses to read numbers of thousands
 MOST_URLENCODED = 1_000_000  # bytes of a form whose values are percent-encoded: they are slow to read
+MOST_SIGNS = 100_000  # colons, and brackets of a kind, of a JSON body: as many fields and lists take a third of a second to read
 MOST_BUCKETS = 20_000  # a few megabytes; the one that was longest unused goes first
 
 
@@ -159,7 +160,7 @@ class BodyLimit:
             return
         most = min(self.most, MOST_URLENCODED) if any("urlencoded" in one.lower() for one in types) else self.most
         declared = dict(scope["headers"]).get(b"content-length", b"")
-        body = _CountedBody(most, self.seconds, receive, send)
+        body = _CountedBody(most, self.seconds, receive, send, plain=any("form" in one.lower() for one in types))
         if declared.isdigit() and (len(declared) > _DIGITS or int(declared) > most):
             body.refusal = _too_large(most)
         else:
@@ -194,8 +195,9 @@ class _CountedBody:
     tell the caller the wrong thing.
     """
 
-    def __init__(self, most: int, seconds: float, receive: Receive, send: Send) -> None:
+    def __init__(self, most: int, seconds: float, receive: Receive, send: Send, *, plain: bool) -> None:
         self.most = most
+        self.signs = dict.fromkeys(() if plain else (b":", b"{", b"["), 0)  # those of JSON; a form has none that mean anything
         self.seconds = seconds
         self.came = 0
         self.complete = False
@@ -214,9 +216,15 @@ class _CountedBody:
             self.refusal = OverloadError(f"the body did not come within {self.seconds:g} seconds; send it faster, or less")
             raise self.refusal from None
         self.complete = not message.get("more_body", False)
-        self.came += len(message.get("body", b""))
+        piece = message.get("body", b"")
+        self.came += len(piece)
+        for sign in self.signs:
+            self.signs[sign] += piece.count(sign)
         if self.came > self.most:
             self.refusal = _too_large(self.most)
+        elif max(self.signs.values(), default=0) > MOST_SIGNS:
+            self.refusal = TooLargeError(f"the body has more than {MOST_SIGNS:,} fields or lists, or as many colons; send less")
+        if self.refusal:
             raise self.refusal
         return message
 
