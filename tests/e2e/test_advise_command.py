@@ -71,6 +71,7 @@ def test_distributions_are_of_all_documents_unless_asked_for_candidates(folder, 
     other, usual = json.loads(done.stdout), json.loads((folder / "advice" / "advice.json").read_text())
     assert other["score_basis"]["scope"] == "candidates"
     assert other["distributions"] != usual["distributions"]
+    assert other["complementarity"][0]["quartiles"] != usual["complementarity"][0]["quartiles"]
     assert other["chosen"]["value"] == usual["chosen"]["value"]
 
 

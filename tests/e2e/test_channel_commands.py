@@ -150,7 +150,7 @@ def test_costs(built, plain, here, said):
     assert sparse["passages_per_second"] > 0
     code, shown, _ = here("info", plain, "--cost", "--queries", EXAMPLES / "questions.csv")
     assert code == 0
-    assert "3 queries one by one" in shown
+    assert "3 queries one by one" in " ".join(shown.split())  # the title breaks where the path of the index is long
 
 
 def test_filling_again_has_nothing_to_encode(built, said):
