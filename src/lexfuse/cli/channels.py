@@ -177,12 +177,16 @@ def fill_channels(folder: Path, options: ChannelOptions) -> dict[str, Any]:
 
 def _make(index: Index, name: str, options: ChannelOptions) -> None:
     from lexfuse.encode.channels import planned
+    from lexfuse.encode.locate import fetch_model, local_path
 
     if name in index.channels.names and not (options.model(name) or options.query_model(name)):  # going on with what was begun
         options.refuse_others(name, index.channels.named(name).settings.options)
         return
     plan = options.plan(name, _language(index))
     with working(f"loading {plan.model}"):
+        for model in (plan.model, plan.query_model):
+            if model and local_path(model) is None:
+                fetch_model(model)  # the user has named it, or asked for the channel that it is the default of
         settings = planned(name, plan)
     index.channels.make(name, settings)
 

