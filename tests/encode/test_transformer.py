@@ -78,10 +78,10 @@ def test_an_onnx_file_is_used_as_it_is(tmp_path, tiny, own_cache):
     tokens, built = loaded(path)
     batch = tokens.padded(tokens.ids(tiny.TEXTS[:3]))
     (path / "onnx").mkdir()
-    shutil.copy(built.file, path / "onnx" / "model.onnx")
+    shutil.copy(built.graph, path / "onnx" / "model.onnx")
     (path / "model.safetensors").unlink()
     _, model = loaded(path)
-    assert model.file == path / "onnx" / "model.onnx"
+    assert model.graph == path / "onnx" / "model.onnx"
     assert np.array_equal(model.run(*batch), built.run(*batch))
     with pytest.raises(DataError, match="the graph gives last_hidden_state; a mlm head needs max_logits or logits"):
         loaded(path, Head.MLM)

@@ -95,7 +95,7 @@ def test_dense_vectors_take_the_forward_pass_with_the_prompt_and_a_product_each(
         dense = open_retriever(snapshot, "dense", threads=1)
         rows = sum(part.content.rows for part in snapshot.channel("dense").parts)
         lengths = [len(row) for row in dense.encoder.tokens.ids([f"loi : {text}" for text in QUERIES.text])]
-        forward = forward_flops(dense.encoder.transformer.file, round(np.mean(lengths)))
+        forward = forward_flops(dense.encoder.transformer.graph, round(np.mean(lengths)))
     assert costs["dense"].vectors == rows == index.channels.named("dense").passages > len(TEXTS)
     assert costs["dense"].flops == forward + (2 * tiny.HIDDEN - 1) * rows
 
@@ -115,7 +115,7 @@ def test_sparse_vectors_take_the_forward_pass_and_two_for_every_posting_of_an_ac
                 held[term].add(number)
         activated = [terms.tolist() for terms, _ in splade.encoder.encode(list(QUERIES.text), Side.QUERY)]
         lengths = [len(row) for row in splade.encoder.tokens.ids(list(QUERIES.text))]
-        forward = forward_flops(splade.encoder.transformer.file, round(np.mean(lengths)))
+        forward = forward_flops(splade.encoder.transformer.graph, round(np.mean(lengths)))
     visited = sum(len(held[term]) for terms in activated for term in terms) / 2
     assert costs["splade"].vectors == sum(map(len, held))
     assert costs["splade"].flops == forward + round(2 * visited)
@@ -125,7 +125,7 @@ def test_token_vectors_take_the_forward_pass_of_the_filled_up_query_and_a_produc
     with index.snapshot() as snapshot:
         colbert = open_retriever(snapshot, "colbert", threads=1)
         tokens = sum(len(colbert.encoder.words(f"article {text}", Side.PASSAGE)) for text in TEXTS)
-        forward = forward_flops(colbert.encoder.transformer.file, 32)  # mask tokens go through the model too
+        forward = forward_flops(colbert.encoder.transformer.graph, 32)  # mask tokens go through the model too
     assert costs["colbert"].vectors == tokens
     assert costs["colbert"].flops == forward + 32 * (2 * tiny.HIDDEN * tokens + tokens + len(TEXTS))
 

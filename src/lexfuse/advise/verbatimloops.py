@@ -8,10 +8,10 @@ word of the other text. So texts of any length need memory for two columns only,
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import I32, I64
+from lexfuse.index.jit import njit
 
 _NONE, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 

@@ -21,7 +21,7 @@ from lexfuse.encode.colbertfolder import LateSettings, projections
 from lexfuse.encode.encoder import Progress, unseen
 from lexfuse.encode.folder import ModelFolder
 from lexfuse.encode.locate import locate
-from lexfuse.encode.modules import DenseHead
+from lexfuse.encode.modules import DenseHead, final_dimension
 from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Row, Tokens
 from lexfuse.encode.transformer import GRAPHS, Head, Transformer
@@ -69,7 +69,7 @@ class ColbertEncoder:
         mask = next((numbers[token] for token in _MASKS if token in numbers), None) if length else None
         skipped = np.array(sorted(numbers[token] for token in settings.skipped if token in numbers), dtype=np.int32)
         transformer = Transformer.load(folder, Head.HIDDEN, threads=threads, int8=int8)
-        dimension = layers[-1].dimension if layers else transformer.width
+        dimension = final_dimension(layers, transformer.width, folder.path)
         settings = replace(settings, query_length=length)
         parts = [folder.fingerprint, str(GRAPHS), "int8" if int8 else "", repr(settings)]
         fingerprint = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

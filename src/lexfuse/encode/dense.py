@@ -19,6 +19,7 @@ from lexfuse.data.arrays import F32
 from lexfuse.encode.encoder import Encoder, Progress, unseen
 from lexfuse.encode.folder import ModelFolder
 from lexfuse.encode.locate import locate
+from lexfuse.encode.modules import final_dimension
 from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Row, Tokens
 from lexfuse.encode.transformer import GRAPHS, Head, Transformer
@@ -67,7 +68,7 @@ class DenseEncoder:
             raise DataError("a model that reads texts in chunks takes no prompts; remove them, or chunks.json", path=folder.path)
         tokens = Tokens(folder)
         transformer = Transformer.load(folder, Head.HIDDEN, threads=threads, int8=int8)
-        dimension = folder.heads[-1].dimension if folder.heads else transformer.width * len(folder.pooling)
+        dimension = final_dimension(folder.heads, transformer.width * len(folder.pooling), folder.path)
         return cls(folder, tokens, transformer, chosen, dimension, _fingerprint(folder, int8, chosen))
 
     @property

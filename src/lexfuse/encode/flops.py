@@ -13,22 +13,23 @@ _PRODUCTS = {"MatMul", "Gemm", "MatMulInteger", "QGemm", "DynamicQuantizeMatMul"
 _ATTENTION = {"Attention", "MultiHeadAttention", "QAttention"}
 
 
-def forward_flops(file: Path, tokens: int) -> int:
+def forward_flops(model: Path | bytes, tokens: int) -> int:
     """The operations of one text of so many tokens, special ones included.
 
     >>> from lexfuse.encode.locate import locate
     >>> forward_flops(locate("fr-legal-dense") / "model.onnx", tokens=15)
     320578560
     """
-    weights, attention = _counted(file)
+    weights, attention = _counted(model)
     return 2 * tokens * weights + 4 * tokens * tokens * attention
 
 
-def _counted(file: Path) -> tuple[int, int]:
+def _counted(model: Path | bytes) -> tuple[int, int]:
     """Numbers in the weights of all matrix products, and the summed width of all attentions."""
     import onnx
 
-    graph = onnx.load(str(file), load_external_data=False).graph
+    loaded = onnx.load_from_string(model) if isinstance(model, bytes) else onnx.load(str(model), load_external_data=False)
+    graph = loaded.graph
     sizes = _sizes(graph)
     weights = attention = 0
     for node in graph.node:

@@ -162,7 +162,7 @@ class ModelFolder:
             others=modules.others,
             max_length=max_length,
             lowercase=bool(settings.get("do_lower_case", False)),
-            prompts={str(name): str(prompt) for name, prompt in (prompting.get("prompts") or {}).items()},
+            prompts=_prompts(path / "config_sentence_transformers.json", prompting.get("prompts") or {}),
             default_prompt=prompting.get("default_prompt_name"),
             similarity=prompting.get("similarity_fn_name"),
             chunks=Chunks.read(path / CHUNKS_FILE, max_length),
@@ -197,10 +197,16 @@ def json_object(path: Path) -> Mapping[str, Any]:
     return values
 
 
+def _prompts(path: Path, values: object) -> dict[str, str]:
+    if not isinstance(values, Mapping):
+        raise DataError(f"prompts must be an object of names and texts, got {values!r}; fetch the model again", path=path)
+    return {str(name): str(prompt) for name, prompt in values.items()}
+
+
 def _family(path: Path, values: Mapping[str, Any], *, needed: bool) -> Family | None:
     kind = values.get("model_type")
-    if kind in set(Family):
-        return Family(str(kind))
+    if isinstance(kind, str) and kind in set(Family):
+        return Family(kind)
     if needed:
         raise DataError(
             f"model type {kind!r} cannot be turned into a graph; supported are {', '.join(Family)}; "

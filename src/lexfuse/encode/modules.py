@@ -6,7 +6,7 @@ transformer, read as sentence-transformers reads it: mean pooling, nothing after
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -110,6 +110,20 @@ class DenseHead:
             out = out + self.bias
         out = self.activation.of(out)
         return out + vectors if self.residual else out
+
+
+def final_dimension(heads: Sequence[DenseHead], width: int, path: Path) -> int:
+    """How long the vectors are after layers that follow one another; a `DataError` where one does not fit the one before.
+
+    >>> final_dimension([DenseHead(np.ones((3, 2), dtype=np.float32), None, Activation.TANH)], 2, Path("mine"))
+    3
+    """
+    for head in heads:
+        if head.weight.shape[1] != width:
+            told = f"a layer takes vectors of {head.weight.shape[1]} numbers, and those before it have {width}"
+            raise DataError(f"{told}; its files belong to different models: fetch the model again", path=path)
+        width = head.dimension
+    return width
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,18 +9,20 @@ scale is taken over a whole batch, so texts are run one by one, lest a vector de
 from __future__ import annotations
 
 import logging
-import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexfuse.data.files import written_file, written_folder
+from lexfuse.data.files import written_folder
 from lexfuse.encode.folder import ModelFolder
 from lexfuse.encode.heads import Head, built
-from lexfuse.errors import DataError
+from lexfuse.encode.runtime import quantization
+from lexfuse.errors import DataError, StorageError
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -87,44 +89,55 @@ def widened(model: ModelProto) -> ModelProto:
     return changed
 
 
-def computed_as_int8(source: Path, target: Path) -> None:
-    """Write a graph that multiplies in int8, from one in float32 or one that `stored_as_int8` made.
+def computed_as_int8(source: Path | bytes, model: Path) -> bytes:
+    """A graph that multiplies in int8, from one in float32 or one that `stored_as_int8` made; errors name the model.
 
     >>> from lexfuse.encode.graph import Graph
-    >>> from onnx import load, save
+    >>> from onnx import load_from_string
     >>> graph, weight = Graph(), np.ones((4, 4), dtype=np.float32)
     >>> values = graph.input("x", np.float32, ["n", 4])
     >>> graph.output(graph.node("MatMul", [values, graph.constant("w", weight)]), "y", np.float32, ["n", 4])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(graph.model(), f"{folder}/wide.onnx")
-    ...     computed_as_int8(Path(folder, "wide.onnx"), Path(folder, "small.onnx"))
-    ...     "MatMulInteger" in {node.op_type for node in load(f"{folder}/small.onnx").graph.node}
+    >>> small = computed_as_int8(graph.model().SerializeToString(), Path("mine"))
+    >>> "MatMulInteger" in {node.op_type for node in load_from_string(small).graph.node}
     True
     """
-    from onnx import TensorProto, load, save
-    from onnxruntime.quantization import QuantType, quantize_dynamic
+    from onnx import TensorProto, load, load_from_string, save
 
-    with tempfile.TemporaryDirectory(prefix="lexfuse-int8-") as name:
+    tools = quantization()
+    with _temporary(model) as name:
         wide, small = Path(name, "wide.onnx"), Path(name, "small.onnx")
         root = logging.getLogger()
         level = root.level
         root.setLevel(logging.ERROR)  # its advice on preparing a graph is not for users
         try:
-            save(widened(load(str(source))), str(wide))
-            quantize_dynamic(
+            save(widened(load_from_string(source) if isinstance(source, bytes) else load(str(source))), str(wide))
+            tools.quantize_dynamic(
                 wide,
                 small,
                 per_channel=True,
                 reduce_range=True,  # processors without VNNI would overflow on eight bits
-                weight_type=QuantType.QInt8,
+                weight_type=tools.QuantType.QInt8,
                 extra_options={"DefaultTensorType": TensorProto.FLOAT},
             )
         except Exception as error:  # the library raises whatever comes
-            raise DataError(f"the graph cannot be quantised ({error}); use it without int8", path=source) from None
+            raise DataError(f"the graph cannot be quantised ({error}); use it without int8", path=model) from None
         finally:
             root.setLevel(level)
-        with small.open("rb") as stream, written_file(target) as out:
-            shutil.copyfileobj(stream, out)
+        return small.read_bytes()
+
+
+@contextmanager
+def _temporary(model: Path) -> Iterator[str]:
+    """A folder for ONNX Runtime's tools, which work on files alone."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="lexfuse-int8-")
+    except OSError as error:
+        raise StorageError(
+            f"to run {str(model)!r} on int8 its graph is made once, which needs a folder for temporary files ({error}); "
+            "set TMPDIR to one that can be written"
+        ) from None
+    with folder as name:
+        yield name
 
 
 def write_small_model(folder: ModelFolder, head: Head, target: str | Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,14 +29,25 @@ class Tokens:
 
     def __init__(self, folder: ModelFolder) -> None:
         """Load ``tokenizer.json``; cutting and padding that it may ask for are switched off."""
-        path = folder.transformer / "tokenizer.json"
-        self._tokenizer = _loaded(path, folder.lowercase)
+        self._path = folder.transformer / "tokenizer.json"
+        self._tokenizer = _loaded(self._path, folder.lowercase)
         self.window = folder.max_length
         self.vocabulary_size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
         self.pad = folder.sizes.padding if folder.sizes else 0
-        self.before, self.after = _specials(self._tokenizer)
+        with self._damage_named():
+            self.before, self.after = _specials(self._tokenizer)
         if self.room < 1:
             raise DataError(f"a window of {self.window} tokens leaves no room beside the special tokens", path=folder.path)
+
+    @contextmanager
+    def _damage_named(self) -> Iterator[None]:
+        """Say which file is at fault where the tokenizer fails: its errors have no class of their own, and some are panics."""
+        try:
+            yield
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            raise DataError(f"the tokenizer fails ({error}); fetch the model again", path=self._path) from None
 
     @property
     def room(self) -> int:
@@ -44,21 +56,26 @@ class Tokens:
 
     def ids(self, texts: Sequence[str]) -> list[Row]:
         """The ids of every text with the special tokens around, however long."""
-        found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=True)
+        with self._damage_named():
+            found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=True)
         return [np.array(encoding.ids, dtype=np.int32) for encoding in found]
 
     def inner_ids(self, text: str) -> Row:
         """The ids of a text without the special tokens around."""
-        return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, dtype=np.int32)
+        with self._damage_named():
+            found = self._tokenizer.encode(text, add_special_tokens=False)
+        return np.array(found.ids, dtype=np.int32)
 
     def pair_ids(self, first: str, second: str) -> tuple[Row, Row]:
         """The ids of two texts in one row, and which of the two (0 or 1) each token belongs to: what cross-encoders read."""
-        found = self._tokenizer.encode(first, second, add_special_tokens=True)
+        with self._damage_named():
+            found = self._tokenizer.encode(first, second, add_special_tokens=True)
         return np.array(found.ids, dtype=np.int32), np.array(found.type_ids, dtype=np.int32)
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Where every token of a text starts and ends, in characters; a `unit` for `lexfuse.text.passages`."""
-        found: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        with self._damage_named():
+            found: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
         return found
 
     def count(self, text: str) -> int:

@@ -1,13 +1,17 @@
 """A transformer on ONNX Runtime: token ids in, numbers out.
 
 A folder's ONNX file is used as it is. A safetensors folder is turned into a graph once; the graph is kept in the cache folder
-under the fingerprint of the model. Only what ONNX Runtime needs is loaded, never torch.
+under the fingerprint of the model, or in memory where the cache cannot be written. Only what ONNX Runtime needs is loaded,
+never torch.
 """
 
 from __future__ import annotations
 
+import logging
 import mmap
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +24,14 @@ from lexfuse.deadline import check
 from lexfuse.encode.folder import ModelFolder
 from lexfuse.encode.heads import Head, built
 from lexfuse.encode.quantise import computed_as_int8
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.encode.runtime import onnx_runtime
+from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.index.threads import cores
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
+log = logging.getLogger(__name__)
 __all__ = ["Head", "Transformer", "graph_file"]
 
 GRAPHS = 1  # version of the graphs; a new one makes the cached ones worthless
@@ -35,6 +41,7 @@ _OUTPUTS = {
     Head.MLM: ("max_logits", "logits"),
     Head.CLASSES: ("logits",),
 }
+_RANKS = {Head.HIDDEN: (3,), Head.MLM: (2, 3), Head.CLASSES: (2,)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +55,7 @@ class Transformer:
 
     head: Head
     folder: ModelFolder
-    file: Path  # the graph that runs
+    int8: bool  # whether the graph multiplies in int8
     session: InferenceSession
     inputs: tuple[str, ...]
     output: str
@@ -59,15 +66,21 @@ class Transformer:
         """Load a model; ``threads`` is the number of processors by default."""
         if threads is not None and threads < 1:
             raise ConfigError(f"threads must be at least 1, got {threads}; leave it out to use every processor")
-        file = graph_file(folder, head, int8=int8)
-        session = _session(file, threads or cores())
+        graph = graph_file(folder, head, int8=int8)
+        file = folder.path if isinstance(graph, bytes) else graph
+        session = _session(graph, file, threads or cores())
         names = tuple(value.name for value in session.get_inputs())
         if unknown := set(names) - {"input_ids", "attention_mask", "token_type_ids"}:
             wanted = ", ".join(sorted(unknown))
             raise DataError(f"the graph wants {wanted}; known are input_ids, attention_mask and token_type_ids", path=file)
         # Dynamic quantisation takes its scale from a whole batch: texts must not share one.
-        most_tokens = 1 if _holds(file, b"DynamicQuantize") else MOST_TOKENS
-        return cls(head, folder, file, session, names, _output(session, head, file), most_tokens)
+        most_tokens = 1 if _holds(graph, b"DynamicQuantize") else MOST_TOKENS
+        return cls(head, folder, int8, session, names, _output(session, head, file), most_tokens)
+
+    @property
+    def graph(self) -> Path | bytes:
+        """The graph that runs: a file, or what it would hold where none could be written."""
+        return graph_file(self.folder, self.head, int8=self.int8)
 
     @property
     def width(self) -> int:
@@ -85,56 +98,84 @@ class Transformer:
         feed: dict[str, Any] = {name: given[name] for name in self.inputs}
         if feed.get("token_type_ids", ids) is None:
             feed["token_type_ids"] = np.zeros_like(ids)
-        found: F32 = self.session.run([self.output], feed)[0]
+        try:
+            found: F32 = self.session.run([self.output], feed)[0]
+        except Exception as error:  # the library has no common class for what may be wrong with a graph
+            told = f"the graph failed on {len(ids):,} texts of {ids.shape[1]:,} tokens ({_first_line(error)})"
+            raise self._damage(f"{told}; its tokenizer may be that of another model") from None
+        if found.ndim not in _RANKS[self.head] or len(found) != len(ids):
+            shape = " x ".join(map(str, found.shape))
+            raise self._damage(f"the graph gives numbers of shape {shape} for {len(ids):,} texts of {ids.shape[1]:,} tokens")
         if self.head is Head.MLM and found.ndim == 3:  # an ONNX file that gives the logits of every token
             found = np.where(mask[:, :, None] != 0, found, np.float32(-np.inf)).max(axis=1)
         return found.astype(np.float32, copy=False)
 
+    def _damage(self, what: str) -> DataError:
+        return DataError(f"{what}; fetch or export the model again", path=self.folder.path)
 
-def graph_file(folder: ModelFolder, head: Head, *, int8: bool = False) -> Path:
-    """The ONNX file of a model: its own, or the one built from its weights and kept in the cache.
+
+def graph_file(folder: ModelFolder, head: Head, *, int8: bool = False) -> Path | bytes:
+    """The ONNX file of a model: its own, or the one built from its weights and kept in the cache, if that can be written.
 
     >>> from lexfuse.encode.locate import SHIPPED
     >>> graph_file(ModelFolder.read(SHIPPED / "fr-legal-dense"), Head.HIDDEN).suffix
     '.onnx'
     """
-    kept = cache_folder() / "graphs"
-    file = folder.onnx
-    if file is None:
-        file = kept / f"{folder.fingerprint}-{head.value}-{GRAPHS}.onnx"
-        if not file.is_file():
-            with written_file(file) as out:
-                out.write(built(folder, head).SerializeToString(deterministic=True))
-    if not int8:
+    name = f"{folder.fingerprint}-{head.value}-{GRAPHS}"
+    graph: Path | bytes | None = folder.onnx
+    if graph is None:
+        graph = _kept(f"{name}.onnx", lambda: built(folder, head).SerializeToString(deterministic=True))
+    return _kept(f"{name}-int8.onnx", lambda: computed_as_int8(graph, folder.path)) if int8 else graph
+
+
+def _kept(name: str, make: Callable[[], bytes]) -> Path | bytes:
+    """A graph in the cache, made if it is not there; its bytes where the cache cannot be written."""
+    file = cache_folder() / "graphs" / name
+    if file.is_file():
         return file
-    small = kept / f"{folder.fingerprint}-{head.value}-{GRAPHS}-int8.onnx"
-    if not small.is_file():
-        computed_as_int8(file, small)
-    return small
+    content = make()
+    try:
+        with written_file(file) as out:
+            out.write(content)
+    except StorageError as error:
+        _tell(str(error))
+        return content
+    return file
 
 
-def _holds(file: Path, mark: bytes, first: int | None = None) -> bool:
-    """Whether a file has some bytes, anywhere or among its first."""
-    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(mark, 0, len(content) if first is None else first) >= 0
+@cache
+def _tell(reason: str) -> None:
+    """Once in a process."""
+    log.warning("%s; the graph is made again by every process: set LEXFUSE_CACHE to a folder that can be written", reason)
 
 
-def _session(file: Path, threads: int) -> InferenceSession:
-    import onnxruntime
+def _holds(graph: Path | bytes, mark: bytes, first: int | None = None) -> bool:
+    """Whether a graph has some bytes, anywhere or among its first."""
+    if isinstance(graph, bytes):
+        return mark in (graph if first is None else graph[:first])
+    with graph.open("rb") as stream:
+        if first is not None:
+            return mark in stream.read(first)
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.find(mark) >= 0
 
+
+def _session(graph: Path | bytes, path: Path, threads: int) -> InferenceSession:
+    onnxruntime = onnx_runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # what fails is raised, and told once
     # Threads that wait must not burn what other threads search with: as fast alone, and half the time beside other work.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    if _holds(file, b"lexfuse", first=64):  # our own int8 weights are widened once, on loading
+    if _holds(graph, b"lexfuse", first=64):  # our own int8 weights are widened once, on loading
         options.add_session_config_entry("session.disable_quant_qdq", "1")
     try:
-        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        source = graph if isinstance(graph, bytes) else str(graph)
+        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"], enable_fallback=0)
     except Exception as error:  # the library has no common class for what may be wrong with a file
         raise DataError(
-            f"ONNX Runtime cannot load the graph ({_first_line(error)}); fetch or export it again", path=file
+            f"ONNX Runtime cannot load the graph ({_first_line(error)}); fetch or export it again", path=path
         ) from None
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, I32, I64
+from lexfuse.index.jit import njit
 
 
 def fixed(array: NDArray[Any]) -> NDArray[Any]:

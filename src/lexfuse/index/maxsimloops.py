@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, I32, I64, Bools
+from lexfuse.index.jit import njit
 
 LANES = 16  # query vectors at once
 ROWS = 6  # rows at once: with 16 lanes they fill the registers of a processor

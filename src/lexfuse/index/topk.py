@@ -11,10 +11,10 @@ All of it stands in one file because numba looks only at the file of a function 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, I32, I64, Bools
+from lexfuse.index.jit import njit
 
 U64 = NDArray[np.uint64]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32
+from lexfuse.index.jit import njit
 
 _STATES = 256
 _FEW = 8  # states side by side: with fewer, a loop over them is not worth starting

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, F64, I64, Bools
+from lexfuse.index.jit import njit
 
 LANES = 32  # as `lexfuse.index.dots` defines scores
 

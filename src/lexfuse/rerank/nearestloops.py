@@ -6,9 +6,9 @@ Arrays must be read-only and contiguous (`lexfuse.index.compiled.fixed`) but for
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from lexfuse.data.arrays import F32, F64, I32, I64
+from lexfuse.index.jit import njit
 
 LANES = 32  # as `lexfuse.index.dots` defines a dot product
 

@@ -135,7 +135,7 @@ def _late_counted(retriever: Colbert, queries: Queries) -> tuple[int, int]:
     tokens, documents = sum(part.tokens for part in parts), sum(len(part) for part in parts)
     asked = float(np.mean([len(table) for table in retriever.read(queries)]))
     each = 2 * retriever.encoder.dimension * tokens + tokens + documents
-    return tokens, forward_flops(retriever.encoder.transformer.file, round(asked)) + round(asked * each)
+    return tokens, forward_flops(retriever.encoder.transformer.graph, round(asked)) + round(asked * each)
 
 
 def _forward(encoder: Any, queries: Queries) -> int:
@@ -144,7 +144,7 @@ def _forward(encoder: Any, queries: Queries) -> int:
     if tokens is None:
         return 0
     lengths = [len(row) for row in tokens.ids([encoder.prompts[Side.QUERY] + text for text in queries.text])]
-    return forward_flops(encoder.transformer.file, round(float(np.mean(lengths))))
+    return forward_flops(encoder.transformer.graph, round(float(np.mean(lengths))))
 
 
 def _text_bytes(snapshot: Snapshot) -> int:

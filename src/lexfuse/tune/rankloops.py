@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from lexfuse.data.arrays import F32, F64, I32, I64
+from lexfuse.index.jit import njit
 
 
 @njit(cache=True, nogil=True)
