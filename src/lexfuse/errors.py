@@ -19,7 +19,7 @@ A message says what is wrong, where, what was expected, and what to do.
     │   └── OverloadError             10   503  too much at once, or not done in time
     └── TrainingError                 11   500  a training that cannot go on; what it had is kept
 
-An interrupted command ends with 130, as shells expect.
+A command ends with 130 after Ctrl-C, 143 after SIGTERM and 141 where nobody reads its output, as shells expect.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-INTERRUPTED = 130
+INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143  # 128 and the number of the signal
 
 
 class LexFuseError(Exception):

@@ -6,21 +6,16 @@ go to standard error. Exit codes come from the table in `lexfuse.errors`.
 
 from __future__ import annotations
 
-import sys
-
 
 def main() -> None:
     """Run the command line and end with the exit code of what happened.
 
     >>> main()  # doctest: +SKIP
     """
-    from lexfuse.cli.app import app
-    from lexfuse.errors import LexFuseError
+    import signal
 
-    try:
-        app(prog_name="lexfuse")
-    except LexFuseError as error:
-        from lexfuse.cli.output import complain
+    if interruptible := signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C among the imports ends the process, without a traceback
+    from lexfuse.cli.process import run
 
-        complain(f"{error.title}: {error}")
-        sys.exit(error.exit_code)
+    run(interruptible=interruptible)

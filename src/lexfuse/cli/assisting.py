@@ -45,7 +45,8 @@ def mcp(
         library = Library.open([index.place() for index in settings.indexes], settings.profiles)
     configure_logs()
     service = Service(library, settings)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread that waits for input would keep the process until its next line
+    for number in (signal.SIGINT, signal.SIGTERM):  # a thread that waits for input would keep the process until its next line
+        signal.signal(number, signal.SIG_DFL)
     try:
         serve_assistants(service)
     finally:

@@ -13,13 +13,13 @@ from lexfuse.cli.importing import completed
 from lexfuse.cli.output import AsJson, counting, line, note, print_json, working
 from lexfuse.cli.searching import show
 from lexfuse.cli.summary import print_document, print_summary, summary_of
-from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError
+from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
 
 if TYPE_CHECKING:
     from lexfuse.data.beir import Collection
     from lexfuse.data.fetch import Package
 
-UNREACHABLE = (ConfigError, FetchError, MissingDependencyError)  # what a model that cannot be had raises
+UNREACHABLE = (ConfigError, FetchError, MissingDependencyError, NotFoundError)  # what a model that cannot be had raises
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,10 @@ def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> 
     import os
     import signal
 
+    from lexfuse.cli.process import end_on_sigterm
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the first one ends this one
+    end_on_sigterm()
     if hasattr(os, "nice"):
         os.nice(10)
     for corpus, index in work:

@@ -45,10 +45,12 @@ def side() -> Console:
 
 
 def print_json(value: Any) -> None:
-    """One JSON value, indented for reading, with keys in their own order."""
+    """One JSON value in UTF-8, whatever the locale, indented for reading, with keys in their own order."""
     import orjson
 
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+    sys.stdout.flush()
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers_from: int = 1) -> None:

@@ -1,0 +1,84 @@
+"""One example of every command that there is, on a small library: what tests of all commands run."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.main import get_command
+
+from lexfuse.cli.app import app
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+COMMAND = Path(sys.executable).parent / "lexfuse"
+# Where a word says HERE, the folder of the library stands, where it says NEW, a name that is not taken.
+ASKED = ["HERE/library.index", "HERE/questions.csv", "HERE/test.tsv"]
+LEARNT = ["fr-legal-dense", "HERE/articles.csv", "NEW"]
+ARGUMENTS = {
+    "import": ["HERE/articles.csv", "NEW"],
+    "index": ["HERE/articles.csv", "NEW"],
+    "search": ["HERE/library.index", "rendre un livre après le délai"],
+    "similar": ["HERE/library.index", "HERE/judgment.txt"],
+    "run": ["HERE/library.index", "HERE/questions.csv", "-o", "NEW"],
+    "fuse": ["HERE/words.trec", "HERE/vectors.trec", "-o", "NEW"],
+    "advise": [*ASKED, "--channels", "bm25,tfidf", "--folds", "2", "-o", "NEW"],
+    "info": ["HERE/library.index"],
+    "analyse": ["le préavis de l'article L. 1234-5"],
+    "evaluate": ["HERE/test.tsv", "HERE/words.trec"],
+    "compare": ["HERE/test.tsv", "HERE/words.trec", "HERE/vectors.trec"],
+    "serve": ["HERE/library.index", "--show-settings"],
+    "mcp": ["HERE/library.index"],
+    "fetch": ["fr-legal-dense"],
+    "demo": ["--no-serve", "--folder", "NEW"],
+    "train static": ["HERE/articles.csv", "NEW", "--dimension", "2"],
+    **{f"train {kind}": LEARNT for kind in ("dense", "two-tower", "splade", "colbert", "cross")},
+    **{f"adapt {kind}": LEARNT for kind in ("tsdae", "sdr", "mlm", "structure")},
+    "tune weights": [*ASKED, "--channel", "bm25,tfidf", "--folds", "2"],
+    "tune runs": ["HERE/test.tsv", "HERE/words.trec", "HERE/vectors.trec", "--folds", "2"],
+    "tune bm25": ASKED,
+    "keys add": ["éditeurs", "--scope", "read", "--file", "NEW"],
+    "keys list": ["--file", "HERE/keys.toml"],
+    "keys revoke": ["nobody", "--file", "HERE/keys.toml"],
+}  # fmt: skip
+NO_REGISTRY = {"PATH": "", "PIP_NO_INDEX": "1"}  # a demonstration that fetches nothing
+
+
+def all_commands():
+    """The name of every command of the application, groups spelled out."""
+
+    def leaves(command, path):
+        for name, below in getattr(command, "commands", {}).items():
+            yield from leaves(below, [*path, name])
+        if not hasattr(command, "commands"):
+            yield " ".join(path)
+
+    return list(leaves(get_command(app), []))
+
+
+SILENT = {"mcp"}  # it prints nothing before it is asked
+
+
+def exit_codes(name):
+    """How the example of a command may end where nothing is in its way."""
+    if needs_torch(name):
+        return {3, 7}  # the model has no weights to train on; or there is no torch
+    return {{"demo": 6, "keys revoke": 4}.get(name, 0)}
+
+
+def needs_torch(name):
+    """Whether a command trains with torch, without which it stops at once."""
+    return name.startswith(("train ", "adapt ")) and name != "train static"
+
+
+def write_library(folder):
+    """The library that the examples are about."""
+    for file in EXAMPLES.iterdir():
+        shutil.copy(file, folder)
+    (folder / "judgment.txt").write_text("1. Le lecteur a rendu le livre en retard.\n\n2. L'amende est due.\n", encoding="utf-8")
+    for arguments in (["index", "articles.csv", "library.index"], ["keys", "add", "readers", "--scope", "read"]):
+        subprocess.run([str(COMMAND), *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def filled_in(name, folder, new):
+    """The arguments of a command's example."""
+    return [*name.split(), *(word.replace("HERE", str(folder)).replace("NEW", str(new)) for word in ARGUMENTS[name])]
