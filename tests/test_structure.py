@@ -81,3 +81,19 @@ def test_import_budget_of_help():
 def test_only_training_may_import_torch():
     offenders = [path for path in python_files() if "torch" in imports_of(path) and path.relative_to(SOURCE).parts[0] != "train"]
     assert offenders == []
+
+
+def test_onnx_runtime_is_imported_where_its_telemetry_is_switched_off():
+    """In one file of the package; what the type checker alone imports does not count."""
+    offenders = [path for path in python_files() if imports_at_run_time(path, "onnxruntime")]
+    assert offenders == [SOURCE / "encode" / "runtime.py"]
+
+
+def imports_at_run_time(path: Path, package: str) -> bool:
+    tree = ast.parse(path.read_text("utf-8"))
+    typed = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    unseen = {inner for node in typed for inner in ast.walk(node)}
+    nodes = [node for node in ast.walk(tree) if node not in unseen]
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return any(name.split(".")[0] == package for name in names)

@@ -73,6 +73,7 @@ def become(job, folder):
     for name, target in zip(("stdin", "stdout", "stderr"), places, strict=True):
         if target == "closed":
             setattr(sys, name, None)
+            setattr(sys, f"__{name}__", None)
     if job.get("encoding"):  # as PYTHONIOENCODING has it
         sys.stdout.reconfigure(encoding=job["encoding"], errors="strict")
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -45,12 +45,16 @@ def side() -> Console:
 
 
 def print_json(value: Any) -> None:
-    """One JSON value in UTF-8, whatever the locale, indented for reading, with keys in their own order."""
+    """One JSON value, indented for reading, with keys in their own order; letters that the output lacks are escaped."""
     import orjson
 
-    sys.stdout.flush()
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    if encoding.lower().replace("-", "") != "utf8" and not text.isascii():
+        import json
+
+        text = json.dumps(orjson.loads(text), indent=2) + "\n"
+    sys.stdout.write(text)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers_from: int = 1) -> None:

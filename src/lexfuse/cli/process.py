@@ -40,7 +40,7 @@ class Output(io.FileIO):
         super().__init__(descriptor, "wb", closefd=False)
         self._closed_before, self._lossy = closed, lossy
 
-    def write(self, data: ReadableBuffer) -> int | None:
+    def write(self, data: ReadableBuffer, /) -> int:
         """Write; after a failure everything goes to nowhere, so that nothing fails again at the very end."""
         try:
             if self._closed_before and self.failure is None:
@@ -58,12 +58,14 @@ class Output(io.FileIO):
 
 def run(*, interruptible: bool) -> Never:
     """Run the command that the arguments name, and end the process."""
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.stdout is not sys.__stdout__:  # a program that calls `main` has streams and signals of its own
+        sys.exit(_exit_code())
     _restart_in_utf8()
     output = _replace_streams(_closed_descriptors())
     _widen()
     end_on_sigterm()
-    if interruptible:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     code = _exit_code(output)
     if interruptible:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to put in order
@@ -128,7 +130,7 @@ def _widen() -> None:
         os.environ["COLUMNS"] = str(NARROWEST)
 
 
-def _exit_code(output: Output) -> int:
+def _exit_code(output: Output | None = None) -> int:
     """Run the command; the exit code of what ended it, which is told."""
     try:
         app(prog_name="lexfuse")
@@ -140,7 +142,7 @@ def _exit_code(output: Output) -> int:
         _complain(f"{error.title}: {error}")
         return error.exit_code
     except OSError as error:
-        if output.failure is None:
+        if output is None or output.failure is None:
             _complain(f"{StorageError.title}: {error}; check the path, its permissions and the space on the disk")
         return StorageError.exit_code
     except UnicodeEncodeError as error:

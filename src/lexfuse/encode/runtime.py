@@ -7,12 +7,12 @@ folder. It reads the environment once, while it is imported; `disable_telemetry_
 from __future__ import annotations
 
 import os
-from types import ModuleType
+from typing import Any
 
 TELEMETRY_OFF = "ORT_DISABLE_TELEMETRY"
 
 
-def onnx_runtime() -> ModuleType:
+def onnx_runtime() -> Any:
     """The package onnxruntime, which looks up no host and writes no device id.
 
     >>> onnx_runtime().__name__, os.environ[TELEMETRY_OFF]
@@ -25,7 +25,7 @@ def onnx_runtime() -> ModuleType:
     return onnxruntime
 
 
-def quantization() -> ModuleType:
+def quantization() -> Any:
     """The quantisation tools of ONNX Runtime.
 
     >>> quantization().__name__
