@@ -107,8 +107,7 @@ class Bench:
     def _union(self, split: str, channel: str) -> Union:
         members = [self.retrievers[name] for name in (LEXICAL, channel)]
         union = union_of([self.runs[split][name] for name in (LEXICAL, channel)], members, self.queries[split])
-        bounds, levels = tuple(one.bounds for one in members), tuple(levels_of(one) for one in members)
-        return replace(union, bounds=bounds, levels=levels)
+        return replace(union, levels=tuple(levels_of(one) for one in members))
 
     def _chosen(self, channel: str) -> float:
         """The best alpha on dev."""

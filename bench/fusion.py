@@ -36,9 +36,8 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.evaluate import evaluate
 from lexfuse.fuse.fusion import Fusion
-from lexfuse.fuse.normalise import MinMax
 from lexfuse.fuse.ranks import Borda, ReciprocalRank
-from lexfuse.fuse.scores import Convex, normalised
+from lexfuse.fuse.scores import Convex
 from lexfuse.fuse.union import Missing, union_of
 from lexfuse.index.threads import cores
 from lexfuse.tune.surface import WeightSurface, simplex, surface_of
@@ -221,7 +220,7 @@ def tuning(runs: Sequence[Run], repeats: int) -> Iterator[Record]:
 
     def ours() -> WeightSurface:
         union = union_of(some)
-        return surface_of(union, normalised(union, MinMax(), Missing.ZERO), qrels, "nDCG@10", points)
+        return surface_of(union, Convex(missing=Missing.ZERO), qrels, "nDCG@10", points)
 
     def theirs() -> list[float]:
         fused = (ranx.fuse(peers, norm=None, method="wsum", params={"weights": tuple(row)}) for row in few.tolist())

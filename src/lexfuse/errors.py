@@ -20,6 +20,7 @@ A message says what is wrong, where, what was expected, and what to do.
     └── TrainingError                 11   500  a training that cannot go on; what it had is kept
 
 A command ends with 130 after Ctrl-C, 143 after SIGTERM and 141 where nobody reads its output, as shells expect.
+`BoundWarning` is a warning, not an error: a figure rests on an assumption that the user should state or correct.
 """
 
 from __future__ import annotations
@@ -42,6 +43,14 @@ class LexFuseError(Exception):
     exit_code: ClassVar[int] = 1
     status: ClassVar[int] = 500
     title: ClassVar[str] = "Internal error"
+
+
+class BoundWarning(UserWarning):
+    """A fusion needs the lowest possible score of a ranking, nobody stated it, and one was assumed.
+
+    >>> issubclass(BoundWarning, LexFuseError)
+    False
+    """
 
 
 class ConfigError(LexFuseError):

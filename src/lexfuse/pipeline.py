@@ -90,13 +90,13 @@ class Hybrid(Composite):
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The best k documents of every query, among those the mask allows."""
         union = self.union(queries, within=within)
-        return union.ranked_by(self.name, self.fusion.scores(union), checked_k(k))
+        return self.fusion.fused(union, checked_k(k), self.name)
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The fused score of every pair in a run; a document that nobody lists gets the score it would have."""
         asked = queries.select([queries.ids.ordinal(id) for id in pairs.queries])
         union = self.union(asked)
-        scores = looked_up(union.ranked_by(self.name, self.fusion.scores(union), max(len(union), 1)), pairs)
+        scores = looked_up(self.fusion.fused(union, max(len(union), 1)), pairs)
         for row, query in enumerate(asked):
             span = slice(int(pairs.offsets[row]), int(pairs.offsets[row + 1]))
             guests = span.start + np.flatnonzero(np.isnan(scores[span]))

@@ -29,7 +29,7 @@ def collection(prefix, queries, noise, seed=0):
             scores = 5 + truth + level * chance.standard_normal(DOCS)
             top = np.argsort(-scores)[:DEPTH]
             ranking[query] = {f"d{doc}": float(max(scores[doc], 0.0)) for doc in top}
-    return [Run.of(name, ranking) for name, ranking in zip("abc", rankings, strict=False)], Qrels.of(judged)
+    return [Run.of(name, ranking).bounded(0.0) for name, ranking in zip("abc", rankings, strict=False)], Qrels.of(judged)
 
 
 def judged(prefix, queries, noise, seed=0):

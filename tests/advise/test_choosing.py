@@ -84,3 +84,41 @@ def test_the_choice_does_not_depend_on_the_order_of_queries():
     shuffled = [Trial(t.configuration, None, (), t.values[order]) for t in trials]
     again = held_out_choice(shuffled, [names[at] for at in order], folds=5)
     assert again[np.argsort(order)] == pytest.approx(held_out_choice(trials, names, folds=5))
+
+
+def equal_cases(count):
+    """Configurations that differ on one query: their mean difference is its standard error, exactly, whatever rounding says."""
+    chance = np.random.default_rng(0)
+    for _ in range(count):
+        values = chance.random(int(chance.integers(2, 300)))
+        more = values.copy()
+        more[chance.integers(len(values))] += chance.random()
+        yield values, more
+
+
+def test_a_difference_of_just_one_standard_error_is_always_within_it():
+    fell = [chosen([trial("a", less), trial("a + b, rrf", more)]).configuration.name for less, more in equal_cases(1000)]
+    assert fell == ["a"] * 1000
+
+
+def test_a_difference_above_one_standard_error_is_never_within_it():
+    for less, more in equal_cases(200):
+        rest = np.flatnonzero(more == less)
+        if len(rest) < 2:
+            continue
+        more[rest] += 1e-6  # all other queries gain too, however little
+        fused = trial("a + b, rrf", more)
+        assert chosen([trial("a", less), fused]) is fused
+
+
+def test_means_that_only_rounding_tells_apart_are_equal():
+    chance = np.random.default_rng(1)
+    for _ in range(300):
+        values = chance.integers(0, 7, int(chance.integers(2, 60))) / 6
+        order = chance.permutation(len(values))
+        first, second = trial("a", values), trial("b", values[order])
+        fused = trial("a + b, rrf", values[::-1])
+        assert best([fused, second, first]) is second
+        assert best([fused, first, second]) is first
+        assert best_members([second, first, fused])["a + b, rrf"] is first  # the first of its members
+        assert chosen([first, trial("c", values), second]) is first

@@ -21,7 +21,6 @@ from lexfuse.advise.advice import (
 from lexfuse.advise.asjson import advice_json
 from lexfuse.advise.report import SECTIONS, report_of
 from lexfuse.advise.sections.effects import BEST, forest_section
-from lexfuse.advise.sections.summary import headline
 from lexfuse.evaluate.bootstrap import Interval
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>\x00\ud800'
@@ -185,7 +184,7 @@ def test_a_subset_that_was_not_tried_with_a_method_is_an_empty_cell(small_advice
 )
 def test_the_headline_says_what_was_found(small_advice, chosen, words):
     advice = replace(small_advice(), chosen=chosen)
-    assert headline(advice).words == words
+    assert advice.verdict == words
     assert f"<title>{words}: labour.index</title>" in report_of(advice)
 
 
@@ -205,7 +204,8 @@ def test_the_json_has_everything_and_stays_plain(small_advice):
     assert again == plain
     assert list(plain)[:2] == ["version", "collection"]
     assert plain["version"] == 1
-    assert set(plain) - {"version"} == set(Advice.__slots__)
+    assert plain["verdict"] == advice.verdict.value
+    assert set(plain) - {"version", "verdict"} == set(Advice.__slots__)
     assert plain["complementarity"][0]["correlation"] is None
     assert plain["chosen"]["versus_member"]["outcome"] == "better"
     assert plain["chosen"]["configuration"]["name"] == "bm25 + dense, min-max, tuned"

@@ -55,7 +55,7 @@ def judged(prefix, queries, noise=(0.5, 0.5), seed=0):
             scores = 5 + truth + level * chance.standard_normal(DOCS)
             ranking[query] = {f"d{doc}": float(max(scores[doc], 0.0)) for doc in np.argsort(-scores)[:DEPTH]}
     qrels = Qrels.of(rows)
-    runs = [Run.of(name, ranking) for name, ranking in zip("ab", rankings, strict=True)]
+    runs = [Run.of(name, ranking).bounded(0.0) for name, ranking in zip("ab", rankings, strict=True)]
     return replace(judged_runs(runs, qrels), queries=Queries.of([Query(query, "une loi", "fr") for query in rankings[0]]))
 
 

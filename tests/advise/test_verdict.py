@@ -1,9 +1,12 @@
 """The verdict says what to do, what it gains and what it does not."""
 
 import numpy as np
+import pytest
+from scipy.stats import nct, t
 
 from lexfuse.advise import verdict
-from lexfuse.advise.advice import Configuration, Confirmation, Difference, Tried
+from lexfuse.advise.advice import Configuration, Confirmation, Difference, Power, Tried, Verdict, verdict_of
+from lexfuse.advise.power import power_of
 from lexfuse.advise.trying import Trial
 from lexfuse.evaluate.bootstrap import Interval
 
@@ -39,7 +42,7 @@ def test_without_test_queries_nothing_is_confirmed():
 def test_a_single_source_says_what_was_not_worth_it():
     words = verdict.choice_words(SINGLE, FUSED, "R@100", None)
     assert words[0] == "Do not fuse: use dense alone (R@100 0.610 on dev)."
-    assert "bm25 + dense, tm2c2 (0.660)" in words[1]
+    assert "bm25 + dense, tm2c2 (0.660 against 0.610)" in words[1]
 
 
 def test_weights_are_not_told_where_ranks_are_fused():
@@ -64,3 +67,49 @@ def test_counts_tell_better_worse_and_neither():
     said = verdict.counts([SINGLE, FUSED, worse, neither])
     assert said.startswith("Of 3 fusions 2 (67 %) have a higher dev mean")
     assert "1 are better, 1 worse, and 1 not distinguishable" in said
+
+
+ENOUGH, FEW = Power(149, 0.05, 0.04, 96), Power(20, 0.05, 0.11, 97)
+
+
+@pytest.mark.parametrize(
+    ("mean", "p", "power", "expected"),
+    [
+        (0.05, 0.01, FEW, Verdict.FUSE), (-0.05, 0.01, FEW, Verdict.HARM), (0.05, 0.2, ENOUGH, Verdict.UNPROVEN),
+        (0.05, 0.2, FEW, Verdict.TOO_FEW), (-0.01, 0.9, FEW, Verdict.TOO_FEW), (None, None, ENOUGH, Verdict.ALONE),
+        (None, None, FEW, Verdict.TOO_FEW),
+    ],
+)  # fmt: skip
+def test_the_first_sentence_begins_with_the_verdict(mean, p, power, expected):
+    fused = Tried(FUSED.configuration, (0.2, 0.8), 0.66, "dense", difference(mean, p)) if mean is not None else SINGLE
+    assert verdict_of(fused, power) is expected
+    words = verdict.choice_words(fused, fused, "R@100", None, power)
+    assert words[0].startswith(expected.value)
+    if expected is not Verdict.FUSE:
+        assert not any(word.startswith("Fuse ") for word in words)
+
+
+def test_too_few_questions_says_how_many_it_takes():
+    words = verdict.choice_words(SINGLE, FUSED, "R@100", None, FEW)
+    assert words[0] == "Too few questions to tell: 20 are judged, and it takes about 97 to show a difference of 0.05 R@100."
+    assert words[1] == "For now, use dense alone (R@100 0.610 on dev)."
+    assert verdict.power_words(FEW, "R@100").endswith("four times out of five; 0.05 takes about 97 queries.")
+
+
+@pytest.mark.parametrize(("spread", "queries"), [(0.1, 200), (0.2, 40), (0.3, 1000)])
+def test_so_many_queries_have_the_power_that_is_promised(spread, queries):
+    values = spread * np.random.default_rng(3).standard_normal(queries)
+    found = power_of(values, 0.05)
+    deviation = values.std(ddof=1)
+    factor = (t.ppf(0.975, queries - 1) + t.ppf(0.8, queries - 1)) * deviation
+    assert found.detectable == pytest.approx(factor / np.sqrt(queries))
+    assert found.needed - 1 < (factor / 0.05) ** 2 <= found.needed
+    freedom, shift = found.needed - 1, 0.05 * np.sqrt(found.needed) / deviation
+    power = 1 - nct.cdf(t.ppf(0.975, freedom), freedom, shift)  # of the t-test itself, by the noncentral distribution
+    assert 0.77 < power < 0.85
+    assert found.enough == (queries >= found.needed) == (found.detectable <= 0.05)
+
+
+def test_differences_that_never_vary_need_no_more_queries():
+    assert power_of(np.zeros(6)).needed == 2
+    assert power_of(np.zeros(6)).enough

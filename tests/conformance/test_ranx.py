@@ -127,3 +127,10 @@ def test_runs_of_different_queries_are_fused_where_ranx_stops(ranx_fused):
     assert set(fused(ReciprocalRank(), rankings).queries) == {"q1", "q2"}
     with pytest.raises(AssertionError, match="query ids do not match"):
         ranx_fused(rankings, norm=None, method="rrf")
+
+
+def test_a_source_of_weight_zero_adds_no_candidates_where_ranx_ranks_them_last(ranx_fused):
+    rankings = [{"q": {"x": 3.0, "y": 2.0}}, {"q": {"y": 2.0, "z": 1.0}}]
+    arguments = {"norm": "min-max", "method": "wsum", "params": {"weights": (1.0, 0.0)}}
+    assert fused(Convex((1.0, 0.0), missing=ZERO), rankings).as_dict() == {"q": {"x": 1.0, "y": 0.0}}
+    assert ranx_fused(rankings, **arguments) == {"q": {"x": 1.0, "y": 0.0, "z": 0.0}}

@@ -85,6 +85,8 @@ def test_runs_and_constants(folder):
     found = told(*runs, "--normaliser", "z-score", "--fusion", "convex", "--queries", folder / "queries.jsonl")
     assert found["classes"][0]["class"] == "keywords"
     done = lexfuse(*runs, "--fusion", "rrf", "--eta", "5,60")
+    assert "tried, at equal weights" in done.stdout
+    done = lexfuse(*runs, "--fusion", "rrf", "--eta", "5,60", "--with-weights")
     assert "tried, each with its best weights" in done.stdout
     assert "best is eta" in done.stdout
 

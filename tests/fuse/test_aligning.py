@@ -22,6 +22,8 @@ from lexfuse.fuse.union import union_of
 from lexfuse.index import kernels
 from lexfuse.retrieve.retriever import Bounds
 
+pytestmark = pytest.mark.filterwarnings("ignore::lexfuse.errors.BoundWarning")  # rankings without stated bounds
+
 WAYS = {"plain": -(10**15), "compiled": kernels.PATIENCE}  # steps made so far
 both_ways = pytest.mark.parametrize("way", WAYS)
 

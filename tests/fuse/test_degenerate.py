@@ -16,6 +16,8 @@ from lexfuse.fuse.union import Missing, union_of
 from lexfuse.retrieve.levels import Levels
 from lexfuse.retrieve.retriever import Bounds
 
+pytestmark = pytest.mark.filterwarnings("ignore::lexfuse.errors.BoundWarning")  # rankings without stated bounds
+
 ALL = [
     ReciprocalRank(),
     ReciprocalRank(missing=Missing.ZERO),

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,13 +11,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lexfuse.data.ids import Ids
+from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.fuse.normalise import MinMax, TheoreticalMinMax, ZScore
+from lexfuse.evaluate import evaluate
+from lexfuse.fuse.normalise import MinMax, Percentile, TheoreticalMinMax, ZScore
 from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fuse.scores import TM2C2, CombMax, CombMNZ, Convex
-from lexfuse.fuse.union import Missing
+from lexfuse.fuse.union import Missing, union_of
 from lexfuse.retrieve.retriever import Bounds
+from lexfuse.tune.surface import surface_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::lexfuse.errors.BoundWarning")  # rankings without stated bounds
 
 DOCS = [f"d{number}" for number in range(9)]
 QUERIES = [f"q{number}" for number in range(3)]
@@ -85,8 +91,47 @@ def test_weight_one_on_a_source_gives_its_ranking(rankings, normaliser, missing)
         for fusion in (Convex(weights, normaliser, missing), ReciprocalRank(weight=weights, missing=missing)):
             fused = fusion.fuse(runs, 100)
             for query in QUERIES:
-                listed = [hit.doc for hit in runs[chosen].hits(query)]
-                assert [hit.doc for hit in fused.hits(query) if hit.doc in listed] == listed
+                assert [hit.doc for hit in fused.hits(query)] == [hit.doc for hit in runs[chosen].hits(query)]
+
+
+ANY_SCORE = st.floats(-1e4, 1e4, width=32)  # many lie so near to each other that normalised they are one 32-bit float
+NEAR = st.integers(0, 9).map(lambda steps: float(np.float32(0.8) + np.float32(2.0**-24 * steps)))
+CLOSE = st.fixed_dictionaries({query: st.dictionaries(st.sampled_from(DOCS), st.one_of(ANY_SCORE, NEAR)) for query in QUERIES})
+RELEVANT = st.dictionaries(
+    st.sampled_from(QUERIES), st.dictionaries(st.sampled_from(DOCS), st.integers(1, 3), min_size=1), min_size=1
+)
+MEASURES = ["nDCG", "AP", "R@5", "P@3", "RR", "Rprec", "nDCG@4"]
+
+
+@given(st.lists(CLOSE, min_size=2, max_size=3), RELEVANT, st.sampled_from(MEASURES), st.sampled_from(Missing), st.data())
+@settings(max_examples=70)
+def test_weight_one_on_a_source_is_the_evaluation_of_its_run(rankings, judged, measure, missing, data):
+    runs = [run.bounded(-1e4) for run in runs_of(rankings)]
+    normaliser = data.draw(st.sampled_from([MinMax(), ZScore(), TheoreticalMinMax(), Percentile()]))
+    fusion = data.draw(st.sampled_from([Convex(None, normaliser, missing), ReciprocalRank(missing=missing)]))
+    qrels = Qrels.of((query, doc, grade) for query, docs in judged.items() for doc, grade in docs.items())
+    corners = np.eye(len(runs))
+    surface = surface_of(union_of(runs), fusion, qrels, measure, corners)
+    for run, weights, values in zip(runs, corners, surface.values, strict=True):
+        own = evaluate(qrels, run, measure).values(measure).tolist()
+        assert values.tolist() == own
+        weighed = replace(fusion, weight=tuple(weights.tolist()))
+        assert evaluate(qrels, weighed.fuse(runs, 1000), measure).values(measure).tolist() == own
+
+
+@given(st.lists(RANKINGS, min_size=3, max_size=3), st.integers(0, 2), st.sampled_from([MinMax(), ZScore(), TheoreticalMinMax()]))
+@settings(max_examples=40)
+def test_a_source_of_weight_zero_is_as_good_as_not_there(rankings, at, normaliser):
+    runs = [run.bounded(LOW) for run in runs_of(rankings)]
+    kept = [run for number, run in enumerate(runs) if number != at]
+    for fusion in (Convex(None, normaliser), ReciprocalRank(5.0), SmoothReciprocalRank()):
+        shares = [0.25, 0.75]
+        shares.insert(at, 0.0)
+        with_it, without = (
+            replace(fusion, weight=tuple(shares)).fuse(runs, 100),
+            replace(fusion, weight=(0.25, 0.75)).fuse(kept, 100),
+        )
+        assert with_it.as_dict() == without.as_dict()
 
 
 @each_fusion

@@ -7,8 +7,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.evaluate import evaluate
-from lexfuse.fuse.normalise import MinMax
-from lexfuse.fuse.scores import Convex, normalised
+from lexfuse.fuse.scores import Convex
 from lexfuse.fuse.union import Missing, union_of
 from lexfuse.tune.surface import simplex, surface_of
 
@@ -39,7 +38,7 @@ def test_every_point_is_what_evaluating_the_fused_run_gives(measure):
     runs, qrels = drawn()
     union = union_of(runs)
     points = simplex(3, 0.25)
-    surface = surface_of(union, normalised(union, MinMax(), Missing.MIN), qrels, measure, points)
+    surface = surface_of(union, Convex(), qrels, measure, points)
     for weights, values in zip(points, surface.values, strict=True):
         fused = Convex(tuple(weights), missing=Missing.MIN).fuse(runs, 1000)
         assert values.tolist() == evaluate(qrels, fused, measure).values(measure).tolist()
@@ -48,7 +47,7 @@ def test_every_point_is_what_evaluating_the_fused_run_gives(measure):
 def test_the_best_point_and_the_oracle():
     runs, qrels = drawn(1)
     union = union_of(runs)
-    surface = surface_of(union, normalised(union, MinMax(), Missing.MIN), qrels, "nDCG@5", simplex(3))
+    surface = surface_of(union, Convex(), qrels, "nDCG@5", simplex(3))
     assert surface.means[surface.best] == surface.means.max()
     assert surface.oracle >= surface.means.max()
     some = surface.on([0, 2])
@@ -70,8 +69,7 @@ def test_the_simplex_is_complete_and_sums_to_one():
 def test_what_cannot_be_tuned():
     runs, qrels = drawn()
     union = union_of(runs)
-    values = normalised(union, MinMax(), Missing.MIN)
     with pytest.raises(ConfigError, match="no value per query"):
-        surface_of(union, values, qrels, "microF1@5", simplex(3, 0.5))
+        surface_of(union, Convex(), qrels, "microF1@5", simplex(3, 0.5))
     with pytest.raises(DataError, match="none of the 1 judged queries has a relevant document"):
-        surface_of(union, values, Qrels.of([("q0", "d1", 0)]), "RR", simplex(3, 0.5))
+        surface_of(union, Convex(), Qrels.of([("q0", "d1", 0)]), "RR", simplex(3, 0.5))

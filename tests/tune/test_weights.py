@@ -1,6 +1,7 @@
 """Tuned weights: the search, the folds, and what is said about it."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fuse.scores import TM2C2, CombMNZ, Convex
 from lexfuse.fuse.union import union_of
 from lexfuse.tune.choosing import affordable, round_alpha
-from lexfuse.tune.constants import cut, depth_trials, eta_trials, tune_constants
+from lexfuse.tune.constants import cut, depth_trials, eta_trials, tune_constants, tune_eta
 from lexfuse.tune.exact import Plateau
 from lexfuse.tune.folds import cross_validated, folds_of
 from lexfuse.tune.surface import simplex, surface_of
@@ -32,7 +33,7 @@ def judged(noises, queries=40, docs=60, seed=0, relevant=4):
         for run, noise in zip(runs, noises, strict=True):
             scores = {f"d{doc}": float((doc in good) + noise * chance.random()) for doc in range(docs)}
             run[f"q{query}"] = dict(sorted(scores.items(), key=lambda item: -item[1])[:30])
-    return union_of([Run.of(f"s{at}", run) for at, run in enumerate(runs)]), Qrels.of(rows)
+    return union_of([Run.of(f"s{at}", run).bounded(-9.0) for at, run in enumerate(runs)]), Qrels.of(rows)
 
 
 @pytest.mark.parametrize("fusion", [Convex(), TM2C2(), ReciprocalRank(5.0), SmoothReciprocalRank()], ids=lambda one: one.name)
@@ -52,7 +53,7 @@ def test_the_tuned_fusion_gives_the_value_that_is_told(fusion, sources):
 def test_two_sources_are_exact():
     union, qrels = judged((1.6, 2.0))
     tuned = tune_weights(union, Convex(), qrels, "nDCG@10")
-    fine = surface_of(union, Convex().values(union), qrels, "nDCG@10", simplex(2, 0.001))
+    fine = surface_of(union, Convex(), qrels, "nDCG@10", simplex(2, 0.001))
     assert tuned.value >= fine.means.max() - 1e-12
     assert tuned.plateau.low < tuned.weights[1] < tuned.plateau.high
     inside = fine.means[(fine.weights[:, 1] > tuned.plateau.low) & (fine.weights[:, 1] < tuned.plateau.high)]
@@ -90,7 +91,7 @@ def test_folds_do_not_depend_on_the_order_and_are_even():
 
 def test_cross_validation_of_a_surface_chooses_outside_of_the_fold():
     union, qrels = judged((1.5, 2.0))
-    surface = surface_of(union, Convex().values(union), qrels, "nDCG@10", simplex(2, 0.1))
+    surface = surface_of(union, Convex(), qrels, "nDCG@10", simplex(2, 0.1))
     found = cross_validated(surface, 4, seed=3)
     for fold, point in enumerate(found.points.tolist()):
         assert surface.on(np.flatnonzero(found.fold != fold)).best == point
@@ -186,3 +187,47 @@ def test_cutting_a_union_set_is_the_union_of_cut_runs():
     assert [trial.name for trial in depth_trials(whole, Convex(), [4, 9])] == ["depth 4", "depth 9"]
     with pytest.raises(ConfigError, match="depth must be at least 1"):
         cut(whole, 0)
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_eta_is_tuned_at_equal_weights_as_bruch_does(each):
+    union, qrels = judged((1.4, 2.2))
+    etas = [2, 10, 60]
+    tuned = tune_eta(union, ReciprocalRank(), qrels, "nDCG@10", etas, each=each)
+    grid = list(product(etas, repeat=2)) if each else [(eta, eta) for eta in etas]
+    expected = [evaluate(qrels, ReciprocalRank(eta).fused(union, 1000), "nDCG@10").mean("nDCG@10") for eta in grid]
+    assert tuned.values == pytest.approx(expected, abs=1e-12)
+    assert tuned.tuned is None
+    assert np.broadcast_to(tuned.fusion.eta, 2).tolist() == list(grid[int(np.argmax(expected))])
+    assert tuned.fusion.weights(2).tolist() == [1.0, 1.0]
+    assert tuned.value == max(tuned.values)
+    usual = evaluate(qrels, ReciprocalRank().fused(union, 1000), "nDCG@10")
+    assert tuned.usual == ("eta 60", pytest.approx(usual.mean("nDCG@10"), abs=1e-12))
+    gained = tuned.held_out.values - usual.values("nDCG@10")
+    assert tuned.versus_usual.mean == pytest.approx(gained.mean(), abs=1e-12)
+    assert "at equal weights" in tuned.words()
+    assert "eta 60" in tuned.words()
+    assert tuned.as_json()["weights"] == "equal"
+
+
+def test_eta_with_weights_is_asked_for_by_name():
+    union, qrels = judged((1.4, 2.2))
+    equal = tune_eta(union, ReciprocalRank(), qrels, "nDCG@10", [5, 60])
+    both = tune_eta(union, ReciprocalRank(), qrels, "nDCG@10", [5, 60], with_weights=True)
+    assert both.value >= equal.value
+    assert both.tuned is not None
+    assert both.fusion.weights(2).tolist() == pytest.approx(list(both.tuned.weights))
+    assert "with the weights" in both.words()
+
+
+def test_held_out_values_of_eta_know_nothing_of_their_fold():
+    union, qrels = judged((1.4, 2.2))
+    tuned = tune_eta(union, ReciprocalRank(), qrels, "nDCG@10", [2, 10, 60], each=True, seed=4)
+    values = [
+        evaluate(qrels, ReciprocalRank(eta).fused(union, 1000), "nDCG@10").values("nDCG@10")
+        for eta in product([2, 10, 60], repeat=2)
+    ]
+    for fold in range(5):
+        outside = [found[tuned.held_out.fold != fold].mean() for found in values]
+        here = tuned.held_out.fold == fold
+        assert tuned.held_out.values[here].tolist() == values[int(np.argmax(outside))][here].tolist()

@@ -7,8 +7,10 @@ import os
 
 import pytest
 
-from lexfuse.advise.advice import Outcome
+from lexfuse.advise.advice import Verdict
 from lexfuse.errors import NotFoundError
+from lexfuse.web.messages import Language, messages_of
+from lexfuse.web.pages.experiments import verdict_key
 from lexfuse.web.reports import experiment_named, experiments_in, policy_of, served
 
 PAGE = '<html><style>p { color: red }</style><nav aria-label="contents"><p>C</p><ol></ol></nav><script>let a = 1;</script></html>'
@@ -42,16 +44,25 @@ def test_a_report_in_short(tmp_path):
     written(tmp_path / "first", advice(confirmation={"queries": 7, "means": {"R@10": {"bm25 + dense": 0.45}}}))
     (found,), wrong = experiments_in([tmp_path])
     assert wrong == []
-    assert (found.name, found.title, found.outcome, found.words) == ("first", "labour", Outcome.BETTER, ("Fuse.",))
+    assert (found.name, found.title, found.verdict, found.words) == ("first", "labour", Verdict.FUSE, ("Fuse.",))
     assert (found.chosen, found.value, found.best_single, found.best_value) == ("bm25 + dense", 0.5, "dense", 0.4)
     assert (found.test, found.test_queries, found.profile) == (0.45, 7, False)
 
 
-def test_a_single_source_has_no_outcome(tmp_path):
+def test_a_single_source_that_was_chosen(tmp_path):
     written(tmp_path / "first", advice(chosen=tried(["bm25"], None)))
     (found,), _ = experiments_in([tmp_path])
-    assert found.outcome is None
+    assert found.verdict is Verdict.ALONE
     assert found.value is None
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_the_verdict_is_the_one_that_was_written_and_the_page_says_it_in_its_words(tmp_path, verdict):
+    written(tmp_path / "first", advice(verdict=verdict.value))
+    (found,), _ = experiments_in([tmp_path])
+    assert found.verdict is verdict
+    assert messages_of(Language.ENGLISH).text(f"experiments.{verdict_key(found)}") == verdict.value
+    assert messages_of(Language.FRENCH).text(f"experiments.{verdict_key(found)}") != verdict.value
 
 
 def test_newest_first_and_names_apart(tmp_path):

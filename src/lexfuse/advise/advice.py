@@ -26,6 +26,44 @@ class Outcome(StrEnum):
     EQUAL = "not distinguishable"
 
 
+class Verdict(StrEnum):
+    """The answer, in the words that the terminal, the report, the figures, the profile and the page have in common.
+
+    >>> Verdict.UNPROVEN.value
+    'Fusing is not proven to help'
+    """
+
+    FUSE = "Fuse"
+    ALONE = "Do not fuse"
+    UNPROVEN = "Fusing is not proven to help"
+    HARM = "Fusing does harm"
+    TOO_FEW = "Too few questions to tell"
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether that is good news, bad news or neither, as figures are coloured."""
+        return {Verdict.FUSE: Outcome.BETTER, Verdict.HARM: Outcome.WORSE}.get(self, Outcome.EQUAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """How small a difference so many queries can show, and how many it takes to show one that matters; see advise.power.
+
+    >>> Power(25, 0.05, 0.11, 120).enough
+    False
+    """
+
+    queries: int
+    smallest: float  # the difference that matters
+    detectable: float  # the difference that these queries would show four times out of five
+    needed: int  # queries that would show the smallest one four times out of five
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are as many queries as that."""
+        return self.queries >= self.needed
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """Some sources and the way they are fused; `method` is empty for a single source.
@@ -242,3 +280,23 @@ class Advice:
     notes: tuple[str, ...] = field(default=())  # what was left out, and why
     reranking: Reranking | None = None  # None where no reranker was tried
     score_basis: ScoreBasis | None = None  # of distributions and complementarity
+    power: Power | None = None  # of the choice (or the highest fusion) beside its best member; None where no fusion was tried
+
+    @property
+    def verdict(self) -> Verdict:
+        """The answer in a few words."""
+        return verdict_of(self.chosen, self.power)
+
+
+def verdict_of(chosen: Tried, power: Power | None) -> Verdict:
+    """Fuse or not, where the tests tell; else whether there were queries enough to tell.
+
+    >>> verdict_of(Tried(Configuration(("dense",)), (1.0,), 0.4), Power(25, 0.05, 0.11, 120))
+    <Verdict.TOO_FEW: 'Too few questions to tell'>
+    """
+    outcome = chosen.versus_member.outcome if chosen.versus_member is not None else Outcome.EQUAL
+    if outcome is not Outcome.EQUAL:
+        return Verdict.FUSE if outcome is Outcome.BETTER else Verdict.HARM
+    if power is not None and not power.enough:
+        return Verdict.TOO_FEW
+    return Verdict.ALONE if chosen.versus_member is None else Verdict.UNPROVEN

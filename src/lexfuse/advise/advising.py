@@ -20,14 +20,17 @@ from lexfuse.advise.judged import Judged
 from lexfuse.advise.lengths import LengthBias, length_bias
 from lexfuse.advise.overlap import OverlapAnalysis, overlap
 from lexfuse.advise.pareto import pareto_front
+from lexfuse.advise.power import SMALLEST, power_of
 from lexfuse.advise.trying import RECIPES, Trial, beside_equal, speaking, trials
 from lexfuse.data.arrays import I64
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.evaluate import evaluate
+from lexfuse.evaluate.significance import differences
 from lexfuse.fuse.normalise import Normaliser, TheoreticalMinMax
 from lexfuse.fuse.scores import Convex
 from lexfuse.fuse.union import Union
 from lexfuse.text.queryclass import query_class
+from lexfuse.tune.surface import first_highest
 from lexfuse.tune.weights import tune_weights
 
 
@@ -58,6 +61,7 @@ def advise(
     *,
     recipes: Sequence[str] = tuple(RECIPES),
     folds: int = 5,
+    smallest: float = SMALLEST,
     seed: int = 0,
     contrast: Contrast = Contrast.EXTREMES,
     progress: Callable[[int], None] = lambda done: None,
@@ -66,12 +70,13 @@ def advise(
 
     Distributions and complementarity are about the scores of all documents where `facts.every` has them, as in FUSE, else about
     those of the candidates. `contrast` says which queries of two sources are compared by their words in common.
+    `smallest` is the difference that matters: the verdict says so where the queries are too few to show one of that size.
 
     >>> from lexfuse.data.qrels import Qrels
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fuse.union import union_of
     >>> rankings = {f"q{n}": {"x": 2.0, "y": 1.0} for n in range(6)}, {f"q{n}": {"y": 3.0, "z": 1.0} for n in range(6)}
-    >>> union = union_of([Run.of("a", rankings[0]), Run.of("b", rankings[1])])
+    >>> union = union_of([Run.of("a", rankings[0]).bounded(0.0), Run.of("b", rankings[1]).bounded(0.0)])
     >>> dev = Judged(union, Qrels.of([(f"q{n}", "y", 1) for n in range(6)]))
     >>> advise(dev, None, Facts("toy", 3), ["RR"], recipes=["rrf", "borda"]).words[0]
     'Do not fuse: use b alone (RR 1.000 on dev).'
@@ -99,12 +104,14 @@ def advise(
     kinds = [query_class(dev.queries.query(query).text) for query in queries] if dev.queries is not None else []
     classes = class_findings(kinds, queries, found, choice, by_name, folds=folds, seed=seed) if kinds else ()
     again = held_out_choice(found, queries, folds=folds, seed=seed)
+    judged = choice if len(choice.configuration.members) > 1 else fused
+    power = power_of(differences(judged.values, best_members(found)[judged.configuration.name].values), smallest)
     words = [
-        *verdict.choice_words(taken, by_name[top.configuration.name], measure, confirmation),
+        *verdict.choice_words(taken, by_name[top.configuration.name], measure, confirmation, power),
         *([f"Its weights are {choice.words}." if choice.words else ""] if choice.tuned else []),
         *verdict.additions(found, choice, measure),
         verdict.counts(tried),
-        verdict.power_words(fused, best_members(found)[fused.configuration.name], measure),
+        verdict.power_words(power, measure),
         *verdict.class_words(classes),
         *verdict.cost_words(taken, tried),
         verdict.choosing_words(again, best(found[: len(dev.union.names)]), measure, folds, seed),
@@ -131,6 +138,7 @@ def advise(
         costs=facts.costs,
         notes=(*facts.notes, *silent),
         score_basis=_basis(dev.union, every),
+        power=power,
     )
 
 
@@ -236,7 +244,7 @@ def _overlaps(dev: Judged, facts: Facts, found: Sequence[Trial], contrast: Contr
     words = [name for name in names if name in facts.lexical]
     if not words:
         return ()
-    lexical = max(words, key=lambda name: alone[name].mean)
+    lexical = words[first_highest([alone[name].mean for name in words])]
     others = [name for name in names if name not in facts.lexical]
     runs = {name: dev.alone(name) for name in (lexical, *others)}
     return tuple(

@@ -16,8 +16,8 @@ VERSION = 1
 def advice_json(advice: Advice) -> dict[str, Any]:
     """The advice as what JSON knows; numbers that it does not know (NaN, infinities) become null.
 
-    Fields have the names and the order of the dataclasses; a configuration has its name, a difference its outcome and
-    the basis of scores its words besides.
+    Fields have the names and the order of the dataclasses; the advice has its verdict, a configuration its name, a difference its
+    outcome and the basis of scores its words besides.
 
     >>> from lexfuse.advise.advice import Tried
     >>> single = Tried(Configuration(("bm25",)), (1.0,), math.nan)
@@ -31,6 +31,8 @@ def advice_json(advice: Advice) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         plain = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, Advice):
+            plain["verdict"] = value.verdict.value
         if isinstance(value, Configuration):
             plain["name"] = value.name
         if isinstance(value, Difference):

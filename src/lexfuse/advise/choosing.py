@@ -7,6 +7,7 @@ the highest. Adding a source must be worth more than the noise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,6 +22,9 @@ from lexfuse.evaluate.correction import adjusted
 from lexfuse.evaluate.joint import jointly_adjusted
 from lexfuse.evaluate.significance import differences, effect_size, paired_test
 from lexfuse.tune.folds import folds_of
+from lexfuse.tune.surface import first_highest, tied_highest
+
+_ROUNDING = 1e-9  # of a mean and of a standard error, generously
 
 
 def compared(pairs: Sequence[tuple[F64, F64]], *, seed: int = 0) -> list[Difference]:
@@ -53,7 +57,7 @@ def best_members(trials: Sequence[Trial]) -> dict[str, Trial]:
     """
     alone = {trial.configuration.members[0]: trial for trial in trials if len(trial.configuration.members) == 1}
     fused = [trial.configuration for trial in trials if len(trial.configuration.members) > 1]
-    return {each.name: max((alone[member] for member in each.members), key=lambda trial: trial.mean) for each in fused}
+    return {each.name: _highest([alone[member] for member in each.members]) for each in fused}
 
 
 def best(trials: Sequence[Trial]) -> Trial:
@@ -63,11 +67,13 @@ def best(trials: Sequence[Trial]) -> Trial:
     >>> best([Trial(Configuration((name,)), None, (1.0,), np.array([0.5])) for name in "ab"]).configuration.name
     'a'
     """
-    return max(trials, key=lambda trial: (round(trial.mean, 12), -len(trial.configuration.members)))
+    highest: list[Trial] = [trials[at] for at in tied_highest(np.array([trial.mean for trial in trials])).tolist()]
+    fewest = min(len(trial.configuration.members) for trial in highest)
+    return next(trial for trial in highest if len(trial.configuration.members) == fewest)
 
 
 def chosen(trials: Sequence[Trial]) -> Trial:
-    """The simplest configuration within one standard error of the best.
+    """The simplest configuration within one standard error of the best; at just one standard error it is within.
 
     >>> from lexfuse.advise.advice import Configuration
     >>> alone = Trial(Configuration(("a",)), None, (1.0,), np.array([0.5, 0.4, 0.6, 0.5]))
@@ -77,7 +83,8 @@ def chosen(trials: Sequence[Trial]) -> Trial:
     """
     first = best(trials)
     near = [trial for trial in trials if trial is first or _within_one_error(first.values, trial.values)]
-    return min(near, key=lambda trial: (len(trial.configuration.members), trial.tuned, -round(trial.mean, 12)))
+    simplest = min((len(trial.configuration.members), trial.tuned) for trial in near)
+    return _highest([trial for trial in near if (len(trial.configuration.members), trial.tuned) == simplest])
 
 
 def held_out_choice(trials: Sequence[Trial], queries: Sequence[str], *, folds: int, seed: int = 0) -> F64:
@@ -106,8 +113,19 @@ def _intervals(columns: Sequence[F64], seed: int) -> list[Interval]:
     return [found[at] for at in range(len(columns))]
 
 
+def _highest(trials: Sequence[Trial]) -> Trial:
+    """The one with the highest mean, the first of equal ones."""
+    return trials[first_highest([trial.mean for trial in trials])]
+
+
 def _within_one_error(first: F64, second: F64) -> bool:
+    """Whether the mean of the differences is at most their standard error.
+
+    Where two configurations differ on one query alone, both are that difference by the number of queries, exactly: a tie that the
+    rounding of a sum must not decide.
+    """
     difference = differences(first, second)
     if len(difference) < 2:
         return not difference.any()
-    return bool(difference.mean() <= difference.std(ddof=1) / np.sqrt(len(difference)))
+    error = float(difference.std(ddof=1)) / math.sqrt(len(difference))
+    return float(difference.mean()) <= error * (1 + _ROUNDING)

@@ -75,6 +75,7 @@ def corpus_union(
         doc=doc,
         scores=scores,
         places=_places(judged.union, queries, offsets, doc, len(snapshot)),
+        low=judged.union.low[:, judged.union.queries.ordinals(queries.ids.names)],
     )
 
 
@@ -92,7 +93,8 @@ def sources_only(union: Union, sources: Sequence[int]) -> Union:
         names=tuple(union.names[row] for row in rows),
         scores=union.scores[rows],
         places=union.places[rows],
-        bounds=tuple(union.bounds[row] for row in rows),
+        low=union.low[rows],
+        stated=tuple(union.stated[row] for row in rows),
         asked=tuple(union.asked[row] for row in rows),
         levels=tuple(union.levels[row] for row in rows),
     )

@@ -148,4 +148,5 @@ def _kept(run: Run, judged: set[str]) -> Run:
     rows = [row for row, query in enumerate(run.queries) if query in judged]
     if len(rows) == len(run.queries):
         return run
-    return Run.of(run.name, {run.queries[row]: {hit.doc: hit.score for hit in run.hits(run.queries[row])} for row in rows})
+    kept = Run.of(run.name, {run.queries[row]: {hit.doc: hit.score for hit in run.hits(run.queries[row])} for row in rows})
+    return replace(kept, low=None if run.low is None else run.low[rows])

@@ -40,7 +40,7 @@ class Judged:
         if fusion is None:
             return replace(self.alone(members[0]), name=name)
         some = self.union.only([self.union.names.index(member) for member in members])
-        return some.ranked_by(name, fusion.scores(some), max(1, len(some)))
+        return fusion.fused(some, max(1, len(some)), name)
 
 
 def alone(union: Union, source: int) -> Run:

@@ -19,7 +19,7 @@ from lexfuse.advise.sections.method import method_section, notes_section
 from lexfuse.advise.sections.queries import classes_section, lengths_section, overlap_section
 from lexfuse.advise.sections.reranking import reranking_section
 from lexfuse.advise.sections.scores import complementarity_section, distributions_section
-from lexfuse.advise.sections.summary import headline, verdict_section
+from lexfuse.advise.sections.summary import verdict_section
 from lexfuse.advise.sections.words import count_words
 
 SECTIONS = (
@@ -51,7 +51,7 @@ def report_of(advice: Advice) -> str:
     (True, True, False)
     """
     sections = [make(advice) for make in SECTIONS]
-    title = f"{headline(advice).words}: {advice.collection}"
+    title = f"{advice.verdict.value}: {advice.collection}"
     contents = "".join(f'<li><a href="#{each.key}">{shown(each.title)}</a></li>' for each in sections)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -48,7 +48,7 @@ def with_rerankers(
     ...     def rerank(self, queries, run, *, depth):
     ...         return reordered(run, self.name, -first_of(run, depth).score, depth)
     >>> asked, offset = Queries.of([Query(f"q{n}", "loi") for n in range(9)]), {"x": 3.0, "y": 2.0, "z": 1.0}
-    >>> runs = [Run.of(name, {query: offset for query in asked.ids}) for name in "ab"]
+    >>> runs = [Run.of(name, {query: offset for query in asked.ids}).bounded(0.0) for name in "ab"]
     >>> dev = replace(judged_runs(runs, Qrels.of([(query, "y", 1) for query in asked.ids])), queries=asked)
     >>> found = advise(dev, None, Facts("toy", 3), ["RR"], recipes=["rrf"])
     >>> with_rerankers(found, dev, None, [NamedReranker("mine", (Backwards(),))]).words[-1]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lexfuse.advise.advice import Difference, Outcome, RerankEffect, RerankFinding
 from lexfuse.advise.verdict import gain, listed, p_said
+from lexfuse.tune.surface import first_highest
 
 _OVER = "the choice without it"
 
@@ -17,7 +18,7 @@ def taken_of(findings: Sequence[RerankFinding], measure: str) -> str:
     ''
     """
     better = [each for each in findings if each.dev.versus.outcome is Outcome.BETTER]
-    return max(better, key=lambda each: round(each.dev.means[measure], 12)).name if better else ""
+    return better[first_highest([each.dev.means[measure] for each in better])].name if better else ""
 
 
 def finding_words(finding: RerankFinding, measure: str, taken: str) -> tuple[str, ...]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from lexfuse.advise.advice import ClassFinding, Confirmation, Difference, Outcome, Tried
+from lexfuse.advise.advice import ClassFinding, Confirmation, Difference, Outcome, Power, Tried, Verdict, verdict_of
 from lexfuse.advise.choosing import best, compared
 from lexfuse.advise.trying import Trial
 from lexfuse.data.arrays import F64
-from lexfuse.evaluate.significance import differences
 
 
 def use(chosen: Tried) -> str:
@@ -21,13 +19,16 @@ def use(chosen: Tried) -> str:
     >>> use(Tried(Configuration(("dense",)), (1.0,), 0.4))
     'use dense alone'
     """
+    members = chosen.configuration.members
+    return f"use {members[0]} alone" if len(members) == 1 else f"fuse {_fused(chosen)}"
+
+
+def _fused(chosen: Tried) -> str:
     members, method = chosen.configuration.members, chosen.configuration.method
-    if len(members) == 1:
-        return f"use {members[0]} alone"
     named = {"rrf": "reciprocal ranks", "borda": "Borda's count"}.get(method, method.split(",")[0].replace("tm2c2", "TM2C2"))
     weighed = method not in ("rrf", "borda")
     weights = "/".join(_weight(weight) for weight in chosen.weights)
-    return f"fuse {listed(members)} by {named}" + (f" with weights {weights}" if weighed else "")
+    return f"{listed(members)} by {named}" + (f" with weights {weights}" if weighed else "")
 
 
 def gain(difference: Difference, measure: str, other: str) -> str:
@@ -43,35 +44,51 @@ def gain(difference: Difference, measure: str, other: str) -> str:
     )
 
 
-def choice_words(chosen: Tried, top: Tried, measure: str, confirmation: Confirmation | None) -> list[str]:
-    """What to do and why: on dev, and as the test queries confirm it or not.
+def choice_words(
+    chosen: Tried, top: Tried, measure: str, confirmation: Confirmation | None, power: Power | None = None
+) -> list[str]:
+    """What to do and why: the verdict first, on dev, and then whether the test queries confirm it.
 
     >>> from lexfuse.advise.advice import Configuration
     >>> alone = Tried(Configuration(("dense",)), (1.0,), 0.4)
     >>> choice_words(alone, alone, "R@100", None)[0]
     'Do not fuse: use dense alone (R@100 0.400 on dev).'
+    >>> choice_words(alone, alone, "R@100", None, Power(25, 0.05, 0.11, 120))[:2]
+    ['Too few questions to tell: 25 are judged, and it takes about 120 to show ... R@100.', 'For now, use dense alone (...).']
     """
-    name, member, versus = chosen.configuration.name, chosen.best_member, chosen.versus_member
-    words = []
-    if versus is None:
-        words.append(f"Do not fuse: {use(chosen)} ({measure} {chosen.value:.3f} on dev).")
-        if top.configuration != chosen.configuration:
-            words.append(f"The highest mean, {top.configuration.name} ({top.value:.3f}), is within one standard error of it.")
-    else:
-        does = use(chosen)
+    name, versus = chosen.configuration.name, chosen.versus_member
+    words = _answer(chosen, verdict_of(chosen, power), measure, power)
+    if top.configuration != chosen.configuration:
+        simpler = "of it" if versus is None else "of it and less simple"
         words.append(
-            f"{does[0].upper()}{does[1:]}: {gain(versus, measure, f'{member} alone')} on dev, corrected for all tests made."
+            f"The highest dev mean, {top.configuration.name} ({top.value:.3f} against {chosen.value:.3f}), is within one "
+            f"standard error {simpler}."
         )
-        if top.configuration != chosen.configuration:
-            words.append(
-                f"The highest dev mean, {top.configuration.name} ({top.value:.3f} against {chosen.value:.3f}), is within one "
-                "standard error of it and less simple."
-            )
     if confirmation is None:
         return [*words, "No test queries were given: nothing here is confirmed on queries that had no part in the choice."]
     mean = confirmation.means[measure][name]
     words.append(f"On {confirmation.queries} test queries, looked at once, it reaches {measure} {mean:.3f}.")
     return words + [_confirmed(difference, measure, other) for other, difference in confirmation.versus.items()]
+
+
+def _answer(chosen: Tried, verdict: Verdict, measure: str, power: Power | None) -> list[str]:
+    """The verdict with what it rests on; every first sentence starts with the words of the verdict."""
+    versus = chosen.versus_member
+    reached = f"{measure} {chosen.value:.3f} on dev"
+    if versus is not None:
+        reached = f"{gain(versus, measure, f'{chosen.best_member} alone')} on dev, corrected for all tests made"
+    if verdict is Verdict.TOO_FEW and power is not None:
+        few = (
+            f"{verdict}: {power.queries:,} are judged, and it takes about {power.needed:,} to show a difference of "
+            f"{power.smallest:g} {measure}."
+        )
+        return [few, f"For now, {use(chosen)} ({reached})."]
+    if versus is None:
+        return [f"{verdict}: {use(chosen)} ({reached})."]
+    if verdict is Verdict.FUSE:
+        return [f"{verdict} {_fused(chosen)}: {reached}."]
+    kept = "It is chosen all the same: nothing simpler is within one standard error of the highest mean."
+    return [f"{verdict}: {_fused(chosen)} gives {reached}.", kept]
 
 
 def additions(trials: Sequence[Trial], chosen: Trial, measure: str) -> list[str]:
@@ -114,21 +131,15 @@ def counts(tried: Sequence[Tried]) -> str:
     )
 
 
-def power_words(first: Trial, second: Trial, measure: str) -> str:
-    """How small a difference of two configurations these queries could tell: with 80 % power, by a t-test at 0.05.
+def power_words(power: Power, measure: str) -> str:
+    """How small a difference these queries could show, and how many would show one that matters (see advise.power).
 
-    >>> import numpy as np
-    >>> from lexfuse.advise.advice import Configuration
-    >>> one, other = (Trial(Configuration((name,)), None, (1.0,), np.arange(4.0) * scale) for name, scale in (("a", 1), ("b", 2)))
-    >>> power_words(one, other, "RR")
-    'With 4 queries, differences of about 1.807 RR and more would be found four times out of five; smaller ones mostly not.'
+    >>> power_words(Power(25, 0.05, 0.11, 120), "RR")
+    'With 25 queries, differences of about 0.110 RR and more would be found four times out of five; 0.05 takes about 120 queries.'
     """
-    difference = differences(first.values, second.values)
-    smallest = (1.96 + 0.84) * float(difference.std(ddof=1)) / math.sqrt(len(difference))
-    return (
-        f"With {len(difference)} queries, differences of about {smallest:.3f} {measure} and more would be found four times out "
-        "of five; smaller ones mostly not."
-    )
+    found = f"With {power.queries:,} queries, differences of about {power.detectable:.3f} {measure} and more would be found"
+    more = "smaller ones mostly not" if power.enough else f"{power.smallest:g} takes about {power.needed:,} queries"
+    return f"{found} four times out of five; {more}."
 
 
 def choosing_words(held_out: F64, single: Trial, measure: str, folds: int, seed: int) -> str:

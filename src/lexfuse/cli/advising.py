@@ -10,6 +10,7 @@ import typer
 
 from lexfuse.advise.choices import Contrast, ScoreScope
 from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, table, working
+from lexfuse.cli.runfiles import BoundOptions, LexicalRuns, lexical_first, read_runs
 from lexfuse.cli.searching import K1, AsOf, B, Filters, masked
 
 if TYPE_CHECKING:
@@ -68,6 +69,12 @@ def advise(
             help="Queries compared by their words in common: one source reaches 1 and the other 0, or one merely reaches more."
         ),
     ] = Contrast.EXTREMES,
+    smallest: Annotated[
+        float,
+        typer.Option("--smallest", help="The smallest difference that matters; the verdict says where queries are too few."),
+    ] = 0.05,
+    bounds: BoundOptions = None,
+    lexical: LexicalRuns = None,
     filters: Filters = None,
     as_of: AsOf = None,
     before_query_date: Annotated[
@@ -83,7 +90,7 @@ def advise(
 
     lexfuse advise legi.index data/legi data/legi/qrels/dev.tsv --test-qrels data/legi/qrels/test.tsv -m R@100 -o advice
 
-    lexfuse advise dev.tsv --run bm25.trec --run dense.trec -m nDCG@10
+    lexfuse advise dev.tsv --run bm25.trec --run dense.trec --bound bm25=0 --bound dense=-1 -m nDCG@10
 
     lexfuse advise cases.index data/cases dev.tsv --rerank rprs.toml --rerank cross-encoder.toml
 
@@ -104,16 +111,19 @@ def advise(
             raise ConfigError(
                 "runs from files hold no scores of other documents; leave --scores-of out, or give INDEX and QUERIES"
             )
-        found = _of_runs(runs, paths[0], test_qrels, measure.split(), folds, report)
+        files = _Runs(runs, bounds, lexical, paths[0], test_qrels)
+        found = _of_runs(files, measure.split(), folds, smallest, report)
     elif len(paths) != 3:
         raise ConfigError(f"give INDEX, QUERIES and QRELS, or one QRELS with --run for each TREC run; got {len(paths)} paths")
     else:
         reranks = tuple(read_reranker_files(rerank or []))
+        if bounds or lexical:
+            raise ConfigError("--bound and --lexical are for --run; the channels of an index know both")
         scope = scores_of or ScoreScope.CORPUS
         asked = _Asked(
             paths[1], paths[2], test_qrels, filters, as_of, before_query_date, depth, k1, b, reranks, scope, overlap_groups
         )
-        found = _of_index(paths[0], asked, channels, measure.split(), folds, report)
+        found = _of_index(paths[0], asked, channels, measure.split(), (folds, smallest), report)
     _written(found, out, asked)
     if json:
         from lexfuse.advise.asjson import advice_json
@@ -141,7 +151,18 @@ class _Asked:
     contrast: Contrast
 
 
-def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], folds: int, report: Report) -> Advice:
+@dataclass(frozen=True)
+class _Runs:
+    """What was asked of runs."""
+
+    paths: list[Path]
+    bounds: list[str] | None
+    lexical: list[str] | None
+    qrels: Path
+    test_qrels: Path | None
+
+
+def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], how: tuple[int, float], report: Report) -> Advice:
     from lexfuse.advise.advising import advise as advised
     from lexfuse.advise.corpus_scores import corpus_union
     from lexfuse.advise.gathering import facts_of, judged_by, sources_of, usable_recipes
@@ -175,7 +196,17 @@ def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], f
                 every = corpus_union(sources, dev, within=within, before_query_date=asked.before_query_date)
             facts = replace(facts, every=every)
         with counting("trying", configurations(len(speaking(dev.union)), len(recipes))) as progress:
-            found = advised(dev, test, facts, measures, recipes=recipes, folds=folds, contrast=asked.contrast, progress=progress)
+            found = advised(
+                dev,
+                test,
+                facts,
+                measures,
+                recipes=recipes,
+                folds=how[0],
+                smallest=how[1],
+                contrast=asked.contrast,
+                progress=progress,
+            )
         if not rerankers:
             return found
         queries_each = len(dev.union.queries) + (len(test.union.queries) if test is not None else 0)
@@ -183,28 +214,33 @@ def _of_index(folder: Path, asked: _Asked, channels: str, measures: list[str], f
             return with_rerankers(found, dev, test, rerankers, lexical=facts.lexical, progress=progress)
 
 
-def _of_runs(runs: list[Path], qrels: Path, test_qrels: Path | None, measures: list[str], folds: int, report: Report) -> Advice:
+def _of_runs(files: _Runs, measures: list[str], folds: int, smallest: float, report: Report) -> Advice:
+    import warnings
+
     from lexfuse.advise.advising import Facts
     from lexfuse.advise.advising import advise as advised
     from lexfuse.advise.gathering import judged_runs, usable_recipes
     from lexfuse.advise.trying import configurations, speaking
     from lexfuse.data.judgements import read_qrels
-    from lexfuse.data.trec import read_run
+    from lexfuse.errors import BoundWarning
 
     with working("reading"):
-        read = [read_run(path, report=report) for path in runs]
-        judgements = read_qrels(qrels, report)
-        test = read_qrels(test_qrels, report) if test_qrels else None
+        read = read_runs(files.paths, files.bounds, report)
+        judgements = read_qrels(files.qrels, report)
+        test = read_qrels(files.test_qrels, report) if files.test_qrels else None
     _tell(report)
     _apart(judgements, test)
+    read, count, words = lexical_first(read, files.paths, files.lexical)
     dev = judged_runs(read, judgements)
     recipes, left_out = usable_recipes(dev.union)
-    asked = "scores that a run does not hold count as the lowest of its list; for TM2C2 the first run counts as lexical"
-    facts = Facts(" + ".join(dev.union.names), len(dev.union.docs), frozenset({read[0].name}), notes=(asked, *left_out))
-    with counting("trying", configurations(len(speaking(dev.union)), len(recipes))) as progress:
-        return advised(
-            dev, judged_runs(read, test) if test else None, facts, measures, recipes=recipes, folds=folds, progress=progress
-        )
+    notes = ["scores that a run does not hold count as the lowest of its list", words]
+    notes += [dev.union.assumption(at) for at, stated in enumerate(dev.union.stated) if not stated]
+    lexical = frozenset(run.name for run in read[:count])
+    facts = Facts(" + ".join(dev.union.names), len(dev.union.docs), lexical, notes=(*notes, *left_out))
+    with counting("trying", configurations(len(speaking(dev.union)), len(recipes))) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundWarning)  # the notes tell it
+        confirming = judged_runs(read, test) if test else None
+        return advised(dev, confirming, facts, measures, recipes=recipes, folds=folds, smallest=smallest, progress=progress)
 
 
 def _tell(report: Report) -> None:
@@ -285,6 +321,7 @@ def _profile(advice: Advice, searched: _Asked) -> Profile:
     general = _pipeline(advice.chosen, searched)
     classes = {QueryClass(each.name): _pipeline(each.own, searched) for each in advice.classes if each.own is not None}
     evidence: dict[str, str | int | float] = {
+        "verdict": advice.verdict.value,
         "measure": advice.measure,
         "dev": round(advice.chosen.value, 4),
         "dev_queries": advice.queries,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
+from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, warnings_noted, working
+from lexfuse.cli.runfiles import BoundOptions, LexicalRuns, lexical_first, read_runs
 
 if TYPE_CHECKING:
     from lexfuse.fuse.fusion import Fusion
@@ -33,6 +34,8 @@ def fuse(
     beta: Beta = None,
     normaliser: Normaliser = "",
     missing: MissingName = "",
+    bounds: BoundOptions = None,
+    lexical: LexicalRuns = None,
     depth: Annotated[int, typer.Option(help="How many documents a query.")] = 1000,
     name: Annotated[str | None, typer.Option(help="Name of the run; that of the file if not given.")] = None,
     skip_bad: SkipBad = False,
@@ -41,30 +44,45 @@ def fuse(
     """Fuse runs of any systems into one.
 
     A file has nobody to ask for a score that it does not hold: that is the lowest of its list (or rank after the last), or 0 with
-    --missing zero. For tm2c2 the lowest possible score is 0, or the lowest of the run if some are negative. Percentiles are those
-    of all scores of the run.
+    --missing zero. For tm2c2 state the lowest possible score of each run; else 0 is assumed, or the lowest of the run if some are
+    negative, with a warning. Percentiles are those of all scores of the run.
+
+        lexfuse fuse bm25.trec dense.trec --bound bm25=0 --bound dense=-1 -o fused.trec
 
         lexfuse fuse bm25.trec dense.trec --method rrf --eta 60 -o fused.trec
     """
+    from dataclasses import replace
+
     from lexfuse.data.report import Report
-    from lexfuse.data.trec import read_run, stem, write_run
+    from lexfuse.data.trec import stem, write_run
+    from lexfuse.errors import ConfigError
+    from lexfuse.fuse.scores import TM2C2
     from lexfuse.fuse.union import union_of
 
     fusion = chosen(method, weights, alpha, eta, beta, normaliser, missing)
+    if lexical and not isinstance(fusion, TM2C2):
+        raise ConfigError(f"--lexical is for tm2c2; the fusion is {fusion.name}")
     report = Report(skip_bad=skip_bad)
     with working("reading"):
-        read = [read_run(path, report=report) for path in runs]
+        read = read_runs(runs, bounds, report)
     for remark in report.lines():
         note(remark)
-    with working("fusing"):
+    if isinstance(fusion, TM2C2) and len(read) > 1:
+        read, count, remark = lexical_first(read, runs, lexical)
+        fusion = replace(fusion, lexical=count)
+        note(remark)
+    with working("fusing"), warnings_noted():
         union = union_of(read)
-        fused = union.ranked_by(name or stem(out), fusion.scores(union), depth)
+        fused = fusion.fused(union, depth, name or stem(out))
         write_run(fused, out)
     imputed = 1.0 - float(union.known.mean()) if len(union) else 0.0
     if fusion.missing.value == "rescore" and imputed:
         note(f"{imputed:.0%} of the scores are not in the runs: there the lowest of the list counts, or the rank after its last")
     if json:
-        print_json({"out": str(out), "queries": len(fused.queries), "hits": len(fused), "imputed": imputed})
+        assumed = [name for name, stated in zip(union.names, union.stated, strict=True) if fusion.uses_infimum() and not stated]
+        print_json(
+            {"out": str(out), "queries": len(fused.queries), "hits": len(fused), "imputed": imputed, "assumed_bounds": assumed}
+        )
     else:
         line(f"{out}: {len(fused.queries):,} queries, {len(fused):,} hits")
 

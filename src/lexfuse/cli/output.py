@@ -105,6 +105,23 @@ def note(text: str) -> None:
     side().print(Text(text, style="yellow"), soft_wrap=True)
 
 
+@contextmanager
+def warnings_noted() -> Iterator[None]:
+    """Show what the library warns of as notes, each once, and let all other warnings pass."""
+    import warnings
+
+    from lexfuse.errors import BoundWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", category=BoundWarning)
+        yield
+    for text in dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, BoundWarning)):
+        note(text)
+    for one in caught:
+        if not issubclass(one.category, BoundWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
 def complain(text: str) -> None:
     """An error on standard error."""
     from rich.text import Text

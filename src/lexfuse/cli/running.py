@@ -9,6 +9,7 @@ import typer
 
 from lexfuse.cli.fusing import Alpha, Beta, Eta, MissingName, Normaliser, Weights, chosen
 from lexfuse.cli.output import AsJson, SkipBad, line, note, print_json, working
+from lexfuse.cli.runfiles import lowest, write_bounds
 from lexfuse.cli.searching import (
     K1,
     AsOf,
@@ -60,6 +61,12 @@ def run(
     mask: Annotated[
         bool, typer.Option("--mask", help="Hide citations of decisions in the queries, for a fair test of text matching.")
     ] = False,
+    bounds: Annotated[
+        Path | None,
+        typer.Option(
+            "--bounds", help="Write the lowest possible score of every query, for --bound RUN=FILE of fuse, tune and advise."
+        ),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run; that of the file if not given.")] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
@@ -114,7 +121,10 @@ def run(
         else:
             ranking = retriever.retrieve(asked, depth, within=within)
         write_run(ranking, out)
+    if bounds is not None:
+        write_bounds(ranking, bounds)
+    low, words = lowest(ranking)
     if json:
-        print_json({"out": str(out), "queries": len(asked), "hits": len(ranking)})
+        print_json({"out": str(out), "queries": len(asked), "hits": len(ranking), "lowest_possible_score": low})
     else:
-        line(f"{out}: {len(asked):,} queries, {len(ranking):,} hits")
+        line(f"{out}: {len(asked):,} queries, {len(ranking):,} hits{words}")

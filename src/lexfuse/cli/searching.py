@@ -112,7 +112,7 @@ def search(
         if explain and isinstance(retriever, Composite):
             docs = [answer.document.id for answer in found]
             fused = dict(zip(docs, retriever.explanations(asked, docs, within=within), strict=True))
-        others = usual_fusions([member.bounds for member in members])
+        others = usual_fusions()
         wanted = explanations_of(retriever, asked, why, within=within, others=others) if why else []
     if json:
         results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexfuse.cli.fusing import MissingName, Normaliser, chosen
-from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, table, working
+from lexfuse.cli.output import AsJson, SkipBad, counting, line, note, print_json, table, warnings_noted, working
+from lexfuse.cli.runfiles import BoundOptions, read_runs
 from lexfuse.cli.searching import K1, AsOf, B, Channel, Filters, masked
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ Step = Annotated[float, typer.Option("--step", help="Step of the first grid of w
 Folds = Annotated[int, typer.Option("--folds", help="Folds of the cross-validation.")]
 Etas = Annotated[str, typer.Option("--eta", help="rrf, srrf: values of the constant to try: 5,20,60")]
 EtaEach = Annotated[bool, typer.Option("--eta-each", help="Try every combination of one eta a source.")]
+WithWeights = Annotated[
+    bool, typer.Option("--with-weights", help="Tune the weights together with --eta and --beta; else they are equal.")
+]
 Betas = Annotated[str, typer.Option("--beta", help="srrf: values of beta to try: 20,40,100")]
 Depths = Annotated[str, typer.Option("--depths", help="Depths of the lists to try: 100,1000")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Save everything that was found as JSON.")]
@@ -50,6 +55,7 @@ def weights(
     folds: Folds = 5,
     eta: Etas = "",
     eta_each: EtaEach = False,
+    with_weights: WithWeights = False,
     beta: Betas = "",
     depths: Depths = "",
     bm25: Annotated[bool, typer.Option("--bm25", help="Tune k1 and b together with the weights.")] = False,
@@ -65,6 +71,10 @@ def weights(
     """Weights of several channels: the best, what they are worth on other queries, and whether equal ones do as well.
 
     lexfuse tune weights legi.index data/legi data/legi/qrels/dev.tsv --channel bm25,dense -m R@100
+
+    With --eta or --beta these are tuned, at equal weights:
+
+    lexfuse tune weights legi.index data/legi data/legi/qrels/dev.tsv --fusion rrf --eta 4,10,60 --eta-each
     """
     from lexfuse.data.formats import read_queries
     from lexfuse.data.judgements import read_qrels
@@ -85,13 +95,14 @@ def weights(
         retrievers = [open_retriever(snapshot, one, k1=k1, b=b) for one in names]
         within = masked(snapshot, filters, as_of)
         if bm25:
-            _refuse_with_bm25(names, eta, beta, depths, classes)
+            _refuse_with_bm25(names, eta, beta, depths, classes or with_weights)
             found = _jointly(snapshot, asked, judged, measure, retrievers, method, depth, within, (step, folds))
             _tell(found.tuned, found, (), out, json)
             return
         with working("searching"):
             union = union_from(retrievers, asked, depth, within=within, missing=method.missing)
-    _tune(union, method, judged, measure, (step, folds), (eta, eta_each, beta, depths), asked if classes else None, out, json)
+    tried = _Constants(eta, eta_each, with_weights, beta, depths)
+    _tune(union, method, judged, measure, (step, folds), tried, asked if classes else None, out, json)
 
 
 def runs(
@@ -105,8 +116,10 @@ def runs(
     folds: Folds = 5,
     eta: Etas = "",
     eta_each: EtaEach = False,
+    with_weights: WithWeights = False,
     beta: Betas = "",
     depths: Depths = "",
+    bounds: BoundOptions = None,
     queries: Annotated[
         Path | None, typer.Option("--queries", help="Queries, to see whether kinds of them need weights of their own.")
     ] = None,
@@ -116,23 +129,24 @@ def runs(
 ) -> None:
     """The same for runs of any systems; a score that a run does not hold is the lowest of its list.
 
+    lexfuse tune runs qrels/dev.tsv bm25.trec dense.trec --bound bm25=0 --bound dense=-1
+
     lexfuse tune runs qrels/dev.tsv bm25.trec dense.trec --fusion rrf --eta 5,20,60
     """
     from lexfuse.data.formats import read_queries
     from lexfuse.data.judgements import read_qrels
     from lexfuse.data.report import Report
-    from lexfuse.data.trec import read_run
     from lexfuse.fuse.union import union_of
 
     method = chosen(fusion, "", None, "", None, normaliser, missing)
     report = Report(skip_bad=skip_bad)
     with working("reading"):
         judged = read_qrels(qrels, report)
-        union = union_of([read_run(path, report=report) for path in files])
+        union = union_of(read_runs(files, bounds, report))
         asked = read_queries(queries, report) if queries is not None else None
     for remark in report.lines():
         note(remark)
-    _tune(union, method, judged, measure, (step, folds), (eta, eta_each, beta, depths), asked, out, json)
+    _tune(union, method, judged, measure, (step, folds), _Constants(eta, eta_each, with_weights, beta, depths), asked, out, json)
 
 
 def _tune(
@@ -141,19 +155,25 @@ def _tune(
     qrels: Qrels,
     measure: str,
     how: tuple[float, int],
-    tried: tuple[str, bool, str, str],
+    tried: _Constants,
     queries: Queries | None,
     out: Path | None,
     json: bool,
 ) -> None:
+    from lexfuse.errors import ConfigError
     from lexfuse.tune.classes import classes_of, tune_classes
     from lexfuse.tune.constants import tune_constants
     from lexfuse.tune.weights import tune_weights
 
     step, folds = how
-    trials = _trials(union, fusion, *tried)
-    with working("tuning"):
-        constants = tune_constants(trials, qrels, measure, step=step, folds=folds) if trials else None
+    trials, usual = _trials(union, fusion, tried)
+    weighed = tried.with_weights or usual is None
+    if queries is not None and not weighed:
+        raise ConfigError("classes of queries get weights of their own, and --eta is tuned at equal weights; add --with-weights")
+    with working("tuning"), warnings_noted():
+        constants = (
+            tune_constants(trials, qrels, measure, with_weights=weighed, usual=usual, step=step, folds=folds) if trials else None
+        )
         tuned = constants.tuned if constants else tune_weights(union, fusion, qrels, measure, step=step, folds=folds)
         kinds: tuple[ClassWeights, ...] = ()
         if queries is not None:
@@ -163,8 +183,19 @@ def _tune(
     _tell(tuned, constants, kinds, out, json)
 
 
-def _trials(union: Union, fusion: Fusion, eta: str, eta_each: bool, beta: str, depths: str) -> list[Trial]:
-    """What is to be tried besides weights; nothing if no list was given."""
+@dataclass(frozen=True)
+class _Constants:
+    """What is to be tried besides or in place of weights, as the options say it."""
+
+    eta: str
+    eta_each: bool
+    with_weights: bool
+    beta: str
+    depths: str
+
+
+def _trials(union: Union, fusion: Fusion, tried: _Constants) -> tuple[list[Trial], Trial | None]:
+    """What is to be tried, nothing if no list was given; and where eta or beta is, the fusion with its usual ones."""
     from dataclasses import replace
 
     from lexfuse.cli.tuning import values_of
@@ -172,24 +203,27 @@ def _trials(union: Union, fusion: Fusion, eta: str, eta_each: bool, beta: str, d
     from lexfuse.fuse.ranks import ReciprocalRank, SmoothReciprocalRank
     from lexfuse.tune.constants import depth_trials, eta_trials
 
-    etas, betas = values_of(eta or None, "eta") or [], values_of(beta or None, "beta") or []
+    etas, betas = values_of(tried.eta or None, "eta") or [], values_of(tried.beta or None, "beta") or []
     if (etas or betas) and not isinstance(fusion, ReciprocalRank | SmoothReciprocalRank):
         raise ConfigError(f"--eta and --beta are for rrf and srrf; the fusion is {fusion.name}")
-    if eta_each and not etas:
+    if tried.eta_each and not etas:
         raise ConfigError("--eta-each needs values to combine; give --eta 5,20,60")
-    wanted = values_of(depths or None, "depths") or []
+    if tried.with_weights and not etas and not betas:
+        raise ConfigError("--with-weights goes with --eta or --beta; without them the weights are tuned anyway")
+    wanted = values_of(tried.depths or None, "depths") or []
     if any(one != int(one) for one in wanted):
-        raise ConfigError(f"--depths takes whole numbers, got {depths!r}")
+        raise ConfigError(f"--depths takes whole numbers, got {tried.depths!r}")
     cuts = list(depth_trials(union, fusion, [int(one) for one in wanted]))
     if not isinstance(fusion, ReciprocalRank | SmoothReciprocalRank) or not (etas or betas):
-        return cuts
+        return cuts, None
+    usual = next(eta_trials(union, fusion, []))
     if not cuts:
-        return list(eta_trials(union, fusion, etas, betas, each=eta_each))
+        return list(eta_trials(union, fusion, etas, betas, each=tried.eta_each)), usual
     return [
         replace(trial, name=f"{deep.name}, {trial.name}")
         for deep in cuts
-        for trial in eta_trials(deep.union, fusion, etas, betas, each=eta_each)
-    ]
+        for trial in eta_trials(deep.union, fusion, etas, betas, each=tried.eta_each)
+    ], usual
 
 
 def _jointly(
@@ -233,13 +267,16 @@ def _refuse_with_bm25(names: list[str], eta: str, beta: str, depths: str, classe
 
 
 def _tell(
-    tuned: TunedWeights, constants: TunedConstants | None, kinds: tuple[ClassWeights, ...], out: Path | None, json: bool
+    tuned: TunedWeights | None, constants: TunedConstants | None, kinds: tuple[ClassWeights, ...], out: Path | None, json: bool
 ) -> None:
     import orjson
 
     from lexfuse.data.files import written_file
 
-    found = constants.as_json() if constants else tuned.as_json()
+    told = constants or tuned
+    if told is None:
+        return
+    found = told.as_json()
     if kinds:
         found |= {"classes": [one.as_json() for one in kinds]}
     if out is not None:
@@ -250,8 +287,10 @@ def _tell(
         return
     if constants is not None:
         rows = list(zip(constants.trials, constants.values, strict=True))
-        table(tuned.measure, ["tried, each with its best weights", "mean"], rows)
-    if len(tuned.sources) == 2:
+        table(
+            constants.measure, [f"tried, {'at equal weights' if tuned is None else 'each with its best weights'}", "mean"], rows
+        )
+    if tuned is not None and len(tuned.sources) == 2:
         band = tuned.surface.band()
         shown = zip(tuned.surface.weights[::-1], tuned.surface.means[::-1].tolist(), band[::-1], strict=True)
         table(
@@ -259,6 +298,6 @@ def _tell(
             [f"weight of {tuned.sources[1]}", "mean", "95 % low", "high"],
             [(f"{pair[1]:g}", mean, one.low, one.high) for pair, mean, one in shown],
         )
-    line((constants or tuned).words())
+    line(told.words())
     for one in kinds:
         line(one.words)

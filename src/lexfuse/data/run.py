@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
 
-from lexfuse.data.arrays import F32, I32, I64, frozen, offsets_of
+from lexfuse.data.arrays import F32, F64, I32, I64, frozen, offsets_of
 from lexfuse.data.ids import Ids
-from lexfuse.errors import DataError
+from lexfuse.errors import ConfigError, DataError
+
+_ROUNDING = 1e-6  # how far below its bound rounding may put a score, as a share of the bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Run:
     doc: I32
     score: F32
     parts: Mapping[str, F32] = field(default_factory=dict)  # per source, parallel to doc; NaN: that source has none
+    low: F64 | None = None  # for each query the least score that the source can give, -inf where it has none; None: not stated
 
     @classmethod
     def of(cls, name: str, rankings: Mapping[str, Mapping[str, float]]) -> Run:
@@ -86,6 +89,33 @@ class Run:
         offsets = offsets_of(np.bincount(query, minlength=len(queries)))
         ordered = {source: frozen(values[order].astype(np.float32)) for source, values in parts.items()}
         return cls(name, queries, docs, frozen(offsets), frozen(doc[order].astype(np.int32)), frozen(score[order]), ordered)
+
+    def bounded(self, low: float | Mapping[str, float]) -> Run:
+        """The same run with the least score that its source can give (BRUCH eq. 4), for all queries or for each.
+
+        BM25 and SPLADE give 0 at least, a cosine -1, MaxSim minus the number of query tokens. A score below is a `DataError`.
+
+        >>> Run.of("dense", {"q": {"d": 0.4}}).bounded(-1.0).low.tolist()
+        [-1.0]
+        """
+        each = [low.get(query, np.nan) for query in self.queries] if isinstance(low, Mapping) else [low] * len(self.queries)
+        lows = np.array(each, dtype=np.float64)
+        if not np.isfinite(lows).all():
+            at = int(np.flatnonzero(~np.isfinite(lows))[0])
+            got = "none for it" if isinstance(low, Mapping) and self.queries[at] not in low else str(lows[at])
+            raise ConfigError(
+                f"run {self.name!r}, query {self.queries[at]!r}: the lowest possible score must be a number, got {got}"
+            )
+        floor = np.repeat(lows - _ROUNDING * np.maximum(np.abs(lows), 1.0), np.diff(self.offsets))
+        below = np.flatnonzero(self.score < floor)
+        if len(below):
+            at = int(below[0])
+            query = int(np.searchsorted(self.offsets, at, side="right")) - 1
+            raise DataError(
+                f"run {self.name!r}, query {self.queries[query]!r}: document {self.docs[int(self.doc[at])]!r} has the score "
+                f"{self.score[at]:g}, below the lowest possible score {lows[query]:g} that was stated; state a bound that holds"
+            )
+        return replace(self, low=frozen(lows))
 
     def hits(self, query: str) -> list[Hit]:
         """The ranking of one query.

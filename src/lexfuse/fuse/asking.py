@@ -18,7 +18,7 @@ from lexfuse.retrieve.retriever import Mask, Retriever
 
 
 def runs_from(retrievers: Sequence[Retriever], queries: Queries, depth: int, *, within: Mask | None = None) -> list[Run]:
-    """The best `depth` documents of each retriever, all asked at the same time.
+    """The best `depth` documents of each retriever, all asked at the same time; each run states the infimum of every query.
 
     >>> runs_from([], Queries.of([]), 10)
     []
@@ -28,7 +28,8 @@ def runs_from(retrievers: Sequence[Retriever], queries: Queries, depth: int, *, 
     try:
         last = [ask() for ask in asks[-1:]]  # of the hybrids that are opened here the encoder, which takes longest
         # What no thread has begun is done here, so that in a hybrid of hybrids nobody waits for a thread that waits itself.
-        return [ask() if other.cancel() else other.result() for ask, other in zip(asks, others, strict=False)] + last
+        first = [ask() if other.cancel() else other.result() for ask, other in zip(asks, others, strict=False)]
+        return [_stated(run, one, queries) for run, one in zip([*first, *last], retrievers, strict=True)]
     finally:
         for other in others:
             if not other.cancel():
@@ -43,7 +44,7 @@ def union_from(
     within: Mask | None = None,
     missing: Missing = Missing.RESCORE,
 ) -> Union:
-    """The candidates of every query with what each retriever says about them, its bounds and the levels that the index keeps.
+    """The candidates of every query with what each retriever says about them, the infimum and the levels that the index keeps.
 
     >>> import tempfile
     >>> from lexfuse.data.document import Document
@@ -55,16 +56,16 @@ def union_from(
     >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
     ...         union = union_from([BM25(snapshot), TfIdf(snapshot)], Queries.of([Query("q", "loi", "fr")]), 10)
-    >>> union.names, union.doc_names(), union.bounds[0].low
-    (('bm25', 'tfidf'), ['a'], 0.0)
+    >>> union.names, union.doc_names(), union.low.tolist()
+    (('bm25', 'tfidf'), ['a'], [[0.0], [0.0]])
     """
     runs = runs_from(retrievers, queries, depth, within=within)
     union = union_of(runs, retrievers if missing is Missing.RESCORE else None, queries)
-    return replace(
-        union,
-        bounds=tuple(retriever.bounds for retriever in retrievers),
-        levels=tuple(levels_of(retriever) for retriever in retrievers),
-    )
+    return replace(union, levels=tuple(levels_of(retriever) for retriever in retrievers))
+
+
+def _stated(run: Run, retriever: Retriever, queries: Queries) -> Run:
+    return run if run.low is not None else replace(run, low=retriever.bounds.lows(queries))
 
 
 def _retrieved(retriever: Retriever, queries: Queries, depth: int, within: Mask | None) -> Run:

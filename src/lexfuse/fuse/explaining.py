@@ -62,7 +62,14 @@ def explained(union: Union, doc: str, fusion: Fusion, others: Sequence[Fusion] =
     if not len(places):
         raise NotFoundError(f"document {doc!r} is no candidate of the query")
     at = int(places[0])
-    values, weights = fusion.values(union), fusion.weights(len(union.names))
+    fused, weights = fusion.scores(union), fusion.weights(len(union.names))
+    ranks = {other.name: _rank(union, other.scores(union), at) for other in others if _applies(other, union)}
+    listed = bool((union.places[:, at] > 0).any())
+    kept = union.listed_by(np.flatnonzero(weights))
+    if not kept.all() and weights.any():  # what only sources of weight 0 list is no candidate; the document asked for is a guest
+        found = explained(with_guest(union.select(kept), doc, union.scores[:, at].tolist()), doc, fusion)
+        return replace(found, listed=listed, others=ranks)
+    values = fusion.values(union)
     parts = tuple(
         SourcePart(
             name,
@@ -75,10 +82,12 @@ def explained(union: Union, doc: str, fusion: Fusion, others: Sequence[Fusion] =
         )
         for row, name in enumerate(union.names)
     )
-    fused = fusion.scores(union)
-    ranks = {other.name: _rank(union, other.scores(union), at) for other in others}
-    listed = bool((union.places[:, at] > 0).any())
     return Explanation(union.queries[0], doc, float(np.float32(fused[at])), _rank(union, fused, at), listed, parts, ranks)
+
+
+def _applies(fusion: Fusion, union: Union) -> bool:
+    """Whether all sources have what the fusion needs of them."""
+    return not fusion.uses_infimum() or bool(np.isfinite(union.low).all())
 
 
 def with_guest(union: Union, doc: str, scores: Sequence[float]) -> Union:

@@ -12,6 +12,7 @@ from lexfuse.data.arrays import F64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.fuse.aligning import in_order
 from lexfuse.fuse.union import Missing, Source, Union, union_of
 
 
@@ -20,6 +21,10 @@ class Fusion(ABC):
 
     A subclass says what a source's opinion of a document is worth (`values`) and how much each source counts (`weights`);
     the fused score is the weighted sum unless it says otherwise (`combined`).
+
+    A source of weight 0 takes no part: it adds no candidates, and statistics do not count what only it lists. So the fused
+    ranking is that of the other sources without it, and all weight on one source gives back its own ranking ("rank-equivalent",
+    BRUCH Fig. 5).
 
     >>> from lexfuse.fuse.ranks import ReciprocalRank
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})]
@@ -37,20 +42,33 @@ class Fusion(ABC):
         union = union_of(runs, sources if self.missing is Missing.RESCORE else None, queries)
         return self.fused(union, k)
 
-    def fused(self, union: Union, k: int) -> Run:
-        """The best k documents of every query of a union set."""
-        return union.ranked_by(self.name, self.scores(union), k)
+    def fused(self, union: Union, k: int, name: str | None = None) -> Run:
+        """The best k documents of every query of a union set; the run is called as the fusion if no name is given."""
+        return union.ranked_by(name or self.name, self.scores(union), k)
 
     def scores(self, union: Union) -> F64:
-        """The fused score of every candidate."""
+        """The fused score of every candidate; -inf for one that no source with a weight lists."""
         weights = self.weights(len(union.names))
-        fused = np.empty(len(union))
+        counting = np.flatnonzero(weights)
+        fused = np.full(len(union), -np.inf)
 
         def score(block: Union, _: slice, candidates: slice) -> None:
-            fused[candidates] = self.combined(self.values(block), weights, block)
+            if not 0 < len(counting) < len(weights):
+                fused[candidates] = self.combined(self.values(block), weights, block)
+                return
+            listed = block.listed_by(counting)
+            some = block.select(listed)
+            values = self.combined(self.values(some), weights, some)
+            if len(counting) == 1:
+                values = in_order(some.query, np.nan_to_num(some.scores[counting[0]], nan=-np.inf), values)
+            fused[candidates][listed] = values
 
         union.in_blocks(score)
         return fused
+
+    def uses_infimum(self) -> bool:
+        """Whether the fusion uses the lowest possible score of some source (theoretical min-max)."""
+        return False
 
     @abstractmethod
     def values(self, union: Union) -> F64:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,6 @@ from lexfuse.fuse.normalise import Identity, MinMax, Normaliser, Percentile, The
 from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fuse.scores import TM2C2, CombMax, CombMNZ, Convex
 from lexfuse.fuse.union import Missing
-from lexfuse.retrieve.retriever import Bounds
 
 NORMALISERS: dict[str, Normaliser] = {
     one.name: one for one in (MinMax(), TheoreticalMinMax(), ZScore(), Percentile(), Identity())
@@ -57,14 +55,13 @@ def fusion_of(name: str, options: FusionOptions | None = None) -> Fusion:
     return kind(**dict(_argument(field, value) for field, value in given.items()))
 
 
-def usual_fusions(bounds: Sequence[Bounds]) -> list[Fusion]:
-    """One fusion of every method, as it usually is, to compare with; those that need a lowest score only where all have one.
+def usual_fusions() -> list[Fusion]:
+    """One fusion of every method, as it usually is, to compare with.
 
-    >>> [fusion.name for fusion in usual_fusions([Bounds(0.0), Bounds(-1.0, 1.0)])]
+    >>> [fusion.name for fusion in usual_fusions()]
     ['tm2c2', 'convex', 'rrf', 'srrf', 'borda', 'combmnz', 'combmax']
     """
-    bounded = all(math.isfinite(one.low) for one in bounds)
-    return [kind() for name, (kind, _) in METHODS.items() if bounded or name != TM2C2.name]
+    return [kind() for kind, _ in METHODS.values()]
 
 
 def _argument(field: str, value: Any) -> tuple[str, Any]:

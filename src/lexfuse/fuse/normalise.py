@@ -12,7 +12,6 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from lexfuse.data.arrays import F64, Bools
-from lexfuse.errors import ConfigError
 from lexfuse.fuse.union import Missing, Union
 
 LEVEL = 0.5  # what min-max gives where all scores are equal
@@ -52,11 +51,12 @@ class MinMax:
 class TheoreticalMinMax:
     """From 0 for the least score that the source can give to 1 for the highest of the query (BRUCH eq. 4).
 
-    The least is the infimum of the retriever: 0 for BM25, -1 for a cosine.
+    The least is the infimum of the retriever for the query: 0 for BM25, -1 for a cosine, minus the number of query tokens for
+    MaxSim, minus the product of the norms for a dot product.
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fuse.union import union_of
-    >>> TheoreticalMinMax().of(union_of([Run.of("a", {"q": {"x": 4.0, "y": 1.0}})]), 0).tolist()
+    >>> TheoreticalMinMax().of(union_of([Run.of("a", {"q": {"x": 4.0, "y": 1.0}}).bounded(0.0)]), 0).tolist()
     [1.0, 0.25]
     """
 
@@ -64,10 +64,7 @@ class TheoreticalMinMax:
 
     def of(self, union: Union, source: int) -> F64:
         """(score - infimum) / (highest - infimum)."""
-        low = union.bounds[source].low
-        if not np.isfinite(low):
-            raise ConfigError(f"source {union.names[source]!r} has no lowest possible score; take min-max or z-score for it")
-        return _scaled(union, source, np.full(len(union.offsets) - 1, low))
+        return _scaled(union, source, union.infimum(source))
 
 
 @dataclass(frozen=True, slots=True)

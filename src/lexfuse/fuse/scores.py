@@ -59,6 +59,10 @@ class Convex(Fusion):
         """The normalised scores."""
         return normalised(union, self.normaliser, self.missing)
 
+    def uses_infimum(self) -> bool:
+        """Whether a source is normalised by theoretical min-max."""
+        return uses_infimum(self.normaliser)
+
 
 @dataclass(frozen=True, slots=True)
 class TM2C2(Fusion):
@@ -94,6 +98,10 @@ class TM2C2(Fusion):
         """Scores by theoretical min-max."""
         return normalised(union, TheoreticalMinMax(), self.missing)
 
+    def uses_infimum(self) -> bool:
+        """It does, for every source."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class CombMNZ(Fusion):
@@ -112,6 +120,10 @@ class CombMNZ(Fusion):
     def values(self, union: Union) -> F64:
         """The normalised scores."""
         return normalised(union, self.normaliser, self.missing)
+
+    def uses_infimum(self) -> bool:
+        """Whether a source is normalised by theoretical min-max."""
+        return uses_infimum(self.normaliser)
 
     def combined(self, values: F64, weights: F64, union: Union) -> F64:
         """The sum times the number of lists."""
@@ -137,9 +149,23 @@ class CombMax(Fusion):
         """The normalised scores."""
         return normalised(union, self.normaliser, self.missing)
 
+    def uses_infimum(self) -> bool:
+        """Whether a source is normalised by theoretical min-max."""
+        return uses_infimum(self.normaliser)
+
     def combined(self, values: F64, weights: F64, union: Union) -> F64:
         """The highest of the values."""
         return values.max(axis=0) if len(values) else np.zeros(len(union))
+
+
+def uses_infimum(normaliser: Normaliser | Sequence[Normaliser]) -> bool:
+    """Whether a normaliser, or one of several, needs the lowest possible score.
+
+    >>> uses_infimum([MinMax(), TheoreticalMinMax()])
+    True
+    """
+    each = normaliser if isinstance(normaliser, Sequence) else [normaliser]
+    return any(isinstance(one, TheoreticalMinMax) for one in each)
 
 
 def normalised(union: Union, normaliser: Normaliser | Sequence[Normaliser], missing: Missing) -> F64:

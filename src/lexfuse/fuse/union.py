@@ -8,10 +8,15 @@ A source that does not rank a document may still know its score. What is done ab
 `Missing.ZERO`     the source says nothing about the document: it adds 0.
 
 Statistics of scores (lowest, highest, mean, spread) are taken over true scores only, never over imputed ones.
+
+The infimum of a source's scores (BRUCH eq. 4) is what its run states query by query, or what the source itself says. Rankings
+from files state none unless `Run.bounded` did: then 0 is assumed, or the lowest score of the run if that is negative, and a
+fusion that uses it warns (`BoundWarning`).
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -25,7 +30,7 @@ from lexfuse.data.arrays import F32, F64, I32, I64, Bools, Scalar, offsets_of
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import BoundWarning, ConfigError, DataError
 from lexfuse.fuse.aligning import aligned, best, queries_at_once, ranked
 from lexfuse.index.threads import shared_out
 from lexfuse.retrieve.levels import Levels
@@ -54,7 +59,7 @@ class Source(Protocol):
 
     @property
     def bounds(self) -> Bounds:
-        """Infimum and supremum of its scores."""
+        """Infimum and supremum of its scores, whatever the query; what a run states goes before."""
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The true score of every pair in a run; NaN for one that it cannot score."""
@@ -76,7 +81,8 @@ class Union:
     doc: I32
     scores: F64  # NaN where the source does not know
     places: I32  # from 1; 0 where the source's list does not hold the document
-    bounds: tuple[Bounds, ...]
+    low: F64  # sources x queries: the least score that the source can give; -inf where it has no such bound
+    stated: tuple[bool, ...]  # whether the run or its source states that score; else it is assumed
     asked: tuple[bool, ...]  # whether a source was asked for the scores that it did not list
     levels: tuple[Callable[[], Levels], ...]  # the distribution of each source's scores, which few fusions ask for
     guests: frozenset[int] = frozenset()  # candidates that no source lists, looked at for an explanation: nothing depends on them
@@ -89,6 +95,27 @@ class Union:
     def known(self) -> Bools:
         """Where scores are true ones."""
         return ~np.isnan(self.scores)
+
+    def infimum(self, source: int) -> F64:
+        """The least score that a source can give, for every query.
+
+        `ConfigError` where it has none, `BoundWarning` where it is only assumed.
+        """
+        if not np.isfinite(self.low[source]).all():
+            raise ConfigError(f"source {self.names[source]!r} has no lowest possible score; take min-max or z-score for it")
+        if not self.stated[source]:
+            warnings.warn(self.assumption(source), BoundWarning, stacklevel=2)
+        low: F64 = self.low[source]
+        return low
+
+    def assumption(self, source: int) -> str:
+        """What is assumed about the lowest possible score of a source that does not state it, and how to state it."""
+        name, low = self.names[source], float(self.low[source].min(initial=0.0))
+        assumed = f"{low:g}, the lowest score that it holds," if low < 0 else f"{low:g}"
+        return (
+            f"the lowest possible score of {name!r} is not stated: {assumed} is assumed. Theoretical min-max (tm2c2) depends on "
+            f"it: state it with --bound {name}=NUMBER, in Python with run.bounded(NUMBER); BM25 and SPLADE have 0, a cosine -1"
+        )
 
     def basis(self, row: F64) -> F64:
         """The values of one source that statistics are taken over: NaN for guests."""
@@ -141,9 +168,11 @@ class Union:
         return [self.docs[at] for at in self.doc.tolist()]
 
     def ranked_by(self, name: str, fused: F64, k: int) -> Run:
-        """The best k candidates of every query by fused scores, each with the raw scores of all sources."""
+        """The best k candidates of every query by fused scores, each with the raw scores of all sources; none with -inf."""
         if k < 1:
             raise ConfigError(f"k must be at least 1, got {k}")
+        if np.isneginf(fused).any():
+            return self.select(fused > -np.inf).ranked_by(name, fused[fused > -np.inf], k)
         offsets = offsets_of(np.minimum(np.diff(self.offsets), k))
         doc, score = np.empty(offsets[-1], dtype=np.int32), np.empty(offsets[-1], dtype=np.float32)
         parts = {source: np.empty(offsets[-1], dtype=np.float32) for source in self.names}
@@ -188,6 +217,7 @@ class Union:
             doc=self.doc[here],
             scores=self.scores[:, here],
             places=self.places[:, here],
+            low=self.low[:, first:last],
         )
         return block, slice(first, last), here
 
@@ -199,17 +229,43 @@ class Union:
         (('a', 'c'), ['x', 'z'])
         """
         rows = list(sources)
-        kept = (self.places[rows] > 0).any(axis=0)
+        some = self.select(self.listed_by(rows))
         return replace(
-            self,
+            some,
             names=tuple(self.names[row] for row in rows),
-            offsets=offsets_of(np.bincount(self.query[kept], minlength=len(self.offsets) - 1)),
-            doc=self.doc[kept],
-            scores=self.scores[rows][:, kept],
-            places=self.places[rows][:, kept],
-            bounds=tuple(self.bounds[row] for row in rows),
+            scores=some.scores[rows],
+            places=some.places[rows],
+            low=self.low[rows],
+            stated=tuple(self.stated[row] for row in rows),
             asked=tuple(self.asked[row] for row in rows),
             levels=tuple(self.levels[row] for row in rows),
+        )
+
+    def listed_by(self, sources: Sequence[int] | I64) -> Bools:
+        """Which candidates one of these sources lists; guests count as listed.
+
+        >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})])
+        >>> union.listed_by([0]).tolist()
+        [True, False]
+        """
+        listed = np.asarray((self.places[sources] > 0).any(axis=0))
+        listed[sorted(self.guests)] = True
+        return listed
+
+    def select(self, kept: Bools) -> Union:
+        """The union set of some of the candidates, with all sources.
+
+        >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})])
+        >>> union.select(union.listed_by([0])).doc_names()
+        ['x']
+        """
+        return replace(
+            self,
+            offsets=offsets_of(np.bincount(self.query[kept], minlength=len(self.offsets) - 1)),
+            doc=self.doc[kept],
+            scores=self.scores[:, kept],
+            places=self.places[:, kept],
+            guests=frozenset(int(kept[:at].sum()) for at in self.guests if kept[at]),
         )
 
     def of_query(self, row: int) -> Union:
@@ -221,7 +277,7 @@ class Union:
         return self._between(row, row + 1)[0]
 
     def rescored(self, sources: Sequence[Source], queries: Queries) -> Union:
-        """The same with the true scores that sources know but did not list, and their bounds."""
+        """The same with the true scores that sources know but did not list."""
         scores = self.scores.copy()
         for row, source in enumerate(sources):
             lacking = np.flatnonzero(self.places[row] == 0)
@@ -229,7 +285,7 @@ class Union:
                 scores[row, lacking] = source.score(queries, self._pairs(lacking))
                 if np.isinf(scores[row, lacking]).any():
                     raise DataError(f"source {self.names[row]!r} gave a score that is not finite; NaN means that it has none")
-        return replace(self, scores=scores, bounds=tuple(source.bounds for source in sources), asked=(True,) * len(self.names))
+        return replace(self, scores=scores, asked=(True,) * len(self.names))
 
     def _pairs(self, chosen: I64) -> Run:
         counts = np.bincount(self.query[chosen], minlength=len(self.offsets) - 1)
@@ -263,9 +319,10 @@ def union_of(runs: Sequence[Run], sources: Sequence[Source] | None = None, queri
     offsets, doc, scores, places = aligned(
         [starts for starts, _, _ in tables], [doc for _, doc, _ in tables], [score for _, _, score in tables], len(docs)
     )
-    bounds = tuple(_observed(run) for run in runs)
+    low = np.stack([_lows(run, all_queries, sources[at] if sources else None) for at, run in enumerate(runs)])
+    stated = tuple(run.low is not None or sources is not None or not len(run) for run in runs)  # no scores, nothing to assume
     levels = tuple(cache(partial(Levels.of, run.score)) for run in runs)
-    union = Union(tuple(names), all_queries, docs, offsets, doc, scores, places, bounds, (False,) * len(runs), levels)
+    union = Union(tuple(names), all_queries, docs, offsets, doc, scores, places, low, stated, (False,) * len(runs), levels)
     return union.rescored(sources, queries) if sources is not None and queries is not None else union
 
 
@@ -304,6 +361,11 @@ def _translated(run: Run, queries: Ids, docs: Ids) -> tuple[I64, I32, F32]:
     return offsets, doc[taken], run.score[taken]
 
 
-def _observed(run: Run) -> Bounds:
-    """Bounds where nobody tells them: 0, or the lowest score of the whole run if some are negative."""
-    return Bounds(min(0.0, float(run.score.min(initial=0.0))))
+def _lows(run: Run, queries: Ids, source: Source | None) -> F64:
+    """The infimum of every query: as the run states it, as the source does, or else 0, or the run's lowest score if negative."""
+    if run.low is None:
+        return np.full(len(queries), source.bounds.low if source is not None else min(0.0, float(run.score.min(initial=0.0))))
+    if run.queries is queries:
+        return run.low
+    rows = run.queries.ordinals(queries.names)
+    return np.where(rows >= 0, run.low[rows], 0.0) if len(run.queries) else np.zeros(len(queries))

@@ -130,7 +130,7 @@ class CrossEncoded:
         """The best k of the candidates, of which there are as many as the depth of the cross-encoder, whatever k is."""
         run = self.candidates.retrieve(queries, self.reader.depth, within=within)
         ranked = first_of(self.reader.rerank(queries, run, depth=self.reader.depth), checked_k(k))
-        return replace(ranked, name=self.name, parts={})
+        return replace(ranked, name=self.name, parts={}, low=self.bounds.lows(queries))
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The score of every pair in a run, candidate or not."""

@@ -8,7 +8,7 @@ so the default here, uses ln(1 + (N - df + 0.5) / (df + 0.5)), always positive, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -66,16 +66,25 @@ class BM25(LexicalRetriever):
 
     @property
     def bounds(self) -> Bounds:
-        """Zero with Lucene's idf; with Robertson's there is no lower bound that holds for every query."""
+        """Zero with Lucene's idf; with Robertson's the infimum depends on the query (see `rank`)."""
         return Bounds(0.0 if self.idf is Idf.LUCENE else -np.inf)
 
     def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
-        """The best k of the documents that hold a term of the query."""
-        if self.idf is Idf.ROBERTSON and (self.term_idf[encoded.terms] <= 0).any():
-            from lexfuse.retrieve.signed import ranked_signed
+        """The best k of the documents that hold a term of the query.
 
-            return ranked_signed(self, queries, encoded, k, within)
-        return super().rank(queries, encoded, k, within=within)
+        What a term adds is less than k1 + 1 times its idf. So the infimum of a query is the sum of that over its terms with a
+        negative idf: a document that holds them alone, and ever more often, comes as near as one likes where b is 0.
+        """
+        if self.idf is Idf.LUCENE:
+            return super().rank(queries, encoded, k, within=within)
+        below = np.minimum(self.term_idf[encoded.terms], 0.0) * encoded.weights
+        row = np.repeat(np.arange(len(queries)), np.diff(encoded.starts))
+        low = np.asarray((self.k1 + 1.0) * np.bincount(row, weights=below, minlength=len(queries)), dtype=np.float64)
+        if (self.term_idf[encoded.terms] > 0).all():
+            return replace(super().rank(queries, encoded, k, within=within), low=low)
+        from lexfuse.retrieve.signed import ranked_signed
+
+        return replace(ranked_signed(self, queries, encoded, k, within), low=low)
 
     @cached_property
     def term_idf(self) -> F64:

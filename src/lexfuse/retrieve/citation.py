@@ -76,6 +76,7 @@ class CitationLookup:
             offsets_of(np.array([len(ranking) for ranking in rankings], dtype=np.int64)),
             np.array([doc for _, _, doc in hits], dtype=np.int32),
             np.array([-score for score, _, _ in hits], dtype=np.float32),
+            low=self.bounds.lows(queries),
         )
 
     def score(self, queries: Queries, pairs: Run) -> F32:

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -55,7 +57,7 @@ class Colbert:
 
     @property
     def bounds(self) -> Bounds:
-        """A similarity is -1 at least, and a query has no set number of tokens: there is no bound for all queries."""
+        """A similarity is -1 at least, so that a query has minus the number of its tokens; nothing holds for all queries."""
         return Bounds(-math.inf)
 
     @property
@@ -88,7 +90,8 @@ class Colbert:
         numbering, mask = self.numbering, self.numbering.mask(within)
         mode = self.mode if checked_k(k) <= self.search.candidates else Mode.BRUTE_FORCE
         offsets, docs, scores = self.search.best(vectors, k, mode=mode, mask=mask if len(mask) else None)
-        return Run(self.name, queries.ids, self.snapshot.ids, offsets, numbering.places[docs], scores)
+        low = -np.array([len(table) for table in vectors], dtype=np.float64)  # fillers count like words
+        return Run(self.name, queries.ids, self.snapshot.ids, offsets, numbering.places[docs], scores, low=low)
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""

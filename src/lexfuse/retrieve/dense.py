@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lexfuse.data.arrays import F32
+from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Encoder
@@ -51,9 +51,18 @@ class Dense:
 
     @property
     def bounds(self) -> Bounds:
-        """From -1 to 1 where all vectors have length one, none otherwise."""
-        units = self.encoder.normalises and all(part.norms.max(initial=0) < LONGEST_UNIT for part in self.parts)
-        return Bounds(-1.0, 1.0) if units else Bounds(-math.inf)
+        """From -1 to 1 where all vectors have length one; else they depend on the length of the query's vector."""
+        return Bounds(-1.0, 1.0) if self.encoder.normalises and self.longest < LONGEST_UNIT else Bounds(-math.inf)
+
+    @cached_property
+    def longest(self) -> float:
+        """The length of the longest vector of a document that is alive."""
+        alive, bases = self.numbering.alive, self.numbering.bases.tolist()
+        held = [
+            part.norms[np.repeat(alive[base : base + len(part)], np.diff(part.starts))]
+            for base, part in zip(bases, self.parts, strict=False)
+        ]
+        return max((float(norms.max(initial=0)) for norms in held), default=0.0)
 
     @property
     def numbering(self) -> Numbering:
@@ -90,7 +99,15 @@ class Dense:
         """`retrieve` for queries that `read` has read before."""
         numbering = self.numbering
         offsets, docs, scores = self.search.best(vectors, checked_k(k), self.pool, numbering.mask(within))
-        return Run(self.name, queries.ids, self.snapshot.ids, offsets, numbering.places[docs], scores)
+        places = numbering.places[docs]
+        return Run(self.name, queries.ids, self.snapshot.ids, offsets, places, scores, low=self._lows(queries, vectors))
+
+    def _lows(self, queries: Queries, vectors: F32) -> F64:
+        """-1 for cosines; else minus the product of the norms: of the query's vector and the longest of a document."""
+        if math.isfinite(self.bounds.low):
+            return self.bounds.lows(queries)
+        lows: F64 = -self.longest * np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1))
+        return lows
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""

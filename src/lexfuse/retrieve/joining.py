@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexfuse.data.arrays import I64, offsets_of
+from lexfuse.data.arrays import F64, I64, offsets_of
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 
@@ -35,4 +35,15 @@ def joined_runs(name: str, queries: Queries, rows: Sequence[I64], runs: Sequence
         doc[places], score[places] = run.doc, run.score
         for source, values in run.parts.items():
             parts[source][places] = values
-    return Run(name, queries.ids, runs[0].docs, offsets, doc, score, parts)
+    return Run(name, queries.ids, runs[0].docs, offsets, doc, score, parts, _joined_lows(len(queries), rows, runs))
+
+
+def _joined_lows(queries: int, rows: Sequence[I64], runs: Sequence[Run]) -> F64 | None:
+    """The infimum of every query; -inf for those of a run that states none, None where no run states any."""
+    if all(run.low is None for run in runs):
+        return None
+    low = np.full(queries, -np.inf)
+    for row, run in zip(rows, runs, strict=True):
+        if run.low is not None:
+            low[row] = run.low
+    return low

@@ -56,7 +56,7 @@ class LexicalRetriever(ABC):
     @property
     @abstractmethod
     def bounds(self) -> Bounds:
-        """Infimum and supremum of its scores."""
+        """Infimum and supremum of its scores, whatever the query."""
 
     @property
     @abstractmethod
@@ -100,7 +100,8 @@ class LexicalRetriever(ABC):
         offsets, docs, scores = best(
             rows, starts, ends, factors, postings.docs, self.impacts, numbering.order, mask, depth
         )  # fmt: skip
-        return Run(self.name, queries.ids, self.snapshot.ids, offsets, numbering.places[docs], scores)
+        places = numbering.places[docs]
+        return Run(self.name, queries.ids, self.snapshot.ids, offsets, places, scores, low=self.bounds.lows(queries))
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair of query and document in a run, in its order; 0 where they share no term.

@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from lexfuse.data.arrays import F32, Bools
+import numpy as np
+
+from lexfuse.data.arrays import F32, F64, Bools
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
@@ -19,7 +21,10 @@ Mask = Bools  # one flag per document of the snapshot
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Infimum and supremum of a retriever's scores (BRUCH eq. 4), for theoretical min-max normalisation.
+    """Infimum and supremum of a retriever's scores that hold for every query (BRUCH eq. 4).
+
+    Where the infimum depends on the query, `low` is -inf here, and the runs of the retriever state it query by query
+    (`Run.low`): minus the number of query tokens for MaxSim, minus the product of the norms for a dot product.
 
     >>> Bounds(0.0).high
     inf
@@ -27,6 +32,14 @@ class Bounds:
 
     low: float
     high: float = math.inf
+
+    def lows(self, queries: Queries) -> F64:
+        """The infimum of every query, as a run states it.
+
+        >>> Bounds(-1.0, 1.0).lows(Queries.of([])).tolist()
+        []
+        """
+        return np.full(len(queries), self.low)
 
 
 class Retriever(Protocol):
@@ -47,10 +60,10 @@ class Retriever(Protocol):
 
     @property
     def bounds(self) -> Bounds:
-        """Infimum and supremum of its scores."""
+        """Infimum and supremum of its scores, whatever the query."""
 
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
-        """The best k documents of every query, among those the mask allows."""
+        """The best k documents of every query, among those the mask allows; the run states the infimum of every query."""
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair of query and document in a run, in its order."""

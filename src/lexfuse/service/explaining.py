@@ -92,7 +92,7 @@ def document_meant(opened: Opened, name: str) -> str:
 
 def _why(opened: Opened, pipeline: Retriever, question: Query, doc: str, mask: Mask | None) -> Why:
     members = members_of(pipeline, question)
-    others = usual_fusions([member.bounds for member in members])
+    others = usual_fusions()
     [found] = explanations_of(pipeline, question, [doc], within=mask, others=others)
     ordinal = opened.snapshot.ids.ordinal(doc)
     hit = Found(pipeline.name, Hit(doc, found.rank, found.score))

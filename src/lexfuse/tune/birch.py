@@ -21,7 +21,7 @@ from lexfuse.evaluate.measures import Measure
 from lexfuse.fuse.union import union_of
 from lexfuse.rerank.birch import Birch, check_birch
 from lexfuse.tune.evaluator import WeightEvaluator
-from lexfuse.tune.surface import SAME
+from lexfuse.tune.surface import tied_highest
 
 TENTHS = tuple(number / 10 for number in range(11))
 
@@ -89,7 +89,7 @@ def tune_birch(
     points = np.array(grid)
     shares = np.column_stack([points[:, :1], (1 - points[:, :1]) * points[:, 1:], np.ones(len(points))])
     means = evaluator.at(shares).mean(axis=1)
-    best = int(np.flatnonzero(means >= means.max() - SAME)[0])
+    best = int(tied_highest(means)[0])
     chosen = replace(birch, a=grid[best][0], weights=grid[best][1:])
     return TunedBirch(chosen, str(evaluator.measure), len(evaluator.queries), points, means)
 

@@ -116,8 +116,7 @@ def sample_efficiency(
         raise ConfigError(f"train has the sources {', '.join(train[0].names)}, test has {', '.join(test[0].names)}")
     chooser = chooser_of(train[0], fusion, train[1], measure, step)
     sources = len(train[0].names)
-    values = weighted(fusion, (1 / sources,) * sources).values(test[0])
-    evaluator = WeightEvaluator.of(test[0], values, test[1], measure)
+    evaluator = WeightEvaluator.of_fusion(test[0], weighted(fusion, (1 / sources,) * sources), test[1], measure)
     shares = [min(1.0, round(share * at, 9)) for at in range(1, int(np.ceil(1 / share - 1e-9)) + 1)]
     count = len(chooser.grid.queries)
     sizes = [max(1, round(one * count)) for one in shares]

@@ -2,12 +2,15 @@
 
 A measure looks only at the ranks of relevant documents, and the rank of a document is one more than the number of candidates
 with a higher fused score. So the candidates of a query are fused for every point and counted, never sorted.
+
+A source of weight 0 takes no part in a fusion (`lexfuse.fuse.fusion`). So every face of the simplex has a union set of its own,
+and a corner, all weight on one source, has the evaluation of that source alone.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,6 +21,7 @@ from lexfuse.errors import ConfigError
 from lexfuse.evaluate.alignment import Alignment, align
 from lexfuse.evaluate.measures import Measure, QueryMeasure
 from lexfuse.evaluate.spelling import parse_measure
+from lexfuse.fuse.fusion import Fusion
 from lexfuse.fuse.union import Union
 from lexfuse.index.compiled import fixed
 from lexfuse.index.threads import cores
@@ -25,24 +29,32 @@ from lexfuse.index.threads import cores
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightEvaluator:
-    """What a measure says about points of weights, for values that a fusion gives each source (`Fusion.values`).
+    """What a measure says about points of weights, for the values that a fusion gives each source, or for any other values.
 
     >>> from lexfuse.fuse.scores import Convex
     >>> from lexfuse.fuse.union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})])
-    >>> evaluator = WeightEvaluator.of(union, Convex().values(union), Qrels.of([("q", "y", 1)]), "RR")
+    >>> evaluator = WeightEvaluator.of_fusion(union, Convex(), Qrels.of([("q", "y", 1)]), "RR")
     >>> evaluator.at(np.array([[0.2, 0.8], [0.9, 0.1]])).tolist()
     [[1.0], [0.5]]
     """
 
     union: Union
     values: F64  # sources x candidates
+    qrels: Qrels
     measure: QueryMeasure
     template: Alignment  # of the union set, in no order
     hits: I64  # candidates that are relevant, query after query of the union
     starts: I64  # of the hits of every query of the union
     hit_query: I64  # of every hit, among the evaluated ones
     hit_grade: I32
+    fusion: Fusion | None = None  # None where the values are no fusion's: then a weight of 0 is a number like others
+    faces: dict[tuple[int, ...], WeightEvaluator] = field(default_factory=dict)  # by the sources that have a weight
+
+    @classmethod
+    def of_fusion(cls, union: Union, fusion: Fusion, qrels: Qrels, measure: Measure | str) -> WeightEvaluator:
+        """For the values of a fusion; its own weights do not matter."""
+        return replace(cls.of(union, fusion.values(union), qrels, measure), fusion=fusion, faces={})
 
     @classmethod
     def of(cls, union: Union, values: F64, qrels: Qrels, measure: Measure | str) -> WeightEvaluator:
@@ -56,7 +68,8 @@ class WeightEvaluator:
         hits = union.offsets[row] + found.hit_rank - 1
         order = np.argsort(hits, kind="stable")
         starts = offsets_of(np.bincount(row, minlength=len(union.queries)))
-        return cls(union, values, chosen, found, hits[order], starts, found.hit_query[order], found.hit_grade[order])
+        columns = hits[order], starts, found.hit_query[order], found.hit_grade[order]
+        return cls(union, values, qrels, chosen, found, *columns)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -66,9 +79,24 @@ class WeightEvaluator:
     def at(self, weights: F64) -> F64:
         """The value of every query (columns) for every row of weights."""
         found = np.empty((len(weights), len(self.template.queries)))
-        for point, ranks in enumerate(self._ranks(weights)):
-            found[point] = self.measure.values(self._aligned(ranks))
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for point, row in enumerate(weights):
+            groups.setdefault(tuple(np.flatnonzero(row).tolist()), []).append(point)
+        for sources, points in groups.items():
+            face = self._face(sources)
+            for point, ranks in zip(points, face._ranks(weights[points]), strict=True):
+                found[point] = face.measure.values(face._aligned(ranks))
         return found
+
+    def _face(self, sources: tuple[int, ...]) -> WeightEvaluator:
+        """The same over the candidates of the sources that have a weight; of one source in the order of its own list."""
+        if self.fusion is None or not 0 < len(sources) < len(self.values):
+            return self
+        if sources not in self.faces:
+            some = self.union.select(self.union.listed_by(list(sources)))
+            values = -some.places.astype(np.float64) if len(sources) == 1 else self.fusion.values(some)
+            self.faces[sources] = WeightEvaluator.of(some, values, self.qrels, self.measure)
+        return self.faces[sources]
 
     def _ranks(self, weights: F64) -> I32:
         """The ranks of all hits for every point, computed on all cores."""

@@ -26,6 +26,7 @@ from lexfuse.tune.evaluator import WeightEvaluator
 
 _CELLS = 2_000_000  # ranks are laid out in blocks of about this many numbers
 _DECIMALS = 12  # of alpha; crossings that are nearer to each other are one
+_LEVEL = 1e-10  # means that differ by less are equal: sums of floats in another order
 NARROW = 1e-7  # plateaus below this width are left to rounding
 
 
@@ -75,27 +76,26 @@ class ExactCurve:
     def best(self, queries: I64 | None = None) -> Plateau:
         """The widest of the plateaus with the highest mean; of equally wide ones the one nearest to equal weights."""
         ends, means = self.means(queries)
-        rounded = means.round(10)  # sums of floats in another order
-        changes = np.flatnonzero(np.diff(rounded)) + 1
+        changes = np.flatnonzero(np.abs(np.diff(means)) > _LEVEL) + 1
         first, last = np.concatenate(([0], changes)), np.concatenate((changes, [len(means)]))
         low, high = ends[first], ends[last]
         wide = np.flatnonzero(high - low >= min(NARROW, float((high - low).max())))
-        level = rounded[first]
-        highest = wide[level[wide] == level[wide].max()]
+        level = means[first]
+        highest = wide[level[wide] >= level[wide].max() - _LEVEL]
         away = np.abs((low[highest] + high[highest]) / 2 - 0.5)
         at = int(highest[np.lexsort((away.round(12), -(high - low)[highest].round(12)))[0]])
         return Plateau(float(low[at]), float(high[at]), float(means[first[at]]))
 
     @property
-    def oracle(self) -> float:
-        """The mean if every query had its best alpha: an upper bound that no alpha for all can pass."""
-        total = 0.0
+    def highest(self) -> F64:
+        """The value of every query at its best alpha between 0 and 1; no alpha for all can pass their mean."""
+        found = self.begin.copy()
         order = np.argsort(self.query, kind="stable")
         starts = np.searchsorted(self.query[order], np.arange(len(self.begin) + 1))
         for at, begin in enumerate(self.begin.tolist()):
             heights = begin + np.cumsum(self.steps[order[starts[at] : starts[at + 1]]])
-            total += max(begin, float(heights.max(initial=begin)))
-        return total / len(self.begin)
+            found[at] = heights.max(initial=begin)
+        return found
 
 
 def exact_curve(evaluator: WeightEvaluator) -> ExactCurve:
@@ -106,7 +106,7 @@ def exact_curve(evaluator: WeightEvaluator) -> ExactCurve:
     >>> from lexfuse.fuse.scores import Convex
     >>> from lexfuse.fuse.union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 3.0, "y": 1.0, "z": 0.0}}), Run.of("b", {"q": {"y": 4.0, "x": 2.0, "z": 0.0}})])
-    >>> curve = exact_curve(WeightEvaluator.of(union, Convex().values(union), Qrels.of([("q", "y", 1)]), "RR"))
+    >>> curve = exact_curve(WeightEvaluator.of_fusion(union, Convex(), Qrels.of([("q", "y", 1)]), "RR"))
     >>> curve.begin.tolist(), curve.alphas.round(4).tolist(), curve.steps.tolist()
     ([0.5], [0.5714], [0.5])
     """

@@ -103,11 +103,7 @@ def _trials(
     for done, (point, ranking) in enumerate(zip(points, rankings, strict=True), start=1):
         union = union_of([ranking, *runs], [point, *known] if rescored else None, queries)
         members = (point, *others)
-        union = replace(
-            union,
-            bounds=tuple(one.bounds for one in members),
-            levels=tuple(levels_of(one) for one in members),
-        )
+        union = replace(union, levels=tuple(levels_of(one) for one in members))
         yield Trial(f"k1 {point.k1:g}, b {point.b:g}", union, fusion)
         progress(done)
 

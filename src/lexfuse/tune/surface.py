@@ -13,6 +13,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
 from lexfuse.evaluate.bootstrap import Interval, intervals
 from lexfuse.evaluate.measures import Measure
+from lexfuse.fuse.fusion import Fusion
 from lexfuse.fuse.union import Union
 from lexfuse.tune.evaluator import WeightEvaluator
 
@@ -47,7 +48,13 @@ class WeightSurface:
     @property
     def oracle(self) -> float:
         """The mean if every query had its best point: an upper bound that no weights for all can pass."""
-        return float(self.values.max(axis=0).mean())
+        return float(self.highest.mean())
+
+    @property
+    def highest(self) -> F64:
+        """The value of every query at its best point."""
+        highest: F64 = self.values.max(axis=0)
+        return highest
 
     def band(self, *, level: float = 0.05, seed: int = 0) -> list[Interval]:
         """An interval for the mean of every point, from the same draws of queries."""
@@ -62,13 +69,32 @@ class WeightSurface:
 SAME = 1e-12  # means that differ by less are equal: sums of floats in another order
 
 
+def tied_highest(means: F64) -> I64:
+    """The places of the highest of some means; those that only rounding tells apart are equal, and NaN is never the highest.
+
+    >>> tied_highest(np.array([0.3, 0.1 + 0.2, 0.2])).tolist()
+    [0, 1]
+    """
+    highest = np.fmax.reduce(means)
+    return np.flatnonzero((means >= highest - SAME) | np.isnan(highest))
+
+
+def first_highest(means: Sequence[float]) -> int:
+    """The place of the highest of some means, the first of equal ones.
+
+    >>> first_highest([0.3, 0.1 + 0.2])
+    0
+    """
+    return int(tied_highest(np.asarray(means, dtype=np.float64))[0])
+
+
 def best_point(weights: F64, means: F64) -> int:
     """The row of the highest mean; of equal ones the one nearest to equal weights, then the first.
 
     >>> best_point(np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]), np.array([0.3, 0.4, 0.4]))
     1
     """
-    highest = np.flatnonzero(means >= means.max() - SAME)
+    highest = tied_highest(means)
     away = np.abs(weights[highest] - 1 / weights.shape[1]).sum(axis=1)
     return int(highest[int(np.argmin(away.round(12)))])
 
@@ -89,17 +115,15 @@ def simplex(sources: int, step: float = 0.05) -> F64:
     return np.array(points, dtype=np.float64) / steps
 
 
-def surface_of(union: Union, values: F64, qrels: Qrels, measure: Measure | str, weights: F64) -> WeightSurface:
-    """The surface of a measure over points of weights, for values that a fusion gives each source (`Fusion.values`).
+def surface_of(union: Union, fusion: Fusion, qrels: Qrels, measure: Measure | str, weights: F64) -> WeightSurface:
+    """The surface of a measure over points of weights of a fusion.
 
     >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fuse.normalise import MinMax
-    >>> from lexfuse.fuse.scores import normalised
-    >>> from lexfuse.fuse.union import Missing, union_of
+    >>> from lexfuse.fuse.scores import Convex
+    >>> from lexfuse.fuse.union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})])
-    >>> values = normalised(union, MinMax(), Missing.MIN)
-    >>> surface_of(union, values, Qrels.of([("q", "y", 1)]), "RR", simplex(2, 0.5)).means.tolist()
+    >>> surface_of(union, Convex(), Qrels.of([("q", "y", 1)]), "RR", simplex(2, 0.5)).means.tolist()
     [1.0, 0.5, 0.5]
     """
-    evaluator = WeightEvaluator.of(union, values, qrels, measure)
+    evaluator = WeightEvaluator.of_fusion(union, fusion, qrels, measure)
     return WeightSurface(union.names, str(evaluator.measure), weights, evaluator.at(weights), evaluator.queries)

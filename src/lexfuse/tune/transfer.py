@@ -88,7 +88,7 @@ def transfer(
     tuned = [tune_weights(union, fusion, qrels, measure, step=step, folds=folds, seed=seed) for union, qrels in judged]
     weights = np.array([one.weights for one in tuned])
     even = weighted(fusion, (1 / len(names),) * len(names))
-    evaluators = [WeightEvaluator.of(union, even.values(union), qrels, measure) for union, qrels in judged]
+    evaluators = [WeightEvaluator.of_fusion(union, even, qrels, measure) for union, qrels in judged]
     return Transfer(
         names,
         tuned[0].measure,

@@ -164,7 +164,7 @@ def tune_weights(
         held_out=outside,
         equal=equal,
         versus_equal=versus(outside.values, equal, seed=seed),
-        oracle=chooser.curve.oracle if chooser.curve is not None else chooser.grid.oracle,
+        oracle=float(np.maximum(chooser.curve.highest, chooser.grid.highest).mean()) if chooser.curve else chooser.grid.oracle,
     )
 
 
@@ -180,8 +180,8 @@ def chooser_of(union: Union, fusion: Fusion, qrels: Qrels, measure: Measure | st
     """
     if len(union.names) < 2:
         raise ConfigError(f"weights are tuned for two sources or more, got {len(union.names)}")
-    values = weighted(fusion, (1 / len(union.names),) * len(union.names)).values(union)
-    return WeightChooser.of(WeightEvaluator.of(union, values, qrels, measure), step)
+    even = weighted(fusion, (1 / len(union.names),) * len(union.names))
+    return WeightChooser.of(WeightEvaluator.of_fusion(union, even, qrels, measure), step)
 
 
 def weighted(fusion: Fusion, weights: tuple[float, ...]) -> Fusion:

@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from lexfuse.advise.advice import Outcome
+from lexfuse.advise.advice import Outcome, Verdict
 from lexfuse.errors import DataError, NotFoundError
 from lexfuse.service.redaction import without_paths
 
@@ -33,7 +33,7 @@ _CONTENTS = re.compile(r'(<nav aria-label="contents">.*?<ol>)', re.DOTALL)
 class Experiment:
     """One advice report in short.
 
-    >>> Experiment("first", Path("advice/first"), "legi", datetime.date(2024, 5, 2), None, ()).title
+    >>> Experiment("first", Path("advice/first"), "legi", datetime.date(2024, 5, 2), Verdict.FUSE, ()).title
     'legi'
     """
 
@@ -41,7 +41,7 @@ class Experiment:
     folder: Path
     title: str  # the collection that was looked at
     day: datetime.date  # when the figures were written
-    outcome: Outcome | None  # of the choice beside its best member; None where one source alone was chosen
+    verdict: Verdict
     words: tuple[str, ...]  # the verdict, sentence by sentence, in English
     measure: str = ""
     chosen: str = ""
@@ -113,7 +113,7 @@ def served(experiment: Experiment, back: str, back_words: str) -> ServedReport:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, REPORT).write_text('<nav aria-label="contents"><ol></ol></nav>', "utf-8")
-    ...     served(Experiment("a", Path(folder), "a", datetime.date(2024, 5, 2), None, ()), "/experiments", "Back").page
+    ...     served(Experiment("a", Path(folder), "a", datetime.date(2024, 5, 2), Verdict.FUSE, ()), "/experiments", "Back").page
     '<nav aria-label="contents"><ol><li><a href="/experiments">Back</a></li></ol></nav>'
     """
     text = _bytes(experiment.folder, REPORT).decode("utf-8", "replace")
@@ -161,7 +161,7 @@ def _experiment(folder: Path, name: str) -> Experiment:
 
 def _read(folder: Path, name: str, plain: dict[str, Any]) -> Experiment:
     chosen, measure = plain["chosen"], str(plain["measure"])
-    versus, confirmation = chosen["versus_member"], plain.get("confirmation")
+    confirmation = plain.get("confirmation")
     chosen_name = str(chosen["configuration"]["name"])
     singles = [each for each in plain["tried"] if len(each["configuration"]["members"]) == 1 and each["value"] is not None]
     best = max(singles, key=lambda each: float(each["value"])) if singles else None
@@ -171,7 +171,7 @@ def _read(folder: Path, name: str, plain: dict[str, Any]) -> Experiment:
         folder=folder,
         title=str(plain["collection"]),
         day=datetime.datetime.fromtimestamp(written, datetime.UTC).date(),
-        outcome=Outcome(versus["outcome"]) if versus else None,
+        verdict=_verdict(plain),
         words=tuple(map(str, plain["words"])),
         measure=measure,
         chosen=chosen_name,
@@ -184,6 +184,17 @@ def _read(folder: Path, name: str, plain: dict[str, Any]) -> Experiment:
         test_queries=int(confirmation["queries"]) if confirmation else 0,
         profile=_own_file(folder, PROFILE),
     )
+
+
+def _verdict(plain: dict[str, Any]) -> Verdict:
+    """The verdict as it was written; figures of earlier versions have only the outcome that it follows from."""
+    if "verdict" in plain:
+        return Verdict(plain["verdict"])
+    versus = plain["chosen"]["versus_member"]
+    if not versus:
+        return Verdict.ALONE
+    found = {Outcome.BETTER: Verdict.FUSE, Outcome.WORSE: Verdict.HARM, Outcome.EQUAL: Verdict.UNPROVEN}
+    return found[Outcome(versus["outcome"])]
 
 
 def _number(value: Any) -> float | None:

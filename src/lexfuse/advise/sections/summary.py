@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from lexfuse.advise.advice import Advice, Difference, Outcome, Tried
 from lexfuse.advise.charts.strips import share_strip
@@ -17,39 +16,10 @@ from lexfuse.advise.sections.words import (
     time_words,
     value_words,
 )
+from lexfuse.tune.surface import first_highest
 
 OUTCOME_CSS = {Outcome.BETTER: "better", Outcome.WORSE: "worse", Outcome.EQUAL: "equal"}
 OUTCOME_SIGN = {Outcome.BETTER: "▲", Outcome.WORSE: "▼", Outcome.EQUAL: "≈"}
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """The answer in a few words, and the outcome that colours it.
-
-    >>> Headline("Do not fuse", Outcome.EQUAL).words
-    'Do not fuse'
-    """
-
-    words: str
-    outcome: Outcome
-
-
-def headline(advice: Advice) -> Headline:
-    """Fuse, do not fuse, or: it makes no difference that these queries can show.
-
-    >>> from lexfuse.advise.advice import Configuration
-    >>> single = Tried(Configuration(("bm25",)), (1.0,), 0.4)
-    >>> headline(Advice("i", "R@10", ("R@10",), 9, 5, 5, ("bm25",), {}, (single,), single, ())).words
-    'Do not fuse'
-    """
-    versus = advice.chosen.versus_member
-    if versus is None:
-        return Headline("Do not fuse", Outcome.EQUAL)
-    if versus.outcome is Outcome.BETTER:
-        return Headline("Fuse", Outcome.BETTER)
-    if versus.outcome is Outcome.WORSE:
-        return Headline("Fusing does harm", Outcome.WORSE)
-    return Headline("Fusing is not proven to help", Outcome.EQUAL)
 
 
 def verdict_section(advice: Advice) -> Section:
@@ -61,9 +31,9 @@ def verdict_section(advice: Advice) -> Section:
     >>> "Use it." in section.body
     True
     """
-    answer = headline(advice)
+    answer = advice.verdict
     lead, *rest = advice.words or ("No verdict was written.",)
-    stamp = Html(f'<p class="answer {OUTCOME_CSS[answer.outcome]}">{shown(answer.words)}</p>')
+    stamp = Html(f'<p class="answer {OUTCOME_CSS[answer.outcome]}">{shown(answer.value)}</p>')
     reranking = advice.reranking.words if advice.reranking is not None else ""
     others = [words for words in rest if words != reranking]
     told = paragraph(lead, "lead"), paragraph(reranking, "lead") if reranking else ""
@@ -80,7 +50,7 @@ def best_single(advice: Advice) -> Tried | None:
     'b'
     """
     singles = [each for each in advice.tried if len(each.configuration.members) == 1]
-    return max(singles, key=lambda each: each.value) if singles else None
+    return singles[first_highest([each.value for each in singles])] if singles else None
 
 
 def _tiles(advice: Advice) -> Html:
@@ -110,7 +80,7 @@ def _highest_fusion(advice: Advice) -> list[str]:
     compared = [(each, each.versus_member) for each in advice.tried if each.versus_member is not None]
     if not compared:
         return []
-    each, versus = max(compared, key=lambda pair: pair[0].value)
+    each, versus = compared[first_highest([pair[0].value for pair in compared])]
     return [
         _gain(versus, f"highest fusion over {each.best_member}"),
         _tile(value_words(each.value), "that fusion", each.configuration.name),

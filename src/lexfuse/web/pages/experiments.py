@@ -7,7 +7,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.advise.advice import Outcome
+from lexfuse.advise.advice import Verdict
 from lexfuse.service.service import Service
 from lexfuse.web.messages import messages_of
 from lexfuse.web.rendering import page, reader_of
@@ -16,7 +16,13 @@ from lexfuse.web.reports import Experiment, experiment_named, experiments_in, se
 router = APIRouter(include_in_schema=False)
 
 FOLDER = "advice"  # of an index
-_VERDICTS = {Outcome.BETTER: "better", Outcome.WORSE: "worse", Outcome.EQUAL: "equal", None: "alone"}
+_VERDICTS = {
+    Verdict.FUSE: "better",
+    Verdict.HARM: "worse",
+    Verdict.UNPROVEN: "equal",
+    Verdict.ALONE: "alone",
+    Verdict.TOO_FEW: "too_few",
+}
 
 
 def folders_of(service: Service) -> list[Path]:
@@ -35,10 +41,10 @@ def verdict_key(experiment: Experiment) -> str:
     """Which of the verdicts in few words holds.
 
     >>> import datetime
-    >>> verdict_key(Experiment("a", Path("a"), "a", datetime.date(2024, 5, 2), Outcome.BETTER, ()))
+    >>> verdict_key(Experiment("a", Path("a"), "a", datetime.date(2024, 5, 2), Verdict.FUSE, ()))
     'better'
     """
-    return _VERDICTS[experiment.outcome]
+    return _VERDICTS[experiment.verdict]
 
 
 @router.get("/experiments")
