@@ -1,9 +1,18 @@
-"""Where torch is not installed, nothing that imports it is collected: the tests of training, and modules with their examples."""
+"""What is collected, and in which order.
+
+Where torch is not installed, nothing that imports it is collected: the tests of training, and modules with their examples.
+LEXFUSE_TEST_ORDER=7 runs the tests in another order, the same one for the same number: no test may need another to come first.
+"""
 
 import ast
 import importlib.util
+import os
+import random
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent
 SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "training"
@@ -17,6 +26,31 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
         return None
     in_training = collection_path == TRAINING or TRAINING in collection_path.parents
     return True if in_training or (collection_path.suffix == ".py" and imports_torch(collection_path)) else None
+
+
+def pytest_report_header() -> str | None:
+    """The seed of the order, for whoever wants to run it again."""
+    return f"order of tests: LEXFUSE_TEST_ORDER={_order()}" if _order() else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Shuffle the files, and the tests of each: those of one file stay together, since they share what is made for the file."""
+    if not _order():
+        return
+    files = defaultdict(list)
+    for item in items:
+        files[item.path].append(item)
+    chance = random.Random(_order())  # noqa: S311 -- repeatable, and the same in every worker
+    groups = list(files.values())
+    chance.shuffle(groups)
+    for group in groups:
+        chance.shuffle(group)
+    items[:] = [item for group in groups for item in group]
+
+
+def _order() -> str:
+    return os.environ.get("LEXFUSE_TEST_ORDER", "")
 
 
 @cache

@@ -1,4 +1,8 @@
-"""Property tests draw the same examples every time; HYPOTHESIS_PROFILE=explore draws new ones. And what several folders share."""
+"""Property tests draw the same examples every time; HYPOTHESIS_PROFILE=explore draws new ones. And what several folders share.
+
+No test measures time, and no limit of the tests may be reached on a busy machine: who waits for another process or thread waits
+for `PATIENCE`, which is only there to end a test that would never end.
+"""
 
 import importlib
 import importlib.util
@@ -10,14 +14,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores Ctrl-C otherwise
 _CRASH = Path(__file__).parent / "crash"
 _NOT_TRACED = 75  # how its scripts end where no process can be traced
 _RECIPES = Path(__file__).parents[1] / "recipes"
-settings.register_profile("steady", derandomize=True, deadline=None)
-settings.register_profile("explore", deadline=None, max_examples=1000)
+_TIMELESS = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine draws slowly
+settings.register_profile("steady", derandomize=True, **_TIMELESS)
+settings.register_profile("explore", max_examples=1000, **_TIMELESS)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 

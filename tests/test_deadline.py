@@ -11,7 +11,7 @@ from lexfuse.errors import OverloadError
 from lexfuse.fuse.asking import runs_from
 from lexfuse.index.threads import shared_out
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 
 
 def test_a_claimed_deadline_goes_on():

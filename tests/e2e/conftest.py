@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = Path(sys.executable).parent / "lexfuse"
+PATIENCE = 300  # seconds after which something will not happen any more, however busy the machine is; it comes sooner
 
 
 @pytest.fixture(scope="module")  # while it is open this thread has an event loop, and other modules start their own
@@ -25,9 +26,11 @@ def browser():
         pytest.skip("no chromium on this machine; scripts/install-browser installs it")
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=20_000)  # a bound for a busy machine; what is waited for comes sooner
+    expect.set_options(timeout=1000 * PATIENCE)
     with sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-background-networking"])
+        opened = running.chromium.launch(
+            executable_path=program, timeout=1000 * PATIENCE, args=["--no-sandbox", "--disable-background-networking"]
+        )
         yield opened
         opened.close()
 
@@ -72,6 +75,8 @@ def served(index, *flags):
         "--requests-per-minute",
         "0",
         "--anonymous-judging",
+        "--timeout-seconds",
+        str(PATIENCE),
         *map(str, flags),
     ]
     log = open(index.parent / "serve.log", "a+", encoding="utf-8")  # noqa: SIM115 - closed below, after the server has ended
@@ -85,7 +90,7 @@ def served(index, *flags):
             yield address[0]
         finally:
             server.send_signal(signal.SIGTERM)
-            server.wait(30)
+            server.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -113,7 +118,7 @@ def visit(browser, site):
             base_url=site, viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script,
             locale={"en": "en-GB", "fr": "fr-FR"}[language], accept_downloads=True, reduced_motion="reduce",
         )  # fmt: skip
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
         page = context.new_page()
 

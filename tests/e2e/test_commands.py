@@ -191,7 +191,7 @@ def test_interrupted_import_leaves_nothing_behind(tmp_path):
         writer.write('{"_id": "a", "text": "un"}\n')
         writer.flush()
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=600)
     assert process.returncode == 130, stderr
     assert "Traceback" not in stderr
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]

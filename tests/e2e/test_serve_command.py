@@ -20,7 +20,7 @@ from lexfuse.cli.app import app
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMAND = Path(sys.executable).parent / "lexfuse"
-PATIENCE = 120.0  # seconds after which something will not happen any more
+PATIENCE = 600.0  # seconds after which something will not happen any more
 
 
 def lexfuse(*arguments):
@@ -30,7 +30,9 @@ def lexfuse(*arguments):
 
 
 def environment():
-    return {name: value for name, value in os.environ.items() if not name.startswith("LEXFUSE_SERVE_")}
+    """That of this process without settings of a service, but with limits that a busy machine does not reach."""
+    mine = {name: value for name, value in os.environ.items() if not name.startswith("LEXFUSE_SERVE_")}
+    return mine | {"LEXFUSE_SERVE_TIMEOUT_SECONDS": str(PATIENCE), "LEXFUSE_SERVE_SHUTDOWN_SECONDS": str(PATIENCE)}
 
 
 @pytest.fixture
@@ -72,7 +74,7 @@ def refuses(address):
     """Whether nobody listens there any more."""
     host, _, port = address.removeprefix("http://").rpartition(":")
     try:
-        socket.create_connection((host, int(port)), timeout=5).close()
+        socket.create_connection((host, int(port)), timeout=PATIENCE).close()
     except OSError:
         return True
     return False
@@ -89,7 +91,7 @@ def long_question(address, characters):
 
 def test_it_answers_and_ends_in_order_with_the_running_request_answered(running, index):
     with running(index, "--port", "0") as (process, address, log):
-        with httpx.Client(base_url=address) as client:
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
             assert client.get("/readyz").json() == {"status": "ready", "indexes": {"library": 1}, "stuck": 0}
             assert client.get("/v1/search", params={"q": "retard de prêt"}).json()["results"][0]["id"] == "lib-4"
             page = client.get("/", params={"q": "zanzibar"})
@@ -128,7 +130,7 @@ def test_ctrl_c_ends_it_too_and_who_never_finishes_does_not_hold_it_up(running, 
             slow.sendall(
                 b"POST /v1/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\ncontent-type: application/json\r\n\r\n{"
             )
-            assert httpx.get(f"{address}/readyz").status_code == 200  # what came before it has been read
+            assert httpx.get(f"{address}/readyz", timeout=PATIENCE).status_code == 200  # what came before it has been read
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
@@ -139,7 +141,7 @@ def test_changes_by_another_process_are_taken_over_without_a_dropped_request(run
     new = {"_id": "lib-9", "text": "Le bibliobus passe le mardi.", "metadata": {"language": "fr"}}
     (tmp_path / "new.jsonl").write_text(json.dumps(new) + "\n")
     settings = ["--port", "0", "--reload-seconds", "0.1", "--requests-per-minute", "0"]
-    with running(index, *settings) as (_, address, _), httpx.Client(base_url=address) as client:
+    with running(index, *settings) as (_, address, _), httpx.Client(base_url=address, timeout=PATIENCE) as client:
 
         def until(change, wanted):
             """Ask without a pause while another process changes the index, until a page tells what is wanted."""
@@ -175,9 +177,9 @@ def test_the_demonstration_is_served(running, tmp_path):
         lexfuse("import", tmp_path / "corpus.jsonl", tmp_path / name)
     arguments = ["--folder", tmp_path, "--channels", "", "--port", "0"]
     with running(*arguments, command="demo") as (process, address, _):
-        names = [one["name"] for one in httpx.get(f"{address}/v1/profiles").json()["indexes"]]
+        names = [one["name"] for one in httpx.get(f"{address}/v1/profiles", timeout=PATIENCE).json()["indexes"]]
         assert names == list(texts)
-        assert httpx.get(address).status_code == 200
+        assert httpx.get(address, timeout=PATIENCE).status_code == 200
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE)
         assert process.returncode == 0

@@ -12,7 +12,7 @@ from lexfuse.encode.dense import DenseEncoder
 from lexfuse.encode.sharing import FEW, SharedEncoders, shared_or_loaded, sharing, unshared
 from lexfuse.encode.sides import Side
 
-PATIENCE = 60.0  # seconds after which a thread will not come any more
+PATIENCE = 600.0  # seconds after which a thread will not come any more
 
 
 class Counting:

@@ -23,7 +23,7 @@ from lexfuse.text.analyser import Analyser, Folding
 from lexfuse.text.vocabulary import TermEncoder, Vocabulary
 
 THREADS = 8
-PATIENCE = 120.0  # seconds after which a thread will not come any more
+PATIENCE = 600.0  # seconds after which a thread will not come any more
 QUESTIONS = [
     "le loyer du bail",
     "préavis de démission",
@@ -78,11 +78,12 @@ def test_threads_get_what_one_thread_gets_from_a_library_that_was_just_opened(la
 
 
 def test_every_page_is_that_of_its_version_while_versions_change(own_folder):
-    done, asks = Event(), [ask for ask in ASKS if ask.profile == "hybrid"]
+    done, first, asks = Event(), Barrier(4), [ask for ask in ASKS if ask.profile == "hybrid"]
     with Library.open([IndexPlace.of(own_folder)], kept=100) as library:
 
         def write():
             try:
+                first.wait(PATIENCE)  # everybody has seen the version that was there before
                 for number in range(6):
                     text = f"Le loyer du bail et le préavis de démission, texte {number}."
                     written = put_document(library, "changing", DocumentIn(text=text, language="fr"))
@@ -97,9 +98,13 @@ def test_every_page_is_that_of_its_version_while_versions_change(own_folder):
             if number == 0:
                 return write() or []
             seen, mixed = [], shuffled(number, asks)
-            while not done.is_set() or len(seen) < len(mixed):
+            last = False
+            while not last or len(seen) < len(mixed):
+                last = done.is_set()  # one that is asked after the last change sees it
                 ask = mixed[len(seen) % len(mixed)]
                 seen.append((ask, answer(library, ask)))
+                if len(seen) == 1:
+                    first.wait(PATIENCE)
             return seen
 
         found = [pair for pairs in together(read, 4) for pair in pairs]

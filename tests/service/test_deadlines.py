@@ -19,7 +19,7 @@ from lexfuse.service.searching import SearchAsk, search
 from lexfuse.service.service import Service
 from lexfuse.service.settings import ServiceSettings
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 SHORT = 0.05  # seconds: what a call has that must be stopped; the call waits until it was, so it may be any number
 
 

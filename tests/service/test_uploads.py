@@ -14,7 +14,7 @@ from lexfuse.service.service import Service
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.service.uploads import UploadReader
 
-PATIENCE = 120.0
+PATIENCE = 600.0
 
 
 @pytest.fixture
