@@ -12,7 +12,7 @@ RESOLVED := uv pip compile pyproject.toml --universal --python-version 3.11 --ge
   --no-emit-index-url --no-emit-find-links --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-busy test-train lint check format bench references lock clean
+.PHONY: help install demo test test-busy crash test-train lint check format bench references lock clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -35,6 +35,12 @@ test: install  ## run all tests
 test-busy: install  ## run all tests in random order while four processes keep the machine busy
 	scripts/install-browser
 	LEXFUSE_TEST_ORDER=$${LEXFUSE_TEST_ORDER:-$$$$} scripts/busy 4 $(BIN)/python -m pytest -n auto
+
+crash: install  ## kill writers 1,000 times, lose power 200 times, let every call fail, damage every file
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	for script in kills power_losses io_errors memory malformed; do \
+	  echo "== $$script"; mkdir "$$folder/$$script"; $(BIN)/python tests/crash/$$script.py "$$folder/$$script" || exit 1; \
+	done
 
 test-train: $(TRAIN)/.installed  ## run the tests of training, which need torch
 	$(TRAIN_BIN)/python -m pytest -n auto --dist worksteal tests/training src/lexfuse/train

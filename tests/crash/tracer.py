@@ -177,7 +177,8 @@ class _Traced:
             self.trace.events.append(event)
             decided = 0
         if decided is not None:
-            registers["orig_rax"], registers["rax"] = -1, -decided
+            # A heap that did not grow ends too low; all other calls give an error.
+            registers["orig_rax"], registers["rax"] = -1, 0 if event.path == "brk" else -decided
             self._ask(_SET_REGISTERS, task, ctypes.create_string_buffer(struct.pack("27q", *registers.values())))
             return _CONTINUE
         self.begun[task] = event

@@ -240,6 +240,29 @@ def test_an_index_without_check_sums_is_used_as_ever_and_gets_them_with_the_next
         assert [line for line in index.verify() if "table feedback has other rows" in line]
 
 
+@pytest.mark.parametrize("file", ["segments/000001/bm25/weights.npy", "channels/dense/000002/fp32.npy"])
+def test_damage_does_not_hide_in_what_is_merged(folder, file):
+    """What is merged gets new check sums; the damage must not get one."""
+    raw = bytearray((folder / file).read_bytes())
+    raw[-1] ^= 1
+    (folder / file).write_bytes(raw)
+    with Index(folder) as index:
+        index.channels.fill("dense", vectors)
+        with pytest.raises(DataError, match=r"other bytes than were written.*rebuild the index; nothing was changed"):
+            index.merge()
+        assert [line for line in index.verify() if file in line]
+        index.rebuild()
+        index.channels.fill("dense", vectors)
+        assert index.verify() == []
+
+
+def test_a_document_without_a_text_does_not_keep_a_filling_busy_for_ever(folder):
+    changed(folder, "DELETE FROM contents WHERE serial IN (SELECT serial FROM documents WHERE id = 'e')",
+            "DELETE FROM meta WHERE name = 'digests'")  # fmt: skip
+    with Index(folder) as index, pytest.raises(DataError, match=r"catalog is damaged \(document number \d+ has no text"):
+        index.channels.fill("dense", vectors)
+
+
 def test_what_people_said_is_counted_without_reading_it_all(folder, monkeypatch):
     asked = []
     ask = Catalog._rows

@@ -21,10 +21,11 @@ from lexfuse.errors import BusyError, ConfigError, DataError, NotFoundError
 from lexfuse.index.catalog import Catalog, Named, NamedChannel
 from lexfuse.index.channel import ChannelSettings, checked_name
 from lexfuse.index.folder import part_folder, remove_unnamed_parts
-from lexfuse.index.manifest import damages
+from lexfuse.index.manifest import check_files, damages
 from lexfuse.index.mapping import mapped
 from lexfuse.index.merging import crowded
 from lexfuse.index.parts import SERIALS, Content, Part, merged_parts
+from lexfuse.index.sqlite import damaged
 
 BLOCK = 512  # documents that are encoded and committed at once
 PATIENCE = 600.0  # seconds that a filling waits for another writer: its work was long
@@ -127,6 +128,8 @@ class Channels:
         while len(pending := self.pending(name)):
             found = self._catalog.versions(pending[:block].tolist())
             if not found:  # deleted or changed since
+                if np.isin(pending[:block], self.pending(name)).all():
+                    raise damaged(self._catalog.path, f"document number {pending[0]} has no text")
                 continue
             start = time.perf_counter()
             encoded = encode(list(found.values()))
@@ -192,6 +195,7 @@ class Channels:
             named = self._catalog.parts(name)
 
     def _merge(self, channel: NamedChannel, named: Sequence[Named], living: I64) -> None:
+        check_files((self._folder / one.folder, one.manifest) for one in named)
         parts = [Part.load(channel.settings.kind, self._folder / one.folder, one.manifest) for one in named]
         part = merged_parts(parts, living)
         self._catalog.replace_parts(channel.name, named, self._save(channel.name, part) if len(part.serials) else None)

@@ -6,7 +6,7 @@ So one short text in the catalog stands for all bytes of a folder that never cha
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -76,6 +76,18 @@ def damages(folder: Path, sha256: str) -> list[str]:
     return [
         f"{folder / name}: {wrong}" for name, expected in manifest["files"].items() if (wrong := _wrong(folder / name, expected))
     ]
+
+
+def check_files(folders: Iterable[tuple[Path, str]]) -> None:
+    """Refuse folders, each with the sha256 of its manifest, whose files are not what was written.
+
+    What is merged gets new check sums: damage that goes into it would never be found again.
+
+    >>> check_files([])
+    """
+    for folder, sha256 in folders:
+        if wrong := damages(folder, sha256):
+            raise DataError(f"{wrong[0]}; restore it, or rebuild the index; nothing was changed")
 
 
 def _wrong(path: Path, expected: dict[str, Any]) -> str:

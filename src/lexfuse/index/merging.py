@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lexfuse.data.arrays import F32, I32, I64, Bools, frozen, offsets_of
+from lexfuse.errors import DataError
 from lexfuse.index.inverted import InvertedFile
 from lexfuse.index.segment import Segment
 from lexfuse.index.strings import StringList
@@ -107,7 +108,9 @@ def _joined(
     for file, number, place in zip(files, numbers, places, strict=True):
         low, high = np.searchsorted(number, (first, end))
         span = slice(int(file.offsets[low]), int(file.offsets[high]))
-        new = place[file.docs[span]]
+        if len(found := file.docs[span]) and not 0 <= found.min() <= found.max() < len(place):
+            raise DataError(f"a posting names document {found.max()} of {len(place):,}; restore the index, or rebuild it")
+        new = place[found]
         kept = new >= 0
         terms.append(np.repeat(number[low:high], np.diff(file.offsets[low : high + 1]))[kept])
         docs.append(new[kept])

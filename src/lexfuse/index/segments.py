@@ -13,6 +13,7 @@ import numpy as np
 from lexfuse.data.files import storage_named, sync
 from lexfuse.index.catalog import Catalog, Named
 from lexfuse.index.folder import SEGMENTS, remove_unnamed_segments, segment_folder
+from lexfuse.index.manifest import check_files
 from lexfuse.index.merging import crowded, merged
 from lexfuse.index.rows import Row
 from lexfuse.index.segment import Segment
@@ -76,6 +77,7 @@ class Segments:
         for number, ordinal in self._catalog.tombstones():
             if number in alive:
                 alive[number][ordinal] = False
+        check_files((self._folder / segment.folder, segment.manifest) for segment in named)
         segments = [Segment.load(self._folder / segment.folder, segment.manifest) for segment in named]
         self._replace(named, merged(segments, list(alive.values())))
 
