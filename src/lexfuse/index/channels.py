@@ -195,8 +195,8 @@ class Channels:
             named = self._catalog.parts(name)
 
     def _merge(self, channel: NamedChannel, named: Sequence[Named], living: I64) -> None:
-        check_files((self._folder / one.folder, one.manifest) for one in named)
         parts = [Part.load(channel.settings.kind, self._folder / one.folder, one.manifest) for one in named]
+        check_files((self._folder / one.folder, one.manifest) for one in named)
         part = merged_parts(parts, living)
         self._catalog.replace_parts(channel.name, named, self._save(channel.name, part) if len(part.serials) else None)
 

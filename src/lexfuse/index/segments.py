@@ -77,8 +77,8 @@ class Segments:
         for number, ordinal in self._catalog.tombstones():
             if number in alive:
                 alive[number][ordinal] = False
-        check_files((self._folder / segment.folder, segment.manifest) for segment in named)
         segments = [Segment.load(self._folder / segment.folder, segment.manifest) for segment in named]
+        check_files((self._folder / segment.folder, segment.manifest) for segment in named)
         self._replace(named, merged(segments, list(alive.values())))
 
     def _replace(self, old: Sequence[Named], segment: Segment) -> None:
