@@ -18,6 +18,7 @@ from lexfuse.service.library import IndexPlace, Library
 from lexfuse.service.logs import LOGGER, configure_logs
 from lexfuse.service.service import Service
 from lexfuse.service.settings import ServiceSettings
+from lexfuse.web.routes import add_pages
 
 WORDS = ("divorce", "zanzibar", "héritage")  # what must not be in the log
 QUESTION = " ".join(WORDS)
@@ -155,6 +156,37 @@ def test_an_error_in_the_middle_of_an_answer_cuts_it_and_is_logged_without_the_q
     error, request = lines(stream)
     assert (error["error"], request["status"]) == ("ValueError", 200)
     assert not any(word in stream.getvalue() for word in WORDS)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/v1/similar", b"application/json"), ("/v1/similar", b"multipart/form-data; boundary=b"),
+        ("/v1/search", b"application/json"), ("/similar", b"multipart/form-data; boundary=b"),
+        ("/judge", b"application/x-www-form-urlencoded"),
+    ],
+)  # fmt: skip
+def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_error(library, stream, path, kind):
+    app = create_app(Service(library, ServiceSettings(anonymous_judging=True)))
+    add_pages(app)
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http", "path": path,
+        "raw_path": path.encode(), "root_path": "", "query_string": b"", "client": ("192.0.2.1", 1),
+        "server": ("law.example", 80),
+        "headers": [(b"host", b"law.example"), (b"content-type", kind), (b"content-length", b"100")],
+    }  # fmt: skip
+    given = iter([{"type": "http.request", "body": b"--b", "more_body": True}])
+
+    async def receive():
+        return next(given, {"type": "http.disconnect"})
+
+    async def send(message):
+        pass
+
+    asyncio.run(app(scope, receive, send))
+    [line] = lines(stream)
+    assert line["level"] == "info"
+    assert line["status"] < 500
 
 
 @pytest.mark.parametrize("given", ["", "a b", "x" * 65, 'a"b', "é", "a\tb"])

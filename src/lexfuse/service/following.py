@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from starlette.requests import ClientDisconnect
+
 from lexfuse.service.logs import log
 from lexfuse.service.metrics import METHODS, OTHER
 from lexfuse.service.reaching import STATIC, free, header
@@ -114,6 +116,8 @@ class RequestFollower:
         self.metrics.running.inc()
         try:
             await self.app(scope, receive, with_id)
+        except ClientDisconnect:
+            pass  # nobody is there to be answered, and nothing is wrong inside
         except Exception as error:
             log.error("unexpected error", exc_info=error, extra={"told": {"request_id": notes.id, "route": route_of(scope)}})
             if status == GONE:
