@@ -84,7 +84,8 @@ def test_a_very_long_text_is_a_question_for_similar_alone(call):
     text = "Le lecteur rend les livres prêtés. " * 30_000  # about 1 MB
     assert "Too large" in words(call("call_tool", "search", {"query": text}), error=True)
     assert "result" in words(call("call_tool", "similar", {"text": text}))
-    assert "no citation" in words(call("call_tool", "cite", {"text": text}))
+    assert "1,000,000 are allowed" in words(call("call_tool", "cite", {"text": text}), error=True)
+    assert "no citation" in words(call("call_tool", "cite", {"text": text[:1_000_000]}))
 
 
 def test_the_log_has_calls_and_no_word_of_them(call, log):
