@@ -9,6 +9,7 @@ from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.fuse.explaining import explained
 from lexfuse.fuse.normalise import Identity, MinMax, Percentile, TheoreticalMinMax, ZScore
 from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fuse.scores import TM2C2, CombMax, CombMNZ, Convex
@@ -218,3 +219,22 @@ def test_rankings_that_do_not_belong_together_are_refused():
 def test_no_results_are_no_question(k):
     with pytest.raises(ConfigError, match=f"k must be at least 1, got {k}"):
         Borda().fuse([Run.of("a", {"q": {"x": 1.0}})], k)
+
+
+def test_a_document_that_only_a_source_of_weight_zero_lists_is_explained_as_one_that_would_stand_there():
+    runs = [Run.of("a", {"q": {"x": 3.0, "y": 1.0}}), Run.of("b", {"q": {"z": 9.0, "y": 5.0}})]
+    union, fusion = union_of(runs), Convex((1.0, 0.0))
+    assert fusion.scores(union).tolist() == [1.0, 0.0, -math.inf]
+    assert fusion.fused(union, 10).as_dict() == {"q": {"x": 1.0, "y": 0.0}}
+    found = explained(union, "z", fusion, [ReciprocalRank(), Convex()])
+    assert (found.rank, found.score, found.listed) == (3, pytest.approx(0.0), True)  # after the last that the source lists
+    assert [(part.score, part.weight, part.contribution) for part in found.parts] == [(None, 1.0, 0.0), (9.0, 0.0, 0.0)]
+    rankings = {other.name: [hit.doc for hit in other.fuse(runs, 9).hits("q")] for other in (ReciprocalRank(), Convex())}
+    assert dict(found.others) == {name: ranking.index("z") + 1 for name, ranking in rankings.items()}
+    first = explained(union, "x", fusion)
+    assert (first.rank, first.score) == (1, 1.0)
+
+
+def test_no_weight_at_all_is_a_sum_of_nothing():
+    runs = [Run.of("a", {"q": {"x": 3.0}}), Run.of("b", {"q": {"z": 9.0}})]
+    assert ReciprocalRank(weight=(0.0, 0.0)).fuse(runs, 9).as_dict() == {"q": {"x": 0.0, "z": 0.0}}
