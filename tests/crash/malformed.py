@@ -1,6 +1,6 @@
 """Damages an index in every file and every column of its catalog, and checks that each damage is found, refused or harmless.
 
-    python malformed.py FOLDER [--every 1]
+    python malformed.py FOLDER [--every 1] [--first 0]
 
 Each damaged index is opened, searched by every kind of channel, verified, changed and rebuilt, in a process of its own, which may
 end in an error of LexFuse only. An answer that differs is allowed where `verify` names the damage. Damages of the catalog are
@@ -16,6 +16,7 @@ import shutil
 import sqlite3
 import sys
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -239,6 +240,7 @@ def guarded(name: str, folder: Path, expected: list[object]) -> str:
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        warnings.simplefilter("ignore", RuntimeWarning)  # of numpy, where damaged numbers are none
         try:
             told = used(name, folder, expected)
         except BaseException:
@@ -258,6 +260,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
     wanted = parser.parse_args()
     folder, tried = wanted.folder / "sound", wanted.folder / "damaged"
     sound(folder)
@@ -267,7 +270,7 @@ def main() -> None:
         raise RuntimeError(f"the check finds damage where there is none: {harmless}")
     shutil.rmtree(tried)
     told, wrong = Counter(), []
-    for name, damage in [*file_damages(folder), *catalog_damages(folder)][:: wanted.every]:
+    for name, damage in [*file_damages(folder), *catalog_damages(folder)][wanted.first :: wanted.every]:
         shutil.copytree(folder, tried)
         damage(tried)
         result = guarded(name, tried, expected)

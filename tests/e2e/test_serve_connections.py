@@ -7,7 +7,7 @@ import select
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -17,7 +17,7 @@ from lexfuse.data.document import Document
 from lexfuse.index.index import Index
 
 COMMAND = Path(sys.executable).parent / "lexfuse"
-PATIENCE = 120.0  # seconds after which something will not happen any more
+PATIENCE = 600.0  # seconds after which something will not happen any more
 DESCRIPTORS = 128
 HEAD = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n"
 
@@ -73,6 +73,28 @@ def rest(connection):
     return received
 
 
+@contextmanager
+def answered(place, sent, told):
+    """A connection on which something was sent, when the answer tells the words; what came so far.
+
+    A busy machine may send so late that the service has cut the connection by then: it is sent again.
+    """
+    for _ in range(100):
+        with connected(place) as connection:
+            received = b""
+            try:
+                connection.sendall(sent)
+                while told not in received and (piece := connection.recv(65_536)):
+                    received += piece
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+            if told in received:
+                yield connection, received
+                return
+            assert received == b""
+    pytest.fail("no answer")
+
+
 def test_idle_connections_keep_nobody_out_and_the_log_stays_short(index, tmp_path):
     """As many idle connections as there are descriptors, twice over; none of them ends by itself."""
     log = tmp_path / "log.txt"
@@ -91,10 +113,12 @@ def test_idle_connections_keep_nobody_out_and_the_log_stays_short(index, tmp_pat
 
 
 def test_who_sends_nothing_or_half_a_head_is_cut(hasty):
-    for sent in (b"", b"GET", HEAD, HEAD + b"\r\n" + HEAD):  # the last: a whole request, and half of the next
+    for sent in (b"", b"GET", HEAD):
         with connected(hasty) as connection:
             connection.sendall(sent)
-            assert rest(connection).count(b"200 OK") == (1 if sent.endswith(HEAD) and len(sent) > len(HEAD) else 0)
+            assert rest(connection).count(b"200 OK") == 0
+    with answered(hasty, HEAD + b"\r\n" + HEAD, b"200 OK") as (connection, _):  # a whole request, and half of the next
+        assert b"200 OK" not in rest(connection)
 
 
 def dribbled(connection):
@@ -114,11 +138,8 @@ def test_bytes_that_come_one_by_one_do_not_extend_the_time(hasty):
 
 
 def test_the_rest_of_a_body_that_nobody_reads_is_not_waited_for(hasty):
-    with connected(hasty) as connection:
-        connection.sendall(b"POST /v1/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 900000000\r\n\r\n")
-        received = b""
-        while not received.endswith(b"}"):
-            received += connection.recv(65_536)
+    asked = b"POST /v1/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 900000000\r\n\r\n"
+    with answered(hasty, asked, b"}") as (connection, received):
         assert b" 413 " in received
         assert dribbled(connection) == b""
 
@@ -136,18 +157,16 @@ def test_who_does_not_read_is_cut(hasty):
 
 
 def test_a_body_in_tiny_chunks_is_refused(hasty):
-    with connected(hasty) as connection:
-        head = (
-            b"POST /v1/cite HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
-        )
-        connection.sendall(head + b"1\r\n \r\n" * 2000)  # without an end: only a refusal can be the answer
-        assert rest(connection).startswith(b"HTTP/1.1 400 ")
+    head = b"POST /v1/cite HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    # Without an end: only a refusal can be the answer.
+    with answered(hasty, head + b"1\r\n \r\n" * 2000, b"\r\n") as (_, received):
+        assert received.startswith(b"HTTP/1.1 400 ")
 
 
 def test_no_http_after_an_answer_is_cut(hasty):
-    with connected(hasty) as connection:
-        connection.sendall(b"POST /nowhere HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")
-        assert b" 404 " in connection.recv(65_536)
-        connection.sendall(b"no chunk\r\n")
+    asked = b"POST /nowhere HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
+    with answered(hasty, asked, b" 404 ") as (connection, _):
+        with suppress(ConnectionResetError, BrokenPipeError):
+            connection.sendall(b"no chunk\r\n")
         rest(connection)
     assert httpx.get(f"http://{hasty[0]}:{hasty[1]}/healthz", timeout=PATIENCE).status_code == 200

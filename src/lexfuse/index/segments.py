@@ -17,6 +17,7 @@ from lexfuse.index.manifest import check_files
 from lexfuse.index.merging import crowded, merged
 from lexfuse.index.rows import Row
 from lexfuse.index.segment import Segment
+from lexfuse.index.sqlite import damaged
 
 
 class Segments:
@@ -73,12 +74,14 @@ class Segments:
         remove_unnamed_segments(self._folder, {segment.folder for segment in self._catalog.segments()})
 
     def _merge(self, named: Sequence[Named]) -> None:
-        alive = {segment.number: np.ones(segment.documents, dtype=np.bool_) for segment in named}
-        for number, ordinal in self._catalog.tombstones():
-            if number in alive:
-                alive[number][ordinal] = False
         segments = [Segment.load(self._folder / segment.folder, segment.manifest) for segment in named]
         check_files((self._folder / segment.folder, segment.manifest) for segment in named)
+        alive = {one.number: np.ones(len(segment.ids), dtype=np.bool_) for one, segment in zip(named, segments, strict=True)}
+        for number, ordinal in self._catalog.tombstones():
+            if number in alive:
+                if not 0 <= ordinal < len(alive[number]):
+                    raise damaged(self._catalog.path, f"segment {number} has no document number {ordinal}")
+                alive[number][ordinal] = False
         self._replace(named, merged(segments, list(alive.values())))
 
     def _replace(self, old: Sequence[Named], segment: Segment) -> None:
