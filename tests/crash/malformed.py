@@ -88,7 +88,7 @@ CHANNELS = {
 class Asked:
     """The vectors of the queries, as an encoder would give them."""
 
-    dimension, terms = SIZE, tuple(TERMS)
+    dimension, terms, normalises = SIZE, tuple(TERMS), False
 
     def __init__(self, name: str) -> None:
         """Take the name of the channel."""
