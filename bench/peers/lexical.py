@@ -45,10 +45,11 @@ class Tokens:
     def of(cls, snapshot: Snapshot, queries: Queries) -> Self:
         """The tokens that an index of LexFuse holds, so that nobody reads another text; their order does not matter to BM25."""
         postings = snapshot.postings(LEXICAL)
-        by_doc = np.argsort(postings.docs, kind="stable")
-        counts = postings.weights[by_doc].astype(np.int64)
-        flat = np.repeat(postings.term_of_posting[by_doc], counts)
-        ends = np.cumsum(np.bincount(postings.docs[by_doc], weights=counts, minlength=len(snapshot)).astype(np.int64))
+        docs, weights, terms = (np.concatenate(some) for some in zip(*(one[1:] for one in postings.stretches()), strict=True))
+        by_doc = np.argsort(docs, kind="stable")
+        counts = weights[by_doc].astype(np.int64)
+        flat = np.repeat(terms[by_doc], counts)
+        ends = np.cumsum(np.bincount(docs[by_doc], weights=counts, minlength=len(snapshot)).astype(np.int64))
         rows = [row.astype(np.int32) for row in np.split(flat, ends[:-1])]
         return cls(rows, postings.vocabulary, encode(snapshot, queries))
 

@@ -14,7 +14,7 @@ FILES = [InvertedFile.of([["a", "b"], ["b", "b"]]), InvertedFile.of([["c"], ["b"
 def lists_of(postings):
     lists = {}
     for number, term in enumerate(postings.vocabulary):
-        spans = zip(postings.range_starts[number].tolist(), postings.range_ends[number].tolist(), strict=True)
+        spans = zip(*(edges[0].tolist() for edges in postings.ranges(np.array([number]))), strict=True)
         lists[term] = [(int(postings.docs[at]), float(postings.weights[at])) for start, end in spans for at in range(start, end)]
     return lists
 
@@ -24,7 +24,8 @@ def test_two_segments_are_one():
     assert lists_of(postings) == {"a": [(0, 1), (3, 1)], "b": [(0, 1), (1, 2), (3, 1)], "c": [(2, 1), (3, 1)]}
     assert postings.document_frequency.tolist() == [2, 3, 2]
     assert postings.collection_frequency.tolist() == [2, 4, 2]
-    assert [postings.vocabulary[term] for term in postings.term_of_posting] == ["a", "b", "b", "a", "b", "c", "c"]
+    terms = [postings.vocabulary[term] for stretch in postings.stretches() for term in stretch.terms]
+    assert terms == ["a", "b", "b", "a", "b", "c", "c"]
     assert (postings.documents, postings.mean_length) == (4, 2.0)
 
 

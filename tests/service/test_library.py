@@ -7,13 +7,17 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lexfuse.data.document import Document
+from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, GoneError, NotFoundError
 from lexfuse.index.index import Index
+from lexfuse.retrieve.bm25 import BM25
 from lexfuse.service import library as module
 from lexfuse.service.changing import DocumentIn, delete_document, put_document
 from lexfuse.service.library import IndexPlace, Library
@@ -66,6 +70,22 @@ def test_a_lease_keeps_its_version_while_newer_ones_come(small, shelf_folder):
         with shelf.lease() as new, shelf.lease(before) as again:
             assert again is old
             assert "n0" in new.snapshot.ids.names
+
+
+def test_versions_that_are_kept_have_nearly_everything_in_common(small, shelf_folder):
+    shelf, kept = small.shelf(), []
+    with ExitStack() as leases:
+        for number in range(3):
+            changed(shelf_folder, number)
+            shelf.refresh()
+            kept.append(leases.enter_context(shelf.lease()))
+        first, second, third = (opened.snapshot for opened in kept)
+        assert third.segments[:2] == second.segments[:2] == first.segments[:2]
+        assert np.shares_memory(third.postings("bm25").docs, second.postings("bm25").docs)
+        assert [bool(version.postings("bm25").impacts) for version in (first, second, third)] == [False, False, True]
+        assert found(small, "neuf2") == ["n2"]
+        # Scores of an older version are computed again when they are asked for.
+        assert list(BM25(first).retrieve(Queries.of([Query("q", "neuf0", "fr")]), 5).as_dict()["q"]) == ["n0"]
 
 
 def test_a_version_that_is_read_is_not_closed_though_it_is_one_too_many(shelf_folder):
@@ -127,7 +147,7 @@ def test_a_write_is_seen_by_the_next_question(small):
 def test_a_version_that_cannot_be_opened_leaves_the_old_one(small, shelf_folder, monkeypatch):
     changed(shelf_folder)
 
-    def broken(folder):
+    def broken(folder, former):
         raise OSError("no")
 
     with monkeypatch.context() as patch:

@@ -120,7 +120,7 @@ def _index_figures(path: Path) -> dict[str, Any]:
         postings = snapshot.postings(LEXICAL)
         figures[LEXICAL] = {
             "terms": int((postings.document_frequency > 0).sum()),
-            "postings": len(postings.docs),
+            "postings": len(postings),
             "mean length": round(postings.mean_length, 2),
         }
         for name in snapshot.channels:

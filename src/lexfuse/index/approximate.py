@@ -19,6 +19,7 @@ from lexfuse.index.blas import one_core_each
 from lexfuse.index.bytescan import UNDERFLOW, ByteRows, Query16
 from lexfuse.index.candidates import Candidates
 from lexfuse.index.clusters import Clusters
+from lexfuse.index.derived import made_once
 from lexfuse.index.flat import FlatSearch
 from lexfuse.index.products import multiply
 from lexfuse.index.screening import Screen
@@ -56,6 +57,12 @@ class ApproximateSearch(FlatSearch):
         return _Probing(self.parts, self._owner, self._clusters, self._probes)
 
 
+@made_once
+def _in_bytes(clusters: Clusters, part: VectorPart) -> ByteRows:
+    """The rows of a part in bytes, cluster after cluster."""
+    return ByteRows.arranged(part, clusters.rows)
+
+
 class _Probing(Screen):
     """Candidates from the nearest clusters of every part that has clusters, and from all rows of the others."""
 
@@ -69,7 +76,7 @@ class _Probing(Screen):
         """Copy rows in bytes, cluster after cluster."""
         if not self._ordered:
             pairs = zip(self.parts, self._clusters, strict=True)
-            self._ordered = [None if some is None else ByteRows.arranged(part, some.rows) for part, some in pairs]
+            self._ordered = [None if some is None else _in_bytes(some, part) for part, some in pairs]
 
     def rows(self, queries: F32, k: int, allowed: Bools, floor: F64 | None = None) -> tuple[I64, I64]:
         """What `Screen.rows` gives, of the clusters that are looked at."""

@@ -25,7 +25,7 @@ SAMPLE = 64  # rows of each cluster, about, that k-means sees
 _BLOCK = 2048  # rows that are compared with all centres at once
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Clusters:
     """Centres, and the rows of each cluster: those from bounds[i] to bounds[i + 1] in `rows`.
 

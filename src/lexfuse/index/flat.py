@@ -17,6 +17,7 @@ import numpy as np
 
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of
 from lexfuse.errors import ConfigError, DataError, NotFoundError
+from lexfuse.index.derived import made_once
 from lexfuse.index.dots import dots
 from lexfuse.index.means import means_of
 from lexfuse.index.screening import Screen
@@ -25,6 +26,7 @@ from lexfuse.index.vectors import LONGEST, VectorPart, same_kind
 QUERIES = 256  # that are answered together
 ROOM = 1 << 22  # candidates at once: with a large k fewer queries are answered together
 EVERYTHING: Bools = np.empty(0, dtype=np.bool_)  # the mask that allows all documents
+_means = made_once(means_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,7 @@ class FlatSearch:
     @cached_property
     def _means(self) -> tuple[Screen, I64]:
         """The mean vector of every document that has one, and which documents these are."""
-        return Screen([means_of(part) for part in self.parts], np.empty(0, np.int32)), np.flatnonzero(np.diff(self._starts))
+        return Screen([_means(part) for part in self.parts], np.empty(0, np.int32)), np.flatnonzero(np.diff(self._starts))
 
     def _best(self, queries: F32, k: int, pool: Pool, mask: Bools) -> tuple[I64, I32, F32]:
         """The same as `best` for a few queries."""

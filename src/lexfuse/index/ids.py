@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain, compress
 from typing import overload
 
 import numpy as np
 
-from lexfuse.data.arrays import I64, Bools
+from lexfuse.data.arrays import I32, I64, Bools
 from lexfuse.data.ids import Ids
+from lexfuse.errors import NotFoundError
 from lexfuse.index.strings import StringList
 
 
@@ -32,10 +33,6 @@ class StoredIds(Ids):
     def _names(self) -> tuple[str, ...]:  # type: ignore[override]
         names = tuple(chain.from_iterable(strings.strings() for strings in self._lists))
         return names if self._alive.all() else tuple(compress(names, self._alive.tolist()))
-
-    @cached_property
-    def _ordinals(self) -> dict[str, int]:  # type: ignore[override]
-        return dict(zip(self._names, range(len(self)), strict=True))
 
     @cached_property
     def _raw(self) -> I64:
@@ -61,3 +58,38 @@ class StoredIds(Ids):
     def __len__(self) -> int:
         """How many names there are."""
         return len(self._raw)
+
+    def ordinal(self, name: str) -> int:
+        """The ordinal of a name, found in the tables of the segments; `NotFoundError` if there is none."""
+        found = self._found(name)
+        if found is None:
+            raise NotFoundError(f"no id {name!r} among {len(self)} ids")
+        return found
+
+    def ordinals(self, names: Iterable[str]) -> I32:
+        """Ordinals of many names, -1 for those that are not here."""
+        names = tuple(names)
+        ordinals = np.full(len(names), -1, dtype=np.int32)
+        for strings, end in zip(self._lists, self._ends.tolist(), strict=True):
+            at = strings.find_all(names, len(names))
+            held = np.flatnonzero(at >= 0)
+            raw = at[held] + end - len(strings)
+            living = self._alive[raw]
+            ordinals[held[living]] = self._places[raw[living]]
+        return ordinals
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a name is here, in constant time."""
+        return isinstance(name, str) and self._found(name) is not None
+
+    def _found(self, name: str) -> int | None:
+        for strings, end in zip(self._lists, self._ends.tolist(), strict=True):
+            at = strings.find(name)
+            if at is not None and self._alive[raw := at + end - len(strings)]:
+                return int(self._places[raw])
+        return None
+
+    @cached_property
+    def _places(self) -> I32:
+        """The ordinal of every living document, by raw number."""
+        return np.cumsum(self._alive, dtype=np.int32) - np.int32(1)

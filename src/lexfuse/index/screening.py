@@ -14,6 +14,7 @@ import numpy as np
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.index.bytescan import ByteRows, scanned
 from lexfuse.index.candidates import Candidates
+from lexfuse.index.derived import made_once
 from lexfuse.index.kernels import compiled_is_due
 from lexfuse.index.products import multiply
 from lexfuse.index.vectors import Storage, VectorPart
@@ -21,6 +22,9 @@ from lexfuse.index.vectors import Storage, VectorPart
 FEW = 3  # queries that are asked one by one; for more, products are faster
 WORTH = 8  # times that few queries are asked before rows are copied
 SCANNED_FROM = 1 << 22  # numbers in all rows; for less, products take no time
+
+
+_in_bytes = made_once(ByteRows.of)
 
 
 class Screen:
@@ -56,7 +60,7 @@ class Screen:
         >>> Screen([], np.empty(0, np.int32)).prepare()
         """
         if not self._bytes:
-            self._bytes = [ByteRows.of(part) for part in self.parts]
+            self._bytes = [_in_bytes(part) for part in self.parts]
 
     def rows(self, queries: F32, k: int, allowed: Bools, floor: F64 | None = None) -> tuple[I64, I64]:
         """Query and row of all candidates for the best k documents, or all that may reach a given floor, by query.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -16,8 +16,10 @@ from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.errors import DataError, NotFoundError
 from lexfuse.index.building import LEXICAL
-from lexfuse.index.catalog import SERIAL, Catalog, NamedChannel
+from lexfuse.index.catalog import SERIAL, Catalog, Named, NamedChannel
+from lexfuse.index.channel import ChannelKind
 from lexfuse.index.ids import StoredIds
+from lexfuse.index.joined import JoinedLists
 from lexfuse.index.numbering import Numbering
 from lexfuse.index.parts import Part
 from lexfuse.index.postings import Postings
@@ -36,8 +38,8 @@ class ChannelState(NamedTuple):
     parts: list[Part]
 
 
-def open_snapshot(folder: str | Path) -> Snapshot:
-    """The newest state of an index folder.
+def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> Snapshot:
+    """The newest state of an index folder; what it has in common with a former one that is open is used by both.
 
     A merge may remove files between reading their names and mapping them; then the newer state is taken.
 
@@ -49,7 +51,7 @@ def open_snapshot(folder: str | Path) -> Snapshot:
     seen = -1
     while True:
         try:
-            return Snapshot(Path(folder))
+            return Snapshot(Path(folder), former)
         except _VanishedError as vanished:
             if vanished.generation == seen:
                 raise vanished.reason from None
@@ -79,17 +81,22 @@ class Snapshot:
     (Ids(['a'], n=1), 'la loi')
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, former: Snapshot | None = None) -> None:
         """Open the newest state and hold on to it."""
         self.folder = folder
+        self._held: dict[Named, Segment | Part] = {}
+        self._joined: dict[str, JoinedLists] = {}
+        known: Mapping[Named, Segment | Part] = {}
+        if former is not None and former.folder == folder:
+            known, self._joined = former._held, former._joined
         self._catalog = Catalog.open(folder)
         try:
             self._catalog.hold()
             self.generation: int = self._catalog.meta("generation")
             self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
             self._named = self._catalog.segments()
-            self.segments: list[Segment] = self._loaded()
-            self._channels = self._loaded_channels()
+            self.segments: list[Segment] = self._loaded(known)
+            self._channels = self._loaded_channels(known)
         except BaseException:
             self.close()
             raise
@@ -97,25 +104,33 @@ class Snapshot:
         self._numberings: dict[str, Numbering] = {}
         self._coded: dict[str, tuple[I32, list[Any]]] = {}
 
-    def _loaded(self) -> list[Segment]:
+    def _loaded(self, known: Mapping[Named, Segment | Part]) -> list[Segment]:
+        def load(named: Named) -> Segment:
+            found = known.get(named)
+            return found if isinstance(found, Segment) else Segment.load(self.folder / named.folder, named.manifest)
+
         try:
-            segments = [Segment.load(self.folder / named.folder, named.manifest) for named in self._named]
+            segments = [load(named) for named in self._named]
         except (NotFoundError, DataError) as error:
             raise _VanishedError(self.generation, error) from error
         for named, segment in zip(self._named, segments, strict=True):
             if len(segment.ids) != named.documents:
                 reason = f"holds {len(segment.ids):,} documents, the catalog says {named.documents:,}; verify the index"
                 raise DataError(reason, path=self.folder / named.folder)
+        self._held |= zip(self._named, segments, strict=True)
         return segments
 
-    def _loaded_channels(self) -> dict[str, ChannelState]:
+    def _loaded_channels(self, known: Mapping[Named, Segment | Part]) -> dict[str, ChannelState]:
+        def load(kind: ChannelKind, named: Named) -> Part:
+            found = known.get(named)
+            part = found if isinstance(found, Part) else Part.load(kind, self.folder / named.folder, named.manifest)
+            self._held[named] = part
+            return part
+
         try:
             return {
-                named.name: ChannelState(
-                    named, [Part.load(named.settings.kind, self.folder / part.folder, part.manifest) for part in parts]
-                )
+                named.name: ChannelState(named, [load(named.settings.kind, part) for part in self._catalog.parts(named.name)])
                 for named in self._catalog.channels()
-                for parts in [self._catalog.parts(named.name)]
             }
         except (NotFoundError, DataError) as error:
             raise _VanishedError(self.generation, error) from error
@@ -185,14 +200,25 @@ class Snapshot:
         if channel not in self._postings:
             if channel == LEXICAL:
                 files = [segment.channels[channel] for segment in self.segments]
-                self._postings[channel] = Postings(files, self.bases, self._alive)
+                self._postings[channel] = Postings(files, self.bases, self._alive, self._lists(channel))
             else:
                 from lexfuse.index.impacts import SparsePart
 
                 numbering = self.channel_numbering(channel)
                 files = [part.content.inverted for part in self.channel(channel).parts if isinstance(part.content, SparsePart)]
-                self._postings[channel] = Postings(files, numbering.bases, numbering.alive)
+                self._postings[channel] = Postings(files, numbering.bases, numbering.alive, self._lists(channel))
         return self._postings[channel]
+
+    def _lists(self, channel: str) -> JoinedLists:
+        return self._joined.setdefault(channel, JoinedLists())
+
+    def forget_impacts(self) -> None:
+        """Let go of scores that were computed for every posting; they are computed again when they are asked for.
+
+        They take most of the memory that a state has for itself, since they change with every document.
+        """
+        for postings in list(self._postings.values()):
+            postings.impacts.clear()
 
     def coded(self, name: str) -> tuple[I32, list[Any]]:
         """One catalog column as it is stored: the number of each living document's value, and the distinct values."""

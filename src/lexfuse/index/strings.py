@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +15,14 @@ from lexfuse.index.mapping import checked_offsets, mapped, save_array
 
 
 class StringList:
-    """Strings in a fixed order, memory-mapped; looking one up builds a table on first use.
+    """Strings in a fixed order, memory-mapped; all of them are decoded, and a table is built, on first use.
 
     >>> names = StringList.of(["droit", "loi"])
     >>> names[1], len(names), names.find("droit"), names.find("x")
     ('loi', 2, 0, None)
     """
 
-    __slots__ = ("_bytes", "_offsets", "_path", "_places")
+    __slots__ = ("_bytes", "_offsets", "_path", "_places", "_strings")
 
     def __init__(self, offsets: I64, data: NDArray[np.uint8], path: Path | None = None) -> None:
         """Keep the offsets and the bytes, and where they came from, to name it if they are damaged."""
@@ -30,6 +30,7 @@ class StringList:
         self._bytes = data
         self._path = path
         self._places: dict[str, int] | None = None
+        self._strings: list[str] | None = None
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> StringList:
@@ -48,9 +49,21 @@ class StringList:
         >>> StringList.of(["a"]).find("a")
         0
         """
+        return self._table.get(string)
+
+    def find_all(self, strings: Iterable[str], count: int) -> I64:
+        """The positions of so many strings, -1 for those that are not here.
+
+        >>> StringList.of(["a", "b"]).find_all(["b", "c"], 2).tolist()
+        [1, -1]
+        """
+        return np.fromiter(map(self._table.get, strings, repeat(-1)), dtype=np.int64, count=count)
+
+    @property
+    def _table(self) -> dict[str, int]:
         if self._places is None:
-            self._places = {one: at for at, one in enumerate(self)}
-        return self._places.get(string)
+            self._places = {one: at for at, one in enumerate(self.strings())}
+        return self._places
 
     def save(self, stem: Path) -> Iterator[Path]:
         """Write the two files ``stem.offsets.npy`` and ``stem.bytes.npy`` and tell each.
@@ -92,11 +105,16 @@ class StringList:
         return iter(self.strings())
 
     def strings(self) -> list[str]:
-        """All strings at once.
+        """All strings at once, to be read only.
 
         >>> StringList.of(["droit", "loi"]).strings()
         ['droit', 'loi']
         """
+        if self._strings is None:
+            self._strings = self._all()
+        return self._strings
+
+    def _all(self) -> list[str]:
         data, offsets = self._bytes.tobytes(), self._offsets.tolist()
         if data.isascii():  # then characters are bytes, and one decoding does for all
             text = data.decode("ascii")

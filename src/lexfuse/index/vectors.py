@@ -48,7 +48,7 @@ class Storage(Enum):
         return np.dtype({Storage.FP32: np.float32, Storage.FP16: np.float16, Storage.INT8: np.int8}[self])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class VectorPart:
     """The vectors of one block of documents: document i has the rows from starts[i] to starts[i + 1].
 

@@ -103,6 +103,5 @@ class BM25(LexicalRetriever):
         mean = postings.mean_length or 1.0
         scale = 1.0 if self.idf is Idf.LUCENE else self.k1 + 1.0
         norm = (self.k1 * (1 - self.b + self.b * postings.lengths.astype(np.float64) / mean)).astype(np.float32)
-        impacts: F32 = postings.weights / (postings.weights + norm[postings.docs])
-        impacts *= (self.term_idf * scale).astype(np.float32)[postings.term_of_posting]
-        return impacts
+        idf = (self.term_idf * scale).astype(np.float32)
+        return postings.spread(lambda some: some.weights / (some.weights + norm[some.docs]) * idf[some.terms])

@@ -117,13 +117,14 @@ def _counted(retriever: Any, queries: Queries) -> tuple[int, int]:
     if isinstance(retriever, BM25 | TfIdf | NgramTfIdf | Splade):
         encoded = retriever.read(queries)
         postings = retriever.postings
-        visited = (postings.range_ends - postings.range_starts).sum(axis=1)[encoded.terms].sum() / max(len(queries), 1)
+        starts, ends = postings.ranges(encoded.terms)
+        visited = (ends - starts).sum() / max(len(queries), 1)
         if isinstance(retriever, TfIdf | NgramTfIdf):
-            return len(postings.docs), round(2 * float(visited))
+            return len(postings), round(2 * float(visited))
         if isinstance(retriever, BM25):
             terms = encoded.weights.sum() / max(len(queries), 1)
-            return len(postings.docs), round(4 * float(terms) * postings.documents)
-        return len(postings.docs), _forward(retriever.encoder, queries) + round(2 * float(visited))
+            return len(postings), round(4 * float(terms) * postings.documents)
+        return len(postings), _forward(retriever.encoder, queries) + round(2 * float(visited))
     if isinstance(retriever, Dense):
         rows = sum(part.rows for part in retriever.parts)
         return rows, _forward(retriever.encoder, queries) + (2 * retriever.encoder.dimension - 1) * rows

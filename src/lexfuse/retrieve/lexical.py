@@ -132,7 +132,7 @@ class LexicalRetriever(ABC):
     def _posting(self, term: int, raw: int) -> int | None:
         """Where the posting of a term in a document is, None if the document does not hold it."""
         postings = self.postings
-        for start, end in zip(postings.range_starts[term].tolist(), postings.range_ends[term].tolist(), strict=True):
+        for start, end in zip(*(edges[0].tolist() for edges in postings.ranges(np.array([term]))), strict=True):
             at = int(start + np.searchsorted(postings.docs[start:end], raw))
             if at < end and postings.docs[at] == raw:
                 return at
@@ -158,7 +158,6 @@ def kept(postings: Postings, kind: str, parameters: tuple[Hashable, ...], make: 
 
 def _ranges(postings: Postings, encoded: EncodedQueries) -> tuple[I64, I64, F32, I64]:
     """Posting ranges of every query term in every segment, with the term's weight in the query."""
-    segments = postings.range_starts.shape[1]
-    starts = postings.range_starts[encoded.terms].ravel()
-    ends = postings.range_ends[encoded.terms].ravel()
-    return starts, ends, np.repeat(encoded.weights, segments), encoded.starts * segments
+    starts, ends = postings.ranges(encoded.terms)
+    segments = starts.shape[1]
+    return starts.ravel(), ends.ravel(), np.repeat(encoded.weights, segments), encoded.starts * segments

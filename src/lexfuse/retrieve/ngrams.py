@@ -149,7 +149,8 @@ class NgramTfIdf(LexicalRetriever):
         features = Postings([InvertedFile.from_rows(rows, Vocabulary(names), weights)], numbering.bases[:1], numbering.alive)
         trained = np.zeros(len(numbering), dtype=np.bool_)
         trained[numbering.alive] = train
-        frequency = np.bincount(features.term_of_posting[trained[features.docs]], minlength=len(features.vocabulary))
+        (every,) = features.stretches()
+        frequency = np.bincount(every.terms[trained[every.docs]], minlength=len(features.vocabulary))
         return cls(snapshot, features, choice.idf.of(int(train.sum()), frequency), choice, name=name)
 
     @property
@@ -170,8 +171,8 @@ class NgramTfIdf(LexicalRetriever):
     @cached_property
     def impacts(self) -> F32:
         """The components of every document's vector, made as long as 1."""
-        weights = self.features.weights * self.feature_idf[self.features.term_of_posting]
-        return _normalised(weights, self.features.docs, len(self.features.alive))
+        (every,) = self.features.stretches()
+        return _normalised(every.weights * self.feature_idf[every.terms], every.docs, len(self.features.alive))
 
     @cached_property
     def _languages(self) -> QueryLanguages:

@@ -37,7 +37,7 @@ def ranked_signed(retriever: LexicalRetriever, queries: Queries, encoded: Encode
         held = np.zeros(len(candidates), dtype=np.bool_)
         for at in range(int(encoded.starts[row]), int(encoded.starts[row + 1])):
             term, weight = encoded.terms[at], encoded.weights[at]
-            for start, end in zip(postings.range_starts[term], postings.range_ends[term], strict=True):
+            for start, end in zip(*(edges[0].tolist() for edges in postings.ranges(np.array([term]))), strict=True):
                 total[postings.docs[start:end]] += weight * impacts[start:end]
                 held[postings.docs[start:end]] = True
         raw = np.flatnonzero(held & candidates)

@@ -64,12 +64,13 @@ class Splade(LexicalRetriever):
     @cached_property
     def impacts(self) -> F32:
         """The weights as stored; for the cosine, of vectors made as long as one."""
-        weights = self.postings.weights
         if not self.cosine:
-            return weights
-        squares = np.bincount(self.postings.docs, np.square(weights, dtype=np.float64), minlength=len(self.numbering))
+            return self.postings.weights
+        squares = np.zeros(len(self.numbering))
+        for some in self.postings.stretches():  # every document is in one of them
+            squares += np.bincount(some.docs, np.square(some.weights, dtype=np.float64), minlength=len(squares))
         lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-        return (weights / lengths[self.postings.docs]).astype(np.float32)
+        return self.postings.spread(lambda some: (some.weights / lengths[some.docs]).astype(np.float32))
 
     def read(self, queries: Queries) -> EncodedQueries:
         """The activated terms of every query that a document holds too, with their weights."""

@@ -53,7 +53,8 @@ class TfIdf(LexicalRetriever):
         return kept(self.postings, "tfidf", (), self._impacts)
 
     def _impacts(self) -> F32:
-        return self.postings.weights * self.term_idf.astype(np.float32)[self.postings.term_of_posting]
+        idf = self.term_idf.astype(np.float32)
+        return self.postings.spread(lambda some: some.weights * idf[some.terms])
 
 
 def log_ratio(documents: int, frequency: I64) -> F64:

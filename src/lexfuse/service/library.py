@@ -103,6 +103,7 @@ class Shelf:
                 version = _Version(self._open())
                 with self._lock:
                     self._versions[-1].replaced = time.monotonic()
+                    self._versions[-1].opened.snapshot.forget_impacts()
                     self._versions.append(version)
         self._forget()
         return newer
@@ -122,8 +123,9 @@ class Shelf:
                 version.opened.close()
 
     def _open(self) -> Opened:
-        before = self._versions[-1].opened.names if self._versions else ()
-        opened = Opened(self.name, open_snapshot(self.folder), self._profiles, self._encoders, before=before)
+        former = self._versions[-1].opened if self._versions else None
+        snapshot = open_snapshot(self.folder, former.snapshot if former else None)  # they have nearly everything in common
+        opened = Opened(self.name, snapshot, self._profiles, self._encoders, before=former.names if former else ())
         try:
             _ = opened.profiles  # opens their pipelines, and one search fills their tables, so that no reader waits for that
             with suppress(LexFuseError):  # whoever asks for what cannot be searched is told
