@@ -108,9 +108,14 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clients", type=int, default=4)
+    parser.add_argument("--folder", type=Path, help="where the index and the log stay; a temporary folder if not given")
     options = parser.parse_args()
     tally, start = Tally(), time.perf_counter()
-    with tempfile.TemporaryDirectory() as root, served(Path(root)) as service, Probe(service.host, service.port) as probe:
+    with (
+        tempfile.TemporaryDirectory() as root,
+        served(options.folder or Path(root)) as service,
+        Probe(service.host, service.port) as probe,
+    ):
         requests = RequestMaker.of(service)
         spoken = round(ASSISTANTS * options.requests)
         share = (options.requests - spoken) // options.clients

@@ -7,6 +7,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
 
 from lexfuse.data.document import Document
 from lexfuse.service import tools
@@ -223,8 +224,9 @@ def test_documents_and_indexes_are_resources(assistant):
      "lexfuse://nowhere", "file:///etc/passwd", "lexfuse://law/documents/%00", f"lexfuse://law/documents/{'a' * 3000}", ""],
 )  # fmt: skip
 def test_what_is_no_resource_is_refused(assistant, uri):
-    with pytest.raises(MCPError, match=r"Not found|Invalid parameter"):
+    with pytest.raises(MCPError, match=r"Not found|Invalid parameter") as refused:
         assistant.read(uri)
+    assert refused.value.error.code == INVALID_PARAMS
 
 
 def test_an_error_inside_is_told_without_its_words_and_logged_without_them(assistant, monkeypatch, caplog):

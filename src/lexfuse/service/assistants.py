@@ -113,8 +113,7 @@ class Assistants:
         try:
             kind, text = await self._done("resource", lambda: self._resource(asked.uri))
         except Exception as error:
-            expected = isinstance(error, LexFuseError) and error.status < 500
-            code = protocol.INVALID_PARAMS if expected else protocol.INTERNAL_ERROR
+            code = protocol.INVALID_PARAMS if problem_of(error).status < 500 else protocol.INTERNAL_ERROR
             raise MCPError(code, _problem_words(error)) from None
         return protocol.ReadResourceResult(contents=[protocol.TextResourceContents(uri=asked.uri, mime_type=kind, text=text)])
 
