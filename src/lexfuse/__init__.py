@@ -9,10 +9,9 @@ Ids(['L1'], n=1)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lexfuse.lazy import lazy
 
+TYPE_CHECKING = False  # as in `typing`, whose import would take most of the time; type checkers know the name
 if TYPE_CHECKING:
     from lexfuse.data.beir import Collection, read_collection
     from lexfuse.data.corpus import Corpus

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from importlib import import_module
-from typing import Any
+TYPE_CHECKING = False  # as in `typing`, whose import would take most of the time; type checkers know the name
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
@@ -15,6 +16,8 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """
 
     def load(name: str) -> Any:
+        from importlib import import_module
+
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(homes[name]), name)

@@ -5,24 +5,38 @@ from pathlib import Path
 
 import pytest
 
-
-def _module(name):
-    specification = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
-def commands():
+def module_at():
+    """Imports a file that is no test."""
+
+    def imported(path):
+        specification = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(module)
+        return module
+
+    return imported
+
+
+@pytest.fixture(scope="session")
+def commands(module_at):
     """An example of every command: tests/cli/commands.py."""
-    return _module("commands")
+    return module_at(HERE / "commands.py")
 
 
 @pytest.fixture(scope="session")
-def run_jobs():
+def run_jobs(module_at):
     """Runs commands as processes of their own: tests/cli/launcher.py."""
-    return _module("launcher").run_jobs
+    return module_at(HERE / "launcher.py").run_jobs
+
+
+@pytest.fixture(scope="session")
+def tiny(module_at):
+    """The maker of small models: tests/references/tiny.py."""
+    return module_at(HERE.parent / "references" / "tiny.py")
 
 
 @pytest.fixture(scope="session")

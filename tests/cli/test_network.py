@@ -1,6 +1,5 @@
 """Nothing but its own sockets: no command and no request of the service looks up a host or connects to one."""
 
-import importlib.util
 import json
 import os
 import sys
@@ -13,17 +12,13 @@ from lexfuse.index.channel import ChannelKind, ChannelSettings
 from lexfuse.index.index import Index
 
 SESSION = Path(__file__).parent / "session.py"
-TINY = Path(__file__).parents[1] / "references" / "tiny.py"
 HOSTILE = "evil-org/evil-model"
 
 
 @pytest.fixture(scope="module")
-def recorded():
+def recorded(module_at):
     """Runs a command and records what it sends: tests/cli/recorder.py."""
-    specification = importlib.util.spec_from_file_location("recorder", Path(__file__).parent / "recorder.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module.recorded
+    return module_at(Path(__file__).parent / "recorder.py").recorded
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +37,8 @@ def hostile(library):
 
 
 @pytest.fixture(scope="module")
-def session(recorded, library, hostile, tmp_path_factory):
+def session(recorded, library, hostile, tiny, tmp_path_factory):
     """A whole session with vectors: what its commands printed, what they sent, and the home folder they had."""
-    specification = importlib.util.spec_from_file_location("tiny", TINY)
-    tiny = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(tiny)
     tiny.folder(library / "model", normalise=True)
     home = tmp_path_factory.mktemp("home")
     surroundings = {name: value for name, value in os.environ.items() if not name.startswith(("LEXFUSE_", "HF_", "XDG_"))}

@@ -1,5 +1,6 @@
 """From a plan to the settings of a channel and back to its encoders: names, towers, fingerprints, what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -190,3 +191,18 @@ def test_a_plan_that_cannot_be_is_refused_before_anything_is_encoded(tmp_path, t
         settings_of("colbert", model, bits=9)
     with pytest.raises(ConfigError, match="at least 1, got -1"):
         settings_of("splade", tiny.folder(tmp_path / "s", head="mlm"), terms=-1)
+
+
+@pytest.mark.parametrize("name", ["dense", "colbert"])
+def test_options_that_no_channel_was_made_with(tmp_path, tiny, own_cache, name):
+    settings = settings_of(name, tiny.folder(tmp_path / "m"))
+    encoder = dense_encoder if name == "dense" else late_encoder
+    assert encoder(settings, Side.QUERY, threads=1).dimension == 32
+    tried = 0
+    for option in set(settings.options) - {"approximate"}:
+        for value in (None, "x", 0.5):
+            damaged = replace(settings, options={**settings.options, option: value})
+            with pytest.raises(DataError, match=f"damaged: {option} is {value!r}; drop the channel and make it again"):
+                encoder(damaged, Side.QUERY, threads=1)
+            tried += 1
+    assert tried >= 9

@@ -3,10 +3,13 @@ import shutil
 import numpy as np
 import pytest
 
+from lexfuse.encode.dense import DenseEncoder
+from lexfuse.encode.flops import forward_flops
 from lexfuse.encode.folder import ModelFolder
+from lexfuse.encode.sides import Side
 from lexfuse.encode.tokens import Tokens
 from lexfuse.encode.transformer import Head, Transformer, graph_file
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import ConfigError, DataError, StorageError
 
 
 def loaded(path, head=Head.HIDDEN, **options):
@@ -140,3 +143,26 @@ def test_a_tensor_of_another_shape_and_other_weights(tmp_path, tiny, own_cache):
 def test_threads_must_be_positive(tmp_path, tiny, own_cache):
     with pytest.raises(ConfigError, match="threads must be at least 1, got 0"):
         Transformer.load(ModelFolder.read(tiny.folder(tmp_path / "m")), Head.HIDDEN, threads=0)
+
+
+@pytest.mark.parametrize("int8", [False, True])
+def test_a_cache_that_cannot_be_written(tmp_path, tiny, own_cache, monkeypatch, caplog, int8):
+    path = tiny.folder(tmp_path / "m", normalise=True)
+    kept = DenseEncoder.load(path, threads=1, int8=int8)
+    expected, flops = kept.encode(tiny.TEXTS, Side.QUERY), forward_flops(kept.transformer.graph, 10)
+    monkeypatch.setenv("LEXFUSE_CACHE", f"/proc/nowhere-{int8}")
+    for _ in range(2):
+        encoder = DenseEncoder.load(path, threads=1, int8=int8)
+        assert np.array_equal(encoder.encode(tiny.TEXTS, Side.QUERY), expected)
+        assert isinstance(encoder.transformer.graph, bytes)
+        assert forward_flops(encoder.transformer.graph, 10) == flops
+    told = [record.getMessage().split(",")[0] for record in caplog.records]
+    assert told == [f"/proc/nowhere-{int8}/graphs cannot be written"]  # once
+
+
+def test_int8_without_any_folder_to_write_to(tmp_path, tiny, own_cache, monkeypatch):
+    path = tiny.folder(tmp_path / "m")
+    monkeypatch.setenv("LEXFUSE_CACHE", "/proc/nowhere")
+    monkeypatch.setattr("tempfile.tempdir", "/proc/nowhere")
+    with pytest.raises(StorageError, match=r"needs a folder for temporary files .* set TMPDIR"):
+        DenseEncoder.load(path, threads=1, int8=True)

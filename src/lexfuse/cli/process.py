@@ -13,7 +13,8 @@ import os
 import signal
 import sys
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Never
@@ -58,18 +59,15 @@ class Output(io.FileIO):
 
 def run(*, interruptible: bool) -> Never:
     """Run the command that the arguments name, and end the process."""
-    if interruptible:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     if sys.stdout is not sys.__stdout__:  # a program that calls `main` has streams and signals of its own
-        sys.exit(_exit_code())
+        if interruptible:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.exit(_exit_code(interruptible=False))
     _restart_in_utf8()
     output = _replace_streams(_closed_descriptors())
     _widen()
     end_on_sigterm()
-    code = _exit_code(output)
-    if interruptible:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to put in order
-    sys.exit(_after_output(output, code))
+    sys.exit(_after_output(output, _exit_code(output, interruptible=interruptible)))
 
 
 def end_on_sigterm() -> None:
@@ -130,10 +128,23 @@ def _widen() -> None:
         os.environ["COLUMNS"] = str(NARROWEST)
 
 
-def _exit_code(output: Output | None = None) -> int:
+@contextmanager
+def _interrupts(allowed: bool) -> Iterator[None]:
+    """Have Ctrl-C interrupt what is inside; before and after it there is nothing to put in order: it ends the process."""
+    try:
+        if allowed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        yield
+    finally:
+        if allowed:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _exit_code(output: Output | None = None, *, interruptible: bool) -> int:
     """Run the command; the exit code of what ended it, which is told."""
     try:
-        app(prog_name="lexfuse")
+        with _interrupts(interruptible):
+            app(prog_name="lexfuse")
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except KeyboardInterrupt:

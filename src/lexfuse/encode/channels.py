@@ -6,8 +6,9 @@ one that gives other vectors: a query must be encoded as the documents were.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from lexfuse.encode.locate import local_path
 from lexfuse.encode.passages import PassagePlan, Scheme
@@ -43,6 +44,13 @@ OPTIONS_OF = {
     ChannelKind.DENSE: ("passages", "size", "overlap", "storage", "approximate"),
     ChannelKind.SPARSE: ("terms",),
     ChannelKind.LATE: ("bits",),
+}
+# How options of every kind are read back.
+_EVERY: dict[str, Callable[..., Any]] = {"int8": bool, "headings": bool}
+_READ = {
+    ChannelKind.DENSE: _EVERY | {"storage": lambda value: Storage(value).value, "scheme": Scheme, "size": int, "overlap": int},
+    ChannelKind.SPARSE: _EVERY | {"terms": int},
+    ChannelKind.LATE: _EVERY | {"bits": int},
 }
 # Models that need neither a folder nor a hub, by channel and language.
 DEFAULTS = {
@@ -185,7 +193,20 @@ def late_encoder(settings: ChannelSettings, side: Side, *, threads: int | None =
     return shared_or_loaded(_key(settings, side), lambda: _same(_late(model, settings, threads), model, fingerprint))
 
 
+def _check_options(settings: ChannelSettings) -> None:
+    """Refuse options that no channel was made with: a catalog may be damaged, or written by somebody else."""
+    for option, read in _READ[settings.kind].items():
+        value = settings.options.get(option)
+        try:
+            if value is None or read(value) != value:
+                raise ValueError
+        except (TypeError, ValueError):
+            told = f"the settings of a channel are damaged: {option} is {value!r}"
+            raise DataError(f"{told}; drop the channel and make it again") from None
+
+
 def _tower(settings: ChannelSettings, side: Side) -> tuple[str, str]:
+    _check_options(settings)
     if side is Side.QUERY and settings.two_towers:
         return settings.query_model, settings.query_fingerprint
     return settings.model, settings.fingerprint

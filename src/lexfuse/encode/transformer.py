@@ -137,16 +137,19 @@ def _kept(name: str, make: Callable[[], bytes]) -> Path | bytes:
     try:
         with written_file(file) as out:
             out.write(content)
-    except StorageError as error:
-        _tell(str(error))
+    except StorageError:
+        _tell(file.parent)
         return content
     return file
 
 
 @cache
-def _tell(reason: str) -> None:
+def _tell(folder: Path) -> None:
     """Once in a process."""
-    log.warning("%s; the graph is made again by every process: set LEXFUSE_CACHE to a folder that can be written", reason)
+    log.warning(
+        "%s cannot be written, so every process makes the graph of a model again; set LEXFUSE_CACHE to a folder that can be",
+        folder,
+    )
 
 
 def _holds(graph: Path | bytes, mark: bytes, first: int | None = None) -> bool:

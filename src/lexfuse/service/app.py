@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.formparsers import MultiPartParser
 
 from lexfuse import __version__
 from lexfuse.service.allowing import add_allowed
@@ -52,6 +53,7 @@ def create_app(service: Service) -> FastAPI:
     >>> create_app(Service(Library([]), ServiceSettings())).openapi()["openapi"]
     '3.1.0'
     """
+    MultiPartParser.spool_max_size = 0  # an upload is bounded, and stays in memory: it needs no disk and leaves nothing there
     metrics, keys = ServiceMetrics(), KeyRing(service.settings.keys)
     metrics.watch(service.library)
     metrics.stuck.set_function(lambda: service.stuck)
