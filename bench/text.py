@@ -25,11 +25,10 @@ from typing import Any
 import bm25s
 import Stemmer
 
-from lexfuse.text import citation, items
 from lexfuse.text.analyser import Analyser
+from lexfuse.text.shortcache import forget_all
 from lexfuse.text.vocabulary import TermEncoder, Vocabulary
 
-KEPT = (citation.terms_of, items.usual_terms, items._french_reading, items._simple_article)
 COLLECTIONS = {"irled2017": ("en", "english"), "fr-labour": ("fr", "french")}
 
 
@@ -41,8 +40,7 @@ def texts_of(folder: Path, collection: str, count: int | None) -> list[str]:
 
 def ours(texts: list[str], language: str) -> None:
     """LexFuse: a new encoder, all texts."""
-    for kept in KEPT:
-        kept.cache_clear()
+    forget_all()
     encoder = TermEncoder(Analyser(language), Vocabulary())
     for text in texts:
         encoder.encode(text)

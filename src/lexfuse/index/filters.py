@@ -83,7 +83,7 @@ class Condition:
         >>> Condition.parse(r"title=Loi\, décret,Arrêté").values
         ('Loi, décret', 'Arrêté')
         """
-        match = re.fullmatch(r"\s*(\w+)\s*(\^=|!=|>=|<=|=|>|<)\s*(.*?)\s*", text, re.DOTALL)
+        match = re.fullmatch(r"(\w+)\s*(\^=|!=|>=|<=|=|>|<)\s*+(.*)", text.strip(), re.DOTALL)
         if match is None:
             raise ConfigError(f"a filter is written field=value, field>=value or field^=beginning; got {text!r}")
         compared = Operator(match[2])

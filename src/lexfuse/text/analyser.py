@@ -31,6 +31,7 @@ _CUT = bytes(
 # Common marks outside ASCII, cut too: not needed for the result, but "l’article" as one piece would fill the table.
 _MARKS = "’‘“”«»–—‑‐…•·\u00a0\u202f\u2009°§€"
 _CACHE_LIMIT = 2_000_000  # distinct pieces; beyond that the table starts anew
+LONGEST_KEPT = 200  # bytes of a piece in the tables; a longer one is no word, and may be as long as a whole text
 
 
 class Folding(StrEnum):
@@ -157,11 +158,13 @@ class Analyser:
         terms = self._terms.get(piece)
         if terms is None:
             check()
-            if len(self._terms) >= _CACHE_LIMIT:
-                self._terms.clear()
             word = piece.decode("utf-8", "surrogatepass")
             words = (word,) if word.isascii() else WORD.findall(" ".join(map(composed, WORD.findall(word))).lower())
-            self._terms[piece] = terms = tuple(term for word in words for term in self._terms_of_word(word))
+            terms = tuple(term for word in words for term in self._terms_of_word(word))
+            if len(piece) <= LONGEST_KEPT:
+                if len(self._terms) >= _CACHE_LIMIT:
+                    self._terms.clear()
+                self._terms[piece] = terms
         return terms
 
     def _citations(self, text: str) -> list[Item]:
@@ -188,9 +191,11 @@ class Analyser:
             word = place.group()
             terms = met.get(word)
             if terms is None:
-                if len(met) >= _CACHE_LIMIT:
-                    met.clear()
-                met[word] = terms = self.terms_of_piece(_piece(word))
+                terms = self.terms_of_piece(_piece(word))
+                if len(word) <= LONGEST_KEPT:
+                    if len(met) >= _CACHE_LIMIT:
+                        met.clear()
+                    met[word] = terms
             if terms and not wanted.isdisjoint(terms):
                 yield Token(place.start(), place.end(), word, composed(word).lower(), terms)
 

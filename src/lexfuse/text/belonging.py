@@ -25,10 +25,10 @@ FILLER = (
     rf"|[0-9]{{1,2}}°(?:\s(?:et|à|ou)\s[0-9]{{1,2}}°)*|[a-z]\)|(?:alinéas?|al\.)\s?[0-9]+(?:er)?(?:\s(?:et|à|ou)\s[0-9]+)?"
     rf"|{_ORDINAL}\salinéa|(?:(?:and|et|or|ou|to|à)\s)?\([0-9a-z]{{1,3}}\)))*\s?,?"
 )
-# Words that lead from a number to the name of its text.
+# Words that lead from a number to the name of its text: a few, and each to be read in one way ("ledit" is "le" and "dit").
 _OF = (
     r"(?:du|des|de|of|under|au|à|in|dudit|d['’])\s?(?:(?:la|le|l['’]|les|the|that|this|those|these|its|said|same|"
-    r"ce|cet|cette|ces|mêmes?|ladite|ledit|dit)\s?)*\[?"
+    r"ce|cet|cette|ces|mêmes?|ladite|dit)\s?){0,8}\[?"
 )
 _LAW_NUMBER = r"(?:\sn[°º]\s?[0-9][0-9-]*(?:\sdu\s[0-9]{1,2}(?:er)?\s\w+\s[0-9]{4})?|\sdu\s[0-9]{1,2}(?:er)?\s\w+\s[0-9]{4})"
 _LAW = (
@@ -105,7 +105,7 @@ class Mention(NamedTuple):
     name: str  # `PRESENT` for "le présent code"
 
 
-@lru_cache(maxsize=2)  # one text asks again and again
+@lru_cache(maxsize=8)  # one text asks again and again, and several threads may have one each
 def mentions(text: str) -> tuple[Mention, ...]:
     """The codes that a text names, in order of place.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+
+from lexfuse.text.shortcache import cached_if_short
 
 
 class System(StrEnum):
@@ -77,7 +78,7 @@ PRESENT = "present"  # the code of the text that cites
 _BARE = (System.ARTICLE, System.ECHR)
 
 
-@lru_cache(maxsize=65536)
+@cached_if_short
 def terms_of(system: System, key: str, parts: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Index terms of an identifier: word characters only, so that the word pattern keeps them whole.
 

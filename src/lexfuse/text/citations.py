@@ -8,6 +8,7 @@ first is a range. In ``C‑60/22, EU:C:2023:373, paragraph 64`` case number and 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from lexfuse.text.citation import DECISIONS, EVERYTHING, STATUTES, Citation, System
@@ -47,7 +48,7 @@ def mask(text: str, systems: frozenset[System] = EVERYTHING, *, parentheses: boo
         return text
     spans = [(citation.start, citation.end) for citation in hidden]
     around = [citation.start for citation in hidden if citation.system in DECISIONS - {System.PARAGRAPH}]
-    whole = [span for span in _parentheses(text) if any(span[0] < at < span[1] for at in around)] if parentheses else []
+    whole = [span for span in _parentheses(text) if _holds_one(span, around)] if parentheses else []
     masked = _without(text, spans + whole)
     # Where parentheses hold all the words there are, better keep some of them than none.
     return masked if not whole or _WORD.search(masked) else _without(text, spans)
@@ -59,11 +60,21 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
         kept.append(text[at:start])
         at = max(at, end)
     kept.append(text[at:])
-    joined = re.sub(r"\s+([,.;:)])", r"\1", re.sub(r"[^\S\n]{2,}", " ", "".join(kept)))
-    return re.sub(r"\(\s*\)|(?:,\s*)+(?=[,.;)])", "", joined).strip()
+    joined = _SPACE_BEFORE_MARK.sub("", _SPACES.sub(" ", "".join(kept)))
+    return _LEFT_OVER.sub("", joined).strip()
 
 
 _WORD = re.compile(r"[^\W\d_]{2}")
+_SPACES = re.compile(r"[^\S\n]{2,}")
+# Both begin where a run of white space or of commas does and read it once: a run tried from each of its places costs its square.
+_SPACE_BEFORE_MARK = re.compile(r"(?<!\s)\s++(?=[,.;:)])")
+# Empty parentheses; commas before another mark; all commas of a run but the last.
+_LEFT_OVER = re.compile(r"\(\s*+\)|,[\s,]*+(?=[.;)])|,[\s,]*(?=,)")
+
+
+def _holds_one(span: tuple[int, int], places: list[int]) -> bool:
+    """Whether one of the places, which ascend, lies inside a span."""
+    return bisect_right(places, span[0]) < bisect_left(places, span[1])
 
 
 def _without_overlaps(citations: list[Citation]) -> Iterator[Citation]:

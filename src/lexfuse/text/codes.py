@@ -14,6 +14,7 @@ from importlib.resources import files
 from lexfuse.text.citation import System
 from lexfuse.text.letters import folded
 from lexfuse.text.scan import scan
+from lexfuse.text.shortcache import cached_if_short
 
 APOSTROPHES = "'’ʼ‘`´"
 EUROPEAN_CONVENTION = "european convention on human rights"
@@ -45,7 +46,7 @@ def code_key(name: str) -> str:
     return " ".join(plain.split())
 
 
-@lru_cache(maxsize=65536)  # texts name laws without end
+@cached_if_short
 def full_code(name: str) -> str:
     """The full name behind a name or abbreviation, in compared form; unknown names stay as they are.
 
@@ -120,7 +121,7 @@ _PLAIN_LETTERS = str.maketrans(
 )
 
 
-@lru_cache(maxsize=2)  # one text asks again and again
+@lru_cache(maxsize=8)  # one text asks again and again, and several threads may have one each
 def plain_text(text: str) -> str:
     """The text with accents and apostrophes made plain, every character at its place.
 

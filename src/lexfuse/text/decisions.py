@@ -11,6 +11,7 @@ from lexfuse.text.items import Item
 from lexfuse.text.spellings import HYPHEN, both_forms
 
 LONGEST_RUN = 200  # paragraphs; more is a misprint, and only its ends are taken
+MOST_FILLED = 100_000  # paragraphs of runs in one text; a text has no more, and every run would take a thousand times its length
 _FARTHEST = 160  # characters between a decision and its paragraphs
 
 _NUMBER_WORD = re.compile(
@@ -47,20 +48,17 @@ def decisions(text: str, items: list[Item]) -> tuple[list[Citation], list[Citati
     >>> cited[0].parts, alone[0].key
     (('64',), '12')
     """
-    cited = [_decision(text, item) for item in items]
-    starts = [citation.start for citation in cited]
-    alone = []
+    row = _Decisions(text, [_decision(text, item) for item in items])
+    alone, given, left = [], [], MOST_FILLED
     for match in PARAGRAPHS.finditer(text):
-        numbers = _numbers(match["numbers"])
-        place = bisect_right(starts, match.start())
-        if owners := _named_before(text, cited, place, match.start()):
-            cited[owners[0]] = replace(cited[owners[0]], end=match.end())
-        else:
-            owners = _named_after(text, cited, place, match.end())
+        numbers = _numbers(match["numbers"], left)
+        left = max(0, left - len(numbers))
+        owners = row.named_before(match)
+        if not owners:
+            owners = row.named_after(match)
             alone.append(Citation(match.start(), match.end(), System.PARAGRAPH, numbers[0], parts=numbers[1:]))
-        for owner in owners:
-            cited[owner] = replace(cited[owner], parts=numbers)
-    return cited, alone
+        given.append((owners, numbers))
+    return row.with_paragraphs(given), alone
 
 
 def with_paragraphs_before(text: str, articles: list[Citation], paragraphs: list[Citation]) -> list[Citation]:
@@ -85,36 +83,86 @@ def _decision(text: str, item: Item) -> Citation:
     return Citation(word.start() if word else item.start, item.end, item.system, item.key)
 
 
-def _numbers(written: str) -> tuple[str, ...]:
-    """Paragraph numbers as written, runs filled in: "12, 14 to 16" is 12, 14, 15, 16."""
+def _numbers(written: str, room: int = MOST_FILLED) -> tuple[str, ...]:
+    """Paragraph numbers as written, runs filled in while there is room: "12, 14 to 16" is 12, 14, 15, 16."""
     numbers: list[int] = []
     for one in _RUN.finditer(written):
         number = int(one["number"])
-        if one["to"] and numbers and numbers[-1] < number <= numbers[-1] + LONGEST_RUN:
+        if one["to"] and numbers and numbers[-1] < number <= numbers[-1] + LONGEST_RUN and len(numbers) < room:
             numbers += range(numbers[-1] + 1, number)
         numbers.append(number)
     return tuple(map(str, numbers))
 
 
-def _named_before(text: str, cited: list[Citation], place: int, at: int) -> list[int]:
-    """The decisions right before a place, nearest first: an ECLI and the case number before it are one."""
-    owners: list[int] = []
-    for index in range(place - 1, -1, -1):
-        end = cited[index].end
-        if not 0 <= at - end <= _FARTHEST or not _SAME_DECISION.fullmatch(text, end, at):
-            break
-        owners.append(index)
-        at = cited[index].start
-    return owners
+class _Decisions:
+    """Decisions in order of place, and which of them are written as one: an ECLI and the case number before it.
+
+    Whether two neighbours are one is looked at once, since a list of a thousand may have a thousand paragraphs after it. The end
+    of a decision moves behind its paragraphs while these are read: neighbours are compared backward with the ends as they then
+    are, and forward with the ends as they were found.
+    """
+
+    def __init__(self, text: str, cited: list[Citation]) -> None:
+        self._text = text
+        self._cited = cited
+        self._starts = [citation.start for citation in cited]
+        self._ends = [citation.end for citation in cited]
+        self._first: list[int] = []  # of the decisions before and at each that are one
+        self._last: dict[int, int] = {}  # of those at and after
+
+    def named_before(self, paragraph: re.Match[str]) -> range:
+        """The decisions right before a paragraph."""
+        own = bisect_right(self._starts, paragraph.start()) - 1
+        if own < 0 or not self._follows(own, paragraph.start()):
+            return range(0)
+        while len(self._first) <= own:
+            at = len(self._first)
+            self._first.append(self._first[at - 1] if at and self._follows(at - 1, self._starts[at]) else at)
+        self._ends[own] = paragraph.end()
+        return range(self._first[own], own + 1)
+
+    def named_after(self, paragraph: re.Match[str]) -> range:
+        """The decision that a paragraph is said to be of: paragraph 64 of the judgment in C‑60/22, EU:C:2023:373."""
+        place, at = bisect_right(self._starts, paragraph.start()), paragraph.end()
+        if place == len(self._starts) or not at <= self._starts[place] <= at + _FARTHEST:
+            return range(0)
+        if not _OF_DECISION.fullmatch(self._text, at, self._starts[place]):
+            return range(0)
+        last = place
+        while last not in self._last and last + 1 < len(self._starts) and self._joined(last):
+            last += 1
+        end = self._last.get(last, last)
+        self._last.update(dict.fromkeys(range(place, last + 1), end))
+        return range(place, end + 1)
+
+    def with_paragraphs(self, given: list[tuple[range, tuple[str, ...]]]) -> list[Citation]:
+        """The decisions with their paragraphs: of those given to one decision, the last."""
+        parts: list[tuple[str, ...]] = [()] * len(self._cited)
+        free = list(range(len(self._cited) + 1))  # the next place at or after each that has none yet
+        for owners, numbers in reversed(given):
+            at = _next_free(free, owners.start)
+            while at < owners.stop:
+                parts[at] = numbers
+                free[at] = at + 1
+                at = _next_free(free, at)
+        rows = zip(self._cited, self._ends, parts, strict=True)
+        return [replace(citation, end=end, parts=own) if own else citation for citation, end, own in rows]
+
+    def _follows(self, index: int, at: int) -> bool:
+        """Whether what stands at a place belongs to the decision before it."""
+        end = self._ends[index]
+        return 0 <= at - end <= _FARTHEST and _SAME_DECISION.fullmatch(self._text, end, at) is not None
+
+    def _joined(self, index: int) -> bool:
+        end = self._cited[index].end
+        return _SAME_DECISION.fullmatch(self._text, end, self._starts[index + 1]) is not None
 
 
-def _named_after(text: str, cited: list[Citation], place: int, at: int) -> list[int]:
-    """The decision that a paragraph is said to be of: paragraph 64 of the judgment in C‑60/22, EU:C:2023:373."""
-    if place == len(cited) or not at <= cited[place].start <= at + _FARTHEST:
-        return []
-    if not _OF_DECISION.fullmatch(text, at, cited[place].start):
-        return []
-    owners = [place]
-    while owners[-1] + 1 < len(cited) and _SAME_DECISION.fullmatch(text, cited[owners[-1]].end, cited[owners[-1] + 1].start):
-        owners.append(owners[-1] + 1)
-    return owners
+def _next_free(free: list[int], at: int) -> int:
+    """The first free place from here on; every place that was passed remembers it."""
+    found = at
+    while free[found] != found:
+        found = free[found]
+    while free[at] != found:
+        free[at], at = found, free[at]
+    return found

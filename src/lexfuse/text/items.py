@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lexfuse.text.citation import System, terms_of
+from lexfuse.text.shortcache import cached_if_short
 from lexfuse.text.spellings import AND, HYPHEN, NUMBER_TAIL, PLACE, PLACES, SECTION, TO, TO_WORD, both_forms, plain_number
 
 
@@ -61,7 +62,7 @@ _CODE_AFTER = re.compile(r"\s(?:du\s(?![0-9])|de\s(?:la|ce)\s|de\sl|C\.\s)")
 _BEFORE = 100  # characters looked back for the word "article" or another article of the list
 
 
-@lru_cache(maxsize=65536)
+@cached_if_short
 def usual_terms(spelled: str) -> tuple[str, ...]:
     """Index terms of an article in its most frequent spelling, which is a citation wherever it stands; none for others.
 
@@ -113,10 +114,16 @@ def _is_cited(text: str, begin: int, end: int, reading: _Reading) -> bool:
     if reading.dotted and text[begin] in "LRD":
         near = _LIST_AFTER.match(text, end) or _ARTICLE_NEAR.search(text, max(0, begin - _BEFORE), begin)
         return begin == 0 or near is not None
-    return text[begin] in "LRD" and not text[:begin].strip() and not text[end:].strip()
+    return text[begin] in "LRD" and _filled(text) == (begin, end)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8)  # one text asks again and again
+def _filled(text: str) -> tuple[int, int]:
+    """Where a text begins and ends, white space aside."""
+    return len(text) - len(text.lstrip()), len(text.rstrip())
+
+
+@cached_if_short
 def _french_reading(spelled: str, at: int) -> _Reading:
     """Read prefix and numbers, which begin `at`; the answer is kept, since a code's articles come again and again.
 
@@ -157,7 +164,7 @@ def _articles(match: re.Match[str]) -> list[Item]:
     return items
 
 
-@lru_cache(maxsize=65536)
+@cached_if_short
 def _simple_article(written: str) -> tuple[str, tuple[str, ...]] | None:
     """Number and places of 14 and 19(1)(g), which are most; none of what takes more reading."""
     simple = _SIMPLE.fullmatch(written)

@@ -177,6 +177,5 @@ def ranked(values: F64, terms: Sequence[str]) -> I64:
     >>> ranked(np.array([0.1, 0.2, 0.2]), ["b", "d", "c"]).tolist()
     [2, 1, 0]
     """
-    if not len(values):
-        return np.empty(0, dtype=np.int64)
-    return np.lexsort((np.array(terms), -values))
+    # An array of the terms would have room for the longest in the place of each.
+    return np.array(sorted(range(len(terms)), key=lambda at: (-values[at], terms[at])), dtype=np.int64)

@@ -20,6 +20,7 @@ from lexfuse.text.citation import PRESENT, STATUTES, Citation, System
 from lexfuse.text.citations import find
 from lexfuse.text.codes import matching_codes
 from lexfuse.text.scan import scan
+from lexfuse.text.shortcache import cached_if_short
 
 _ACT_LETTERS = {"directive": "L", "regulation": "R", "decision": "DF"}  # of CELEX numbers; F: framework decisions
 _ARTICLES = STATUTES - {System.EU_ACT, System.US_CODE}
@@ -166,7 +167,7 @@ def _array(ordinals: list[int]) -> I64:
     return np.array(ordinals, dtype=np.int64)
 
 
-@lru_cache(maxsize=65536)  # a new version of an index has nearly the same numbers
+@cached_if_short  # a new version of an index has nearly the same numbers
 def number_key(number: str) -> str:
     """The form of an article number that is compared: no spaces, dots or stars, plain hyphens, capitals.
 
@@ -176,7 +177,7 @@ def number_key(number: str) -> str:
     return re.sub(r"[‐‑‒–−]", "-", re.sub(r"[\s.*]", "", number)).upper()
 
 
-@lru_cache(maxsize=65536)
+@cached_if_short
 def identifier_key(identifier: str) -> str:
     """The form of an identifier that is compared: canonical where the scanner knows it, else capitals.
 

@@ -58,7 +58,7 @@ IDENTIFIER = re.compile(
     both_forms(
         rf"""
     [0-9](?<![0-9][0-9])(?:
-        (?P<french>{_after_prefix()}[0-9]*(?:er\b)?(?:{HYPHEN}[0-9]+(?![0-9]*°))*(?:\s?{LATIN}\b)?(?:[A-Z]\b|{LETTER})?(?![A-Z](?![a-zé])|[0-9_])
+        (?P<french>{_after_prefix()}[0-9]*(?:er\b)?(?:{HYPHEN}[0-9]++(?!°))*(?:\s?{LATIN}\b)?(?:[A-Z]\b|{LETTER})?(?![A-Z](?![a-zé])|[0-9_])
             (?:(?:{AND}|{TO_WORD})[0-9]+(?:{HYPHEN}[0-9]+)+(?![\w°/]|\.[0-9])(?:\s{LATIN}\b)?)*)
       | (?P<case>(?<=[CTF‐‑‒–−\s-][0-9])(?=[0-9]{{0,3}}/){_COURT}
             [0-9]{{0,3}}/(?:19|20)?[0-9]{{2}}(?![0-9/])(?:\s{_REGISTER}(?!\w))?

@@ -16,7 +16,7 @@ from lexfuse.text.sentences import Span
 WIDTH = 280  # characters
 
 _GAP = re.compile(r"\s+")
-_SENTENCE_GAP = re.compile(r"(?<=[.;:!?])\s+|\s*\n\s*")
+_SENTENCE_GAP = re.compile(r"(?<=[.;:!?])\s+|\n\s*")
 
 
 @dataclass(frozen=True, slots=True)

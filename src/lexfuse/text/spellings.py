@@ -22,7 +22,8 @@ NUMBER_TAIL = (
     rf"(?:er\b|{HYPHEN}[0-9]+(?!°)|\.[0-9]{{1,2}}(?![0-9]))*(?:{HYPHEN}?[A-Z]{{1,2}}(?!\w))?"
     rf"(?:\s?{LATIN}\b(?:-[0-9]+)?)?{LETTER}?(?:\s{LATIN}\b)?"
 )
-PLACE = r"\((?:[0-9]{1,3}[a-z]{0,2}|[a-zA-Z]|[a-z]{2}|[ivxIVX]{2,5})\)"
+# Atomic: (ii) is two small letters and a roman numeral, and a row of them could be read in twice as many ways with each.
+PLACE = r"(?>\((?:[0-9]{1,3}[a-z]{0,2}|[a-zA-Z]|[a-z]{2}|[ivxIVX]{2,5})\))"
 _SMALL = r"[0-9]{1,3}(?![0-9])"
 PLACES = (
     rf"(?:\s?{PLACE})*"

@@ -12,6 +12,7 @@ from lexfuse.data.arrays import I32
 from lexfuse.text.analyser import Analyser
 
 _PIECES_KEPT = 2_000_000  # then the table starts anew, so that a long-lived encoder stays small
+_BYTES_KEPT = 1 << 28  # of all pieces: one may be as long as a whole text
 _NONE = -1  # a piece that gives no term; below: a piece that gives several
 
 
@@ -78,8 +79,6 @@ class TermEncoder:
         self.vocabulary = vocabulary
         self._id = vocabulary.learn if grows else vocabulary.find
         self._pieces = _PieceTable(self._learn)
-        self._several: dict[int, list[int]] = {}
-        self._places = count()
 
     def encode(self, text: str) -> I32:
         """Term ids of a text, in order of place; new terms enter the vocabulary.
@@ -87,32 +86,38 @@ class TermEncoder:
         >>> TermEncoder(Analyser("en"), Vocabulary()).encode("").tolist()
         []
         """
+        table = self._pieces  # this text keeps it, even if another thread starts a new one
+        if len(table) > _PIECES_KEPT or table.size > _BYTES_KEPT:
+            table = self._pieces = _PieceTable(self._learn)
         pieces = self.analyser.pieces(text)
-        terms = np.fromiter(map(self._pieces.__getitem__, pieces), dtype=np.int32, count=len(pieces))
-        if self._several and len(terms) and terms.min() < _NONE:
-            groups = ((term,) if term >= _NONE else self._several[_NONE - 1 - term] for term in terms.tolist())
+        terms = np.fromiter(map(table.__getitem__, pieces), dtype=np.int32, count=len(pieces))
+        if table.several and len(terms) and terms.min() < _NONE:
+            groups = ((term,) if term >= _NONE else table.several[_NONE - 1 - term] for term in terms.tolist())
             terms = np.array([term for group in groups for term in group], dtype=np.int32)
         return terms[terms >= 0]
 
-    def _learn(self, piece: bytes) -> int:
-        if len(self._pieces) > _PIECES_KEPT:
-            self._pieces.clear()
+    def _learn(self, piece: bytes) -> list[int]:
         found = (self._id(term) for term in self.analyser.terms_of_piece(piece))
-        ids = [number for number in found if number is not None]
-        if len(ids) > 1:
-            place = next(self._places)  # threads may learn at the same time: no two get one place
-            self._several[place] = ids
-            return _NONE - 1 - place
-        return ids[0] if ids else _NONE
+        return [number for number in found if number is not None]
 
 
 class _PieceTable(dict[bytes, int]):
-    """The term id of every piece met so far; asks for that of a new one."""
+    """The term id of every piece met so far; asks for those of a new one, and keeps several in a table of their own."""
 
-    def __init__(self, learn: Callable[[bytes], int]) -> None:
+    def __init__(self, learn: Callable[[bytes], list[int]]) -> None:
         super().__init__()
+        self.several: dict[int, list[int]] = {}
+        self.size = 0  # bytes
+        self._places = count()
         self._learn = learn
 
     def __missing__(self, piece: bytes) -> int:
-        number = self[piece] = self._learn(piece)
+        ids = self._learn(piece)
+        number = ids[0] if ids else _NONE
+        if len(ids) > 1:
+            place = next(self._places)  # threads may learn at the same time: no two get one place
+            self.several[place] = ids
+            number = _NONE - 1 - place
+        self[piece] = number
+        self.size += len(piece)
         return number

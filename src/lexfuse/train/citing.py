@@ -27,14 +27,15 @@ LEAST_WORDS = 8  # of a citing sentence or paragraph, beside the citation: "Les 
 
 _LEADING = re.compile(
     r"(?:\b(?:à|de|par|dans|en|selon|sur|sous|of|in|by|under|to|with)\s)?"
-    r"(?:\b(?:[ld]['’]|(?:les|aux?|des|du|le|la|ces|cet|dudit|desdits|auxdits|the|this|that)\s))?\s*$",
+    r"(?:\b(?:[ld]['’]|(?:les|aux?|des|du|le|la|ces|cet|dudit|desdits|auxdits|the|this|that)\s))?\s?$",
     re.IGNORECASE,
 )
 _JOINING = re.compile(
     r"(?:[\s,;]|['’]|\b(?:et|ou|ainsi|que|à|aux?|de|des|du|les|l|and|or|to|the|of|in)\b)*", re.IGNORECASE
 )  # between two citations of a list
-_EMPTY = re.compile(r"\(\W*\)")
-_BEFORE_MARK = re.compile(r"\s+(?=[,.;:)])")
+_NO_WORDS = re.compile(r"\W+")
+_SPACES = re.compile(r"\s+")
+_BEFORE_MARK = re.compile(r"(?<!\s)\s++(?=[,.;:)])")
 
 
 def cited_pairs(corpus: Corpus, left: Counter[str], *, masked: bool = True, cited: Corpus | None = None) -> Iterator[Pair]:
@@ -122,7 +123,14 @@ def without_articles(text: str) -> str:
         if citation.system not in STATUTES or citation.end <= at:
             continue
         if not at or not _JOINING.fullmatch(text, at, citation.start):
-            pieces.append(_LEADING.sub("", text[at : citation.start]))
+            pieces.append(_LEADING.sub("", _SPACES.sub(" ", text[at : citation.start])))
         at = citation.end
     joined = " ".join(" ".join([*pieces, text[at:]]).split())
-    return _BEFORE_MARK.sub("", _EMPTY.sub("", joined)).strip(" ,;")
+    return _BEFORE_MARK.sub("", _NO_WORDS.sub(_without_empty, joined)).strip(" ,;")
+
+
+def _without_empty(between: re.Match[str]) -> str:
+    """What stands between two words, without parentheses that hold none."""
+    text = between.group()
+    start, end = text.find("("), text.rfind(")")
+    return text[:start] + text[end + 1 :] if 0 <= start < end else text
