@@ -73,3 +73,32 @@ def test_no_such_path(tmp_path):
 def test_json_that_is_not_utf8():
     with pytest.raises(DataError, match="not UTF-8"):
         parse_json(b'"\xe9"', "a.json")
+
+
+def locked(path):
+    """A zip file whose member says that it is encrypted."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.json", b"123456789012345")
+    raw = bytearray(path.read_bytes())
+    for signature, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        raw[raw.index(signature) + place] |= 1
+    path.write_bytes(raw)
+    return path
+
+
+def test_a_locked_member_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"member 'a.json' is locked by a password; save the archive without one"):
+        list(members(locked(tmp_path / "x.zip"), r"a\.json"))
+    assert not holds(tmp_path / "x.zip", r"a\.json")
+
+
+def test_an_unknown_way_of_packing_is_told(tmp_path):
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.json", b"1")
+    raw = bytearray(path.read_bytes())
+    for signature, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        raw[raw.index(signature) + place] = 99
+    path.write_bytes(raw)
+    with pytest.raises(DataError, match="pack it again as a plain zip file"):
+        list(members(path, r"a\.json"))

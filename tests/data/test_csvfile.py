@@ -126,3 +126,14 @@ def test_broken_json_in_extra_is_refused(tmp_path):
     with pytest.raises(DataError, match="line 2: column 'extra': not valid JSON"):
         read(tmp_path, "id,text,extra\na,x,{broken\n")
     assert read(tmp_path, "id,text,extra\na,x,free text\n")[0].extra == {"extra": "free text"}
+
+
+def test_a_header_of_a_hundred_thousand_columns(tmp_path):
+    names = [f"column{number}" for number in range(100_000)]
+    corpus = read(tmp_path, ",".join(["id", "text", *names]) + "\na,x" + "," * len(names) + "\n")
+    assert corpus[0].extra == {}
+    with pytest.raises(DataError, match=r"found 'column0', .*'column19' and 99,980 more; expected 'id' and 'text'") as error:
+        read(tmp_path, ",".join(names))
+    assert len(str(error.value)) < 2000
+    with pytest.raises(DataError, match="columns given twice in the header: 'id', 'text'; rename them"):
+        read(tmp_path, ",".join(["id", "text", *names, "text", "id"]))

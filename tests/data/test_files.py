@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lexfuse.data import files
 from lexfuse.data.files import chunks, decode, lines, open_bytes, raw_lines, read_bytes, written_file, written_folder
 from lexfuse.errors import DataError, NotFoundError, StorageError
 
@@ -214,3 +215,38 @@ def test_new_files_have_the_usual_permissions(tmp_path):
     finally:
         os.umask(mask)
     assert (tmp_path / "a.txt").stat().st_mode & 0o777 == 0o640
+
+
+def packed(path, *parts):
+    with gzip.open(path, "wb") as out:
+        out.writelines(parts)
+    return path
+
+
+def test_gzip_data_that_grows_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(files, "LARGEST_UNPACKED", 5000)
+    monkeypatch.setattr(files, "_CHECKED_FROM", 50_000)
+    one_line = packed(tmp_path / "a.gz", b"a" * 6000)
+    for read in (lambda path: list(files.lines(path)), lambda path: list(files.chunks(path, 10))):
+        with pytest.raises(DataError, match="a line is longer than 1,000 bytes"):
+            read(one_line)
+    with pytest.raises(DataError, match="unpacks to more than 5,000 bytes"):
+        files.read_bytes(one_line)
+    many_lines = packed(tmp_path / "b.gz", *[b"a" * 900 + b"\n"] * 2000)
+    for read in (lambda path: list(files.lines(path)), lambda path: list(files.chunks(path, 10))):
+        with pytest.raises(DataError, match="bytes of gzip data unpack to more than"):
+            read(many_lines)
+
+
+def test_a_plain_file_may_be_of_any_length_and_lines_are_limited(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LARGEST_UNPACKED", 5000)
+    monkeypatch.setattr(files, "_CHECKED_FROM", 50_000)
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"a" * 900 + b"\n")
+    path.write_bytes(path.read_bytes() * 2000)
+    assert len(files.read_bytes(path)) == 901 * 2000
+    assert len(list(files.lines(path))) == 2000
+    monkeypatch.setattr(files, "LONGEST_LINE", 899)
+    with pytest.raises(DataError, match="a line is longer than 899 bytes"):
+        list(files.raw_lines(path))

@@ -54,7 +54,7 @@ def test_damage_is_named(tmp_path, name, content, reason):
 
 
 def test_required_columns(tmp_path):
-    with pytest.raises(DataError, match=r"a.csv: no column 'text'; found id, texte; expected id, text"):
+    with pytest.raises(DataError, match=r"a.csv: no column 'text'; found 'id', 'texte'; expected id, text"):
         read(tmp_path / "a.csv", "id,texte\n1,x\n", Report(skip_bad=True), ("id", "text"))
     report = Report(skip_bad=True)
     assert len(read(tmp_path / "a.jsonl", '{"id": 1}\n{"x": 1}\n', report, ("id",))) == 1

@@ -6,9 +6,10 @@ import logging
 import pytest
 
 from lexfuse.data.htmltext import html_text
+from lexfuse.data.pdftext import PdfLimits
 from lexfuse.data.report import Report
-from lexfuse.data.textfiles import read_text
-from lexfuse.errors import DataError, NotFoundError
+from lexfuse.data.textfiles import read_text, text_of
+from lexfuse.errors import ConfigError, DataError, NotFoundError
 
 
 def pdf(pages, extra=""):
@@ -155,3 +156,81 @@ def test_what_cannot_be_read_says_why(file):
     assert "shows no text" in refused(file("a.html", "<html><script>no()</script></html>"))
     with pytest.raises(NotFoundError, match="no file or folder"):
         read_text("nowhere.pdf")
+
+
+def test_what_looks_like_a_page_until_its_end_is_read_once():
+    """Forty comments were read in two to the power of forty ways; a child would be killed, here the suite would never end."""
+    for count in (40, 100_000):
+        text = "<!---->" * count
+        assert text_of(text.encode(), "file") == text
+        assert text_of((text + "<html><p>Held.").encode(), "file") == "Held."
+    assert text_of(b"<?xml version='1.0'?> <!-- a --> <!-- b --><!DOCTYPE  html><p>Held.", "file") == "Held."
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["undefined", "idna", "punycode", "unicode_escape", "raw_unicode_escape", "zlib_codec", "rot13", "mbcs", "utf-7", "hex"],
+)
+def test_codecs_that_are_no_encodings_of_text(file, encoding):
+    page = f'<meta charset="{encoding}"><p>caf\\u00e9'.encode()
+    assert f"cannot be read as {encoding}" in refused(file("a.html", page))
+
+
+@pytest.mark.parametrize(
+    "encoding", ["ISO-8859-15", "koi8-r", "Shift_JIS", "gb2312", "windows-1251", "latin1", "cp1252", "x-sjis"]
+)
+def test_encodings_of_text_are_read(file, encoding):
+    word = "Текст" if encoding in ("koi8-r", "windows-1251") else "本文" if encoding in ("Shift_JIS", "gb2312") else "arrêt"
+    if encoding == "x-sjis":
+        assert "cannot be read as x-sjis" in refused(file("a.html", b'<meta charset="x-sjis"><p>x'))
+    else:
+        assert read_text(file("a.html", f'<meta charset="{encoding}"><p>{word}'.encode(encoding))) == word
+
+
+def test_a_page_that_says_utf16_and_is_not(file):
+    assert read_text(file("a.html", '<meta charset="utf-16"><p>arrêt'.encode())) == "arrêt"
+
+
+def fan_out(levels, width):
+    """A PDF of a few hundred bytes whose page tree names its nodes again and again: width ** levels pages."""
+    kids = [f"<< /Type /Pages /Count {width} /Kids [{f'{5 + level} 0 R ' * width}] >>" for level in range(levels)]
+    objects = [
+        "<< /Type /Catalog /Pages 4 0 R >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        "<< /Length 38 >>\nstream\nBT /F1 10 Tf 50 800 Td (Held. ) Tj ET \nendstream",
+        *kids,
+        "<< /Type /Page /Contents 3 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 2 0 R >> >> >>",
+    ]
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{at:010d} 00000 n \n" for at in places)
+    trailer = f"trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+    return out + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode()
+
+
+def test_a_page_that_is_named_again_is_read_once(monkeypatch):
+    from pypdf import PageObject
+
+    read = []
+    extract = PageObject.extract_text
+    monkeypatch.setattr(PageObject, "extract_text", lambda page: read.append(1) or extract(page))
+    assert text_of(fan_out(3, 9), "a.pdf").count("Held.") == 9**3
+    assert len(read) == 1
+
+
+def test_pages_and_characters_of_a_pdf_are_limited():
+    raw = fan_out(9, 10)
+    assert len(raw) < 2600
+    with pytest.raises(DataError, match="more than 10,000 pages, or names pages again and again"):
+        text_of(raw, "a.pdf")
+    with pytest.raises(DataError, match="more than 20 pages"):
+        text_of(fan_out(2, 9), "a.pdf", limits=PdfLimits(pages=20))
+    with pytest.raises(DataError, match="longer than 100 characters"):
+        text_of(fan_out(2, 9), "a.pdf", limits=PdfLimits(characters=100))
+    with pytest.raises(ConfigError, match="1 or more"):
+        PdfLimits(pages=0)
+    loop = fan_out(2, 2).replace(b"/Kids [6 0 R 6 0 R ]", b"/Kids [4 0 R 4 0 R ]")
+    with pytest.raises(DataError, match="names pages again and again"):
+        text_of(loop, "a.pdf")

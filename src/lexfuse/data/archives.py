@@ -5,7 +5,9 @@ A member is found by the last part of its name, so no path out of an archive is 
 
 from __future__ import annotations
 
+import lzma
 import re
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -23,6 +25,7 @@ LARGEST_MEMBER = 1 << 29
 
 _TAR = (".tgz", ".tar.gz", ".tar")
 _ZIP = (".whl", ".zip")
+_ENCRYPTED = 1  # the flag of a member
 
 
 def members(path: str | Path, name: str) -> Iterator[tuple[str, bytes]]:
@@ -87,7 +90,7 @@ def _tar_members(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, by
                 _refuse_huge(path, entry.name, entry.size)
                 stream = archive.extractfile(entry)
                 yield f"{path}:{entry.name}", b"" if stream is None else stream.read()
-    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, OSError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"the archive is damaged ({error}); fetch it again", path=path) from None
 
 
@@ -97,8 +100,12 @@ def _zip_members(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, by
             entries = [entry for entry in archive.infolist() if pattern.fullmatch(PurePosixPath(entry.filename).name)]
             for entry in sorted(entries, key=lambda entry: entry.filename):
                 _refuse_huge(path, entry.filename, entry.file_size)
+                if entry.flag_bits & _ENCRYPTED:
+                    raise DataError(f"member {entry.filename!r} is locked by a password; save the archive without one", path=path)
                 yield f"{path}:{entry.filename}", archive.read(entry)
-    except (zipfile.BadZipFile, EOFError, OSError, zlib.error) as error:
+    except NotImplementedError as error:  # a way of packing that Python does not know
+        raise DataError(f"the archive cannot be read ({error}); pack it again as a plain zip file", path=path) from None
+    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError, struct.error, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"the archive is damaged ({error}); fetch it again", path=path) from None
 
 

@@ -6,6 +6,7 @@ A cell that is empty says nothing. A list may also be written ``A > B > C`` (hea
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from lexfuse.data.files import raw_lines, written_file
 from lexfuse.data.jsontext import from_json, to_json
 from lexfuse.data.queries import Queries
 from lexfuse.data.records import corpus_from, queries_from
-from lexfuse.data.report import Report
+from lexfuse.data.report import Report, listed
 from lexfuse.errors import DataError
 
 FIELD_LIMIT = 2**31 - 1  # Python's own limit of 131,072 characters is less than a long judgment
@@ -124,14 +125,14 @@ def _text_lines(path: str | Path) -> Iterator[str]:
 
 
 def _check_header(columns: list[str], path: str | Path, line: int) -> None:
-    twice = {name for name in columns if columns.count(name) > 1}
+    twice = sorted(name for name, times in Counter(columns).items() if times > 1)
     if twice:
-        raise DataError(f"columns given twice in the header: {_listed(sorted(twice))}; rename them", path=path, line=line)
+        raise DataError(f"columns given twice in the header: {listed(twice)}; rename them", path=path, line=line)
     missing = [field for field in ("id", "text") if not set(NAMES[field]) & set(columns)]
     if missing:
         reason = (
-            f"no column {_listed(missing)}: found {_listed(columns) or 'no header'}; expected 'id' and 'text', and where known "
-            f"{_listed(field for field in DOCUMENT_FIELDS if field not in ('id', 'text'))}, separated by commas"
+            f"no column {listed(missing)}: found {listed(columns) or 'no header'}; expected 'id' and 'text', and where known "
+            f"{listed([field for field in DOCUMENT_FIELDS if field not in ('id', 'text')])}, separated by commas"
         )
         raise DataError(reason, path=path, line=line)
 
@@ -186,7 +187,3 @@ def _cell(value: Any, what: str) -> str:
     text = value if isinstance(value, str) else to_json(value, what).decode()
     # Quoted by hand: Python versions differ on whether a lone carriage return needs quotes.
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\r\n') else text
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))

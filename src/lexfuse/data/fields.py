@@ -14,6 +14,7 @@ from typing import Any, cast
 from lexfuse.data.dates import parse_date
 from lexfuse.data.document import Document, Kind, Status
 from lexfuse.data.queries import Query
+from lexfuse.data.report import listed
 from lexfuse.errors import DataError
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -173,12 +174,12 @@ class _Taken:
     def id(self) -> str:
         name = self.first("id", _word)[0]
         if not name:
-            raise DataError(f"no id: expected a field '_id' or 'id', got {_listed(self.record)}")
+            raise DataError(f"no id: expected a field '_id' or 'id', got {_fields(self.record)}")
         return cast("str", name)
 
     def text(self) -> str:
         if not any(name in self.record for name in NAMES["text"]):
-            raise DataError(f"no text: expected a field 'text', got {_listed(self.record)}")
+            raise DataError(f"no text: expected a field 'text', got {_fields(self.record)}")
         return cast("str", self.first("text", _text)[0])
 
     def label(self, field: str, words: Mapping[str, Any], exact: frozenset[str]) -> Any:
@@ -255,8 +256,8 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else str(value)
 
 
-def _listed(names: Iterable[str]) -> str:
-    return "the fields " + ", ".join(map(repr, names)) if names else "no field at all"
+def _fields(record: Mapping[str, Any]) -> str:
+    return f"the fields {listed(list(record))}" if record else "no field at all"
 
 
 def _short(value: Any) -> str:

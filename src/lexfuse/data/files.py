@@ -13,6 +13,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
@@ -22,6 +23,11 @@ from lexfuse.errors import DataError, NotFoundError, StorageError
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 23
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+# Beyond these, compressed data is hostile or damaged: a few megabytes of it can stand for terabytes.
+LONGEST_LINE = 1 << 27  # bytes
+LARGEST_UNPACKED = 1 << 29  # bytes of a file that is read as a whole
+LARGEST_RATIO = 250  # bytes unpacked for each byte that was read; text has below 20
+_CHECKED_FROM = 1 << 26  # bytes unpacked; a small file may well be all the same
 
 
 def existing(path: str | Path) -> Path:
@@ -77,7 +83,8 @@ def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """
     number = 0
     with open_bytes(path) as stream, _damage_named(path, lambda: number):
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1):
+            _refuse_bomb(stream, path, len(line))
             yield number, line
 
 
@@ -90,7 +97,9 @@ def chunks(path: str | Path, size: int = CHUNK) -> Iterator[tuple[int, bytes]]:
     number = 1
     with open_bytes(path) as stream, _damage_named(path, lambda: number - 1):
         while block := stream.read(size):
-            block += stream.readline()
+            rest = stream.readline(LONGEST_LINE + 1)
+            _refuse_bomb(stream, path, len(rest))
+            block += rest
             yield number, block
             number += block.count(b"\n")
 
@@ -102,7 +111,23 @@ def read_bytes(path: str | Path) -> bytes:
     b''
     """
     with open_bytes(path) as stream, _damage_named(path, lambda: None):
-        return stream.read()
+        if not isinstance(stream, gzip.GzipFile):
+            return stream.read()
+        raw = stream.read(LARGEST_UNPACKED + 1)
+        if len(raw) > LARGEST_UNPACKED:
+            raise DataError(f"the gzip data unpacks to more than {LARGEST_UNPACKED:,} bytes; unpack it first", path=path)
+        return raw
+
+
+def _refuse_bomb(stream: IO[bytes], path: str | Path, line: int) -> None:
+    """Refuse a line without end, and gzip data that grows far more than text does."""
+    if line > LONGEST_LINE:
+        raise DataError(f"a line is longer than {LONGEST_LINE:,} bytes; check that the file is complete and is text", path=path)
+    if isinstance(stream, gzip.GzipFile) and (unpacked := stream.tell()) > _CHECKED_FROM:
+        packed = cast("IO[bytes]", stream.fileobj).tell()
+        if unpacked > LARGEST_RATIO * packed:
+            reason = f"{packed:,} bytes of gzip data unpack to more than {unpacked:,} bytes, which is not the way of text"
+            raise DataError(f"{reason}; if it is right, unpack the file first", path=path)
 
 
 def decode(raw: bytes, *, path: str | Path, line: int | None = None) -> str:

@@ -1,13 +1,15 @@
-"""The text of an HTML page: one line a paragraph, heading, list item or table row."""
+"""The text of an HTML page: one line a paragraph, heading, list item or table row.
+
+The page is read tag by tag, and no tree is built. A tree costs the square of the page where a page opens elements and does not
+close them: a parser looks through all open elements at each tag, and copies unclosed ``<font>`` elements into each paragraph.
+Here the work and the memory are in proportion to the length of the page, whatever it holds.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+from collections import Counter
+from html import unescape
 
 _CELL = " | "
 _BLOCKS = frozenset({
@@ -15,10 +17,33 @@ _BLOCKS = frozenset({
     "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav",
     "ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul",
 })  # fmt: skip
-_UNSEEN = frozenset({"head", "script", "style", "template", "noscript", "svg", "button", "select", "textarea", "iframe"})
+_UNSEEN = frozenset({"template", "noscript", "svg", "button", "select"})
+_RAW = frozenset({"script", "style", "textarea", "iframe", "title", "noembed", "noframes"})  # unseen, and without tags inside
+_ROWS = frozenset({"tr", "tbody", "thead", "tfoot", "caption"})
+# What ends a drawing that was not closed, as the HTML standard lists it.
+_NOT_DRAWN = frozenset({
+    "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "h1", "h2", "h3", "h4",
+    "h5", "h6", "head", "hr", "i", "img", "li", "listing", "menu", "meta", "nobr", "ol", "p", "pre", "ruby", "s", "small",
+    "span", "strong", "strike", "sub", "sup", "table", "tt", "u", "ul", "var",
+})  # fmt: skip
 _CHARSET = re.compile(rb"""<(?:meta|\?xml)\b[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
-_SPACE = re.compile(r"[ \t\r\n\f]+")
 _HEAD = 2048  # bytes in which a page says its encoding
+_SPACE = re.compile(r"[ \t\r\n\f]+")
+# Comments, tags with their attributes, and what is read as a comment. Once it begins to match it always ends, at the latest
+# where the page does, and it is possessive, so that no character is read twice.
+_TAG = re.compile(
+    r"""<!--(?:-?>|.*?(?:--!?>|\Z))
+      | <(?P<close>/?)(?P<name>[a-zA-Z][^ \t\r\n\f/>]*+)
+        (?: [ \t\r\n\f/]++
+          | [^ \t\r\n\f/>][^ \t\r\n\f/>=]*+
+            (?:[ \t\r\n\f]*+=[ \t\r\n\f]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^ \t\r\n\f>"'][^ \t\r\n\f>]*+)?+)?+
+        )*+(?:>|\Z)
+      | <[!?/][^>]*+(?:>|\Z)""",
+    re.VERBOSE | re.DOTALL,
+)
+_RAW_END = re.compile(rf"</({'|'.join(sorted(_RAW))})(?=[ \t\r\n\f/>])", re.IGNORECASE)
+_NUMBERED = re.compile(r"&#([0-9]++);?")
+_LARGEST = 7  # digits of the number of a character
 
 
 def declared_encoding(raw: bytes) -> str | None:
@@ -37,27 +62,107 @@ def html_text(html: str) -> str:
     >>> html_text("<title>T</title><h1>Judgment</h1><p>It is <b>so</b><br>ordered.</p><table><tr><td>a<td>b</table>")
     'Judgment\nIt is so\nordered.\na | b'
     """
-    from selectolax.lexbor import LexborHTMLParser
-
-    body = LexborHTMLParser(html).body
-    pieces = list(_pieces(body)) if body is not None else []
-    stripped = (_SPACE.sub(" ", line).strip(" |") for line in "".join(pieces).split("\n"))
+    shown, at = _Shown(), 0
+    while tag := _TAG.search(html, at):
+        shown.text(html[at : tag.start()])
+        at = tag.end()
+        name = (tag["name"] or "").lower()
+        if tag["close"]:
+            shown.end(name)
+        elif name in _RAW:
+            at = _after_raw(html, at, name)
+        elif name and not (name == "svg" and tag.group().endswith("/>")):
+            shown.start(name)
+    shown.text(html[at:])
+    stripped = (_SPACE.sub(" ", line).strip(" |") for line in "".join(shown.pieces).split("\n"))
     return "\n".join(line for line in stripped if line)
 
 
-def _pieces(body: LexborNode) -> Iterator[str]:
-    """Texts and line breaks in their order; a stack in the place of recursion, since pages may be nested without end."""
-    waiting: list[LexborNode | str] = [body]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, str):
-            yield node
-        elif node.tag == "-text":
-            yield _SPACE.sub(" ", node.text_content or "")
-        elif node.tag == "br":
-            yield "\n"
-        elif node.tag not in _UNSEEN:
-            edge = "\n" if node.tag in _BLOCKS else _CELL if node.tag in ("td", "th") else ""
-            yield edge if edge == "\n" else ""
-            waiting.append(edge)
-            waiting.extend(reversed(list(node.iter(include_text=True))))
+def _after_raw(html: str, at: int, name: str) -> int:
+    """Where a script or another element without tags ends: at its own end tag, or with the page."""
+    while end := _RAW_END.search(html, at):
+        at = end.end()
+        if end[1].lower() == name:
+            return end.start()
+    return len(html)
+
+
+class _Shown:
+    """What the page shows so far, and what is open at this place."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self._open: Counter[str] = Counter()
+        self._hidden = ""  # the unseen element that is open
+        self._inside: Counter[str] = Counter()  # what is open inside that
+        self._in_cell: list[bool] = []  # for each open table
+
+    def text(self, text: str) -> None:
+        if text and not self._hidden:
+            self.pieces.append(_SPACE.sub(" ", _unescaped(text)))
+
+    def start(self, name: str) -> None:
+        if self._hidden:
+            if self._hidden != "svg" or name not in _NOT_DRAWN or self._inside["foreignobject"]:
+                if name != self._hidden or name in ("svg", "template"):  # the others cannot be nested
+                    self._inside[name] += 1
+                return
+            self._show()
+        self._open[name] += 1
+        if name in _UNSEEN:
+            self._hidden = name
+        elif name in ("td", "th"):
+            self._end_cell()
+            if self._in_cell:
+                self._in_cell[-1] = True
+        elif name == "br" or name in _BLOCKS:
+            self.pieces.append("\n")
+            if name == "table":
+                self._in_cell.append(False)
+            elif name in _ROWS and self._in_cell:
+                self._in_cell[-1] = False
+
+    def end(self, name: str) -> None:
+        """What closes an element around an unseen one closes that too, or the rest of the page would be lost."""
+        if self._hidden and not self._ends_hidden(name):
+            return
+        if name in ("br", "p"):
+            self.pieces.append("\n")
+        if not self._open[name]:
+            return
+        self._open[name] -= 1
+        if name in ("td", "th"):
+            self._end_cell()
+        elif name in _BLOCKS:
+            self.pieces.append("\n")
+            if name == "table" and self._in_cell:
+                self._in_cell.pop()
+
+    def _ends_hidden(self, name: str) -> bool:
+        if self._inside[name]:
+            self._inside[name] -= 1
+            return False
+        if name != self._hidden and (not self._open[name] or self._hidden == "template"):
+            return False
+        self._show()
+        return True
+
+    def _show(self) -> None:
+        self._open[self._hidden] -= 1
+        self._hidden = ""
+        self._inside.clear()
+
+    def _end_cell(self) -> None:
+        if self._in_cell and self._in_cell[-1]:
+            self.pieces.append(_CELL)
+            self._in_cell[-1] = False
+
+
+def _unescaped(text: str) -> str:
+    """The text with its character references read; Python refuses numbers of thousands of digits, which are no characters."""
+    return unescape(_NUMBERED.sub(_numbered, text) if "&#" in text else text)
+
+
+def _numbered(reference: re.Match[str]) -> str:
+    digits = reference[1].lstrip("0") or "0"
+    return f"&#{digits};" if len(digits) <= _LARGEST else "\ufffd"

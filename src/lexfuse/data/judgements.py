@@ -1,11 +1,12 @@
 """Judgements as files: TREC's four columns ``query 0 document grade``, or BEIR's three divided by tabs.
 
-BEIR's form may have the header ``query-id corpus-id score``; which form a file has is seen from its first line.
+BEIR's form may have the header ``query-id corpus-id score``; which form a file has is seen from its first line. TREC's columns
+are divided by a space or, where an id holds white space, by a tab, as those of runs are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from lexfuse.data.report import Report
 from lexfuse.errors import DataError
 
 BEIR_HEADER = "query-id\tcorpus-id\tscore"
+QRELS_COLUMNS = 4
 
 
 def read_qrels(path: str | Path, report: Report | None = None, *, queries: Ids | None = None, docs: Ids | None = None) -> Qrels:
@@ -75,12 +77,12 @@ def write_qrels(qrels: Qrels, path: str | Path) -> None:
 def qrels_lines(qrels: Qrels, *, beir: bool = False) -> Iterator[bytes]:
     r"""Judgements line by line, in TREC's form or BEIR's; what it cannot hold is refused before the first line.
 
-    >>> list(qrels_lines(Qrels.of([("q1", "d7", 2)])))
-    [b'q1 0 d7 2\n']
+    >>> list(qrels_lines(Qrels.of([("q1", "d7", 2)]))), list(qrels_lines(Qrels.of([("q1", "d 7", 2)])))
+    ([b'q1 0 d7 2\n'], [b'q1\t0\td 7\t2\n'])
     """
-    form = b"%b\t%b\t%d\n" if beir else b"%b 0 %b %d\n"
     query = np.repeat(np.arange(len(qrels.queries)), np.diff(qrels.offsets))
-    queries, docs = id_columns(qrels.queries, query, tabs=beir), id_columns(qrels.docs, qrels.doc, tabs=beir)
+    queries, docs = id_columns(qrels.queries, query), id_columns(qrels.docs, qrels.doc)
+    form = b"%b\t%b\t%d\n" if beir else b"%b 0 %b %d\n" if are_plain(queries, docs) else b"%b\t0\t%b\t%d\n"
     order = np.lexsort((qrels.docs.order[qrels.doc], query))
     rows = zip(query[order].tolist(), qrels.doc[order].tolist(), qrels.grade[order].tolist(), strict=True)
     header = [BEIR_HEADER.encode() + b"\n"] if beir else []
@@ -112,8 +114,10 @@ def _is_header(text: str) -> bool:
 
 
 def _judgement(text: str, beir: bool) -> tuple[str, str, int]:
-    columns = text.split("\t") if beir else text.split()
-    if len(columns) != (3 if beir else 4):
+    columns = text.split("\t")
+    if not beir and (len(columns) != QRELS_COLUMNS or len(text.split()) <= QRELS_COLUMNS):
+        columns = text.split()
+    if len(columns) != (3 if beir else QRELS_COLUMNS):
         form = "three columns 'query-id corpus-id score' divided by tabs" if beir else "four columns 'query 0 document grade'"
         raise DataError(f"expected the {form}, got {len(columns)}")
     query, doc, grade = columns[0], columns[-2], columns[-1].strip()
@@ -124,21 +128,33 @@ def _judgement(text: str, beir: bool) -> tuple[str, str, int]:
     return query, doc, int(grade)
 
 
-def id_columns(names: Ids, used: I32 | I64, *, tabs: bool = False) -> dict[int, bytes]:
-    """Bytes of the ids that are used, if they can be a column: without tabs and line ends, in TREC without white space.
+def id_columns(names: Ids, used: I32 | I64) -> dict[int, bytes]:
+    r"""Bytes of the ids that are used, if they can be a column: without tabs and line ends.
 
-    >>> id_columns(Ids(["d1", "not used"]), np.array([0, 0]))
+    >>> id_columns(Ids(["d1", "not\tused"]), np.array([0, 0]))
     {0: b'd1'}
     """
     columns = {}
     for at in np.unique(used).tolist():
         name = names[at]
-        unfit = any(mark in name for mark in "\t\r\n") if tabs else name.split() != [name]
-        if unfit or not name or name.startswith("\ufeff"):
-            what = "a tab or line end" if tabs else "white space"
-            raise DataError(f"id {name!r}: this format cannot hold an id that has {what} or is empty; rename it")
+        if not name or name.startswith("\ufeff") or any(mark in name for mark in "\t\r\n"):
+            raise DataError(f"id {name!r}: this format cannot hold an id that has a tab or line end or is empty; rename it")
         columns[at] = encoded(name)
     return columns
+
+
+def are_plain(*columns: Mapping[int, bytes]) -> bool:
+    """Whether no id has white space; where one has some only at its ends, nobody could tell it from the gap between columns.
+
+    >>> are_plain({0: b"d1"}), are_plain({0: b"d1", 1: b"d 2"})
+    (True, False)
+    """
+    names = [raw.decode() for column in columns for raw in column.values()]
+    spaced = [name for name in names if name.split() != [name]]
+    if unfit := [name for name in spaced if len(name.split()) < 2]:
+        reason = "this format cannot hold an id with white space at its ends and none inside"
+        raise DataError(f"id {unfit[0]!r}: {reason}; rename it")
+    return not spaced
 
 
 def encoded(name: str) -> bytes:

@@ -19,7 +19,7 @@ from lexfuse.data.files import read_bytes, written_file
 from lexfuse.data.jsontext import from_json, to_json
 from lexfuse.data.queries import Queries
 from lexfuse.data.records import corpus_from, queries_from
-from lexfuse.data.report import Report
+from lexfuse.data.report import Report, listed
 from lexfuse.errors import DataError
 
 ROWS = 4096  # of one row group: whole judgments of a megabyte each still fit in memory
@@ -108,7 +108,7 @@ def _check(schema: Any, known: Mapping[str, str], path: str | Path) -> None:
     names = schema.names
     missing = [field for field in ("id", "text") if not set(NAMES[field]) & set(names)]
     if missing:
-        reason = f"no column {' and '.join(map(repr, missing))}: found {', '.join(map(repr, names))}; expected 'id' and 'text'"
+        reason = f"no column {' and '.join(map(repr, missing))}: found {listed(names)}; expected 'id' and 'text'"
         raise DataError(reason, path=path)
     for column in schema:
         accepted, expected = _expected(column.name, known, types)

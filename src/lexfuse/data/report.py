@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lexfuse.errors import DataError
 
 EXAMPLES = 3
+NAMES = 20  # that a message lists
+LONGEST_NAME = 100  # characters
 REASONS = 20  # of a kind that are told one by one: reasons may name ids, so there may be thousands
 
 
@@ -81,6 +84,16 @@ class Report:
         self._counts[reason] += 1
         if path is not None and len(places) < EXAMPLES:
             places.append(f"{path}, line {line}" if line is not None else str(path))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message; of many only the first, and of long ones only the beginning.
+
+    >>> listed(["id", "text"]), listed(["column"] * 100_000)[-24:]
+    ("'id', 'text'", "'column' and 99,980 more")
+    """
+    shown = (repr(name) if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]!r}…" for name in names[:NAMES])
+    return ", ".join(shown) + (f" and {len(names) - NAMES:,} more" if len(names) > NAMES else "")
 
 
 def _at(places: list[str]) -> str:

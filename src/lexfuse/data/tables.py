@@ -12,7 +12,7 @@ import orjson
 
 from lexfuse.data.archives import parse_json
 from lexfuse.data.files import decode, existing, lines, read_bytes
-from lexfuse.data.report import Report
+from lexfuse.data.report import Report, listed
 from lexfuse.errors import DataError
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
@@ -120,7 +120,7 @@ def rows(path: str | Path, report: Report, required: Sequence[str] = ()) -> Iter
     for row in found:
         if missing := [column for column in required if column not in row.values]:
             error = DataError(
-                f"no column {', '.join(map(repr, missing))}; found {', '.join(row.values) or 'none'}; "
+                f"no column {', '.join(map(repr, missing))}; found {listed(list(row.values)) or 'none'}; "
                 f"expected {', '.join(required)}",
                 path=path if first else row.place,
             )

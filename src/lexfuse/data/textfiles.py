@@ -8,12 +8,14 @@ from pathlib import Path
 
 from lexfuse.data.files import decode, read_bytes
 from lexfuse.data.htmltext import declared_encoding, html_text
-from lexfuse.data.pdftext import pdf_text
+from lexfuse.data.pdftext import PDF_LIMITS, PdfLimits, pdf_text
 from lexfuse.data.report import Report
 from lexfuse.errors import DataError
 
+# Possessive throughout: a text that looks like a page until near its end is read once, not once for every way to divide it.
 _PAGE = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,1000}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?:(?!-->).){0,1000}+-->\s*+)*+<(?:!doctype\s++html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 _PAGE_NAMES = (".html", ".htm", ".xhtml")
 _SEEN = 1024  # bytes in which a PDF may begin
@@ -29,9 +31,20 @@ _OTHERS = {
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))  # never in text
 _READABLE = 0.95  # share of bytes that must look like text
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# By Python's names. A page may name any codec that Python has, and not all of them are encodings of text.
+_ENCODINGS = frozenset({
+    "big5", "big5hkscs", "cp437", "cp850", "cp852", "cp858", "cp866", "cp874", "cp932", "cp949", "cp1250", "cp1251", "cp1252",
+    "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso2022_jp",
+    "iso8859-1", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "iso8859-9",
+    "iso8859-10", "iso8859-11", "iso8859-13", "iso8859-14", "iso8859-15", "iso8859-16", "koi8-r", "koi8-u", "mac-cyrillic",
+    "mac-roman", "shift_jis", "tis-620", "utf-8",
+})  # fmt: skip
+# Browsers read Latin-1 as Windows-1252, which has quotation marks where Latin-1 has control characters; and a page whose
+# declaration can be read byte by byte is not in UTF-16, whatever it declares.
+_READ_AS = {"iso8859-1": "cp1252", "ascii": "cp1252", "utf-16": "utf-8", "utf-16-le": "utf-8", "utf-16-be": "utf-8"}
 
 
-def read_text(path: str | Path, report: Report | None = None) -> str:
+def read_text(path: str | Path, report: Report | None = None, *, limits: PdfLimits = PDF_LIMITS) -> str:
     """The text of a file of any length; `DataError` for one that has none, or is of another kind.
 
     >>> import tempfile
@@ -41,26 +54,28 @@ def read_text(path: str | Path, report: Report | None = None) -> str:
     ...     read_text(file).splitlines()
     ['Judgment', 'The appeal is dismissed.']
     """
-    return text_of(read_bytes(path), path, report)
+    return text_of(read_bytes(path), path, report, limits=limits)
 
 
-def text_of(raw: bytes, name: str | Path, report: Report | None = None) -> str:
+def text_of(raw: bytes, name: str | Path, report: Report | None = None, *, limits: PdfLimits = PDF_LIMITS) -> str:
     """The text of a file that is at hand as bytes; its name tells what the bytes leave open, and stands in errors.
+
+    Time and memory are in proportion to the file for text and HTML; a PDF may need far more, up to its limits.
 
     >>> text_of(b"<p>The appeal is dismissed.</p>", "judgment.html").strip()
     'The appeal is dismissed.'
     """
     if not raw.strip():
         raise DataError("the file is empty; give one that holds text", path=name)
-    text = _text(raw, Path(name), report)
+    text = _text(raw, Path(name), report, limits)
     if not text.strip():
         raise DataError("the file shows no text; give one that does", path=name)
     return text
 
 
-def _text(raw: bytes, path: Path, report: Report | None) -> str:
+def _text(raw: bytes, path: Path, report: Report | None, limits: PdfLimits) -> str:
     if b"%PDF-" in raw[:_SEEN]:
-        return pdf_text(raw, path, report)
+        return pdf_text(raw, path, report, limits=limits)
     for beginning, what in _OTHERS.items():
         if raw.startswith(beginning):
             raise DataError(f"is {what}, text, HTML or PDF was expected; save it as one of these", path=path)
@@ -78,15 +93,27 @@ def _decoded(raw: bytes, path: Path, declared: str | None) -> str:
         encoding = "utf-16"
     elif b"\x00" in raw:
         raise DataError(_about_zeros(raw), path=path)
-    elif declared in (None, "utf-8", "utf8") or raw.startswith(codecs.BOM_UTF8):
-        return _unicode(raw, path)
     else:
-        # Browsers read Latin-1 as Windows-1252, which has quotation marks where Latin-1 has control characters.
-        encoding = "cp1252" if declared in ("iso-8859-1", "latin1", "us-ascii", "ascii") else declared
+        encoding = "utf-8" if declared is None or raw.startswith(codecs.BOM_UTF8) else _encoding(declared, path)
+    if encoding == "utf-8":
+        return _unicode(raw, path)
     try:
         return raw.decode(encoding)
-    except (LookupError, UnicodeDecodeError) as error:
+    except UnicodeError as error:
         raise DataError(f"cannot be read as {encoding} ({error}); convert the file to UTF-8 first", path=path) from None
+
+
+def _encoding(declared: str, path: Path) -> str:
+    """Python's name of the encoding that a page declares; `DataError` where that is no encoding of text."""
+    try:
+        name = codecs.lookup(declared).name
+    except (LookupError, UnicodeError):
+        name = ""
+    name = _READ_AS.get(name, name)
+    if name not in _ENCODINGS:
+        reason = f"cannot be read as {declared}, the encoding that the page names: it is unknown"
+        raise DataError(f"{reason}; convert the file to UTF-8 first", path=path)
+    return name
 
 
 def _unicode(raw: bytes, path: Path) -> str:

@@ -16,7 +16,7 @@ import orjson
 from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.files import chunks, decode, written_file
 from lexfuse.data.ids import Ids
-from lexfuse.data.judgements import encoded, id_columns, read_qrels, write_qrels
+from lexfuse.data.judgements import are_plain, encoded, id_columns, read_qrels, write_qrels
 from lexfuse.data.report import Report
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
@@ -91,9 +91,8 @@ def run_blocks(run: Run, tag: str | None = None) -> Iterator[bytes]:
     if not np.isfinite(run.score).all():
         raise DataError(f"run {run.name!r} has infinite scores, which a TREC file cannot hold")
     ranked = np.flatnonzero(np.diff(run.offsets))
-    queries, docs = id_columns(run.queries, ranked, tabs=True), id_columns(run.docs, run.doc, tabs=True)
-    plain = all(_is_plain(id.decode()) for column in (queries, docs) for id in column.values())
-    gap = b" " if plain else b"\t"
+    queries, docs = id_columns(run.queries, ranked), id_columns(run.docs, run.doc)
+    gap = b" " if are_plain(queries, docs) else b"\t"
     ending = gap + encoded(tag) + b"\n"
     scores = orjson.dumps(run.score, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
 
@@ -127,15 +126,6 @@ def stem(path: str | Path) -> str:
     for suffix in _SUFFIXES:
         name = name.removesuffix(suffix) or name
     return name
-
-
-def _is_plain(id: str) -> bool:
-    """Whether an id has no white space; where it has some only at its ends, nobody could tell it from the gap."""
-    if id.split() == [id]:
-        return True
-    if len(id.split()) < 2:
-        raise DataError(f"id {id!r}: a run cannot hold an id with white space at its ends and none inside; rename it")
-    return False
 
 
 class _Numbering:

@@ -118,7 +118,7 @@ def test_a_bad_row_raises_or_is_skipped(folder, name, content, reason):
 
 def test_other_columns_are_listed_beside_the_expected_ones(folder):
     (folder / "articles_fr.csv").write_text("ref,texte\n1,x\n")
-    with pytest.raises(DataError, match="no column 'id', 'article', 'code'; found ref, texte; expected id, article, code"):
+    with pytest.raises(DataError, match="no column 'id', 'article', 'code'; found 'ref', 'texte'; expected id, article, code"):
         read_bsard(folder, Report(skip_bad=True))
 
 

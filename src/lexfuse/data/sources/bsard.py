@@ -29,7 +29,7 @@ QUESTION_COLUMNS = ("id", "question", "article_ids")
 _FILES = ("articles_fr.csv", "questions_fr_train.csv", "questions_fr_test.csv", "corpus.csv", "train.csv", "test.csv")
 _QUESTION_EXTRA = ("category", "subcategory", "extra_description")
 _ARTICLE_EXTRA = ("law_type", "reference")
-_REFERENCE_NUMBER = re.compile(r"Art(?:icle|\.)?\s*(?P<number>[^,]+?)\s*,")
+_REFERENCE_NUMBER = re.compile(r"Art(?:icle|\.)?(?P<number>[^,]+),")
 
 
 def read_bsard(path: str | Path, report: Report | None = None) -> Collection:
@@ -73,7 +73,7 @@ def statute(row: Row, extra: Mapping[str, Any]) -> Document:
         raise row.error("an article without id")
     code, reference = row.text("code"), row.text("reference")
     match = _REFERENCE_NUMBER.match(reference)
-    number = row.text("article_no") or (match["number"] if match else "")
+    number = row.text("article_no") or (match["number"].strip() if match else "")
     return Document(
         id=row.text("id"),
         title=reference or (f"{code}, art. {number}" if number else code),

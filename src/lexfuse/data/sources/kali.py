@@ -45,8 +45,10 @@ STATES = {
     "ABROGE_DIFF": Status.ENDING,
 }
 _MADE_BY = frozenset({"CREE", "CREATION", "MODIFIE", "MODIFICATION"})  # links from an amendment to what it made
-_EXTENDED = re.compile(r"[\s.,–-]*\b[EÉ]tendue? par .*", re.IGNORECASE)  # when and where it was made binding, after its name
-_BASE_TEXT = re.compile(r"(Texte de base)\s*:\s*(.+)")
+_EXTENDED = re.compile(
+    r"(?<![\s.,–-])[\s.,–-]*+\b[EÉ]tendue? par .*", re.IGNORECASE
+)  # when and where it was made binding, after its name
+_BASE_TEXT = re.compile(r"(Texte de base)\s*+:\s*+(.+)")
 
 
 @dataclass(frozen=True, slots=True)
