@@ -45,6 +45,9 @@ crash: install  ## kill writers 1,000 times, lose power 200 times, let every cal
 test-train: $(TRAIN)/.installed  ## run the tests of training, which need torch
 	$(TRAIN_BIN)/python -m pytest -n auto --dist worksteal tests/training src/lexfuse/train
 
+fuzz: install  ## look for inputs that break a reader, ten minutes long (Linux on x86_64)
+	$(BIN)/python tests/fuzz/fixtures/harness.py -max_total_time=600 -max_len=4096
+
 lint: install  ## style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
