@@ -61,3 +61,16 @@ def test_matches_lie_in_order_inside_the_snippet_and_the_snippet_in_the_text(tex
 def test_words_that_match_are_those_among_all_tokens(text, wanted):
     every = [token for token in FRENCH.tokens(text) if wanted.intersection(token.terms)]
     assert Analyser("fr").matching(text, wanted) == FRENCH.matching(text, wanted) == every
+
+
+def test_a_word_longer_than_the_window_is_cut_where_the_window_ends():
+    text = "It is so. " + "word" * 100 + ". And more of it."
+    shown = snippet(text, Analyser("en"), {"word" * 100: 1.0}, width=40)
+    assert shown.matches == (Span(10, 410),)
+    assert shown.span == Span(10, 410)
+
+
+def test_a_window_that_begins_in_blanks_and_ends_in_a_long_word():
+    text = "\0" * 7 + "\ufffd . XLM." + "\b" * 88 + ". "
+    shown = snippet(text, Analyser("de"), {"xlm": 1.0}, width=40)
+    assert 0 <= shown.span.start <= shown.span.end <= len(text)

@@ -53,7 +53,7 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     first = _best_start(hits, terms, width)
     last = max((token.end for token in hits if token.end <= first + width or token.start == first), default=first)
     begin = _opening(text, max(0, last - width, first - width // 4), first)
-    end = _word_end(text, max(begin + width, last))
+    end = _word_end(text, begin, max(begin + width, last))
     inside = tuple(Span(token.start, token.end) for token in hits if begin <= token.start and token.end <= end)
     return Snippet(Span(begin, end), inside)
 
@@ -91,11 +91,11 @@ def _opening(text: str, earliest: int, latest: int) -> int:
     return gap.end() if gap else latest
 
 
-def _word_end(text: str, at: int) -> int:
-    """The end of the last whole word up to here."""
+def _word_end(text: str, begin: int, at: int) -> int:
+    """The end of the last whole word between two places; where one word fills all of it, the second."""
     if at >= len(text):
         return len(text)
     cut = at
-    while cut > 0 and not text[cut].isspace():
+    while cut > begin and not text[cut].isspace():
         cut -= 1
-    return len(text[:cut].rstrip()) or at
+    return begin + len(text[begin:cut].rstrip()) if text[begin:cut].strip() else at
