@@ -12,7 +12,7 @@ def test_kills_lose_nothing(crash_script):
     assert {"create", "add", "update", "delete", "fill"} <= told["in flight"].keys()
     assert told["changes done"] > 100
     assert told["with files not yet named"] > 10
-    assert set(told["signals"]) == {"-9", "-15"}
+    assert {"-9", "-15"} <= set(told["signals"]) <= {"-9", "-15", "97"}  # 97: a command that SIGTERM ended in order
 
 
 def test_the_check_finds_an_index_that_names_files_before_they_are_written(crash_script):

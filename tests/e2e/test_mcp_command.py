@@ -81,7 +81,7 @@ def test_bad_input_is_a_tool_error_and_the_session_goes_on(call):
 
 
 def test_a_very_long_text_is_a_question_for_similar_alone(call):
-    text = "Le lecteur rend les livres prêtés. " * 28_000  # about 1 MB
+    text = "Le lecteur rend les livres prêtés. " * 30_000  # 1,050,000 characters
     assert "Too large" in words(call("call_tool", "search", {"query": text}), error=True)
     assert "result" in words(call("call_tool", "similar", {"text": text}))
     assert "1,000,000 are allowed" in words(call("call_tool", "cite", {"text": text}), error=True)

@@ -12,9 +12,11 @@ import pytest
 
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.fuse.asking import runs_from
 from lexfuse.index.index import Index
+from lexfuse.retrieve.retriever import Bounds
 from lexfuse.service.changing import DocumentIn, delete_document, put_document
 from lexfuse.service.cursor import Cursor
 from lexfuse.service.library import IndexPlace, Library
@@ -177,7 +179,9 @@ def test_nothing_of_old_versions_stays_in_memory(own_folder):
 
 
 class Slow:
-    """A retriever that waits for the others to be asked too, or fails."""
+    """A retriever that waits for the others to be asked too, or fails; its run is named after those that it is made of."""
+
+    bounds = Bounds(0.0)
 
     def __init__(self, name, barrier=None, inner=(), fails=False):
         self.name, self._barrier, self._inner, self._fails = name, barrier, inner, fails
@@ -187,21 +191,22 @@ class Slow:
             self._barrier.wait(PATIENCE)
         if self._fails:
             raise ConfigError(self.name)
-        return [self.name, *runs_from(self._inner, queries, k, within=within)]
+        names = [run.name for run in runs_from(self._inner, queries, k, within=within)]
+        return Run.of(f"{self.name}({' '.join(names)})", {"q": {"a": 1.0}})
 
 
 def test_retrievers_are_asked_at_the_same_time_and_answer_in_their_order():
     barrier = Barrier(3)
     queries = Queries.of([Query("q", "loi")])
-    assert runs_from([Slow(name, barrier) for name in "abc"], queries, 5) == [["a"], ["b"], ["c"]]
+    assert [run.name for run in runs_from([Slow(name, barrier) for name in "abc"], queries, 5)] == ["a()", "b()", "c()"]
 
 
 def test_hybrids_of_hybrids_by_many_threads_do_not_wait_for_each_other_forever():
     queries = Queries.of([Query("q", "loi")])
     leaf = [Slow("x"), Slow("y")]
     tree = [Slow("a", inner=[Slow("b", inner=leaf), Slow("c", inner=leaf)]), Slow("d", inner=leaf)]
-    expected = [["a", ["b", ["x"], ["y"]], ["c", ["x"], ["y"]]], ["d", ["x"], ["y"]]]
-    for found in together(lambda _: [runs_from(tree, queries, 5) for _ in range(20)], 32):
+    expected = ["a(b(x() y()) c(x() y()))", "d(x() y())"]
+    for found in together(lambda _: [[run.name for run in runs_from(tree, queries, 5)] for _ in range(20)], 32):
         assert found == [expected] * 20
 
 
