@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexfuse.data.jsontext import from_json, to_json
+from lexfuse.data.jsontext import DEEPEST, from_json, to_json
 from lexfuse.errors import DataError
 
 
@@ -26,3 +26,20 @@ def test_what_json_cannot_hold_is_refused_with_its_owner(value, reason):
 def test_what_is_no_json_is_refused(raw):
     with pytest.raises(DataError, match=r"not valid JSON: .* at character \d"):
         from_json(raw)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
+def test_deep_values_are_refused_before_anything_recurses_into_them(opening, closing):
+    def nested(levels):
+        return opening * levels + ("1" if opening != "[" else "") + closing * levels
+
+    assert to_json(from_json(nested(DEEPEST)), "it")
+    for levels in (DEEPEST + 1, 300, 1020):
+        with pytest.raises(DataError, match="nested more than 100 levels"):
+            from_json(nested(levels))
+        with pytest.raises(DataError, match="nested more than 100 levels"):
+            from_json(nested(levels).encode())
+
+
+def test_many_lists_side_by_side_are_not_deep():
+    assert len(from_json("[" + "[[]]," * 1000 + "[]]")) == 1001

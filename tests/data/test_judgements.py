@@ -57,6 +57,8 @@ def test_no_judgements_are_valid_and_noted(tmp_path, text):
         ("q 0 d high\n", "line 1: the grade 'high' is not a whole number"),
         ("q 0 d 1_0\n", "line 1: the grade '1_0' is not a whole number"),
         ("q 0 d 99999999999\n", "line 1: the grade '99999999999' is not a whole number"),
+        ("q 0 d -+1\n", r"line 1: the grade '-\+1' is not a whole number"),
+        (f"q 0 d {'9' * 5000}\n", f"line 1: the grade '{'9' * 40}' is not a whole number"),
         (BEIR + "\td\t1\n", "line 2: the query or the document has no id"),
         ("q 0 d 1\nq 0 e 1\nq 0 d 1\n", "line 3: query 'q' judges document 'd' on line 1 already"),
         (b"q 0 d 1\nq 0 \xe9 1\n", "line 2: byte 0xe9"),

@@ -14,7 +14,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.report import Report
 from lexfuse.data.run import Run
-from lexfuse.errors import BusyError, ConfigError, DataError
+from lexfuse.errors import BusyError, ConfigError, DataError, StorageError
 from lexfuse.train.config import Mining, Plan, Stage, read_plan_values
 from lexfuse.train.material import Material, dev_examples, stage_examples
 from lexfuse.train.settings import Kind, Training
@@ -200,6 +200,33 @@ def test_a_work_folder_holds_one_training(tmp_path):
         WorkFolder.beside(out, {"kind": "dense", "data": "y"}).claimed(),
     ):
         pass
+
+
+@pytest.mark.parametrize("foreign", ["notes.txt", "seed-1.tar", "plan.json.old"])
+def test_a_work_folder_with_files_of_others_is_refused_and_keeps_them(tmp_path, foreign):
+    out, folder = tmp_path / "model", tmp_path / "model.training"
+    folder.mkdir()
+    (folder / foreign).write_text("mine")
+    with pytest.raises(StorageError, match=f"holds other files .'{foreign}'.; move them"), WorkFolder.beside(out, {}).claimed():
+        pass
+    assert [path.name for path in folder.iterdir()] == [foreign]
+
+
+def test_a_link_in_the_place_of_a_work_folder_is_refused(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "model.training").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StorageError, match="is no folder"), WorkFolder.beside(tmp_path / "model", {}).claimed():
+        pass
+    assert not any((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_work_folder_goes_on_with_what_a_killed_training_left(tmp_path):
+    folder = tmp_path / "model.training"
+    (folder / "seed-1" / "stage-1").mkdir(parents=True)
+    (folder / ".plan.json.partial-abcd1234").write_text("{")
+    with WorkFolder.beside(tmp_path / "model", {"kind": "dense"}).claimed() as work:
+        work.remove()
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("percent", [0, 101, -5])

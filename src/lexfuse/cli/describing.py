@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import stat
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -105,7 +108,7 @@ def _index_figures(path: Path) -> dict[str, Any]:
     from lexfuse.index.folder import CHANNELS
     from lexfuse.index.snapshot import open_snapshot
 
-    files = [file for file in path.rglob("*") if file.is_file()]
+    sizes = dict(_sizes(path))
     with open_snapshot(path) as snapshot:
         figures: dict[str, Any] = {
             "documents alive": len(snapshot),
@@ -115,7 +118,7 @@ def _index_figures(path: Path) -> dict[str, Any]:
             "fingerprint": snapshot.settings.fingerprint,
             "settings": snapshot.settings.as_json(),
             "languages": dict(Counter(snapshot.column("language")).most_common()),
-            "bytes": sum(file.stat().st_size for file in files),
+            "bytes": sum(sizes.values()),
         }
         postings = snapshot.postings(LEXICAL)
         figures[LEXICAL] = {
@@ -130,12 +133,21 @@ def _index_figures(path: Path) -> dict[str, Any]:
                 "fingerprint": named.settings.fingerprint,
                 "documents": int(numbering.alive.sum()),
                 "complete": numbering.complete,
-                "bytes": sum(file.stat().st_size for file in files if file.is_relative_to(path / CHANNELS / name)),
+                "bytes": sum(size for file, size in sizes.items() if file.is_relative_to(path / CHANNELS / name)),
                 **named.settings.options,
             }
         if snapshot.distributions:
             figures["distributions"] = distribution_figures(snapshot.distributions)
     return figures
+
+
+def _sizes(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The bytes of every file; a log or a segment that a writer removes meanwhile is not counted."""
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode):
+                yield path, found.st_size
 
 
 def _show_document(path: Path, id: str, report: Report, json: bool) -> None:

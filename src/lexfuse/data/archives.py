@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import orjson
-
 from lexfuse.data.files import decode, existing, read_bytes
+from lexfuse.data.jsontext import from_json
 from lexfuse.errors import DataError
 
 # The largest real member has 56 MB; a declared size far above that is a damaged or hostile archive.
@@ -69,13 +68,13 @@ def parse_json(raw: bytes, place: str) -> Any:
     >>> parse_json(b'{"a": 1', "code.json")
     Traceback (most recent call last):
     ...
-    lexfuse.errors.DataError: code.json: not valid JSON (unexpected end of data: line 1 column 8 (char 7)); ...
+    lexfuse.errors.DataError: code.json: not valid JSON: unexpected end of data at character 8; the file may be ...
     """
     decode(raw, path=place)  # bytes that are not UTF-8 are named as such
     try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"not valid JSON ({error}); the file may be cut short, fetch it again", path=place) from None
+        return from_json(raw)
+    except DataError as error:
+        raise DataError(f"{error.reason}; the file may be damaged or cut short, fetch it again", path=place) from None
 
 
 def _is_archive(path: Path) -> bool:

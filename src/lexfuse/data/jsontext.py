@@ -9,6 +9,8 @@ import orjson
 
 from lexfuse.errors import DataError
 
+DEEPEST = 100  # levels of lists and objects; what is deeper could be read, but not compared or written again
+
 
 def to_json(value: Any, what: str) -> bytes:
     r"""Compact UTF-8 JSON; what JSON cannot hold exactly is a `DataError` that says of what it is part.
@@ -36,11 +38,30 @@ def from_json(raw: bytes | str) -> Any:
     Traceback (most recent call last):
     ...
     lexfuse.errors.DataError: not valid JSON: unexpected ... at character 2
+    >>> from_json(b"[" * 101 + b"]" * 101)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: lists and objects are nested more than 100 levels deep; flatten them
     """
     try:
-        return orjson.loads(raw)
+        value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise DataError(f"not valid JSON: {error.msg} at character {error.pos + 1}") from None
+    opened = raw.count("[") + raw.count("{") if isinstance(raw, str) else raw.count(b"[") + raw.count(b"{")
+    if opened > DEEPEST and _is_deep(value):
+        raise DataError(f"lists and objects are nested more than {DEEPEST} levels deep; flatten them")
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether a value has more levels than `DEEPEST`: level by level, since a deep value is too deep for recursion."""
+    level = [value]
+    for _ in range(DEEPEST):
+        nested = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, list | dict)]
+        level = [item for part in nested for item in part]
+        if not level:
+            return False
+    return any(isinstance(part, list | dict) for part in level)
 
 
 def _refuse_not_finite(value: Any, what: str) -> None:

@@ -6,6 +6,7 @@ are divided by a space or, where an id holds white space, by a tab, as those of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -21,6 +22,7 @@ from lexfuse.errors import DataError
 
 BEIR_HEADER = "query-id\tcorpus-id\tscore"
 QRELS_COLUMNS = 4
+_GRADE = re.compile(r"[+-]?\d{1,10}")
 
 
 def read_qrels(path: str | Path, report: Report | None = None, *, queries: Ids | None = None, docs: Ids | None = None) -> Qrels:
@@ -123,8 +125,8 @@ def _judgement(text: str, beir: bool) -> tuple[str, str, int]:
     query, doc, grade = columns[0], columns[-2], columns[-1].strip()
     if not query or not doc:
         raise DataError("the query or the document has no id")
-    if not grade.removeprefix("-").removeprefix("+").isdecimal() or abs(int(grade)) >= 2**31:
-        raise DataError(f"the grade {grade!r} is not a whole number")
+    if not _GRADE.fullmatch(grade) or abs(int(grade)) >= 2**31:
+        raise DataError(f"the grade {grade[:40]!r} is not a whole number below 2,147,483,648")
     return query, doc, int(grade)
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from lexfuse.data.archives import parse_json
 from lexfuse.data.files import decode, existing, lines, read_bytes
+from lexfuse.data.jsontext import from_json
 from lexfuse.data.report import Report, listed
 from lexfuse.errors import DataError
 
@@ -160,9 +159,9 @@ def _json_lines(path: Path, report: Report) -> Iterator[Row]:
     for number, (line, raw) in enumerate(lines(path), start=1):
         decode(raw, path=path, line=line)
         try:
-            value = orjson.loads(raw)
-        except orjson.JSONDecodeError as error:
-            report.bad(DataError(f"not valid JSON ({error})", path=path, line=line))
+            value = from_json(raw)
+        except DataError as error:
+            report.bad(DataError(error.reason, path=path, line=line))
             continue
         yield _record(value, path, number, line)
 

@@ -32,8 +32,11 @@ def address_of(path: Path) -> str:
     uri = path.absolute().as_uri()
     if os.access(path.parent, os.W_OK):
         return uri
-    log = path.with_name(f"{path.name}-wal")
-    return f"{uri}?mode=ro" if log.is_file() and log.stat().st_size else f"{uri}?{UNLOCKED}"
+    try:
+        logged = path.with_name(f"{path.name}-wal").stat().st_size > 0
+    except OSError:  # there is none, or its writer has just removed it
+        logged = False
+    return f"{uri}?mode=ro" if logged else f"{uri}?{UNLOCKED}"
 
 
 def busy(path: Path) -> BusyError:

@@ -7,18 +7,16 @@ it is complete: a masked-language model gives one again, all other ways give a d
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import lexfuse
-from lexfuse.data.archives import parse_json
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.files import read_bytes, storage_named, written_file, written_folder
+from lexfuse.data.files import storage_named, written_folder
 from lexfuse.data.report import Report
-from lexfuse.errors import ConfigError, DataError, StorageError
+from lexfuse.errors import DataError, StorageError
 from lexfuse.train.adaptation import Method, Mlm, Sdr, Structured, Tsdae, plain, usual
 from lexfuse.train.adaptationcard import adaptation_card
 from lexfuse.train.chance import chance
@@ -31,7 +29,7 @@ from lexfuse.train.results import RESULTS, SeedResult, StageResult, Trained
 from lexfuse.train.sentences import Split, check_held_out, lone_sentences, paragraph_sentences, split_off
 from lexfuse.train.settings import Training
 from lexfuse.train.structure import structure_pairs
-from lexfuse.train.workfolder import SUFFIX
+from lexfuse.train.workfolder import WorkFolder
 
 if TYPE_CHECKING:
     from lexfuse.train.base import Base
@@ -133,27 +131,30 @@ def adapt(
     refuse_other_folder(out, replace=replace)
     computing = chosen_device(device, telling.say)
     facts = {**prepared.facts, **_told_cut(prepared, base, telling.say)}
-    work = out.with_name(f"{out.name}{SUFFIX}")
-    _claim(work, prepared, base)
-    learner = _learner(prepared.method, base, prepared.training)
-    with storage_named(work):
-        outcome = fit(
-            learner, prepared.split.train, prepared.training, work, dev=Dev(prepared.split.dev), device=computing,
-            say=telling.say, progress=telling.progress,
+    method, training = prepared.method, prepared.training
+    what = {"kind": str(method.kind), "base": base.folder.fingerprint, "settings": plain(method)}  # `fit` checks the rest
+    with WorkFolder.beside(out, what).claimed() as work:
+        learner, folder = _learner(method, base, training), work.stage(training.seed, 0)
+        with storage_named(folder):
+            outcome = fit(
+                learner, prepared.split.train, training, folder, dev=Dev(prepared.split.dev), device=computing,
+                say=telling.say, progress=telling.progress,
+            )  # fmt: skip
+        if outcome.measures and not outcome.best_step:
+            telling.say(
+                "no step lowered the dev loss: the result has the weights of the base; take more sentences or another rate"
+            )
+        result = StageResult(str(method.kind), **asdict(outcome), log=Checkpoints(folder).records())
+        stage = {"examples": list(prepared.split.train.sources), **training.plain()}
+        trained = Trained(
+            str(method.kind), base.folder.path.resolve().name, licence, {**plain(method), "stage": [stage]},
+            {**facts, "LexFuse": lexfuse.__version__}, (SeedResult(training.seed, (result,)),),
         )  # fmt: skip
-    if outcome.measures and not outcome.best_step:
-        telling.say("no step lowered the dev loss: the result has the weights of the base; take more sentences or another rate")
-    result = StageResult(str(prepared.method.kind), **asdict(outcome), log=Checkpoints(work).records())
-    stage = {"examples": list(prepared.split.train.sources), **prepared.training.plain()}
-    trained = Trained(
-        str(prepared.method.kind), base.folder.path.resolve().name, licence, {**plain(prepared.method), "stage": [stage]},
-        {**facts, "LexFuse": lexfuse.__version__}, (SeedResult(prepared.training.seed, (result,)),),
-    )  # fmt: skip
-    with written_folder(out, replace=replace) as partial:
-        learner.save(partial)
-        (partial / "README.md").write_text(adaptation_card(trained, out.name), "utf-8")
-        (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
-    shutil.rmtree(work)
+        with written_folder(out, replace=replace) as partial:
+            learner.save(partial)
+            (partial / "README.md").write_text(adaptation_card(trained, out.name), "utf-8")
+            (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        work.remove()
     return trained
 
 
@@ -211,24 +212,6 @@ def _learner(method: Method, base: Base, training: Training) -> Learner:
             return SentencePairs(base, training, masked=method.masked, margin=method.margin)
         case Structured():
             return Dense(base, training)
-
-
-def _claim(work: Path, prepared: Prepared, base: Base) -> None:
-    """Make the folder of the work, or see that it holds the same adaptation; `fit` sees to the data and the other settings."""
-    mine = {"kind": str(prepared.method.kind), "base": base.folder.fingerprint, "settings": plain(prepared.method)}
-    path = work / "plan.json"
-    if path.is_file():
-        there = parse_json(read_bytes(path), str(path))
-        if other := [name for name, value in mine.items() if there.get(name) != value]:
-            raise ConfigError(
-                f"{str(work)!r} holds an unfinished training with other {' and '.join(other)}; "
-                "remove that folder to start anew, or choose another output"
-            )
-        return
-    with storage_named(work):
-        work.mkdir(parents=True, exist_ok=True)
-    with written_file(path) as stream:
-        stream.write(json.dumps(mine, indent=1).encode())
 
 
 def _told_cut(prepared: Prepared, base: Base, say: Callable[[str], None]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ it is complete.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -79,7 +78,7 @@ def train_model(
             _kept(work, prepared, trained.best.seed).save(partial)
             (partial / "README.md").write_text(card(trained, out.name), "utf-8")
             (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
-        shutil.rmtree(work.folder)
+        work.remove()
     return trained
 
 

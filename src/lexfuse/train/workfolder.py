@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,9 +14,11 @@ from typing import Any
 
 from lexfuse.data.archives import parse_json
 from lexfuse.data.files import read_bytes, storage_named, written_file
-from lexfuse.errors import BusyError, ConfigError
+from lexfuse.errors import BusyError, ConfigError, StorageError
 
 SUFFIX = ".training"  # what is added to the name of the result
+PLAN = "plan.json"
+_OWN = re.compile(r"plan\.json|\.plan\.json\.partial-\w+|seed-\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,14 @@ class WorkFolder:
 
     @contextmanager
     def claimed(self) -> Iterator[WorkFolder]:
-        """Make the folder, or see that it holds the very same training; nobody else may have it meanwhile."""
+        """Make the folder, or check that it holds this very training; no other process can claim it meanwhile.
+
+        A folder that holds other files is refused, since `remove` removes all of it at the end.
+        """
         import fcntl
 
         with storage_named(self.folder):
+            self._refuse_foreign()
             self.folder.mkdir(parents=True, exist_ok=True)
             held = os.open(self.folder, os.O_RDONLY)
         try:
@@ -68,8 +76,34 @@ class WorkFolder:
         """
         return self.folder / f"seed-{seed}" / f"stage-{number + 1}"
 
+    def remove(self) -> None:
+        """Remove the folder when the result is complete.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as parent:
+        ...     with WorkFolder.beside(Path(parent, "mine"), {}).claimed() as work:
+        ...         work.remove()
+        ...     work.folder.exists()
+        False
+        """
+        with storage_named(self.folder):
+            shutil.rmtree(self.folder)
+
+    def _refuse_foreign(self) -> None:
+        if not os.path.lexists(self.folder):
+            return
+        if self.folder.is_symlink() or not self.folder.is_dir():
+            raise StorageError(
+                f"{str(self.folder)!r} is needed for the training, but is no folder; remove it or choose another output"
+            )
+        if foreign := sorted(name for name in os.listdir(self.folder) if not _OWN.fullmatch(name)):
+            raise StorageError(
+                f"{str(self.folder)!r} is needed for the training, but holds other files ({foreign[0]!r}); "
+                "move them or choose another output"
+            )
+
     def _check(self) -> None:
-        path = self.folder / "plan.json"
+        path = self.folder / PLAN
         if not path.is_file():
             with written_file(path) as stream:
                 stream.write(json.dumps(self.training, indent=1).encode())

@@ -226,7 +226,7 @@ def test_truncated_json_names_the_file(write):
     folder = write(code(article(1)))
     file = next(folder.iterdir())
     file.write_text(file.read_text()[:-20])
-    with pytest.raises(DataError, match=rf"{file.name}: not valid JSON .* fetch it again"):
+    with pytest.raises(DataError, match=rf"{file.name}: not valid JSON: .* fetch it again"):
         read_legi(folder)
 
 
