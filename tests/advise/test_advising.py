@@ -115,3 +115,9 @@ def test_queries_without_judgements_are_told():
     runs, _ = collection("d", 5, (0.5, 0.5))
     with pytest.raises(DataError, match="have judgements"):
         advise(judged_runs(runs, Qrels.of([("other", "d1", 1)])), None, Facts("toy", DOCS), ["AP"])
+
+
+def test_with_fewer_questions_than_folds_every_question_is_a_fold():
+    found = advise(judged("d", 3, (0.5, 0.6)), None, Facts("toy", DOCS), ["AP@40"], recipes=QUICK)
+    assert found.folds == 3
+    assert found.words[0].startswith("Too few questions to tell: 3 are judged")

@@ -254,3 +254,14 @@ def test_keys_are_added_listed_and_revoked(tmp_path):
     assert keys("revoke", "editors").exit_code == 0
     assert [key["name"] for key in json.loads(keys("list", "--json").stdout)] == ["readers"]
     assert "no key 'editors'" in str(keys("revoke", "editors").exception)
+
+
+def test_a_service_that_cannot_say_that_it_is_ready_ends(index):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [str(COMMAND), "serve", str(index), "--port", "0"],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=environment(), timeout=PATIENCE, check=False,
+        )  # fmt: skip
+    assert done.returncode == 5
+    assert "Traceback" not in done.stderr
+    assert "No space left" in done.stderr

@@ -162,3 +162,18 @@ def test_a_damaged_page_is_found(catalog, tmp_path):
     damaged = Catalog.open(tmp_path)
     assert damaged.damages() != []
     damaged.close()
+
+
+def test_a_column_of_many_documents_comes_in_blocks_and_in_order(catalog, monkeypatch):
+    monkeypatch.setattr("lexfuse.index.catalog._AT_ONCE", 2)
+    insert(catalog, *(Document(f"d{at}", number=str(at)) for at in range(5)))
+    assert catalog.column("number") == ([1] * 5, [0, 1, 2, 3, 4], ["0", "1", "2", "3", "4"])
+
+
+def test_serial_numbers_that_are_none_are_damage_and_far_ones_cost_nothing(catalog, monkeypatch):
+    insert(catalog, Document("a", number="1"))
+    catalog.connection.execute("UPDATE documents SET serial = ?", (2**62,))
+    assert catalog.column("number") == ([1], [0], ["1"])
+    monkeypatch.setattr(catalog, "_rows", lambda *_: [("x", "[]", "[]", "[]")])
+    with pytest.raises(DataError, match="damaged"):
+        catalog.column("number")

@@ -1,11 +1,16 @@
 """Citation lookup: what a query names, in its order, by any spelling."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
 from lexfuse.data.document import Document, Kind
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
+from lexfuse.errors import DataError
+from lexfuse.index.folder import FILE
 from lexfuse.index.index import Index
 from lexfuse.retrieve.citation import CitationLookup, article_order
 
@@ -107,3 +112,18 @@ def test_order_of_article_numbers():
         "D2",
     ]
     assert sorted(reversed(printed), key=article_order) == printed
+
+
+DAMAGES = {"kind": "UPDATE documents SET kind = ?", "identifiers": "UPDATE documents SET identifiers = ?"}
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("kind", "sdatute"), ("identifiers", "[1]"), ("identifiers", "{"), ("identifiers", "3")]
+)
+def test_a_damaged_catalog_is_named(tmp_path, column, value):
+    with Index.create(tmp_path / "index", documents=[article("a", "L1")]):
+        pass
+    with closing(sqlite3.connect(tmp_path / "index" / FILE)) as connection, connection:
+        connection.execute(DAMAGES[column], (value,))
+    with Index(tmp_path / "index") as index, index.snapshot() as snapshot, pytest.raises(DataError, match="damaged"):
+        ranked(snapshot, "article L. 1")

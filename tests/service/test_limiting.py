@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 
 from lexfuse.errors import LimitError
 from lexfuse.service.keys import KeyRing, Scope, add_key
-from lexfuse.service.limiting import Buckets, neighbourhood
+from lexfuse.service.limiting import Buckets, InFlightLimit, neighbourhood
 from lexfuse.service.metrics import ServiceMetrics
 from lexfuse.service.problems import add_problems
 from lexfuse.service.settings import ServiceSettings
@@ -276,3 +276,63 @@ def test_more_at_once_than_allowed_is_refused_at_once_and_health_is_not():
 
     asyncio.run(session())
     assert counted(metrics, "overload") == 1
+
+
+def unfinished(go_on):
+    """A body whose end does not come until it is told to."""
+
+    async def pieces():
+        yield b"x"
+        await go_on.wait()
+        yield b"y"
+
+    return pieces()
+
+
+def test_slow_bodies_keep_nobody_from_being_answered():
+    app, _ = made(workers=1, most_waiting=1)
+
+    async def session():
+        go_on = asyncio.Event()
+        async with client(app) as http:
+            slow = [asyncio.create_task(http.post("/size", content=unfinished(go_on))) for _ in range(30)]
+            while len(bodies_of(app)) < len(slow):
+                await asyncio.sleep(0)
+            assert (await http.get("/ask")).status_code == 200
+            assert (await http.post("/size", content=b"xyz")).json() == 3
+            go_on.set()
+            assert {(await one).status_code for one in slow} <= {200, 503}  # 503: all were complete at the same moment
+            assert len(bodies_of(app)) == 0
+
+    asyncio.run(session())
+
+
+@pytest.mark.parametrize(("bound", "value"), [("MOST_BODIES", 2), ("MOST_BODY_BYTES", 2)])
+def test_of_too_many_unfinished_bodies_the_oldest_makes_room(monkeypatch, bound, value):
+    monkeypatch.setattr(f"lexfuse.service.limiting.{bound}", value)
+    app, metrics = made()
+
+    async def session():
+        first, others = asyncio.Event(), asyncio.Event()
+        async with client(app) as http:
+            slow = []
+            for number in range(3):
+                slow.append(asyncio.create_task(http.post("/size", content=unfinished(others if number else first))))
+                while sum(bodies_of(app).values()) < min(number + 1, 2 + (bound == "MOST_BODY_BYTES")) and not slow[0].done():
+                    await asyncio.sleep(0)
+            refused = await slow[0]
+            assert refused.status_code == 503
+            assert "slow to come" in refused.json()["detail"]
+            others.set()
+            assert [(await one).json() for one in slow[1:]] == [2, 2]
+
+    asyncio.run(session())
+    assert counted(metrics, "body") == 1
+
+
+def bodies_of(app):
+    """What is known of the bodies on their way."""
+    layer = app.middleware_stack
+    while layer is not None and not isinstance(layer, InFlightLimit):
+        layer = getattr(layer, "app", None)
+    return layer.bodies._coming if layer else {}

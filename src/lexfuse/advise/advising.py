@@ -70,7 +70,8 @@ def advise(
 
     Distributions and complementarity are about the scores of all documents where `facts.every` has them, as in FUSE, else about
     those of the candidates. `contrast` says which queries of two sources are compared by their words in common.
-    `smallest` is the difference that matters: the verdict says so where the queries are too few to show one of that size.
+    With fewer queries than folds, every query is a fold. `smallest` is the difference that matters: the verdict says so where
+    the queries are too few to show one of that size.
 
     >>> from lexfuse.data.qrels import Qrels
     >>> from lexfuse.data.run import Run
@@ -83,6 +84,8 @@ def advise(
     """
     _checked(dev, measures)
     measure = measures[0]
+    queries = list(evaluate(dev.qrels, dev.singles()[0], measure).queries)
+    folds = min(folds, max(2, len(queries)))
     told = speaking(dev.union)
     heard = replace(dev, union=dev.union.only(told))
     every = None if facts.every is None else sources_only(facts.every, told)
@@ -94,7 +97,6 @@ def advise(
     found = trials(
         dev.union, dev.qrels, measure, lexical=facts.lexical, recipes=recipes, folds=folds, seed=seed, progress=progress
     )
-    queries = list(evaluate(dev.qrels, dev.singles()[0], measure).queries)
     choice, top = chosen(found), best(found)
     fused = best([trial for trial in found if len(trial.configuration.members) > 1])
     tried = _on_front(_tried(found, facts, seed))

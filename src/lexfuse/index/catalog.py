@@ -132,11 +132,14 @@ class Catalog(CatalogFile):
         columns: tuple[list[int], list[int], list[Any]] = ([], [], [])
         # As JSON, a million values come over in a few strings instead of a million rows.
         every = ", ".join(f"json_group_array({column})" for column in ("segment", "ordinal", name))
-        last = self._rows("SELECT coalesce(max(serial), 0) FROM documents")[0][0]
-        for start in range(0, last + 1, _AT_ONCE):
-            found = self._rows(f"SELECT {every} FROM {table} WHERE serial >= ? AND serial < ?", (start, start + _AT_ONCE))  # noqa: S608
-            for column, some in zip(columns, found[0], strict=True):
-                column += orjson.loads(some)
+        some = f"SELECT serial, segment, ordinal, {name} FROM {table} WHERE serial > ? ORDER BY serial LIMIT {_AT_ONCE}"  # noqa: S608
+        after = -1
+        while (found := self._rows(f"SELECT max(serial), {every} FROM ({some})", (after,))[0])[0] is not None:  # noqa: S608
+            after, *lists = found
+            if not isinstance(after, int):
+                raise self._wrong("documents")
+            for column, values in zip(columns, lists, strict=True):
+                column += orjson.loads(values)
         types = {int} if name == SERIAL else {str, type(None)} if name in OPTIONAL else {str}
         if not {*map(type, columns[0]), *map(type, columns[1])} <= {int} or not {*map(type, columns[2])} <= types:
             raise self._wrong("documents")

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import orjson
 
 from lexfuse.data.arrays import Bools
 from lexfuse.data.dates import parse_date
 from lexfuse.deadline import check
 from lexfuse.errors import ConfigError, DataError, NotFoundError
-from lexfuse.index.rows import DATES, LISTS, WORDS
+from lexfuse.index.rows import DATES, LISTS, WORDS, texts_of
 from lexfuse.index.snapshot import Snapshot
 
 FIELDS = ("id", *WORDS, *DATES, *LISTS)
@@ -114,9 +113,9 @@ class Condition:
     def _list_test(self) -> Callable[[str | None], bool]:
         """The same for a list, of which one member must fit."""
         if self.operator is Operator.BEGINS:
-            return lambda stored: any(_begins(_members(stored), wanted) for wanted in self.values)
+            return lambda stored: any(_begins(texts_of(stored), wanted) for wanted in self.values)
         wanted, positive = frozenset(self.values), self.operator is Operator.IS
-        return lambda stored: (not wanted.isdisjoint(_members(stored) or [""])) is positive
+        return lambda stored: (not wanted.isdisjoint(texts_of(stored) or [""])) is positive
 
 
 def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: datetime.date | None = None) -> Bools | None:
@@ -143,11 +142,6 @@ def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: d
             codes, values = snapshot.coded(name)
             masks.append(np.array([value is None or compare(value, day) for value in values], dtype=np.bool_)[codes])
     return np.logical_and.reduce(masks) if masks else None
-
-
-def _members(stored: str | None) -> list[str]:
-    members: list[str] = orjson.loads(stored) if stored else []
-    return members
 
 
 def _begins(path: Sequence[str], wanted: str) -> bool:

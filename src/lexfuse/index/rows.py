@@ -70,9 +70,7 @@ def document_of(row: Sequence[Any]) -> Document:
     try:
         check_types(row)
         for name in LISTS:
-            values[name] = tuple(from_json(values[name])) if values[name] else ()
-            if not all(isinstance(one, str) for one in values[name]):
-                raise ValueError(f"{name} must be texts, got {values[name]!r}")
+            values[name] = texts_of(values[name])
         for name in DATES:
             values[name] = datetime.date.fromisoformat(values[name]) if values[name] else None
         values["extra"] = from_json(values["extra"]) if values["extra"] else {}
@@ -80,6 +78,27 @@ def document_of(row: Sequence[Any]) -> Document:
     except (ValueError, TypeError, DataError) as error:
         raise DataError(f"document {row[0]!r} is damaged in the catalog ({error}); add it again with update") from None
     return Document(**values)
+
+
+def texts_of(stored: str | None) -> tuple[str, ...]:
+    """The texts of a list as the catalog keeps it.
+
+    >>> texts_of('["Livre I","Titre II"]'), texts_of(None)
+    (('Livre I', 'Titre II'), ())
+    >>> texts_of("[1]")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: a list in the catalog is damaged ('[1]'); restore the catalog or build the index again
+    """
+    values: Any = ()
+    try:
+        values = from_json(stored) if stored else ()
+    except DataError:
+        values = None
+    if not isinstance(values, list | tuple) or not all(isinstance(one, str) for one in values):
+        reason = f"a list in the catalog is damaged ({str(stored)[:100]!r}); restore the catalog or build the index again"
+        raise DataError(reason)
+    return tuple(values)
 
 
 def check_types(row: Sequence[Any]) -> None:

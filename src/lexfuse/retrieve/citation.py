@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
-import orjson
 
 from lexfuse.data.arrays import F32, I32, offsets_of
 from lexfuse.data.corpus import Corpus, days
@@ -20,8 +19,11 @@ from lexfuse.data.document import Kind, Status
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
+from lexfuse.index.folder import FILE
 from lexfuse.index.numbering import allowed
+from lexfuse.index.rows import texts_of
 from lexfuse.index.snapshot import Snapshot
+from lexfuse.index.sqlite import damaged
 from lexfuse.retrieve.pairs import translated
 from lexfuse.retrieve.retriever import Bounds, Mask, checked_k
 from lexfuse.text.citation import Citation
@@ -127,12 +129,16 @@ class CitationLookup:
         identifiers = snapshot.column("identifiers")
         blank, empty = ("",) * len(order), ((),) * len(order)
         undated = days([None]).repeat(len(order))
+        try:
+            kinds = tuple(Kind(kind[at]) for at in order)
+        except ValueError as error:
+            raise damaged(snapshot.folder / FILE, str(error)) from None
         return Corpus(
             ids=Ids(map(snapshot.ids.names.__getitem__, order)),
             title=blank,
             text=blank,
             language=blank,
-            kind=tuple(Kind(kind[at]) for at in order),
+            kind=kinds,
             code=tuple(code[at] for at in order),
             number=tuple(number[at] for at in order),
             headings=empty,
@@ -141,7 +147,7 @@ class CitationLookup:
             valid_from=undated,
             valid_to=undated,
             status=(Status.UNKNOWN,) * len(order),
-            identifiers=tuple(tuple(orjson.loads(identifiers[at])) if identifiers[at] else () for at in order),
+            identifiers=tuple(texts_of(identifiers[at]) for at in order),
             citations=empty,
             extra=({},) * len(order),
         )

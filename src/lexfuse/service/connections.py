@@ -57,9 +57,10 @@ def connections_of(wanted: int, descriptors: int) -> int:
     """How many connections may be open: as many as wanted, if that leaves descriptors for the rest.
 
     >>> connections_of(1000, 20_000), connections_of(1000, 900), connections_of(1000, 50)
-    (1000, 736, 1)
+    (1000, 736, 17)
     """
-    return max(1, min(wanted, descriptors - RESERVED - accepted_at_once(descriptors)))
+    reserved = min(RESERVED, descriptors // 2)  # where there are few, connections get half of them
+    return max(1, min(wanted, descriptors - reserved - accepted_at_once(descriptors)))
 
 
 @dataclass(slots=True)

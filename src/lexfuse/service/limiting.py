@@ -27,6 +27,8 @@ _CHARSETS = frozenset({"utf-8", "ascii", "iso8859-1"})  # of a form; Python has 
 _DIGITS = 18  # of a length; Python refuses to read numbers of thousands
 MOST_URLENCODED = 1_000_000  # bytes of a form whose values are percent-encoded: they are slow to read
 MOST_SIGNS = 100_000  # colons, and brackets of a kind, of a JSON body: as many fields and lists take a third of a second to read
+MOST_BODIES = 256  # that are on their way at the same time
+MOST_BODY_BYTES = 256_000_000  # of them together
 MOST_BUCKETS = 20_000  # a few megabytes; the one that was longest unused goes first
 
 
@@ -103,6 +105,9 @@ def neighbourhood(address: str) -> str:
 class InFlightLimit:
     """Answers so many requests at once, and refuses the others at once: waiting longer would help nobody.
 
+    A request counts from the moment when its body is complete, so that slow bodies keep nobody from being answered. Bodies that
+    are still coming are bounded too, in number and in bytes: beyond that the one that has taken longest makes room.
+
     >>> InFlightLimit(app=None, most=2).running
     0
     """
@@ -113,11 +118,20 @@ class InFlightLimit:
         self.most = most
         self.metrics = metrics
         self.running = 0
+        self.bodies = _ArrivingBodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse; health and static files are answered always."""
         if scope["type"] != "http" or free(scope):
             await self.app(scope, receive, send)
+            return
+        try:
+            receive = await self.bodies.complete(receive)
+        except TimeoutError:
+            if self.metrics:
+                self.metrics.refused.labels("body").inc()
+            reason = "the body was slow to come, and others that come at the same time need its place; send it again, faster"
+            await refuse(OverloadError(reason, retry_after=1), scope, receive, send)
             return
         if self.running >= self.most:
             if self.metrics:
@@ -130,6 +144,42 @@ class InFlightLimit:
             await self.app(scope, receive, send)
         finally:
             self.running -= 1
+
+
+class _ArrivingBodies:
+    """Bodies that are on their way, oldest first, each with the bytes that have come."""
+
+    def __init__(self) -> None:
+        self._coming: dict[asyncio.Timeout, int] = {}
+
+    async def complete(self, receive: Receive) -> Receive:
+        """Wait for the whole body, and give it again to whoever asks first; `TimeoutError` if it had to make room."""
+        messages: list[Message] = []
+        async with asyncio.timeout(None) as limit:
+            self._coming[limit] = 0
+            try:
+                while not messages or messages[-1].get("more_body", False):
+                    self._make_room()
+                    messages.append(await receive())
+                    self._coming[limit] += len(messages[-1].get("body", b""))
+            finally:
+                del self._coming[limit]
+        again = iter(messages)
+
+        async def replayed() -> Message:
+            message = next(again, None)
+            return await receive() if message is None else message
+
+        return replayed
+
+    def _make_room(self) -> None:
+        bodies, size = len(self._coming), sum(self._coming.values())
+        for limit, came in list(self._coming.items()):
+            if bodies <= MOST_BODIES and size <= MOST_BODY_BYTES:
+                return
+            if not limit.expired():
+                limit.reschedule(asyncio.get_running_loop().time())
+            bodies, size = bodies - 1, size - came
 
 
 class BodyLimit:

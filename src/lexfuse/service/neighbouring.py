@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import orjson
 
 from lexfuse.data.arrays import I32, I64, offsets_of
 from lexfuse.data.document import Document, Kind
+from lexfuse.index.rows import texts_of
 from lexfuse.index.snapshot import Snapshot
 from lexfuse.retrieve.citation import article_order
 from lexfuse.service.opened import Opened
@@ -74,7 +74,7 @@ def versions(opened: Opened, document: Document) -> list[int]:
 def _citing(opened: Opened) -> _Citing:
     snapshot, place = opened.snapshot, _places(opened)
     codes, values = snapshot.coded("citations")
-    cited = [np.unique(snapshot.ids.ordinals(orjson.loads(value) if value else ())) for value in values]
+    cited = [np.unique(snapshot.ids.ordinals(texts_of(value))) for value in values]
     by = np.repeat(np.arange(len(snapshot), dtype=np.int32), np.array([len(some) for some in cited], dtype=np.int64)[codes])
     of = np.concatenate([np.empty(0, dtype=np.int32), *(cited[code] for code in codes.tolist())])
     known = (of >= 0) & (of != by)

@@ -91,7 +91,10 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
         timeout_graceful_shutdown=math.ceil(settings.shutdown_seconds),
     )
     with _quiet_signals():
-        _Server(config, app, settings, limits, lambda: ready(address(bound, settings.host))).run([bound])
+        server = _Server(config, app, settings, limits, lambda: ready(address(bound, settings.host)))
+        server.run([bound])
+    if server.failure:
+        raise server.failure
 
 
 class _Server(uvicorn.Server):
@@ -106,6 +109,7 @@ class _Server(uvicorn.Server):
         self._limits = limits
         self._ready = ready
         self._warming: asyncio.Task[None] | None = None
+        self.failure: Exception | None = None  # why the service could not get ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_exception_handler(self._limits.reports.loop_failed)
@@ -124,9 +128,12 @@ class _Server(uvicorn.Server):
         ending.cancel()
 
     async def _warmed(self) -> None:
-        await asyncio.to_thread(warm_up, self._app.state.service.library)
-        self._app.state.ready = True
-        self._ready()
+        try:
+            await asyncio.to_thread(warm_up, self._app.state.service.library)
+            self._app.state.ready = True
+            self._ready()
+        except Exception as error:  # whoever waits for the line that it is ready would wait for ever
+            self.failure, self.should_exit = error, True
 
 
 def _end() -> None:

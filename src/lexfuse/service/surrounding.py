@@ -27,11 +27,11 @@ def surround(app: Starlette, settings: ServiceSettings, keys: KeyRing, metrics: 
     >>> app = Starlette()
     >>> surround(app, ServiceSettings(), KeyRing(None), ServiceMetrics())
     >>> [layer.cls.__name__ for layer in app.user_middleware]
-    ['SecurityHeaders', 'RequestFollower', 'Doorkeeper', 'Gate', 'InFlightLimit', 'BodyLimit']
+    ['SecurityHeaders', 'RequestFollower', 'Doorkeeper', 'Gate', 'BodyLimit', 'InFlightLimit']
     """
     # The innermost first. What costs least refuses first, and nothing is counted, kept or read for those who may not ask.
-    app.add_middleware(BodyLimit, most=settings.most_body_bytes, seconds=settings.timeout_seconds, metrics=metrics)
     app.add_middleware(InFlightLimit, most=settings.workers + settings.most_waiting, metrics=metrics)
+    app.add_middleware(BodyLimit, most=settings.most_body_bytes, seconds=settings.timeout_seconds, metrics=metrics)
     app.add_middleware(Gate, settings=settings, keys=keys, metrics=metrics)
     app.add_middleware(Doorkeeper, hosts=settings.allowed_hosts, own=settings.host, metrics=metrics)
     app.add_middleware(RequestFollower, metrics=metrics, log_queries=settings.log_queries)
