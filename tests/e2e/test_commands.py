@@ -44,8 +44,10 @@ def test_help_of_a_command_has_an_example(command):
     assert f"lexfuse {command}" in lexfuse(command, "--help").stdout.split("Options")[0].partition("Usage")[2]
 
 
-def test_completion_script_is_there():
-    assert "lexfuse" in lexfuse("--show-completion", "bash").stdout or "_LEXFUSE_COMPLETE" in lexfuse("--show-completion").stdout
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_script_is_there(shell, monkeypatch):
+    monkeypatch.setenv("_LEXFUSE_COMPLETE", f"source_{shell}")  # not the shell that started the tests, which may be any
+    assert "_LEXFUSE_COMPLETE=complete" in lexfuse().stdout
 
 
 def test_import_detects_language_resolves_citations_and_keeps_headings(library):
