@@ -22,11 +22,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.index.index import Index
-from lexfuse.index.snapshot import open_snapshot
-from lexfuse.retrieve.bm25 import BM25
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.snapshot import open_snapshot
 
 SOME = 1000  # documents updated and deleted at once
 QUICK = 5000
@@ -130,10 +130,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = Path(folder, "ours"), Path(folder, "theirs.sqlite")
         peer = Fts5(theirs)
-        show(f"seconds build, {len(documents):,} articles",
-             seconds(lambda: Index.create(ours, documents=documents).close()), seconds(lambda: peer.add(documents)))  # fmt: skip
+        show(
+            f"seconds build, {len(documents):,} articles",
+            seconds(lambda: IndexFolder.create(ours, documents=documents).close()),
+            seconds(lambda: peer.add(documents)),
+        )
         show("bytes on disk", size(ours), size(theirs))
-        with Index(ours) as index:
+        with IndexFolder(ours) as index:
             steps: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
                 "seconds open and first answer": (lambda: open_ours(ours, words), lambda: Fts5(theirs).search(words)),
                 "seconds add one": (lambda: index.add([new]), lambda: peer.add([new])),

@@ -31,12 +31,12 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from lexfuse.index.approximate import ApproximateSearch
-from lexfuse.index.clusters import Clusters
-from lexfuse.index.flat import EVERYTHING, FlatSearch, Pool
-from lexfuse.index.kernels import PATIENCE, compiled_is_due
-from lexfuse.index.threads import cores
-from lexfuse.index.vectors import Storage, VectorPart
+from lexfuse.channels.dense.approximate_search import ApproximateSearch
+from lexfuse.channels.dense.clusters import Clusters
+from lexfuse.channels.dense.flat_search import EVERYTHING, FlatSearch, PassagePooling
+from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
+from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
+from lexfuse.kernels.threads import cores
 
 K, BATCH, DIMENSION = 100, 64, 384
 SIZES = {"100k": 100_000, "1M": 1_000_000}
@@ -173,8 +173,10 @@ class Exact:
                 alone = len(queries) < BATCH
                 ask = partial(one_by_one, queries=queries) if alone else (lambda search, queries=queries: search(queries))
                 calls = {
-                    OURS: partial(ask, lambda query, mask=mask: self.ours.best(query, K, Pool.BEST, mask)),
-                    f"{OURS} without filter": partial(ask, lambda query: self.ours.best(query, K, Pool.BEST, EVERYTHING)),
+                    OURS: partial(ask, lambda query, mask=mask: self.ours.best(query, K, PassagePooling.BEST, mask)),
+                    f"{OURS} without filter": partial(
+                        ask, lambda query: self.ours.best(query, K, PassagePooling.BEST, EVERYTHING)
+                    ),
                     peer: partial(ask, lambda query, index=index, chosen=chosen: index.search(query, K, params=chosen)),
                 }
                 what = f"batch {1 if alone else BATCH} top-{K}, {share:.0%} filter, {self.size}"
@@ -182,7 +184,7 @@ class Exact:
 
     def storages(self, repeats: int) -> Iterator[Record]:
         """Vectors stored in 16 bits and in bytes beside those in 32."""
-        stored = {storage: FlatSearch([VectorPart.of(self.passages, storage=storage)], self.order) for storage in Storage}
+        stored = {storage: FlatSearch([VectorPart.of(self.passages, storage=storage)], self.order) for storage in VectorStorage}
         for queries in (self.queries, self.queries[:1]):
             times = {}
             for storage, search in stored.items():

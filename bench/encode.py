@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.locate import fetch_model
-from lexfuse.encode.sides import Side
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.locator import fetch_model
 
 PEER = Path(__file__).parent / "peers" / "encode.py"
 

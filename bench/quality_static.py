@@ -21,21 +21,21 @@ from pathlib import Path
 
 import numpy as np
 
+from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.data.arrays import F32
-from lexfuse.data.beir import Collection, read_collection
+from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.encode.passages import whole_text
-from lexfuse.encode.sides import Side
-from lexfuse.encode.static import StaticEncoder, Weighting
-from lexfuse.encode.wordvectors import WordVectors
-from lexfuse.evaluate import evaluate
-from lexfuse.index.index import Index
-from lexfuse.retrieve.bm25 import BM25
-from lexfuse.text.annotate import with_languages
-from lexfuse.text.vocabulary import Vocabulary
-from lexfuse.train.static import StaticTraining, train_static
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.passage_plan import whole_text
+from lexfuse.encode.static_encoder import StaticEncoder, WordWeighting
+from lexfuse.encode.word_vectors import WordVectors
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.analysis.vocabulary import Vocabulary
+from lexfuse.text.annotation import with_languages
+from lexfuse.train.static_vectors import StaticTraining, train_static
 
 MEASURES = "R@100 R@500 RR@100"
 DEPTH = 500
@@ -52,11 +52,11 @@ def ranked(name: str, queries: Queries, docs: Ids, scores: F32) -> Run:
 def dense_runs(name: str, encoder: StaticEncoder, collection: Collection, queries: Queries) -> Iterator[tuple[str, Run]]:
     """The plain mean and the mean weighted by idf."""
     texts = [whole_text(document) for document in collection.corpus]
-    for weighting in (Weighting.NONE, Weighting.IDF):
+    for weighting in (WordWeighting.NONE, WordWeighting.IDF):
         weighted = replace(encoder, weighting=weighting)
         vectors = weighted.encode(texts, Side.PASSAGE)
         scores = weighted.encode(queries.text, Side.QUERY) @ vectors.T
-        shown = f"{name}, {'idf weights' if weighting is Weighting.IDF else 'plain mean'}"
+        shown = f"{name}, {'idf weights' if weighting is WordWeighting.IDF else 'plain mean'}"
         yield shown, ranked(shown, queries, collection.corpus.ids, scores)
 
 
@@ -76,7 +76,7 @@ def gensim_encoder(ours: StaticEncoder, collection: Collection, training: Static
 def runs(collection: Collection, queries: Queries, training: StaticTraining, *, gensim: bool) -> Iterator[tuple[str, Run]]:
     """Every run with its name."""
     with tempfile.TemporaryDirectory() as folder:
-        index = Index.create(Path(folder, "index"))
+        index = IndexFolder.create(Path(folder, "index"))
         index.add(collection.corpus)
         yield "BM25 1.2/0.75", BM25(index.snapshot()).retrieve(queries, DEPTH)
     start = time.perf_counter()

@@ -25,20 +25,20 @@ from typing import Any
 
 import numpy as np
 
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.data.arrays import F32, I64, offsets_of
 from lexfuse.data.document import Document
-from lexfuse.encode.sides import Side
-from lexfuse.index.channel import ChannelKind, ChannelSettings
-from lexfuse.index.channels import Encoded
-from lexfuse.index.index import Index
-from lexfuse.index.vectors import Storage, VectorPart
+from lexfuse.encode.encoder import Side
+from lexfuse.optimisation.rprs_parameters import ranks_of_hits
+from lexfuse.optimisation.rprs_surface import RprsGrid
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sdr import sdr_scores
-from lexfuse.rerank.sentences import QuerySentences, of_length_one
-from lexfuse.retrieve.dense import Dense
+from lexfuse.rerank.sentence_vectors import QuerySentences, unit_length
+from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_store import EncodedBlock
+from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.passages import Passage
-from lexfuse.tune.rprs import ranks_of_hits
-from lexfuse.tune.rprssurface import RprsGrid
 
 CANDIDATES, SENTENCES, ASKED, DIMENSION = 50, 250, 200, 384
 DEEPEST, TOPICS, RELEVANT = 100, 400, 5
@@ -61,25 +61,25 @@ class GivenVectors:
 def made_sentences(chance: np.random.Generator, topics: F32, count: int) -> F32:
     """Vectors of sentences that resemble each other as sentences of one field do."""
     near = topics[chance.integers(0, len(topics), count)]
-    return of_length_one(near + 0.12 * chance.standard_normal((count, DIMENSION), dtype=np.float32))
+    return unit_length(near + 0.12 * chance.standard_normal((count, DIMENSION), dtype=np.float32))
 
 
 @contextmanager
-def made_channel(chance: np.random.Generator, topics: F32) -> Iterator[Dense]:
+def made_channel(chance: np.random.Generator, topics: F32) -> Iterator[DenseRetriever]:
     """An index of judgments whose sentences have such vectors."""
     documents = [Document(f"case-{number:03d}", text="-", language="en") for number in range(DEEPEST)]
     lengths = np.maximum(chance.normal(SENTENCES, SENTENCES / 4, DEEPEST).astype(np.int64), 20)
     lengths[:CANDIDATES] += SENTENCES - int(lengths[:CANDIDATES].mean())
 
-    def encode(some: Sequence[Document]) -> Encoded:
+    def encode(some: Sequence[Document]) -> EncodedBlock:
         vectors = made_sentences(chance, topics, int(lengths.sum()))
-        return Encoded(VectorPart.of(vectors, offsets_of(lengths), storage=Storage.FP16), len(vectors))
+        return EncodedBlock(VectorPart.of(vectors, offsets_of(lengths), storage=VectorStorage.FP16), len(vectors))
 
-    with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
         index.channels.make("sentences", ChannelSettings(ChannelKind.DENSE, "given", "00"))
         index.channels.fill("sentences", encode)
         with index.snapshot() as snapshot:
-            yield Dense(snapshot, GivenVectors(), "sentences")
+            yield DenseRetriever(snapshot, GivenVectors(), "sentences")
 
 
 def transcribed(rprs: Rprs, queries: F32, documents: Sequence[F32]) -> list[float]:
@@ -117,7 +117,7 @@ def record(metric: str, ours: float, peer: str, theirs: float) -> Record:
 def compare_all(queries: int, repeats: int) -> Iterator[Record]:
     """All comparisons, one record each."""
     chance = np.random.default_rng(0)
-    topics = of_length_one(chance.standard_normal((TOPICS, DIMENSION), dtype=np.float32))
+    topics = unit_length(chance.standard_normal((TOPICS, DIMENSION), dtype=np.float32))
     spans = tuple(Passage(0, 1) for _ in range(ASKED))
     asked = [QuerySentences(spans, made_sentences(chance, topics, ASKED)) for _ in range(queries)]
     with made_channel(chance, topics) as channel:

@@ -15,14 +15,16 @@ import os
 import tempfile
 from pathlib import Path
 
-from lexfuse.advise.charts import Labels, Level, Series, Size, line_chart, standalone
-from lexfuse.data.beir import read_collection
+from lexfuse.advice.report.charts.axes import AxisLabels
+from lexfuse.advice.report.charts.line_chart import ReferenceLevel, Series, line_chart
+from lexfuse.advice.report.charts.svg import ChartSize, standalone
+from lexfuse.channels.registry import open_retriever
+from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels
-from lexfuse.fuse.asking import union_from
-from lexfuse.fuse.scores import TM2C2
-from lexfuse.fuse.union import Union
-from lexfuse.retrieve.opening import open_retriever
-from lexfuse.tune.efficiency import TRIALS, SampleEfficiency, sample_efficiency
+from lexfuse.fusion.tm2c2 import TM2C2
+from lexfuse.fusion.union import Union
+from lexfuse.optimisation.sample_efficiency import TRIALS, SampleEfficiency, sample_efficiency
+from lexfuse.search.candidates import retrieve_union
 from quality_fusion import CHANNEL, opened
 
 MEASURE = "nDCG@1000"
@@ -41,7 +43,7 @@ def measured(folder: Path) -> SampleEfficiency:
         for split in ("train", "test"):
             qrels = collection.qrels[split]
             asked = queries.select([queries.ids.ordinal(query) for query in qrels.queries])
-            judged[split] = union_from(members, asked, 1000), qrels
+            judged[split] = retrieve_union(members, asked, 1000), qrels
     return sample_efficiency(judged["train"], judged["test"], TM2C2(), MEASURE)
 
 
@@ -51,9 +53,9 @@ def drawn(found: SampleEfficiency) -> str:
     curve = Series("tuned on a sample", tuple(100 * share for share in found.shares), tuple(found.means), band=band, dots=True)
     tuned = f"alpha tuned on shares of {found.queries[-1]} train claims, {TRIALS} trials"
     says = f"{MEASURE} on {found.test_queries} test claims, {tuned}"
-    labels = Labels("SciFact: how many judged claims alpha needs", "train claims, %", MEASURE, says)
-    levels = (Level("all train claims", found.full), Level("equal weights", found.equal))
-    return standalone(line_chart([curve], labels, levels=levels, size=Size(720, 420)))
+    labels = AxisLabels("SciFact: how many judged claims alpha needs", "train claims, %", MEASURE, says)
+    levels = (ReferenceLevel("all train claims", found.full), ReferenceLevel("equal weights", found.equal))
+    return standalone(line_chart([curve], labels, levels=levels, size=ChartSize(720, 420)))
 
 
 def main() -> None:

@@ -2,8 +2,8 @@
 
     python bench/sentences.py [--quick] [--json]
 
-The boundaries are those of tests/text/fixtures/boundaries.txt. The speed is measured on irled2017 in the folder that the
-environment variable LEXFUSE_DATA names, or on the boundaries themselves, repeated, without it.
+The boundaries are those of tests/text/sentences/fixtures/boundaries.txt. The speed is measured on irled2017 in the folder
+that LEXFUSE_DATA names, or on the boundaries themselves, repeated, without it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from lexfuse.text import boundaries
-from lexfuse.text.sentences import sentences
+from lexfuse.text.sentences import boundaries
+from lexfuse.text.sentences.splitter import split_sentences
 
-FIXTURE = Path(__file__).parents[1] / "tests" / "text" / "fixtures" / "boundaries.txt"
+FIXTURE = Path(__file__).parents[1] / "tests" / "text" / "sentences" / "fixtures" / "boundaries.txt"
 Splitter = Callable[[str, str], set[int]]  # text and language -> starts of all sentences but the first
 
 
@@ -54,7 +54,7 @@ def read_items() -> Iterator[Item]:
 
 def ours(text: str, language: str) -> set[int]:
     """LexFuse."""
-    return {span.start for span in sentences(text, language)[1:]}
+    return {span.start for span in split_sentences(text, language)[1:]}
 
 
 @contextmanager
@@ -140,9 +140,9 @@ def comparisons(quick: bool) -> Iterator[dict[str, Any]]:
     name, texts = speed_texts(20 if quick else 200)
     few, rest = texts[: 2 if quick else 10], texts[2 if quick else 10 :]  # pysbd is slow
     model = nupunkt.load("default")
-    mine = speed(few, lambda text: sentences(text, "en"))
+    mine = speed(few, lambda text: split_sentences(text, "en"))
     yield line(f"MB/s {name}, {len(few)} texts", mine, "pysbd", speed(few, pysbd_of("en").segment))
-    mine = speed(rest, lambda text: sentences(text, "en"))
+    mine = speed(rest, lambda text: split_sentences(text, "en"))
     yield line(f"MB/s {name}, {len(rest)} texts", mine, "nupunkt", speed(rest, model.spans))
 
 

@@ -7,9 +7,9 @@ where LEXFUSE_DATA names the folder of data sets, else they are made of the titl
 these with a few words of another, so that no answer comes from a cache. `lexfuse serve` runs as a process of its own, with its
 usual settings but for the limit of requests a minute; profile hybrid, words and vectors.
 
-1. Latency of 1, 8 and 32 clients and requests/s, beside as many threads that call `lexfuse.service.searching.search` in this
-   process, with the same questions, and beside the bare ranking, `found_by`, without snippets and with the vector of the question
-   known. With 1 client they take turns. Clients and service share the processors, as they would not in practice.
+1. Latency of 1, 8 and 32 clients and requests/s, beside as many threads that call `service.operations.search.search` in this
+   process, with the same questions, and beside the bare ranking, `find_documents`, without snippets and with the vector of the
+   question known. With 1 client they take turns. Clients and service share the processors, as they would not in practice.
 2. Resident memory of the service over five times N requests, at ten moments; the first of them ends the warm-up.
 3. N requests of 8 clients that page through results, while documents are put and deleted through the API (N / 100 times) and
    another process changes and merges the index. It stops with an error unless all hold: every request is answered; a search sees
@@ -42,13 +42,13 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
 
-from lexfuse.data.formats import read_queries
+from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.queries import Query
-from lexfuse.index.snapshot import open_snapshot
-from lexfuse.retrieve.answering import found_by
-from lexfuse.service.keys import Scope, add_key
-from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.searching import SearchAsk, search
+from lexfuse.search.results import find_documents
+from lexfuse.service.api_keys import KeyScope, add_key
+from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.registry import IndexPlace, IndexRegistry
+from lexfuse.storage.snapshot import open_snapshot
 
 PROFILE, K = "hybrid", 10
 CLIENTS = (8, 32)  # besides one
@@ -65,8 +65,8 @@ Record = dict[str, Any]
 CHANGE = """if True:
     import sys
     from lexfuse.data.document import Document
-    from lexfuse.index.index import Index
-    with Index(sys.argv[1]) as index:
+    from lexfuse.storage.index_folder import IndexFolder
+    with IndexFolder(sys.argv[1]) as index:
         index.merge() if sys.argv[2] == "merge" else index.add([Document("bench-other", text=sys.argv[3], language="fr")])
 """
 
@@ -148,7 +148,7 @@ class Served:
 @contextmanager
 def served(folder: Path, home: Path) -> Iterator[Served]:
     """The service of an index as a process of its own."""
-    key = add_key(home / "keys.toml", "bench", Scope.WRITE)
+    key = add_key(home / "keys.toml", "bench", KeyScope.WRITE)
     command = [
         str(Path(sys.executable).parent / "lexfuse"),
         "serve",
@@ -199,7 +199,7 @@ def compared(metric: str, ours: float, peer: str, theirs: float, *, higher: bool
 class Ways:
     """A question asked by a request, by the library call, and its ranking alone."""
 
-    def __init__(self, service: Served, library: Library) -> None:
+    def __init__(self, service: Served, library: IndexRegistry) -> None:
         """Ask these."""
         self._service, self._library = service, library
         self._clients = threading.local()
@@ -214,15 +214,15 @@ class Ways:
 
     def called(self, question: str) -> None:
         """The same in this process."""
-        search(self._library, SearchAsk(question, profile=PROFILE, k=K)).model_dump_json()
+        search(self._library, SearchRequest(question, profile=PROFILE, k=K)).model_dump_json()
 
     def ranked(self, question: str) -> None:
         """What both do first."""
         with self._library.shelf().lease() as opened:
-            found_by(opened.pipeline(PROFILE), Query("q", question), K + 1, citations=opened.citations)
+            find_documents(opened.pipeline(PROFILE), Query("q", question), K + 1, citations=opened.citations)
 
 
-def latency(service: Served, library: Library, questions: Questions, amount: int) -> Iterator[Record]:
+def latency(service: Served, library: IndexRegistry, questions: Questions, amount: int) -> Iterator[Record]:
     """1, 8 and 32 clients beside as many threads."""
     ways = Ways(service, library)
     for call in (ways.requested, ways.called, ways.ranked):
@@ -444,7 +444,7 @@ def main() -> None:
         folder = Path(shutil.copytree(options.index, Path(home, options.index.resolve().name)))
         questions = Questions(folder)
         with served(folder, Path(home)) as service:
-            with Library.open([IndexPlace.of(folder)]) as library:
+            with IndexRegistry.open([IndexPlace.of(folder)]) as library:
                 for record in latency(service, library, questions, max(requests // 10, 100) if options.quick else 1000):
                     show(record, options.json)
             for part in (memory(service, questions, 5 * requests), changes(service, questions, requests)):

@@ -25,9 +25,9 @@ from typing import Any
 import bm25s
 import Stemmer
 
-from lexfuse.text.analyser import Analyser
-from lexfuse.text.shortcache import forget_all
-from lexfuse.text.vocabulary import TermEncoder, Vocabulary
+from lexfuse.text.analysis.analyser import Analyser
+from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
+from lexfuse.text.short_text_cache import forget_all
 
 COLLECTIONS = {"irled2017": ("en", "english"), "fr-labour": ("fr", "french")}
 

@@ -15,13 +15,13 @@ import os
 import tempfile
 from pathlib import Path
 
-from lexfuse.data.beir import read_collection
+from lexfuse.channels.registry import open_retriever
+from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels
-from lexfuse.fuse.asking import union_from
-from lexfuse.fuse.scores import TM2C2
-from lexfuse.fuse.union import Union
-from lexfuse.retrieve.opening import open_retriever
-from lexfuse.tune.transfer import transfer
+from lexfuse.fusion.tm2c2 import TM2C2
+from lexfuse.fusion.union import Union
+from lexfuse.optimisation.transfer import transfer
+from lexfuse.search.candidates import retrieve_union
 from quality_neural import TASKS, Task, opened
 
 CHANNELS = {"scifact": "dense-beginning", "fr-labour": "dense"}
@@ -38,7 +38,7 @@ def judged(task: Task, folder: Path) -> tuple[Union, Qrels]:
     channel = CHANNELS[task.name]
     with opened(task, collection, folder / f"{task.name}.index", [channel]) as index, index.snapshot() as snapshot:
         members = [open_retriever(snapshot, "bm25", k1=task.k1, b=task.b), open_retriever(snapshot, channel, name="dense")]
-        return union_from(members, asked, 1000), qrels
+        return retrieve_union(members, asked, 1000), qrels
 
 
 def main() -> None:

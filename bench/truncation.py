@@ -22,14 +22,14 @@ from functools import cached_property
 import numpy as np
 
 from judgments.irled2017 import COARSE, SENTENCES, Judgments, Record, against, options, read_options, show
+from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.data.arrays import F64, I32, I64, offsets_of
 from lexfuse.data.queries import Query
+from lexfuse.optimisation.rprs_parameters import rprs_surface
+from lexfuse.optimisation.rprs_surface import RprsGrid, tuned_rprs
 from lexfuse.rerank.rprs import Rprs
-from lexfuse.rerank.sentences import CandidateSentences, QuerySentences, SentenceReader
-from lexfuse.retrieve.dense import Dense
+from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences, SentenceVectorReader
 from lexfuse.text.passages import word_offsets
-from lexfuse.tune.rprs import rprs_surface
-from lexfuse.tune.rprssurface import RprsGrid, tuned_rprs
 
 LENGTHS = (256, 512, 1024, 2048, 4096, 8192, 16384)
 WHOLE = sys.maxsize
@@ -42,10 +42,10 @@ def ends(text: str, lengths: Sequence[int]) -> list[int]:
     return [words[length - 1][1] if length <= len(words) else WHOLE for length in lengths]
 
 
-class Beginnings(SentenceReader):
+class Beginnings(SentenceVectorReader):
     """Sentences of which only those within the first so many words are known."""
 
-    def __init__(self, dense: Dense, words: int, limits: I64) -> None:
+    def __init__(self, dense: DenseRetriever, words: int, limits: I64) -> None:
         """Take the channel, the number of words, and where so many words of every document end."""
         super().__init__(dense)
         self.words, self.limits = words, limits
@@ -80,10 +80,10 @@ class Beginnings(SentenceReader):
 class TruncatedRprs(Rprs):
     """RPRS over the beginnings of texts."""
 
-    read_by: SentenceReader | None = None
+    read_by: SentenceVectorReader | None = None
 
     @cached_property
-    def reader(self) -> SentenceReader:
+    def reader(self) -> SentenceVectorReader:
         """What gives it the sentences."""
         assert self.read_by is not None
         return self.read_by

@@ -25,16 +25,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from judgments.irled2017 import COARSE, SENTENCES, Judgments, Record, against, cached_channel, options, read_options, show
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import ChannelPlan, default_model
+from lexfuse.channels.dense.stored_part import VectorStorage
+from lexfuse.channels.registry import plan_channel
 from lexfuse.data.arrays import F64
 from lexfuse.data.run import Run
-from lexfuse.encode.channels import ChannelPlan, default_model, planned
-from lexfuse.encode.filling import fill
-from lexfuse.encode.passages import PassagePlan, Scheme
-from lexfuse.index.index import Index
-from lexfuse.index.vectors import Storage
+from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+from lexfuse.optimisation.rprs_parameters import rprs_surface
+from lexfuse.optimisation.rprs_surface import RprsGrid, RprsPoint, RprsSurface, cross_validated_rprs
 from lexfuse.rerank.rprs import Rprs
-from lexfuse.tune.rprs import rprs_surface
-from lexfuse.tune.rprssurface import RprsGrid, RprsPoint, RprsSurface, cross_validated_rprs
+from lexfuse.storage.index_folder import IndexFolder
 
 DEPTH, SIZES = 50, (25, 50, 100, 200)
 QUICK_DEPTH, QUICK_SIZES, QUICK_QUERIES = 20, (100, 200), 10
@@ -45,8 +46,8 @@ PAPER = {"n": 4, "k1": 2.8, "b": 1.0}
 def plans(*, quick: bool) -> dict[str, PassagePlan]:
     """How documents and judgments are divided, by what the units are called."""
     sizes = QUICK_SIZES if quick else SIZES
-    units = {f"{size} words": PassagePlan.usual(Scheme.WORDS, size) for size in sizes}
-    return {SENTENCES: PassagePlan.usual(Scheme.SENTENCES)} | units
+    units = {f"{size} words": PassagePlan.usual(PassageScheme.WORDS, size) for size in sizes}
+    return {SENTENCES: PassagePlan.usual(PassageScheme.SENTENCES)} | units
 
 
 def candidates(bench: Judgments) -> Run:
@@ -61,11 +62,13 @@ def depth_of(bench: Judgments) -> int:
     return QUICK_DEPTH if bench.quick else DEPTH
 
 
-def surface(bench: Judgments, index: Index, plan: PassagePlan, channel: str, run: Run) -> RprsSurface:
+def surface(bench: Judgments, index: IndexFolder, plan: PassagePlan, channel: str, run: Run) -> RprsSurface:
     """AP over the parameters of RPRS with one kind of unit, which is encoded into a channel for it."""
     model = default_model(SENTENCES, "en")
-    index.channels.make(channel, planned(channel, ChannelPlan(model, passages=plan, storage=Storage.INT8.value)))
-    fill(index, channel, cache=bench.cache, progress=lambda done: print(f"{channel}: {done:,} documents", file=sys.stderr))
+    index.channels.make(channel, plan_channel(channel, ChannelPlan(model, passages=plan, storage=VectorStorage.INT8.value)))
+    fill_channel(
+        index, channel, cache=bench.cache, progress=lambda done: print(f"{channel}: {done:,} documents", file=sys.stderr)
+    )
     grid = replace(COARSE, n=(1, 4, 10), k1=(0.0, 1.0, 2.8), depth=(QUICK_DEPTH,)) if bench.quick else GRID
     qrels = bench.collection.qrels["dev"]
     with index.snapshot() as snapshot:
@@ -77,7 +80,7 @@ def measured(bench: Judgments, folder: Path) -> Iterator[tuple[Record, F64, F64]
     """One record a kind of unit, sentences first, with AP of every judgment: cross-validated, and with the paper's parameters."""
     run = candidates(bench)
     docs = sorted({run.docs[doc] for doc in run.doc.tolist()})
-    with Index.create(folder, documents=[bench.snapshot.document(doc) for doc in docs]) as index:
+    with IndexFolder.create(folder, documents=[bench.snapshot.document(doc) for doc in docs]) as index:
         for at, (name, plan) in enumerate(plans(quick=bench.quick).items()):
             found = surface(bench, index, plan, f"{SENTENCES}-{at}", run)
             validated = cross_validated_rprs(found)

@@ -40,19 +40,19 @@ from stages import NUMBERS, learner_of, measured, say, scored, staged
 from lexfuse.data.arrays import I32
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
-from lexfuse.encode.sides import Side
-from lexfuse.train.base import Base, chunks
-from lexfuse.train.earlier import Dates
-from lexfuse.train.examples import NOTHING, Examples, Pair
-from lexfuse.train.judging import Judged
-from lexfuse.train.models.colbert import Colbert
-from lexfuse.train.models.cross import Cross
-from lexfuse.train.models.dense import Dense
-from lexfuse.train.models.learner import TOKENS, Encoding
-from lexfuse.train.models.mlm import MaskedLanguage
-from lexfuse.train.models.splade import Splade
-from lexfuse.train.remining import remined
-from lexfuse.train.settings import Kind, Training
+from lexfuse.encode.encoder import Side
+from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
+from lexfuse.train.examples.date_filter import QueryDates
+from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.examples import NOTHING, Examples, TrainingPair
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
+from lexfuse.train.loop.model_negatives import mine_with_model
+from lexfuse.train.models.base_model import StartingModel, chunks
+from lexfuse.train.models.colbert import ColbertLearner
+from lexfuse.train.models.cross_encoder import CrossEncoderLearner
+from lexfuse.train.models.dense import DenseLearner
+from lexfuse.train.models.learner import TOKENS, EncodingLearner
+from lexfuse.train.models.splade import SpladeLearner
 
 OWN, LEXICAL = 30, 30  # hard negatives of a question by the model and by BM25
 CANDIDATES = 100  # of BM25, that the cross-encoder orders
@@ -63,41 +63,41 @@ ACTIVE = 2000  # documents whose active dimensions are counted
 STRUCTURE = {"headings": 0.30, "title": 0.03, "cloze": 0.63, "citing-paragraph": 0.04}
 FORMS = {Form.PRINTED.value: 0.5, Form.MASKED.value: 0.5}
 
-PAIRS = Training.usual(
-    Kind.DENSE, steps=400, batch=512, learning_rate=1e-4, decay="linear", warm_up=0.1, negatives=0, query_length=128,
+PAIRS = Hyperparameters.usual(
+    ModelKind.DENSE, steps=400, batch=512, learning_rate=1e-4, decay="linear", warm_up=0.1, negatives=0, query_length=128,
     passage_length=WINDOW, evaluate_every=100, patience=0, shares=STRUCTURE,
 )  # fmt: skip
-TUNED = Training.usual(
-    Kind.DENSE, steps=160, batch=64, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
+TUNED = Hyperparameters.usual(
+    ModelKind.DENSE, steps=160, batch=64, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
     query_length=WINDOW, passage_length=WINDOW, evaluate_every=20, patience=4, shares=FORMS,
 )  # fmt: skip
-HEAD = Training.usual(
-    Kind.DENSE, steps=1500, batch=256, learning_rate=3e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
+HEAD = Hyperparameters.usual(
+    ModelKind.DENSE, steps=1500, batch=256, learning_rate=3e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
     passage_length=WINDOW, evaluate_every=500, patience=0,
 )  # fmt: skip
-SPARSE = Training.usual(
-    Kind.SPLADE, similarity="dot", temperature=1.0,
+SPARSE = Hyperparameters.usual(
+    ModelKind.SPLADE, similarity="dot", temperature=1.0,
     steps=800, batch=192, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=128,
     passage_length=WINDOW, flops_queries=5e-4, flops_passages=3e-4, start_active=2000, evaluate_every=200, patience=0,
     shares=STRUCTURE,
 )  # fmt: skip
-SPARSE_TUNED = Training.usual(
-    Kind.SPLADE, similarity="dot", temperature=1.0,
+SPARSE_TUNED = Hyperparameters.usual(
+    ModelKind.SPLADE, similarity="dot", temperature=1.0,
     steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
     query_length=WINDOW, passage_length=WINDOW, flops_queries=5e-4, flops_passages=3e-4, flops_warm_up=0.0, evaluate_every=20,
     patience=4, choose="nDCG@10", shares=FORMS,
 )  # fmt: skip
 # The 5e-6 of FUSE are for long trainings; in a few hundred steps the projection, which starts at random, would hardly move.
-LATE = Training.usual(
-    Kind.COLBERT, steps=400, batch=128, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=128,
+LATE = Hyperparameters.usual(
+    ModelKind.COLBERT, steps=400, batch=128, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=128,
     passage_length=WINDOW, evaluate_every=200, patience=0, shares=STRUCTURE,
 )  # fmt: skip
-LATE_TUNED = Training.usual(
-    Kind.COLBERT, steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
+LATE_TUNED = Hyperparameters.usual(
+    ModelKind.COLBERT, steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
     query_length=128, passage_length=WINDOW, evaluate_every=40, patience=3, shares=FORMS,
 )  # fmt: skip
-CROSS = Training.usual(
-    Kind.CROSS, steps=700, batch=32, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=4, turn="query",
+CROSS = Hyperparameters.usual(
+    ModelKind.CROSS, steps=700, batch=32, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=4, turn="query",
     query_length=WINDOW, passage_length=WIDE, evaluate_every=100, patience=4,
     shares={**{form: 0.35 for form in FORMS}, "cloze": 0.25, "citing-paragraph": 0.05},
 )  # fmt: skip
@@ -118,19 +118,19 @@ class Recipe:
 
     def dense(self) -> None:
         """Pairs, questions."""
-        self._chain("dense", Dense, self.base, PAIRS, TUNED)
+        self._chain("dense", DenseLearner, self.base, PAIRS, TUNED)
 
     def splade(self) -> None:
         """Head, pairs, questions; then how many entries of the vocabulary a text has."""
         early = [text for text, day in zip(self.documents, self.material.days, strict=True) if day < self.material.before]
-        texts = Examples.of_pairs({"law": [Pair(text, text) for text in dict.fromkeys(early)]})
+        texts = Examples.of_pairs({"law": [TrainingPair(text, text) for text in dict.fromkeys(early)]})
         head = self._stage("splade-head", _with_head, self.base, texts, HEAD)
-        self._chain("splade", Splade, head, SPARSE, SPARSE_TUNED)
+        self._chain("splade", SpladeLearner, head, SPARSE, SPARSE_TUNED)
         self._count_active(self.work / "splade")
 
     def colbert(self) -> None:
         """Pairs, questions."""
-        self._chain("colbert", Colbert, self.base, LATE, LATE_TUNED)
+        self._chain("colbert", ColbertLearner, self.base, LATE, LATE_TUNED)
 
     def cross(self) -> None:
         """Questions and pairs, with what the dense model and BM25 find hard."""
@@ -138,19 +138,21 @@ class Recipe:
         if not found.exists():
             raise SystemExit("the cross-encoder learns from what the dense model finds hard; make that first: dense")
         pairs = Examples.of_pairs({name: some for name, some in self.material.pairs.items() if name in CROSS.shares})
-        hard = self._kept("cross-pairs", lambda: remined(learner_of(Dense, found, self._cut(TUNED)), pairs).negatives)
-        examples = Examples.joined([self._questions("cross", Dense, found, TUNED), pairs.with_negatives(hard)])
-        self._stage("cross", Cross, self._wide(), examples, CROSS, self.judged(*Form, candidates=True))
-        self._tell("cross", Cross, CROSS, {form: self.judged(form, candidates=True) for form in Form})
+        hard = self._kept(
+            "cross-pairs", lambda: mine_with_model(learner_of(DenseLearner, found, self._cut(TUNED)), pairs).negatives
+        )
+        examples = Examples.joined([self._questions("cross", DenseLearner, found, TUNED), pairs.with_negatives(hard)])
+        self._stage("cross", CrossEncoderLearner, self._wide(), examples, CROSS, self.judged(*Form, candidates=True))
+        self._tell("cross", CrossEncoderLearner, CROSS, {form: self.judged(form, candidates=True) for form in Form})
 
-    def judged(self, *forms: Form, candidates: bool = False) -> Judged:
+    def judged(self, *forms: Form, candidates: bool = False) -> DevQueries:
         """The dev questions in some forms, over all earlier documents or the first of BM25."""
         asked = [(f"{form.value}/{id}", form, id, one) for form in forms for id, one in self.material.dev.items()]
         table = np.full((len(asked), CANDIDATES), NOTHING, dtype=np.int32)
         for row, (_, form, id, _) in zip(table, asked, strict=True):
             ranked = self.material.rankings[ranking_of("dev", form, id)][:CANDIDATES]
             row[: len(ranked)] = ranked
-        return Judged(
+        return DevQueries(
             Ids(name for name, _, _, _ in asked), tuple(question.text(form) for _, form, _, question in asked),
             Ids(self.material.ids), tuple(self.documents), np.arange(len(self.documents), dtype=np.int32),
             Qrels.of((name, doc, grade) for name, _, _, question in asked for doc, grade in question.grades.items()),
@@ -168,7 +170,7 @@ class Recipe:
             told[form.value] = judged.measured(scores)
         say(_line("bm25", told))
 
-    def _chain(self, name: str, kind: Any, start: Path, first: Training, second: Training) -> None:
+    def _chain(self, name: str, kind: Any, start: Path, first: Hyperparameters, second: Hyperparameters) -> None:
         """Pairs, then questions."""
         both = self.judged(*Form)
         pairs = self._stage(f"{name}-pairs", kind, start, self.structure, first, both)
@@ -177,7 +179,7 @@ class Recipe:
             self._stage(name, kind, pairs, self._questions(name, kind, pairs, second), second, both)
         self._tell(name, kind, second, self.dev)
 
-    def _questions(self, name: str, kind: Any, model: Path, training: Training) -> Examples:
+    def _questions(self, name: str, kind: Any, model: Path, training: Hyperparameters) -> Examples:
         """Train questions in both forms, with what BM25 and a model rank high among earlier documents and is not cited."""
         asked = [(form, id, question) for form in Form for id, question in self.material.train.items()]
         texts = [question.text(form) for form, _, question in asked]
@@ -202,9 +204,9 @@ class Recipe:
             rows += [(text, self.documents[self.place[doc]], negatives, form.value) for doc in question.grades]
         return Examples.of(rows, answers)
 
-    def _dates(self, questions: list[Question]) -> Dates:
+    def _dates(self, questions: list[Question]) -> QueryDates:
         """The days of questions and documents: an answer is earlier."""
-        return Dates(np.array([question.day for question in questions], "datetime64[D]"), self.days)
+        return QueryDates(np.array([question.day for question in questions], "datetime64[D]"), self.days)
 
     def _kept(self, name: str, make: Callable[[], I32]) -> I32:
         """What was mined, or mined now: after an interruption the very same, as a training goes on with its own examples only."""
@@ -223,21 +225,21 @@ class Recipe:
             partial = self.work / "wide.partial"
             shutil.rmtree(partial, ignore_errors=True)
             shutil.copytree(self.base, partial, ignore=shutil.ignore_patterns("onnx"), copy_function=shutil.copyfile)
-            told = {"max_seq_length": WIDE, "do_lower_case": Base.read(self.base).folder.lowercase}
+            told = {"max_seq_length": WIDE, "do_lower_case": StartingModel.read(self.base).folder.lowercase}
             (partial / "sentence_bert_config.json").write_text(json.dumps(told), "utf-8")
             partial.rename(folder)
         return folder
 
-    def _cut(self, training: Training) -> Training:
+    def _cut(self, training: Hyperparameters) -> Hyperparameters:
         """The settings, smaller where it is to be quick."""
-        return Training.of({**training.plain(), **self.changed})
+        return Hyperparameters.of({**training.plain(), **self.changed})
 
     def _stage(
-        self, name: str, kind: Any, start: Path, examples: Examples, training: Training, judged: Judged | None = None
+        self, name: str, kind: Any, start: Path, examples: Examples, training: Hyperparameters, judged: DevQueries | None = None
     ) -> Path:
         return staged(self.work, name, kind, start, examples, self._cut(training), judged)
 
-    def _tell(self, name: str, kind: Any, training: Training, dev: Mapping[Form, Judged]) -> None:
+    def _tell(self, name: str, kind: Any, training: Hyperparameters, dev: Mapping[Form, DevQueries]) -> None:
         """The dev figures of each form, measured once and kept beside the model."""
         folder = self.work / name
         told = _read(folder)
@@ -251,7 +253,7 @@ class Recipe:
         """How many entries of the vocabulary questions and documents have."""
         told = _read(folder)
         if "active" not in told:
-            model = learner_of(Splade, folder, self._cut(SPARSE_TUNED))
+            model = learner_of(SpladeLearner, folder, self._cut(SPARSE_TUNED))
             some = self.documents[:: max(1, len(self.documents) // ACTIVE)]
             texts = {form.value: list(judged.questions) for form, judged in self.dev.items()} | {"documents": some}
             told["active"] = {name: _active(model, values) for name, values in texts.items()}
@@ -275,11 +277,11 @@ def small(material: Material) -> Material:
     )  # fmt: skip
 
 
-def _with_head(base: Base, training: Training) -> MaskedLanguage:
-    return MaskedLanguage(base, training, new_head=True)
+def _with_head(base: StartingModel, training: Hyperparameters) -> MaskedLanguageLearner:
+    return MaskedLanguageLearner(base, training, new_head=True)
 
 
-def _active(model: Encoding, texts: list[str]) -> float:
+def _active(model: EncodingLearner, texts: list[str]) -> float:
     """The mean number of entries of the vocabulary that stand for a text."""
     rows = model.texts([], texts).passages
     with torch.no_grad(), torch.autocast(model.device.type, torch.bfloat16, enabled=model.device.type == "cuda"):

@@ -26,23 +26,23 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from lexfuse.data.beir import Collection, read_collection
 from lexfuse.data.corpus import Corpus
+from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
-from lexfuse.data.report import Report
-from lexfuse.encode.passages import whole_text
+from lexfuse.data.read_report import ReadReport
+from lexfuse.encode.passage_plan import whole_text
 from lexfuse.errors import DataError
-from lexfuse.index.index import Index
-from lexfuse.text.citation import DECISIONS
-from lexfuse.text.citations import mask
-from lexfuse.train.examples import Pair
-from lexfuse.train.mining import mined
-from lexfuse.train.pairing import words
-from lexfuse.train.splits import documents_before
-from lexfuse.train.structure import Structure, structure_pairs
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.citation.citation import DECISIONS
+from lexfuse.text.citation.find import mask_citations
+from lexfuse.train.examples.examples import TrainingPair
+from lexfuse.train.examples.hard_negatives import mining_run
+from lexfuse.train.examples.splits import documents_before
+from lexfuse.train.structure.pair_filter import word_count
+from lexfuse.train.structure.structure_pairs import StructureKind, structure_pairs
 
-KINDS = (Structure.HEADINGS, Structure.TITLE, Structure.CITING_PARAGRAPH, Structure.CLOZE)
+KINDS = (StructureKind.HEADINGS, StructureKind.TITLE, StructureKind.CITING_PARAGRAPH, StructureKind.CLOZE)
 DEPTH, DEV_DEPTH = 200, 1000  # of the lexical rankings
 LEAST_WORDS = 8  # of a piece of a held-out question that counts as a repetition: all judgments share shorter ones
 FILE = "material.json.xz"
@@ -77,7 +77,7 @@ class Material:
     ids: list[str]
     documents: list[str]
     days: list[str]
-    pairs: dict[str, list[Pair]]
+    pairs: dict[str, list[TrainingPair]]
     train: dict[str, Question]
     dev: dict[str, Question]
     rankings: dict[str, list[int]]  # places of earlier documents by BM25, for `ranking_of`
@@ -94,7 +94,7 @@ class Material:
         """What `write` saved."""
         with lzma.open(folder / FILE, "rt", encoding="utf-8") as stream:
             plain = json.load(stream)
-        plain["pairs"] = {name: [Pair(*pair) for pair in some] for name, some in plain["pairs"].items()}
+        plain["pairs"] = {name: [TrainingPair(*pair) for pair in some] for name, some in plain["pairs"].items()}
         for split in ("train", "dev"):
             plain[split] = {id: Question(*question) for id, question in plain[split].items()}
         return cls(**plain)
@@ -114,8 +114,8 @@ def made(collection: Collection) -> Material:
     before = min(_days(queries, [*held["dev"], *held["test"]]))
     corpus = documents_before(collection.corpus, max(_days(queries, held["dev"])))
     printed = [queries.query(id).text for some in held.values() for id in some]
-    heldout = _HeldOut([*printed, *(mask(text, DECISIONS) for text in printed)])
-    pairs = structure_pairs(documents_before(corpus, before), KINDS, report=Report())
+    heldout = _HeldOut([*printed, *(mask_citations(text, DECISIONS) for text in printed)])
+    pairs = structure_pairs(documents_before(corpus, before), KINDS, report=ReadReport())
     again = {name: heldout.repeated(pair.query for pair in some) for name, some in pairs.items()}
     train, dev = (_questions(queries, collection.qrels[split], corpus) for split in ("train", "dev"))
     if late := [id for id, question in train.items() if question.day >= before.isoformat()]:
@@ -148,7 +148,8 @@ class _HeldOut:
         everything = "\n".join(plain)
         inside = [text for text in self.texts if text in everything]
         return [
-            (words(query) >= LEAST_WORDS and query in self.joined) or any(text in query for text in inside) for query in plain
+            (word_count(query) >= LEAST_WORDS and query in self.joined) or any(text in query for text in inside)
+            for query in plain
         ]
 
 
@@ -179,7 +180,7 @@ def _questions(queries: Queries, qrels: Qrels, corpus: Corpus) -> dict[str, Ques
         earlier = {doc for doc, at in places.items() if corpus.date[at] < np.datetime64(day)}
         grades = {doc: grade for doc, grade in qrels.judged(id).items() if doc in earlier and grade > 0}
         if grades:
-            questions[id] = Question(text, " ".join(mask(text, DECISIONS).split()), day.isoformat(), grades)
+            questions[id] = Question(text, " ".join(mask_citations(text, DECISIONS).split()), day.isoformat(), grades)
     return questions
 
 
@@ -194,9 +195,9 @@ def _ranked(corpus: Corpus, splits: Mapping[str, Mapping[str, Question]]) -> dic
     ]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "index")
-        with Index.create(folder) as index:
+        with IndexFolder.create(folder) as index:
             index.add(corpus)
-        run = mined(folder, Queries.of(asked), depth=DEV_DEPTH, before_query_date=True)
+        run = mining_run(folder, Queries.of(asked), depth=DEV_DEPTH, before_query_date=True)
     depth = {split: DEV_DEPTH if split == "dev" else DEPTH for split in splits}
     return {query.id: [place[hit.doc] for hit in run.hits(query.id)[: depth[query.id.split("/")[0]]]] for query in asked}
 

@@ -45,20 +45,20 @@ from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.heads import Head
-from lexfuse.encode.quantise import write_small_model
-from lexfuse.train.base import Base
-from lexfuse.train.device import best_device
-from lexfuse.train.examples import Examples, Pair
-from lexfuse.train.judging import Judged
-from lexfuse.train.models.colbert import Colbert
-from lexfuse.train.models.dense import Dense
-from lexfuse.train.models.learner import Encoding
-from lexfuse.train.models.mlm import MaskedLanguage
-from lexfuse.train.models.splade import Splade
-from lexfuse.train.remining import remined
-from lexfuse.train.settings import Kind, Training
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.onnx_export.quantisation import write_small_model
+from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
+from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.examples import Examples, TrainingPair
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
+from lexfuse.train.loop.model_negatives import mine_with_model
+from lexfuse.train.loop.torch_device import best_device
+from lexfuse.train.models.base_model import StartingModel
+from lexfuse.train.models.colbert import ColbertLearner
+from lexfuse.train.models.dense import DenseLearner
+from lexfuse.train.models.learner import EncodingLearner
+from lexfuse.train.models.splade import SpladeLearner
 
 VOCABULARY, WINDOW = 24_000, 256
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -69,41 +69,51 @@ NEAR = 15  # articles that are nearest to the section below a question: nobody j
 
 SEEDS = (1, 2, 3, 4, 5)  # of the last step of the dense model, whose weights are averaged
 
-BACKBONE = Training.usual(
-    Kind.DENSE,
+BACKBONE = Hyperparameters.usual(
+    ModelKind.DENSE,
     steps=4000, batch=512, learning_rate=8e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
     passage_length=WINDOW, evaluate_every=1000, patience=0,
 )  # fmt: skip
-CONTRAST = Training.usual(
-    Kind.DENSE, steps=900, batch=1024, learning_rate=3e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
+CONTRAST = Hyperparameters.usual(
+    ModelKind.DENSE, steps=900, batch=1024, learning_rate=3e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
     passage_length=WINDOW, evaluate_every=300, patience=0,
 )  # fmt: skip
-HARD = Training.usual(
-    Kind.DENSE, steps=350, batch=512, learning_rate=1.2e-4, decay="linear", warm_up=0.06, negatives=1, query_length=64,
+HARD = Hyperparameters.usual(
+    ModelKind.DENSE, steps=350, batch=512, learning_rate=1.2e-4, decay="linear", warm_up=0.06, negatives=1, query_length=64,
     passage_length=WINDOW, evaluate_every=175, patience=0, seed=2,
 )  # fmt: skip
-TUNED = Training.usual(
-    Kind.DENSE, steps=150, batch=64, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
-    passage_length=WINDOW, evaluate_every=100, patience=0,
+TUNED = Hyperparameters.usual(
+    ModelKind.DENSE,
+    steps=150,
+    batch=64,
+    learning_rate=3e-5,
+    decay="linear",
+    warm_up=0.1,
+    negatives=8,
+    turn="query",
+    query_length=64,
+    passage_length=WINDOW,
+    evaluate_every=100,
+    patience=0,
     shares={"questions": 0.4, "variants": 0.1, "labelled": 0.1, "weak": 0.25, "explained": 0.15},
-)  # fmt: skip
-SPARSE = Training.usual(
-    Kind.SPLADE, similarity="dot", temperature=1.0,
+)
+SPARSE = Hyperparameters.usual(
+    ModelKind.SPLADE, similarity="dot", temperature=1.0,
     steps=1500, batch=256, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
     passage_length=192, flops_queries=1e-4, flops_passages=5e-5, start_active=2000, evaluate_every=500, patience=0,
 )  # fmt: skip
-SPARSE_TUNED = Training.usual(
-    Kind.SPLADE, similarity="dot", temperature=1.0,
+SPARSE_TUNED = Hyperparameters.usual(
+    ModelKind.SPLADE, similarity="dot", temperature=1.0,
     steps=160, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query", query_length=64,
     passage_length=192, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0, evaluate_every=40, patience=0,
     shares={"questions": 0.3, "variants": 0.15, "labelled": 0.15, "weak": 0.4},
 )  # fmt: skip
-LATE = Training.usual(
-    Kind.COLBERT, steps=400, batch=192, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=48,
+LATE = Hyperparameters.usual(
+    ModelKind.COLBERT, steps=400, batch=192, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=48,
     passage_length=160, evaluate_every=200, patience=0,
 )  # fmt: skip
-LATE_TUNED = Training.usual(
-    Kind.COLBERT, steps=120, batch=32, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=6, turn="query",
+LATE_TUNED = Hyperparameters.usual(
+    ModelKind.COLBERT, steps=120, batch=32, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=6, turn="query",
     query_length=48, passage_length=160, evaluate_every=60, patience=0, shares=TUNED.shares,
 )  # fmt: skip
 
@@ -124,32 +134,38 @@ class Recipe:
             write_initial(initial, start, self.material.documents)
         read = [*self.material.documents, *(pair.passage for pair in self.material.pairs["sheets"])]
         pieces = dict.fromkeys(piece for text in read for piece in divided(text))
-        texts = Examples.of_pairs({"law": [Pair(piece, piece) for piece in pieces]})
+        texts = Examples.of_pairs({"law": [TrainingPair(piece, piece) for piece in pieces]})
         staged(
-            self.work, "backbone", lambda base, training: MaskedLanguage(base, training, masked=0.25), initial, texts, BACKBONE
+            self.work,
+            "backbone",
+            lambda base, training: MaskedLanguageLearner(base, training, masked=0.25),
+            initial,
+            texts,
+            BACKBONE,
         )
 
     def dense(self, name: str = "dense", material: Material | None = None, seeds: Sequence[int] = SEEDS) -> Path:
         """Pairs, hard pairs, questions with several seeds, their mean."""
         material = material or self.material
         structure, contrast = Examples.of_pairs(material.pairs), shared(CONTRAST, material)
-        start = staged(self.work, f"{name}-contrast", Dense, self.work / "backbone", structure, contrast)
+        start = staged(self.work, f"{name}-contrast", DenseLearner, self.work / "backbone", structure, contrast)
         if not (self.work / f"{name}-hard").exists():
-            structure = remined(learner_of(Dense, start, CONTRAST), structure, amount=4, skip=2, depth=60)
-        hard = staged(self.work, f"{name}-hard", Dense, start, structure, shared(HARD, material))
-        examples = self.questions(learner_of(Dense, hard, TUNED), material, self.near(hard, material))
+            structure = mine_with_model(learner_of(DenseLearner, start, CONTRAST), structure, amount=4, skip=2, depth=60)
+        hard = staged(self.work, f"{name}-hard", DenseLearner, start, structure, shared(HARD, material))
+        examples = self.questions(learner_of(DenseLearner, hard, TUNED), material, self.near(hard, material))
         trained = [
-            staged(self.work, f"{name}-{seed}", Dense, hard, examples, dataclasses.replace(TUNED, seed=seed)) for seed in seeds
+            staged(self.work, f"{name}-{seed}", DenseLearner, hard, examples, dataclasses.replace(TUNED, seed=seed))
+            for seed in seeds
         ]
         return self.averaged(name, trained)
 
     def splade(self) -> None:
         """Pairs, questions."""
-        self._two_steps("splade", Splade, SPARSE, SPARSE_TUNED)
+        self._two_steps("splade", SpladeLearner, SPARSE, SPARSE_TUNED)
 
     def colbert(self) -> None:
         """Pairs, questions."""
-        self._two_steps("colbert", Colbert, LATE, LATE_TUNED)
+        self._two_steps("colbert", ColbertLearner, LATE, LATE_TUNED)
 
     def transfer(self) -> None:
         """How well questions find their articles of one code by a model that has learned nothing of it, and by ours.
@@ -170,28 +186,28 @@ class Recipe:
             }
             judged = self.judged(about, held)
             for folder in (self.work / "transfer-hard", other, self.work / "dense-hard", self.work / "dense"):
-                found = measured(learner_of(Dense, folder, TUNED), judged)
+                found = measured(learner_of(DenseLearner, folder, TUNED), judged)
                 say(f"{folder.name}, {len(about)} questions of {name}: {told(found)}")
 
     def ship(self) -> None:
         """The two models in 8 bits, as the package has them but for the card (README.md), which is written by hand."""
-        for name, head in (("dense", Head.HIDDEN), ("splade", Head.MLM)):
+        for name, head in (("dense", OutputHead.HIDDEN), ("splade", OutputHead.MLM)):
             folder = self.work / name
             shutil.rmtree(folder / "onnx", ignore_errors=True)  # else it would be taken instead of the weights
             small = self.work / f"fr-legal-{name}"
             write_small_model(ModelFolder.read(folder), head, small)
             (small / NUMBERS).unlink()
 
-    def judged(self, asked: Mapping[str, tuple[str, Mapping[str, int]]], among: set[str] | None = None) -> Judged:
+    def judged(self, asked: Mapping[str, tuple[str, Mapping[str, int]]], among: set[str] | None = None) -> DevQueries:
         """Questions over all articles, or over some."""
         qrels = Qrels.of((id, doc, grade) for id, (_, grades) in asked.items() for doc, grade in grades.items())
         searched = [id for id in self.material.ids if among is None or id in among]
         texts, owner = tuple(self.articles[self.place[id]] for id in searched), np.arange(len(searched), dtype=np.int32)
-        return Judged(Ids(asked), tuple(text for text, _ in asked.values()), Ids(searched), texts, owner, qrels)
+        return DevQueries(Ids(asked), tuple(text for text, _ in asked.values()), Ids(searched), texts, owner, qrels)
 
     def near(self, folder: Path, material: Material) -> dict[str, list[str]]:
         """The articles that BM25 and a model together rank first for the text of each section, by its title."""
-        model = learner_of(Dense, folder, dataclasses.replace(TUNED, query_length=WINDOW))
+        model = learner_of(DenseLearner, folder, dataclasses.replace(TUNED, query_length=WINDOW))
         below = dict(material.pairs["sheets"])
         scores = scored(model, [f"{title} {below[title]}" for title in material.sections], self.articles)
         found = {}
@@ -202,7 +218,7 @@ class Recipe:
             found[title] = [material.ids[place] for place in at[order[:NEAR]]]
         return found
 
-    def questions(self, model: Encoding, material: Material, near: Mapping[str, list[str]] = {}) -> Examples:
+    def questions(self, model: EncodingLearner, material: Material, near: Mapping[str, list[str]] = {}) -> Examples:
         """Questions, other wordings and sentences, with what BM25 and the model rank high and nobody judged relevant.
 
         Articles of ``near`` are no negatives of the section's title either; this was tried with the dense model alone.
@@ -233,8 +249,8 @@ class Recipe:
         out = self.work / name
         if not out.exists():
             judged, device = self.judged(self.material.dev), best_device()
-            learners = [Dense(Base.read(folder), TUNED) for folder in folders]
-            mean = Dense(Base.read(folders[0]), TUNED)
+            learners = [DenseLearner(StartingModel.read(folder), TUNED) for folder in folders]
+            mean = DenseLearner(StartingModel.read(folders[0]), TUNED)
             states = [learner.state_dict() for learner in learners]
             mean.load_state_dict({key: torch.stack([state[key] for state in states]).mean(dim=0) for key in states[0]})
             measures = {}
@@ -244,14 +260,14 @@ class Recipe:
             keep(out, mean, {"dev": measures, "training": TUNED.plain()})
         return out
 
-    def _two_steps(self, name: str, kind: Any, first: Training, second: Training) -> None:
+    def _two_steps(self, name: str, kind: Any, first: Hyperparameters, second: Hyperparameters) -> None:
         structure = Examples.of_pairs(self.material.pairs)
         pairs = staged(self.work, f"{name}-contrast", kind, self.work / "backbone", structure, shared(first, self.material))
-        examples = self.questions(learner_of(Dense, self.work / "dense-hard", TUNED), self.material)
+        examples = self.questions(learner_of(DenseLearner, self.work / "dense-hard", TUNED), self.material)
         staged(self.work, name, kind, pairs, examples, second, self.judged(self.material.dev))
 
 
-def shared(training: Training, material: Material) -> Training:
+def shared(training: Hyperparameters, material: Material) -> Hyperparameters:
     """Batches of each source as it has pairs, but few of sheets."""
     counts = {name: len(some) for name, some in material.pairs.items()}
     shares = {name: count / sum(counts.values()) for name, count in counts.items()} | {"sheets": SHEETS}

@@ -29,25 +29,25 @@ import numpy as np
 
 from lexfuse.data.archives import members, parse_json
 from lexfuse.data.arrays import I32
-from lexfuse.data.beir import Collection, read_collection
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
+from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.queries import Queries, Query
-from lexfuse.data.report import Report
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.kali import read_kali
-from lexfuse.data.sources.sheets import SHEETS_FILE, SOURCE_LISTS, read_sheets
-from lexfuse.encode.passages import whole_text
+from lexfuse.data.sources.labour_sheets import SHEETS_FILE, SOURCE_LISTS, read_sheets
+from lexfuse.encode.passage_plan import whole_text
 from lexfuse.errors import DataError
-from lexfuse.index.index import Index
-from lexfuse.text.annotate import with_languages
-from lexfuse.train.citing import cited_pairs
-from lexfuse.train.examples import Pair
-from lexfuse.train.mining import mined
-from lexfuse.train.pairing import kept
-from lexfuse.train.structure import Structure, structure_pairs
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.annotation import with_languages
+from lexfuse.train.examples.examples import TrainingPair
+from lexfuse.train.examples.hard_negatives import mining_run
+from lexfuse.train.structure.citation_pairs import cited_pairs
+from lexfuse.train.structure.pair_filter import filter_pairs
+from lexfuse.train.structure.structure_pairs import StructureKind, structure_pairs
 
-ARTICLES = (Structure.HEADINGS, Structure.TITLE, Structure.CITED, Structure.CLOZE)
-AGREEMENTS = (Structure.HEADINGS, Structure.CLOZE)  # their titles name the agreement
+ARTICLES = (StructureKind.HEADINGS, StructureKind.TITLE, StructureKind.CITED, StructureKind.CLOZE)
+AGREEMENTS = (StructureKind.HEADINGS, StructureKind.CLOZE)  # their titles name the agreement
 MOST_CITING = 20  # sentences of agreements for one article of a code: thousands say where an agreement is deposited
 LEAST_WORDS = 8  # of an agreement's article
 SECTION_WORDS = 15  # of a sheet's section
@@ -80,7 +80,7 @@ class Material:
     documents: list[str]  # distinct texts; the articles come first
     ids: list[str]  # of the collection's articles
     article: I32  # the text of each
-    pairs: dict[str, list[Pair]]
+    pairs: dict[str, list[TrainingPair]]
     outside: dict[str, list[int]]  # which pairs of a source have nothing of the code that transfer is measured on
     train: dict[str, tuple[str, dict[str, int]]]  # question and grades by id
     dev: dict[str, tuple[str, dict[str, int]]]
@@ -135,7 +135,7 @@ class Material:
             tables = {name.removeprefix("of "): stored[name].tolist() for name in stored.files if name.startswith("of ")}
             cuts, article = stored["cuts"].tolist(), stored["article"]
         texts = [verbatim[start] if at < 0 else documents[at][:start] + documents[at][stop:] for at, start, stop in cuts]
-        pairs = {name: [Pair(texts[query], texts[passage]) for query, passage in table] for name, table in tables.items()}
+        pairs = {name: [TrainingPair(texts[query], texts[passage]) for query, passage in table] for name, table in tables.items()}
         plain["more"] = {name: [Asked(*one) for one in some] for name, some in plain["more"].items()}
         return cls(documents, article=article, pairs=pairs, **plain)
 
@@ -148,14 +148,14 @@ def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any
     agreements = _distinct(kali)
     documents = list(dict.fromkeys([*map(whole_text, collection.corpus), *map(whole_text, agreements)]))
     place = {text: at for at, text in enumerate(documents)}
-    pairs = structure_pairs(collection.corpus, ARTICLES, report=Report())
+    pairs = structure_pairs(collection.corpus, ARTICLES, report=ReadReport())
     others = collection.corpus.select([at for at, code in enumerate(collection.corpus.code) if code != TRANSFER])
-    outside = {name: set(some) for name, some in structure_pairs(others, ARTICLES, report=Report()).items()}
-    pairs |= {f"kali-{name}": some for name, some in structure_pairs(agreements, AGREEMENTS, report=Report()).items()}
-    pairs["kali-cited"] = _few_each(kept(cited_pairs(agreements, Counter(), cited=collection.corpus), Counter()))
+    outside = {name: set(some) for name, some in structure_pairs(others, ARTICLES, report=ReadReport()).items()}
+    pairs |= {f"kali-{name}": some for name, some in structure_pairs(agreements, AGREEMENTS, report=ReadReport()).items()}
+    pairs["kali-cited"] = _few_each(filter_pairs(cited_pairs(agreements, Counter(), cited=collection.corpus), Counter()))
     outside["kali-cited"] = {pair for pair in pairs["kali-cited"] if not pair.passage.startswith(TRANSFER)}
     sections = _sections(sheets, {query for split in ("dev", "test") for query in seen[split]})
-    pairs["sheets"] = [Pair(section.title, section.text) for section in sections]
+    pairs["sheets"] = [TrainingPair(section.title, section.text) for section in sections]
     text = {query.id: query.text for query in collection.queries}
     variants = _variants(collection.queries, seen)
     with _lexical(collection.corpus) as ranked:
@@ -196,7 +196,7 @@ def _distinct(kali: Corpus) -> Corpus:
     return kali.select(sorted(first.values()))
 
 
-def _few_each(pairs: list[Pair]) -> list[Pair]:
+def _few_each(pairs: list[TrainingPair]) -> list[TrainingPair]:
     """Without what cites an article that many others cite before it."""
     before: Counter[str] = Counter()
     few = []
@@ -229,7 +229,7 @@ def _explained(sections: Iterable[Document], articles: Corpus) -> list[Asked]:
     """Sentences of sheets that cite articles, without the citation, to those articles."""
     id_of = {whole_text(document): document.id for document in articles}
     found: dict[str, dict[str, None]] = {}
-    for pair in kept(cited_pairs(Corpus.of(sections), Counter(), cited=articles), Counter()):
+    for pair in filter_pairs(cited_pairs(Corpus.of(sections), Counter(), cited=articles), Counter()):
         found.setdefault(pair.query, {})[id_of[pair.passage]] = None
     return [Asked(sentence, list(ids), []) for sentence, ids in found.items()]
 
@@ -302,12 +302,12 @@ def _lexical(corpus: Corpus) -> Iterator[Ranking]:
     place = {id: at for at, id in enumerate(corpus.ids)}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "index")
-        with Index.create(folder) as index:
+        with IndexFolder.create(folder) as index:
             index.add(with_languages(corpus))
 
         def ranked(asked: Iterable[str], depth: int) -> dict[str, Places]:
             texts = list(dict.fromkeys(asked))
-            run = mined(folder, Queries.of(Query(str(at), text) for at, text in enumerate(texts)), depth=depth)
+            run = mining_run(folder, Queries.of(Query(str(at), text) for at, text in enumerate(texts)), depth=depth)
             return {text: [(place[hit.doc], round(hit.score, 3)) for hit in run.hits(str(at))] for at, text in enumerate(texts)}
 
         yield ranked
@@ -356,7 +356,7 @@ def main() -> None:
     options = parser.parse_args()
     found = [parse_json(content, name) for name, content in members(options.sheets, SHEETS_FILE)]
     collection = read_collection(options.collection)
-    cited = read_sheets(options.sheets, collection.corpus, Report())
+    cited = read_sheets(options.sheets, collection.corpus, ReadReport())
     material = made(collection, read_kali(options.kali).corpus, found[0], cited)
     material.write(options.out)
     for name, some in material.pairs.items():

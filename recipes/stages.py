@@ -11,19 +11,19 @@ from typing import Any
 import torch
 
 from lexfuse.data.arrays import F32
-from lexfuse.train.base import Base
-from lexfuse.train.device import best_device
-from lexfuse.train.examples import Examples
-from lexfuse.train.judging import Judged
-from lexfuse.train.loop import Dev, fit
+from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.hyperparameters import Hyperparameters
+from lexfuse.train.loop.loop import DevSet, fit
+from lexfuse.train.loop.torch_device import best_device
+from lexfuse.train.models.base_model import StartingModel
 from lexfuse.train.models.learner import Learner
-from lexfuse.train.settings import Training
 
 NUMBERS = "training.json"  # how a model was trained and how well it does on dev
 
 
 def staged(
-    work: Path, name: str, kind: Any, start: Path, examples: Examples, training: Training, judged: Judged | None = None
+    work: Path, name: str, kind: Any, start: Path, examples: Examples, training: Hyperparameters, judged: DevQueries | None = None
 ) -> Path:
     """Train a model and keep it as a folder of ``work``, unless it is there."""
     out = work / name
@@ -31,9 +31,9 @@ def staged(
         return out
     say(f"== {name}: {len(examples):,} examples")
     torch.manual_seed(training.seed)
-    learner: Any = kind(Base.read(start), training)
+    learner: Any = kind(StartingModel.read(start), training)
     going = work / f"{name}.training"
-    outcome = fit(learner, examples, training, going, dev=Dev(None, judged), say=say)
+    outcome = fit(learner, examples, training, going, dev=DevSet(None, judged), say=say)
     measures = {"best step": outcome.best_step, "seconds": outcome.seconds, "start": outcome.start, "dev": outcome.measures}
     keep(out, learner, {**measures, "training": training.plain()})
     shutil.rmtree(going)
@@ -49,9 +49,9 @@ def keep(folder: Path, learner: Learner, numbers: Mapping[str, Any]) -> None:
     partial.rename(folder)
 
 
-def learner_of(kind: Any, folder: Path, training: Training) -> Any:
+def learner_of(kind: Any, folder: Path, training: Hyperparameters) -> Any:
     """A model that was trained, to be asked."""
-    return kind(Base.read(folder), training).to(best_device()).eval()
+    return kind(StartingModel.read(folder), training).to(best_device()).eval()
 
 
 def scored(model: Learner, questions: Sequence[str], documents: Sequence[str], candidates: Any = None) -> F32:
@@ -61,7 +61,7 @@ def scored(model: Learner, questions: Sequence[str], documents: Sequence[str], c
     return found
 
 
-def measured(model: Learner, judged: Judged) -> dict[str, float]:
+def measured(model: Learner, judged: DevQueries) -> dict[str, float]:
     """How well a model ranks what is judged."""
     return judged.measured(scored(model, judged.questions, judged.passages, judged.candidates))
 

@@ -28,8 +28,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 @pytest.fixture(scope="session")
 def small_advice():
-    """The maker of small advices: tests/advise/smalladvice.py."""
-    specification = importlib.util.spec_from_file_location("smalladvice", Path(__file__).parent / "advise" / "smalladvice.py")
+    """The maker of small advices: tests/advice/smalladvice.py."""
+    specification = importlib.util.spec_from_file_location("smalladvice", Path(__file__).parent / "advice" / "smalladvice.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module.small_advice
@@ -61,3 +61,19 @@ def crash_script(tmp_path):
         return json.loads(done.stdout)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """The maker of small models: tests/references/tiny.py."""
+    specification = importlib.util.spec_from_file_location("tiny", Path(__file__).parent / "references" / "tiny.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """A cache folder that starts empty."""
+    monkeypatch.setenv("LEXFUSE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"

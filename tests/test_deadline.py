@@ -8,8 +8,8 @@ import pytest
 from lexfuse.data.queries import Queries, Query
 from lexfuse.deadline import Deadline, check, claim, limited, unlimited
 from lexfuse.errors import OverloadError
-from lexfuse.fuse.asking import runs_from
-from lexfuse.index.threads import shared_out
+from lexfuse.kernels.threads import run_on_cores
+from lexfuse.search.candidates import retrieve_all
 
 PATIENCE = 600.0
 
@@ -68,7 +68,7 @@ def test_ranges_that_are_shared_out_stop_too():
         deadline.revoke()
 
     with limited(deadline), pytest.raises(OverloadError):
-        shared_out(work, 1000, 1)
+        run_on_cores(work, 1000, 1)
     assert len(done) < 1000
 
 
@@ -80,4 +80,4 @@ def test_retrievers_that_are_asked_on_other_threads_have_the_deadline():
 
     deadline = Deadline(60)
     with limited(deadline), pytest.raises(OverloadError):
-        runs_from([Slow(), Slow(), Slow()], Queries.of([Query("q", "loi")]), 10)
+        retrieve_all([Slow(), Slow(), Slow()], Queries.of([Query("q", "loi")]), 10)

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ import lexfuse
 SOURCE = Path(lexfuse.__file__).parent
 
 # Every part may import itself and what stands above it; DESIGN draws the same order.
-ORDER = ["errors", "lazy", "deadline", "data", "text", "index", "encode", "retrieve", "fuse", "rerank", "evaluate", "tune",
-         "advise", "train", "cluster", "pipeline", "profile", "service", "web", "cli"]  # fmt: skip
+ORDER = ["errors", "lazy", "deadline", "data", "text", "kernels", "storage", "encode", "channels", "fusion", "rerank", "search",
+         "evaluation", "optimisation", "advice", "train", "service", "web", "cli"]  # fmt: skip
 
 
 def part_of(module: str) -> str:
@@ -86,7 +87,7 @@ def test_only_training_may_import_torch():
 def test_onnx_runtime_is_imported_where_its_telemetry_is_switched_off():
     """In one file of the package; what the type checker alone imports does not count."""
     offenders = [path for path in python_files() if imports_at_run_time(path, "onnxruntime")]
-    assert offenders == [SOURCE / "encode" / "runtime.py"]
+    assert offenders == [SOURCE / "encode" / "onnx_runtime.py"]
 
 
 def imports_at_run_time(path: Path, package: str) -> bool:
@@ -97,3 +98,71 @@ def imports_at_run_time(path: Path, package: str) -> bool:
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     return any(name.split(".")[0] == package for name in names)
+
+
+def modules() -> dict[str, Path]:
+    """Every module by its dotted name."""
+    names = {path: ".".join(("lexfuse", *path.relative_to(SOURCE).with_suffix("").parts)) for path in python_files()}
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
+def crowded_folders(paths: list[Path]) -> dict[str, int]:
+    counts = Counter(path.parent.relative_to(SOURCE).as_posix() for path in paths if path.name != "__init__.py")
+    return {folder: count for folder, count in counts.items() if count > 20}
+
+
+def repeated_classes(paths: list[Path]) -> dict[str, int]:
+    classes = [node.name for path in paths for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ClassDef)]
+    return {name: count for name, count in Counter(classes).items() if count > 1}
+
+
+def import_cycles(imported: dict[str, set[str]]) -> list[str]:
+    """Modules that import themselves through others, also by imports inside functions."""
+    reached = {module: set(found) for module, found in imported.items()}
+    changed = True
+    while changed:
+        changed = False
+        for found in reached.values():
+            more = set().union(*(reached.get(module, set()) for module in found)) - found
+            changed |= bool(more)
+            found |= more
+    return sorted(module for module, found in reached.items() if module in found)
+
+
+def imported_modules() -> dict[str, set[str]]:
+    """What every module imports at run time: of ``from package import name`` the module, where the name is one."""
+    every, found = modules(), {}
+    for name, path in every.items():
+        tree = ast.parse(path.read_text("utf-8"))
+        typed = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+        unseen = {inner for node in typed for inner in ast.walk(node)}
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and node not in unseen]
+        targets = {f"{node.module}.{alias.name}" for node in imports for alias in node.names} | {one.module for one in imports}
+        found[name] = {target for target in targets if target in every} - {name, "lexfuse"}
+    return found
+
+
+def test_no_folder_is_crowded():
+    assert crowded_folders(python_files()) == {}
+
+
+def test_no_class_name_is_used_twice():
+    assert repeated_classes(python_files()) == {}
+
+
+def test_no_module_is_called_after_an_activity():
+    assert [name for name in modules() if name.endswith("ing")] == []
+
+
+def test_no_module_imports_itself_through_others():
+    assert import_cycles({name: found - packages_of(name) for name, found in imported_modules().items()}) == []
+
+
+def packages_of(module: str) -> set[str]:
+    """The packages that a module is in: importing it imports them first."""
+    parts = module.split(".")
+    return {".".join(parts[:end]) for end in range(1, len(parts))}
+
+
+def test_the_check_of_cycles_can_fail():
+    assert import_cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c"]

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from mutations import FILES, HEADER_VALUES, HEADERS, damaged, encoded, form, text, value
 
-from lexfuse.web.files import static_files
 from lexfuse.web.routes import ROUTERS
+from lexfuse.web.static_files import static_files
 from service import Served
 
 KNOWN: dict[str, Any] = {

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
-from lexfuse.data.document import Document, Kind, Status
-from lexfuse.index.index import Index
-from lexfuse.service.keys import Scope, add_key
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
+from lexfuse.service.api_keys import KeyScope, add_key
+from lexfuse.storage.index_folder import IndexFolder
 
 COMMAND = Path(sys.executable).parent / "lexfuse"
 PATIENCE = 120.0  # seconds after which no answer will come
@@ -33,13 +33,15 @@ def documents() -> list[Document]:
     """
     articles = [
         Document(
-            f"a{n}", f"Code civil, article L{n}", f"Le loyer du bail {n}. Voir l'article L. {n + 1}.", "fr", Kind.STATUTE,
-            "Code civil", f"L{n}", headings=("Livre Ier",), status=Status.IN_FORCE,
+            f"a{n}", f"Code civil, article L{n}", f"Le loyer du bail {n}. Voir l'article L. {n + 1}.", "fr", DocumentKind.STATUTE,
+            "Code civil", f"L{n}", headings=("Livre Ier",), status=DocumentStatus.IN_FORCE,
         )
         for n in range(1, 51)
     ]  # fmt: skip
-    decisions = [Document(f"d {n}", f"Arrêt {n}", "1. Le bail.\n\n2. Le loyer est dû.", "fr", Kind.DECISION) for n in (1, 2)]
-    return [*articles, *decisions, Document("long", "Un long arrêt", LONG, "fr", Kind.DECISION)]
+    decisions = [
+        Document(f"d {n}", f"Arrêt {n}", "1. Le bail.\n\n2. Le loyer est dû.", "fr", DocumentKind.DECISION) for n in (1, 2)
+    ]
+    return [*articles, *decisions, Document("long", "Un long arrêt", LONG, "fr", DocumentKind.DECISION)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,8 @@ class Served:
 def served(root: Path, *settings: str) -> Iterator[Served]:
     """Serve a new index below a folder, without a limit of requests; the service is killed at the end."""
     index, log = root / "law.index", root / "log.jsonl"
-    Index.create(index, documents=documents()).close()
-    key = add_key(root / "keys.toml", "tester", Scope.WRITE)
+    IndexFolder.create(index, documents=documents()).close()
+    key = add_key(root / "keys.toml", "tester", KeyScope.WRITE)
     arguments = [str(index), "--port", "0", "--keys", str(root / "keys.toml"), "--requests-per-minute", "0", *settings]
     with log.open("w") as errors:
         process = subprocess.Popen([str(COMMAND), "serve", *arguments], stdout=subprocess.PIPE, stderr=errors, text=True)

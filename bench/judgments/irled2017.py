@@ -16,22 +16,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.lexical.bm25_kli import BM25Kli
+from lexfuse.channels.registry import open_retriever
 from lexfuse.data.arrays import F64
-from lexfuse.data.beir import Collection, read_collection
+from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.encode.cache import CachedEncoder, EmbeddingCache
-from lexfuse.evaluate.choices import Correction, PairedTest
-from lexfuse.evaluate.correction import adjusted
-from lexfuse.evaluate.significance import paired_test
-from lexfuse.index.index import Index
-from lexfuse.index.snapshot import Snapshot
-from lexfuse.retrieve.dense import Dense
-from lexfuse.retrieve.informative import InformativeBM25
-from lexfuse.retrieve.opening import open_retriever
-from lexfuse.text.annotate import with_languages
+from lexfuse.encode.embedding_cache import CachedEncoder, EmbeddingCache
+from lexfuse.evaluation.correction import adjust_p_values
+from lexfuse.evaluation.significance import paired_test
+from lexfuse.evaluation.significance_options import Correction, PairedTest
+from lexfuse.optimisation.rprs_surface import RprsGrid
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.annotation import with_languages
 from lexfuse.text.kli import TermChoice
-from lexfuse.tune.rprssurface import RprsGrid
 
 DEPTH = 2000  # the whole collection: AP is over full rankings
 MARK = "[?CITATION?]"
@@ -58,11 +58,13 @@ class Judgments:
         queries = collection.queries
         assert queries is not None
         queries = replace(queries, text=tuple(text.replace(MARK, " ") for text in queries.text))
-        index = Index(folder) if folder.exists() else Index.create(folder, documents=with_languages(collection.corpus))
+        index = (
+            IndexFolder(folder) if folder.exists() else IndexFolder.create(folder, documents=with_languages(collection.corpus))
+        )
         return cls(collection, queries, index.snapshot(), quick, EmbeddingCache(cache) if cache else None)
 
     @cached_property
-    def sentences(self) -> Dense:
+    def sentences(self) -> DenseRetriever:
         """The channel of sentences."""
         return cached_channel(self.snapshot, SENTENCES, self.cache)
 
@@ -72,13 +74,13 @@ class Judgments:
 
     def chosen_first(self, queries: Queries, depth: int = DEPTH) -> Run:
         """BM25+KLI as bench/quality_similar.py chooses it on train and dev: the first stage of what has none of its own."""
-        return InformativeBM25(self.snapshot, 20.0, 1.0, choice=TermChoice(0.2)).retrieve(queries, depth)
+        return BM25Kli(self.snapshot, 20.0, 1.0, choice=TermChoice(0.2)).retrieve(queries, depth)
 
 
-def cached_channel(snapshot: Snapshot, channel: str, cache: EmbeddingCache | None) -> Dense:
+def cached_channel(snapshot: Snapshot, channel: str, cache: EmbeddingCache | None) -> DenseRetriever:
     """A dense channel that takes sentences of queries from a cache."""
     dense = open_retriever(snapshot, channel)
-    assert isinstance(dense, Dense)
+    assert isinstance(dense, DenseRetriever)
     return replace(dense, encoder=CachedEncoder(dense.encoder, cache)) if cache else dense
 
 
@@ -107,7 +109,7 @@ def read_options(parser: argparse.ArgumentParser) -> Iterator[argparse.Namespace
 def against(metric: str, ours: F64, peers: Mapping[str, F64]) -> Iterator[Record]:
     """Comparisons of values per query: paired t-tests, corrected by Holm over all of them."""
     p_values = [paired_test(PairedTest.T, ours, theirs).p for theirs in peers.values()]
-    corrected = adjusted(p_values, Correction.HOLM).tolist()
+    corrected = adjust_p_values(p_values, Correction.HOLM).tolist()
     for (peer, theirs), p, own in zip(peers.items(), p_values, corrected, strict=True):
         mean, other = float(ours.mean()), float(theirs.mean())
         yield {

@@ -18,16 +18,16 @@ import numpy as np
 import Stemmer
 import tantivy
 
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.query_terms import encoded
 from lexfuse.data.arrays import I32, Bools
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.index.building import LEXICAL
-from lexfuse.index.index import Index
-from lexfuse.index.snapshot import Snapshot, open_snapshot
-from lexfuse.retrieve.bm25 import BM25
-from lexfuse.retrieve.reading import encoded
-from lexfuse.text.vocabulary import TermEncoder, Vocabulary
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.segments.builder import LEXICAL
+from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
 
 K1, B = 1.2, 0.75
 STEMMERS = {"fr": "french", "en": "english"}
@@ -74,7 +74,7 @@ class Ours:
     @classmethod
     def from_texts(cls, documents: Sequence[Document], folder: Path) -> Self:
         """Build an index of documents, catalog and all."""
-        Index.create(folder).add(documents)
+        IndexFolder.create(folder).add(documents)
         return cls(folder)
 
     def by_ids(self, queries: Queries, rows: list[I32], k: int, within: Bools | None = None) -> Run:

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """A module's ``__getattr__``: each public name comes from the module it lives in.
 
-    >>> lazy("lexfuse", {"Corpus": "lexfuse.data.corpus"})("Corpus").__name__
+    >>> lazy_exports("lexfuse", {"Corpus": "lexfuse.data.corpus"})("Corpus").__name__
     'Corpus'
     """
 

@@ -39,12 +39,29 @@ def preload():
     import importlib
 
     for name in (
-        "lexfuse.cli.app", "lexfuse.cli.process", "lexfuse.cli.output", "numpy", "orjson", "rich.console", "rich.table",
-        "rich.progress", "typer.rich_utils", "lexfuse.index.index", "lexfuse.retrieve.opening", "lexfuse.data.formats",
-        "lexfuse.fuse.composite",
-        "lexfuse.service.assistants", "lexfuse.service.settings", "lexfuse.cli.training", "numba", "scipy.stats",
-        "lexfuse.evaluate.comparison", "lexfuse.tune.surface", "lexfuse.advise.advising", "lexfuse.fuse.loops",
-    ):  # fmt: skip
+        "lexfuse.cli.app",
+        "lexfuse.cli.process",
+        "lexfuse.cli.output.console",
+        "numpy",
+        "orjson",
+        "rich.console",
+        "rich.table",
+        "rich.progress",
+        "typer.rich_utils",
+        "lexfuse.storage.index_folder",
+        "lexfuse.channels.registry",
+        "lexfuse.data.formats.file_format",
+        "lexfuse.fusion.composite_retriever",
+        "lexfuse.service.mcp.server",
+        "lexfuse.service.settings",
+        "lexfuse.cli.train.static",
+        "numba",
+        "scipy.stats",
+        "lexfuse.evaluation.comparison",
+        "lexfuse.optimisation.weight_surface",
+        "lexfuse.advice.advisor",
+        "lexfuse.kernels.fusion_numba",
+    ):
         importlib.import_module(name)
     gc.freeze()
 

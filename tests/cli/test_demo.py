@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-import lexfuse.data.fetch
+import lexfuse.data.downloads
 from lexfuse.cli.app import app
 from lexfuse.errors import FetchError, LexFuseError, MissingDependencyError
-from lexfuse.index.index import Index
+from lexfuse.storage.index_folder import IndexFolder
 
 DAY = 86_400_000
 
@@ -82,8 +82,8 @@ def packages(tmp_path, monkeypatch):
     cache.mkdir()
     monkeypatch.setenv("LEXFUSE_CACHE", str(cache))
     for name, content in contents.items():
-        package = replace(getattr(lexfuse.data.fetch, name), sha256=hashlib.sha256(content).hexdigest())
-        monkeypatch.setattr(lexfuse.data.fetch, name, package)
+        package = replace(getattr(lexfuse.data.downloads, name), sha256=hashlib.sha256(content).hexdigest())
+        monkeypatch.setattr(lexfuse.data.downloads, name, package)
         (cache / package.file).write_bytes(content)
     return cache
 
@@ -115,14 +115,14 @@ def test_second_time_reads_what_was_imported(packages):
 
 def test_vectors_of_another_version_of_the_model_are_made_again(packages):
     first = json.loads(demo("--json").stdout)
-    with Index(first["french-labour-law"]["index"]) as index:
+    with IndexFolder(first["french-labour-law"]["index"]) as index:
         settings = index.channels.named("dense").settings
         index.channels.drop("dense")
         index.channels.make("dense", replace(settings, fingerprint="0" * 32))
     again = demo("--json")
     assert json.loads(again.stdout) == first
     assert "another version of fr-legal-dense has made it" in again.stderr
-    with Index(first["french-labour-law"]["index"]) as index:
+    with IndexFolder(first["french-labour-law"]["index"]) as index:
         assert index.channels.named("dense").settings == settings
         assert not len(index.channels.pending("dense"))
 
@@ -145,7 +145,7 @@ def test_without_any_registry_it_fails_with_the_reason(packages, monkeypatch, tm
     def no_network(package, cache=None):
         raise FetchError(f"no answer for {package.name}")
 
-    monkeypatch.setattr(lexfuse.data.fetch, "fetch", no_network)
+    monkeypatch.setattr(lexfuse.data.downloads, "fetch", no_network)
     failed = demo()
     assert isinstance(failed.exception, LexFuseError)
     assert not isinstance(failed.exception, MissingDependencyError)
@@ -165,7 +165,7 @@ def test_serves_both_corpora_while_vectors_are_added(packages, monkeypatch):
             started.append("ended")
 
     monkeypatch.setattr("multiprocessing.context.SpawnContext.Process", Process)
-    monkeypatch.setattr("lexfuse.cli.serving.run_service", lambda settings, log_requests: served.append(settings))
+    monkeypatch.setattr("lexfuse.cli.serve.run_service", lambda settings, log_requests: served.append(settings))
     shown = demo("--port", "0")
     assert shown.exit_code == 0, shown.output
     (settings,) = served
@@ -175,7 +175,7 @@ def test_serves_both_corpora_while_vectors_are_added(packages, monkeypatch):
 
 def test_a_taken_port_is_no_reason_to_stop(packages, monkeypatch):
     served = []
-    monkeypatch.setattr("lexfuse.cli.serving.run_service", lambda settings, log_requests: served.append(settings.port))
+    monkeypatch.setattr("lexfuse.cli.serve.run_service", lambda settings, log_requests: served.append(settings.port))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         shown = demo("--port", str(taken.getsockname()[1]), "--channels", "")
     assert served == [0]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lexfuse.data.document import Document
-from lexfuse.index.channel import ChannelKind, ChannelSettings
-from lexfuse.index.index import Index
+from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.index_folder import IndexFolder
 
 SESSION = Path(__file__).parent / "session.py"
 HOSTILE = "evil-org/evil-model"
@@ -25,7 +25,7 @@ def recorded(module_at):
 def hostile(library):
     """An index of someone else, whose catalog names a model of the hub for every kind of channel, and such a profile."""
     folder = library / "hostile.index"
-    with Index.create(folder, documents=[Document("a", text="Le prêt dure trois semaines.", language="fr")]) as index:
+    with IndexFolder.create(folder, documents=[Document("a", text="Le prêt dure trois semaines.", language="fr")]) as index:
         options = {"int8": False, "headings": True, "storage": "fp16", "approximate": False}
         options |= {"scheme": "whole", "size": 0, "overlap": 0}
         index.channels.make("dense", ChannelSettings(ChannelKind.DENSE, HOSTILE, "0" * 32, "", "", options))

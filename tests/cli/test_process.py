@@ -103,7 +103,7 @@ def test_bytes_that_are_no_text(commands, library):
 
 
 @pytest.mark.parametrize(
-    "module", ["lexfuse.cli.process", "typer", "lexfuse.cli.app", "rich.console", "numpy", "lexfuse.index.index"]
+    "module", ["lexfuse.cli.process", "typer", "lexfuse.cli.app", "rich.console", "numpy", "lexfuse.storage.index_folder"]
 )
 def test_an_interrupt_among_the_imports(library, module):
     """Ctrl-C comes when the module is imported: at the start, and inside a command."""

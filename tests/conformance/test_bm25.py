@@ -6,11 +6,11 @@ import bm25s
 import numpy as np
 import pytest
 
+from lexfuse.channels.lexical.bm25 import BM25, IdfForm
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.index.index import Index
-from lexfuse.index.settings import IndexSettings
-from lexfuse.retrieve.bm25 import BM25, Idf
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.index_settings import IndexSettings
 
 PLAIN = IndexSettings(fields={"text": 1.0}, stems=False, stop_words=False, citations=False)
 WORDS = [f"word{number:02d}" for number in range(60)]
@@ -32,7 +32,7 @@ def texts():
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory, texts):
     """Three segments and a deletion, so that statistics must hold over all of them."""
-    index = Index.create(tmp_path_factory.mktemp("conformance") / "index", PLAIN)
+    index = IndexFolder.create(tmp_path_factory.mktemp("conformance") / "index", PLAIN)
     documents = [Document(f"d{number:03d}", text=text, language="en") for number, text in enumerate(texts)]
     index.add(documents[:50])
     index.add([*documents[50:120], Document("extra", text="word00 word01 word02", language="en")])
@@ -72,7 +72,7 @@ def test_lucene_scores_are_those_of_bm25s(snapshot, texts, queries, k1, b):
 @pytest.mark.parametrize(("k1", "b"), PARAMETERS)
 def test_robertson_scores_are_those_of_bm25s_where_no_idf_is_negative(snapshot, texts, queries, k1, b):
     """bm25s leaves out the constant k1 + 1 and sets negative idf to 0; the papers do neither, and neither do we."""
-    retriever = BM25(snapshot, k1, b, Idf.ROBERTSON)
+    retriever = BM25(snapshot, k1, b, IdfForm.ROBERTSON)
     common = {term for term, idf in zip(retriever.postings.vocabulary, retriever.term_idf, strict=True) if idf <= 0}
     assert common  # else the test would not see what differs
     rare = Queries.of(
@@ -84,7 +84,7 @@ def test_robertson_scores_are_those_of_bm25s_where_no_idf_is_negative(snapshot, 
 
 
 def test_negative_idf_lowers_scores_as_the_formula_says(snapshot, texts):
-    retriever = BM25(snapshot, 1.2, 0.75, Idf.ROBERTSON)
+    retriever = BM25(snapshot, 1.2, 0.75, IdfForm.ROBERTSON)
     run = retriever.retrieve(Queries.of([Query("q", "word00", "en")]), 1000)
     tokens = [text.split() for text in texts]
     frequency, mean = sum("word00" in words for words in tokens), sum(map(len, tokens)) / len(tokens)

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.encode.crossencoder import PairEncoder
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.tokens import Tokens
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.pair_encoder import PairEncoder
+from lexfuse.encode.tokenizer import ModelTokenizer
 
 REFERENCES = Path(__file__).parent.parent / "references"
 specification = importlib.util.spec_from_file_location("tiny", REFERENCES / "tiny.py")
@@ -24,7 +24,7 @@ specification.loader.exec_module(tiny)
 def test_scores_are_those_of_transformers(tmp_path, monkeypatch, family, labels):
     monkeypatch.setenv("LEXFUSE_CACHE", str(tmp_path / "cache"))
     path = tiny.folder(tmp_path / "model", family, head="classes")
-    named = tiny.tensors(family, Tokens(ModelFolder.read(path)).vocabulary_size, "classes")
+    named = tiny.tensors(family, ModelTokenizer(ModelFolder.read(path)).vocabulary_size, "classes")
     last = "classifier" if family == "bert" else "classifier.out_proj"
     named |= {f"{last}.{kind}": named[f"{last}.{kind}"][:labels] for kind in ("weight", "bias")}
     tiny.safetensors(path / "model.safetensors", named)

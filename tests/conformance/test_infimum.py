@@ -6,26 +6,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.advise.advising import advise
-from lexfuse.advise.gathering import facts_of, judged_by, usable_recipes
+from lexfuse.advice.advisor import advise
+from lexfuse.advice.inputs import facts_of, judged_by, usable_recipes
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.lexical.bm25 import BM25, IdfForm
+from lexfuse.channels.registry import open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
-from lexfuse.encode.channels import ChannelPlan, planned
-from lexfuse.encode.filling import fill
-from lexfuse.encode.sides import Side
+from lexfuse.encode.encoder import Side
 from lexfuse.errors import ConfigError
-from lexfuse.fuse.asking import union_from
-from lexfuse.fuse.methods import usual_fusions
-from lexfuse.fuse.normalise import TheoreticalMinMax
-from lexfuse.fuse.scores import TM2C2
-from lexfuse.index.index import Index
-from lexfuse.pipeline import Hybrid, Routed, open_pipeline
-from lexfuse.retrieve.bm25 import BM25, Idf
-from lexfuse.retrieve.citation import CitationLookup
-from lexfuse.retrieve.opening import open_retriever
-from lexfuse.text.queryclass import QueryClass
-from lexfuse.tune.weights import tune_weights
+from lexfuse.fusion.normalisation import TheoreticalMinMax
+from lexfuse.fusion.registry import default_fusions
+from lexfuse.fusion.tm2c2 import TM2C2
+from lexfuse.optimisation.fusion_weights import tune_weights
+from lexfuse.search.candidates import retrieve_union
+from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever, open_pipeline
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.query_class import QueryClass
 
 _FILE = Path(__file__).parent.parent / "references" / "tiny.py"
 specification = importlib.util.spec_from_file_location("tiny", _FILE)
@@ -55,11 +55,11 @@ def index(tmp_path_factory):
     documents = [Document(f"d{at:02}", text=text, language="fr") for at, text in enumerate(texts(40, 0))]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEXFUSE_CACHE", str(root / "cache"))
-        with Index.create(root / "i", documents=documents) as made:
+        with IndexFolder.create(root / "i", documents=documents) as made:
             for name, model in models.items():
                 kind = "dense" if name == "products" else name
-                made.channels.make(name, planned(kind, ChannelPlan(str(model)), threads=1))
-                fill(made, name, threads=1)
+                made.channels.make(name, plan_channel(kind, ChannelPlan(str(model)), threads=1))
+                fill_channel(made, name, threads=1)
             yield made
 
 
@@ -95,8 +95,8 @@ def test_robertsons_idf_has_an_infimum_that_depends_on_the_query(tmp_path):
     texts = ["loi loi loi loi", "loi droit", "loi juge", "loi bail", "droit"]
     documents = [Document(f"d{at}", text=text, language="fr") for at, text in enumerate(texts)]
     asked = Queries.of([Query("common", "loi", "fr"), Query("twice", "loi loi", "fr"), Query("rare", "bail", "fr")])
-    with Index.create(tmp_path / "i", documents=documents) as made, made.snapshot() as snapshot:
-        run = BM25(snapshot, 1.2, 0.0, Idf.ROBERTSON).retrieve(asked, 10)
+    with IndexFolder.create(tmp_path / "i", documents=documents) as made, made.snapshot() as snapshot:
+        run = BM25(snapshot, 1.2, 0.0, IdfForm.ROBERTSON).retrieve(asked, 10)
     idf = np.log((5 - 4 + 0.5) / (4 + 0.5))  # loi: 4 of 5 documents
     assert run.low.tolist() == pytest.approx([2.2 * idf, 4.4 * idf, 0.0])
     assert run.score[0] < 0
@@ -105,7 +105,7 @@ def test_robertsons_idf_has_an_infimum_that_depends_on_the_query(tmp_path):
 
 def test_theoretical_min_max_is_equation_4(snapshot):
     retrievers = [open_retriever(snapshot, name, threads=1) for name in CHANNELS]
-    union = union_from(retrievers, QUERIES, 15)
+    union = retrieve_union(retrievers, QUERIES, 15)
     for row, retriever in enumerate(retrievers):
         found = TheoreticalMinMax().of(union, row)
         for query, low in enumerate(infimum(retriever)):
@@ -118,13 +118,13 @@ def test_theoretical_min_max_is_equation_4(snapshot):
 
 def test_the_default_hybrid_of_all_of_them_ranks_and_explains(snapshot):
     hybrid = open_pipeline(snapshot, CHANNELS, depth=15)
-    assert isinstance(hybrid, Hybrid)
+    assert isinstance(hybrid, FusedRetriever)
     assert isinstance(hybrid.fusion, TM2C2)
     ranking = hybrid.retrieve(QUERIES, 5)
     for query in QUERIES:
         hits = ranking.hits(query.id)
         for hit in hits:
-            why = hybrid.explain(query, hit.doc, others=usual_fusions())
+            why = hybrid.explain(query, hit.doc, others=default_fusions())
             assert (why.rank, why.score) == (hit.rank, hit.score)
             assert sum(part.contribution for part in why.parts) == pytest.approx(hit.score, rel=1e-6)
             assert why.others["tm2c2"] >= 1
@@ -136,9 +136,9 @@ def test_a_document_that_is_gone_bounds_nothing(tmp_path, snapshot):
     documents = [Document(f"d{at}", text=text, language="fr") for at, text in enumerate(texts(12, 5))]
     lows = []
     for name, deleted in (("less", False), ("more", True)):
-        with Index.create(tmp_path / name, documents=documents) as made:
-            made.channels.make("dense", planned("dense", ChannelPlan(str(model)), threads=1))
-            fill(made, "dense", threads=1)
+        with IndexFolder.create(tmp_path / name, documents=documents) as made:
+            made.channels.make("dense", plan_channel("dense", ChannelPlan(str(model)), threads=1))
+            fill_channel(made, "dense", threads=1)
             with made.snapshot() as before:
                 dense = open_retriever(before, "dense", threads=1)
                 norms = np.concatenate([part.norms for part in dense.parts])
@@ -176,11 +176,11 @@ def test_advice_and_weights_on_all_of_them(snapshot):
 def test_classes_of_queries_and_days_keep_what_their_retrievers_state(snapshot):
     colbert, citations = open_retriever(snapshot, "colbert", threads=1), CitationLookup(snapshot)
     asked = Queries.of([Query("named", "article L. 2", "fr"), Query("free", "le contrat de travail ?", "fr")])
-    run = Routed(colbert, {QueryClass.CITATION: citations}).retrieve(asked, 5)
+    run = RoutedRetriever(colbert, {QueryClass.CITATION: citations}).retrieve(asked, 5)
     assert run.low.tolist() == [0.0, colbert.retrieve(asked, 5).low[1]]
-    assert TM2C2().fused(union_from([BM25(snapshot), Routed(colbert, {})], asked, 5), 5).hits("free")
-    hybrid = Hybrid([BM25(snapshot), colbert])  # a fused score has no infimum that holds for every fusion
-    mixed = Routed(hybrid, {QueryClass.CITATION: citations})
+    assert TM2C2().fused(retrieve_union([BM25(snapshot), RoutedRetriever(colbert, {})], asked, 5), 5).hits("free")
+    hybrid = FusedRetriever([BM25(snapshot), colbert])  # a fused score has no infimum that holds for every fusion
+    mixed = RoutedRetriever(hybrid, {QueryClass.CITATION: citations})
     assert mixed.retrieve(asked, 5).low.tolist() == [0.0, -np.inf]
     with pytest.raises(ConfigError, match="'routed' has no lowest possible score; take min-max or z-score"):
-        Hybrid([BM25(snapshot), mixed]).retrieve(asked, 5)
+        FusedRetriever([BM25(snapshot), mixed]).retrieve(asked, 5)

@@ -7,7 +7,8 @@ import pytest
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
-from lexfuse.evaluate import evaluate, parse_measures
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.evaluation.measure_names import parse_measures
 
 SHARED = (
     "nDCG@1 nDCG@10 nDCG@500 nDCG R@1 R@10 R@100 R@500 P@1 P@5 P@500 AP@5 AP@100 AP RR@1 RR@10 RR Rprec Success@1 Success@5 "

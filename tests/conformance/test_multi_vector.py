@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.encode.colbert import ColbertEncoder
-from lexfuse.encode.sides import Side
-from lexfuse.index.maxsim import maxsim
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.late_encoder import LateEncoder
+from lexfuse.kernels.maxsim import maxsim
 
 REFERENCES = Path(__file__).parent.parent / "references"
 
@@ -42,7 +42,7 @@ def stored(layout, side):
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("layout", late.LAYOUTS)
 def test_token_vectors_are_those_of_sentence_transformers(tmp_path, layout, side):
-    encoder = ColbertEncoder.load(late.LAYOUTS[layout](tiny, tmp_path / "model"), threads=1)
+    encoder = LateEncoder.load(late.LAYOUTS[layout](tiny, tmp_path / "model"), threads=1)
     same = 0
     for ours, theirs in zip(encoder.encode(tiny.TEXTS, SIDES[side]), stored(layout, side), strict=True):
         if len(ours) > len(theirs):

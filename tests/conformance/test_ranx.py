@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from lexfuse.data.run import Run
-from lexfuse.fuse.ranks import Borda, ReciprocalRank
-from lexfuse.fuse.scores import CombMNZ, Convex
-from lexfuse.fuse.union import Missing
+from lexfuse.fusion.borda import Borda
+from lexfuse.fusion.comb import CombMNZ
+from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.reciprocal_rank import ReciprocalRank
+from lexfuse.fusion.union import Missing
 
 WEIGHTS = (0.2, 0.5, 0.3)
 ZERO = Missing.ZERO

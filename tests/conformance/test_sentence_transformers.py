@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.data.fetch import cached
-from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.locate import PACKAGES
-from lexfuse.encode.sides import Side
-from lexfuse.encode.tokens import Tokens
-from lexfuse.encode.transformer import Head, Transformer
+from lexfuse.data.downloads import cached
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.model_folder.locator import PACKAGES
+from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.tokenizer import ModelTokenizer
+from lexfuse.encode.transformer import Transformer
 
 REFERENCES = Path(__file__).parent.parent / "references"
 specification = importlib.util.spec_from_file_location("tiny", REFERENCES / "tiny.py")
@@ -59,7 +60,7 @@ def test_vectors_are_those_of_sentence_transformers(tmp_path, references, family
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_highest_logits_are_those_of_transformers(tmp_path, references, family):
     folder = ModelFolder.read(tiny.folder(tmp_path / "model", family, head="mlm"))
-    tokens, model = Tokens(folder), Transformer.load(folder, Head.MLM, threads=1)
+    tokens, model = ModelTokenizer(folder), Transformer.load(folder, OutputHead.MLM, threads=1)
     ours = model.run(*tokens.padded(tokens.ids(tiny.TEXTS)))
     np.testing.assert_allclose(ours, references[f"{family}/mlm"], atol=1e-4)
 
@@ -67,7 +68,7 @@ def test_highest_logits_are_those_of_transformers(tmp_path, references, family):
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_classes_of_pairs_are_those_of_transformers(tmp_path, references, family):
     folder = ModelFolder.read(tiny.folder(tmp_path / "model", family, head="classes"))
-    tokens, model = Tokens(folder), Transformer.load(folder, Head.CLASSES, threads=1)
+    tokens, model = ModelTokenizer(folder), Transformer.load(folder, OutputHead.CLASSES, threads=1)
     for (first, second), theirs in zip(tiny.PAIRS, references[f"{family}/classes"], strict=True):
         ids, types = tokens.pair_ids(first, second)
         ours = model.run(ids[None].astype(np.int64), np.ones((1, len(ids)), dtype=np.int64), types[None].astype(np.int64))

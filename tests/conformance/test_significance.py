@@ -5,7 +5,9 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from lexfuse.evaluate import Correction, PairedTest, adjusted, paired_test
+from lexfuse.evaluation.correction import adjust_p_values
+from lexfuse.evaluation.significance import paired_test
+from lexfuse.evaluation.significance_options import Correction, PairedTest
 
 
 def paired_values(seed, n, zeros=0):
@@ -45,4 +47,4 @@ def test_exact_randomisation_equals_scipy_permutation(n):
 def test_corrections_equal_statsmodels(correction, method, n):
     generator = np.random.default_rng(n)
     p = np.round(generator.random(n) ** 3, 2)  # rounded: equal p-values occur
-    np.testing.assert_allclose(adjusted(p, correction), multipletests(p, method=method)[1], atol=1e-12)
+    np.testing.assert_allclose(adjust_p_values(p, correction), multipletests(p, method=method)[1], atol=1e-12)

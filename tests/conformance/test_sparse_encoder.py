@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.encode.sides import Side
-from lexfuse.encode.splade import SparseEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.sparse_encoder import SparseEncoder
 
 REFERENCES = Path(__file__).parent.parent / "references"
 specification = importlib.util.spec_from_file_location("tiny", REFERENCES / "tiny.py")

@@ -24,8 +24,8 @@ from pathlib import Path
 from tracer import Event, require, trace
 from workload import EXAMPLES, Change, State, Writer, after, copy, possible, problems_of, started, unnamed, warm
 
-from lexfuse.index.parts import Part
-from lexfuse.index.segment import Segment
+from lexfuse.storage.channel_data.channel_segment import ChannelSegment
+from lexfuse.storage.segments.segment import Segment
 
 KILLS = 40  # of one index; then comes a new one
 CALLS = 250  # until a kill at most: those of a few changes
@@ -126,7 +126,7 @@ def main() -> None:
     wanted = parser.parse_args()
     require()
     warm(wanted.folder / "warm")
-    for kind in [Segment] * wanted.names_first + [Part] * wanted.parts_first:
+    for kind in [Segment] * wanted.names_first + [ChannelSegment] * wanted.parts_first:
         names_first(kind)
     if wanted.every_call_of:
         each = list(killed_at_every_call(wanted.folder, wanted.every_call_of))

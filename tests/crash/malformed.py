@@ -24,24 +24,24 @@ from pathlib import Path
 
 import numpy as np
 
+from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.late.codec import TokenCodec
+from lexfuse.channels.late.retriever import LateRetriever
+from lexfuse.channels.late.stored_part import TokenPart
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.sparse.retriever import SparseRetriever
+from lexfuse.channels.sparse.stored_part import SparsePart
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import LexFuseError
-from lexfuse.index import parts as parts_of_channels
-from lexfuse.index.channel import ChannelKind, ChannelSettings
-from lexfuse.index.channels import Encoded
-from lexfuse.index.codec import Codec
-from lexfuse.index.feedback import Feedback
-from lexfuse.index.impacts import SparsePart
-from lexfuse.index.index import Index
-from lexfuse.index.tokenvectors import TokenPart
-from lexfuse.index.vectors import VectorPart
-from lexfuse.retrieve.bm25 import BM25
-from lexfuse.retrieve.citation import CitationLookup
-from lexfuse.retrieve.colbert import Colbert
-from lexfuse.retrieve.dense import Dense
-from lexfuse.retrieve.splade import Splade
-from lexfuse.text.vocabulary import Vocabulary
+from lexfuse.storage.channel_data import channel_segment as parts_of_channels
+from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_store import EncodedBlock
+from lexfuse.storage.feedback import FeedbackEntry
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.analysis.vocabulary import Vocabulary
 
 CATALOG = "catalog.sqlite"
 SIZE = 8  # numbers of a vector
@@ -62,20 +62,20 @@ def _chance(document: Document) -> np.random.Generator:
 
 def _dense(documents):
     vectors = np.stack([_chance(one).normal(size=SIZE).astype(np.float32) for one in documents])
-    return Encoded(VectorPart.of(vectors), len(documents))
+    return EncodedBlock(VectorPart.of(vectors), len(documents))
 
 
 def _sparse(documents):
     rows = [np.sort(_chance(one).choice(len(TERMS), 5, replace=False)).astype(np.int32) for one in documents]
     weights = [_chance(one).random(5).astype(np.float32) + 0.1 for one in documents]
-    return Encoded(SparsePart.of(list(zip(rows, weights, strict=True)), Vocabulary(TERMS)), len(documents))
+    return EncodedBlock(SparsePart.of(list(zip(rows, weights, strict=True)), Vocabulary(TERMS)), len(documents))
 
 
 def _late(documents):
     tokens = [_chance(one).normal(size=(6, SIZE)).astype(np.float32) for one in documents]
     tokens = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in tokens]
-    codec = Codec.trained(np.eye(SIZE, dtype=np.float32), bits=2)  # the same one for all parts
-    return Encoded(TokenPart.of(tokens, codec), len(documents))
+    codec = TokenCodec.trained(np.eye(SIZE, dtype=np.float32), bits=2)  # the same one for all parts
+    return EncodedBlock(TokenPart.of(tokens, codec), len(documents))
 
 
 CHANNELS = {
@@ -111,31 +111,31 @@ def sound(folder: Path) -> None:
         Document(f"d{n}", title="T", text=f"loi common mot{n} article L. {n}", language="fr", number=f"L{n}", headings=("I",))
         for n in range(12)
     ]
-    with Index.create(folder, documents=documents[:10]) as index:
+    with IndexFolder.create(folder, documents=documents[:10]) as index:
         for name, (kind, encode, options) in CHANNELS.items():
             index.channels.make(name, ChannelSettings(kind, name, "00", options=options))
             index.channels.fill(name, encode)
         index.delete(["d3"])
         index.add(documents[10:])
         index.channels.fill("dense", _dense)
-        index.feedback.keep(Feedback("loi", "d1", 1, rank=2, generation=1))
+        index.feedback.keep(FeedbackEntry("loi", "d1", 1, rank=2, generation=1))
         index.keep_distributions({"bm25:{}": {"scores": 2}})
 
 
 def answers(folder: Path) -> list[object]:
     """What the index answers, by every way of asking it."""
-    with Index(folder) as index, index.snapshot() as snapshot:
+    with IndexFolder(folder) as index, index.snapshot() as snapshot:
         found: list[object] = [snapshot.generation, list(snapshot.ids), list(snapshot.documents(list(snapshot.ids)))]
         retrievers = [BM25(snapshot), CitationLookup(snapshot)]
-        retrievers += [Dense(snapshot, Asked("dense"), exact=exact) for exact in (True, False)]
-        retrievers += [Splade(snapshot, encoder=Asked("splade")), Colbert(snapshot, Asked("colbert"))]
+        retrievers += [DenseRetriever(snapshot, Asked("dense"), exact=exact) for exact in (True, False)]
+        retrievers += [SparseRetriever(snapshot, encoder=Asked("splade")), LateRetriever(snapshot, Asked("colbert"))]
         found += [retriever.retrieve(QUERIES, 5).as_dict() for retriever in retrievers]
         return [*found, index.feedback.kept(), snapshot.distributions]
 
 
 def changed(folder: Path) -> None:
     """Change, merge and mend the index."""
-    with Index(folder) as index:
+    with IndexFolder(folder) as index:
         index.add([Document("d1", text="new"), Document("d20", text="loi")], update=True)
         for name, (_, encode, _) in CHANNELS.items():
             index.channels.fill(name, encode)
@@ -203,7 +203,7 @@ def _executed(*statements: str) -> Callable[[Path], None]:
 def outcome(folder: Path, expected: list[object], *, summed: bool) -> str:
     """What comes of using a damaged index: found, refused, unharmed, or what is wrong; without check sums, also unseen."""
     try:
-        with Index(folder) as index:
+        with IndexFolder(folder) as index:
             found = index.verify()
     except LexFuseError:
         found = ["refused"]
@@ -221,13 +221,13 @@ def used(name: str, folder: Path, expected: list[object]) -> str:
     told = outcome(folder, expected, summed=UNSUMMED not in name)
     try:
         changed(folder)
-        with Index(folder) as index:
+        with IndexFolder(folder) as index:
             if name.startswith(("segments", "channels")) and told != "unharmed" and not index.verify():
                 return "wrong: a change hides the damage"
     except LexFuseError:
         told += ", not changed"
     try:
-        with Index(folder) as index:
+        with IndexFolder(folder) as index:
             index.rebuild()
     except LexFuseError:
         told += ", not rebuilt"

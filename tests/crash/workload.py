@@ -19,20 +19,20 @@ from pathlib import Path
 import numpy as np
 import tracer
 
+from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.cli import main as command
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.files import read_bytes, written_file, written_folder
-from lexfuse.data.jsonl import write_corpus
+from lexfuse.data.formats.jsonl import write_corpus
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import LexFuseError
-from lexfuse.index.channel import ChannelKind, ChannelSettings
-from lexfuse.index.channels import Encoded
-from lexfuse.index.feedback import Feedback
-from lexfuse.index.index import Index
-from lexfuse.index.vectors import VectorPart
-from lexfuse.retrieve.bm25 import BM25
-from lexfuse.service.keys import Scope, add_key, read_keys, revoke_key
+from lexfuse.service.api_keys import KeyScope, add_key, read_keys, revoke_key
+from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_store import EncodedBlock
+from lexfuse.storage.feedback import FeedbackEntry
+from lexfuse.storage.index_folder import IndexFolder
 
 MOST = 60  # documents
 BLOCK = 7  # documents that are committed to the channel at once
@@ -70,11 +70,11 @@ def document(id: str, version: int) -> Document:
     return Document(id, title=f"Document {id}", text=text, language="en")
 
 
-def encode(documents) -> Encoded:
+def encode(documents) -> EncodedBlock:
     """One vector a document: its number, and its version as the text tells it."""
     told = [document.text.split("only", 1)[1].split(" ", 1)[0].split("version") for document in documents]
     vectors = np.array([[int(id.removeprefix("d")), int(version)] for id, version in told], dtype=np.float32)
-    return Encoded(VectorPart.of(vectors), len(documents))
+    return EncodedBlock(VectorPart.of(vectors), len(documents))
 
 
 KINDS = (
@@ -154,7 +154,7 @@ class Writer:
     def __init__(self, root: Path) -> None:
         """Open the index if there is one."""
         self.root = root
-        self.index = Index(root / INDEX) if (root / INDEX).exists() else None
+        self.index = IndexFolder(root / INDEX) if (root / INDEX).exists() else None
 
     def go_on(self, state: State, chance: random.Random, changes: int) -> None:
         """Make changes one after the other."""
@@ -172,7 +172,7 @@ class Writer:
         match kind:
             case "create":
                 self.close()
-                self.index = Index.create(
+                self.index = IndexFolder.create(
                     self.root / INDEX, documents=map(document, *zip(*what.items(), strict=True)), replace=True
                 )
             case "add" | "update":
@@ -188,13 +188,13 @@ class Writer:
                 if "dense" in self.index.channels.names:
                     self.index.channels.drop("dense")
             case "judge":
-                given = [Feedback(f"about {id}", id, grade, generation=1) for id, grade in what.items()]
+                given = [FeedbackEntry(f"about {id}", id, grade, generation=1) for id, grade in what.items()]
                 self.index.feedback.keep(*given)
             case "withdraw":
                 for id in what:
                     self.index.feedback.remove(f"about {id}", id)
             case "key":
-                add_key(self.root / KEYS, *what, Scope.READ)
+                add_key(self.root / KEYS, *what, KeyScope.READ)
             case "revoke":
                 revoke_key(self.root / KEYS, *what)
             case "file":
@@ -207,7 +207,7 @@ class Writer:
                         (partial / name).write_bytes(content(what["folder"]))
             case "reopen":
                 self.close()
-                self.index = Index(self.root / INDEX)
+                self.index = IndexFolder(self.root / INDEX)
             case _:
                 getattr(self.index, kind)()
 
@@ -252,7 +252,7 @@ def problems_of(root: Path, states: list[State], chance: random.Random) -> tuple
         if not (root / INDEX).exists():
             states = [state for state in states if state.documents is None]
             return ([], states[0]) if states else (["the index is gone"], State())
-        with Index(root / INDEX) as index:
+        with IndexFolder(root / INDEX) as index:
             return _problems(index, states, chance)
     except LexFuseError as error:
         return [str(error)], State()
@@ -337,7 +337,7 @@ def unnamed(root: Path) -> int:
     folder = root / INDEX
     if not folder.exists():
         return 0
-    with Index(folder) as index, index.snapshot() as snapshot:
+    with IndexFolder(folder) as index, index.snapshot() as snapshot:
         named = len(snapshot.segments) + sum(len(snapshot.channel(name).parts) for name in snapshot.channels)
     return len([*folder.glob("segments/*"), *folder.glob("channels/*/*")]) - named
 

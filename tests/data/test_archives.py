@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from lexfuse.data import archives
-from lexfuse.data.archives import holds, members, parse_json
+from lexfuse.data.archives import has_member, members, parse_json
 from lexfuse.errors import DataError, NotFoundError
 
 
@@ -45,7 +45,7 @@ def test_damaged_archives(tmp_path, name):
     path.write_bytes(b"\x1f\x8b no archive at all")
     with pytest.raises(DataError, match="the archive is damaged"):
         list(members(path, ".*"))
-    assert not holds(path, ".*")
+    assert not has_member(path, ".*")
 
 
 def test_a_truncated_tarball(tmp_path):
@@ -89,7 +89,7 @@ def locked(path):
 def test_a_locked_member_is_named(tmp_path):
     with pytest.raises(DataError, match=r"member 'a.json' is locked by a password; save the archive without one"):
         list(members(locked(tmp_path / "x.zip"), r"a\.json"))
-    assert not holds(tmp_path / "x.zip", r"a\.json")
+    assert not has_member(tmp_path / "x.zip", r"a\.json")
 
 
 def test_an_unknown_way_of_packing_is_told(tmp_path):

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.data import jsonl
-from lexfuse.data.beir import Collection, write_collection
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
-from lexfuse.data.formats import read_corpus, read_queries, write_corpus, write_queries
-from lexfuse.data.judgements import read_qrels
+from lexfuse.data.formats import jsonl
+from lexfuse.data.formats.beir import Collection, write_collection
+from lexfuse.data.formats.file_format import read_corpus, read_queries, write_corpus, write_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.formats.trec_run import read_run
 from lexfuse.data.queries import Queries, Query
-from lexfuse.data.report import Report
-from lexfuse.data.trec import read_run
+from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError, StorageError
 
 NAMES = ["c.jsonl", "c.jsonl.gz", "c.csv", "c.csv.gz", "c.parquet"]
@@ -52,7 +52,7 @@ def test_a_bad_line_names_file_line_and_reason_and_can_be_skipped(tmp_path, line
     with pytest.raises(DataError, match=rf"c\.jsonl, line 3: {reason}") as caught:
         read_corpus(path)
     assert (caught.value.path, caught.value.line) == (str(path), 3)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     assert read_corpus(path, report).text == ("first", "last")
     assert (report.kept, report.skipped, len(report.lines())) == (2, 1, 1)
     assert report.lines()[0].endswith(f"({path}, line 3)")
@@ -60,7 +60,7 @@ def test_a_bad_line_names_file_line_and_reason_and_can_be_skipped(tmp_path, line
 
 def test_the_first_of_duplicate_ids_stays_in_every_format(tmp_path):
     (tmp_path / "c.csv").write_text("id,text\na,first\nb,x\na,second\n")
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     assert read_corpus(tmp_path / "c.csv", report).text == ("first", "x")
     assert report.lines() == [f"1 skipped: id 'a' was given on line 2 already; ids must be unique ({tmp_path}/c.csv, line 4)"]
 
@@ -81,13 +81,13 @@ def test_an_empty_corpus_is_an_error_in_every_format(tmp_path, name):
 
 def test_a_corpus_of_which_all_was_skipped_is_an_error(tmp_path):
     with pytest.raises(DataError, match=r"holds no documents \(2 bad records were skipped\)"):
-        read_corpus(write_lines(tmp_path, "x", "y"), Report(skip_bad=True))
+        read_corpus(write_lines(tmp_path, "x", "y"), ReadReport(skip_bad=True))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_queries_are_noted(tmp_path, name):
     write_queries(Queries.of([]), tmp_path / name)
-    report = Report()
+    report = ReadReport()
     assert len(read_queries(tmp_path / name, report)) == 0
     assert report.lines() == [f"1 noted: no queries ({tmp_path / name})"]
 
@@ -96,12 +96,12 @@ def test_no_queries_are_noted(tmp_path, name):
 def test_empty_documents_and_queries_are_kept_and_noted(tmp_path, name):
     documents = [Document("a", text="x"), Document("b", text=" \n"), Document("c", title="T")]
     write_corpus(Corpus.of(documents), tmp_path / name)
-    report = Report()
+    report = ReadReport()
     assert list(read_corpus(tmp_path / name, report)) == documents
     assert len(report.lines()) == 1
     assert report.lines()[0].startswith("1 noted: document without title and text, kept")
     write_queries(Queries.of([Query("q", "")]), tmp_path / name)
-    report = Report()
+    report = ReadReport()
     assert read_queries(tmp_path / name, report).text == ("",)
     assert report.lines()[0].startswith("1 noted: query without text, kept")
 
@@ -122,7 +122,7 @@ def test_a_truncated_gzip_is_said_by_every_reader(tmp_path, suffix):
         with pytest.raises(DataError, match="the gzip data is truncated or damaged"):
             READERS[suffix](path)
         with pytest.raises(DataError, match="the gzip data is truncated or damaged"):
-            READERS[suffix](path, report=Report(skip_bad=True))
+            READERS[suffix](path, report=ReadReport(skip_bad=True))
 
 
 @pytest.mark.parametrize("suffix", ["trec", "qrels"])
@@ -177,7 +177,10 @@ def test_an_interrupted_writing_leaves_the_old_file(tmp_path, name, monkeypatch)
 
 FULL_DISK = """
 import random, resource, signal, sys
-from lexfuse.data import Collection, Corpus, Document, write_collection, write_corpus
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document
+from lexfuse.data.formats.beir import Collection, write_collection
+from lexfuse.data.formats.file_format import write_corpus
 from lexfuse.errors import StorageError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 digits = random.Random(1)

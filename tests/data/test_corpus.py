@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.document import Document, Kind, Status
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.errors import DataError, NotFoundError
 
 FULL = Document(
@@ -14,7 +14,7 @@ FULL = Document(
     title="Article L1",
     text="Tout projet de réforme…",
     language="fr",
-    kind=Kind.STATUTE,
+    kind=DocumentKind.STATUTE,
     code="Code du travail",
     number="L1",
     headings=("Partie législative", "Titre I"),
@@ -22,7 +22,7 @@ FULL = Document(
     date=date(2007, 3, 12),
     valid_from=date(2008, 5, 1),
     valid_to=None,
-    status=Status.IN_FORCE,
+    status=DocumentStatus.IN_FORCE,
     identifiers=("JORF 61",),
     citations=("L2",),
     extra={"nota": None, "nested": {"a": [1, 2]}},

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.tokens import Tokens
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.tokenizer import ModelTokenizer
 
 COMMAND = Path(sys.executable).parent / "lexfuse"
 WORDS = ["bail", "congé", "préavis", "salaire", "juge", "contrat", "retard", "prêt", "amende", "livre"]
@@ -52,7 +52,7 @@ def first_of(run):
 
 def cross_encoder(root):
     path = tiny.folder(root / "monobert", head="classes")
-    named = tiny.tensors("bert", Tokens(ModelFolder.read(path)).vocabulary_size, "classes")
+    named = tiny.tensors("bert", ModelTokenizer(ModelFolder.read(path)).vocabulary_size, "classes")
     named |= {f"classifier.{kind}": named[f"classifier.{kind}"][:1] for kind in ("weight", "bias")}
     tiny.safetensors(path / "model.safetensors", named)
     return path

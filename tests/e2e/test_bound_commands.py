@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.advise.advice import Verdict
+from lexfuse.advice.advice import Verdict
 from lexfuse.cli import main
-from lexfuse.data.trec import read_run
+from lexfuse.data.formats.trec_run import read_run
 
 ROOT = Path(__file__).parents[2]
 specification = importlib.util.spec_from_file_location("tiny", ROOT / "tests" / "references" / "tiny.py")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from lexfuse.cli import main
-from lexfuse.index.channels import BLOCK
-from lexfuse.index.index import Index
+from lexfuse.storage.channel_data.channel_store import BLOCK
+from lexfuse.storage.index_folder import IndexFolder
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -167,11 +167,11 @@ def test_add_and_update_fill_the_channels_too(plain, tmp_path, model, said):
     assert said("index", tmp_path / "new.jsonl", folder, "--add")["channels"]["dense"]["encoded"] == 1
     (tmp_path / "new.jsonl").write_text(json.dumps(record | {"text": "La taxe est due par le propriétaire."}) + "\n")
     assert said("index", tmp_path / "new.jsonl", folder, "--update")["channels"]["dense"]["encoded"] == 1
-    with Index(folder) as index, index.snapshot() as snapshot:
+    with IndexFolder(folder) as index, index.snapshot() as snapshot:
         numbering = snapshot.channel_numbering("dense")
         assert (len(numbering), int(numbering.alive.sum()), numbering.complete) == (8, 7, True)
     said("index", folder, "--delete", "lib-9", "--merge", "--verify")
-    with Index(folder) as index, index.snapshot() as snapshot:
+    with IndexFolder(folder) as index, index.snapshot() as snapshot:
         assert len(snapshot.channel_numbering("dense")) == 6
 
 
@@ -248,16 +248,16 @@ def long_corpus(path, count=2000):
 INTERRUPTED = """
 import os, signal
 from lexfuse.cli import main
-from lexfuse.index.channels import Channels
+from lexfuse.storage.channel_data.channel_store import ChannelStore
 
-add = Channels._add
+add = ChannelStore._add
 
 def interrupted(self, name, part):
     if self.parts(name):  # Ctrl-C amid the second block, however busy the machine is
         os.kill(os.getpid(), signal.SIGINT)
     add(self, name, part)
 
-Channels._add = interrupted
+ChannelStore._add = interrupted
 main()
 """
 
@@ -269,12 +269,12 @@ def test_an_interrupted_filling_goes_on_where_it_stopped(tmp_path, model, said):
     assert filling.returncode == 130
     assert "Traceback" not in filling.stderr
     left = 2000 - BLOCK
-    with Index(tmp_path / "i") as index:
+    with IndexFolder(tmp_path / "i") as index:
         assert index.verify() == []
         assert len(index.channels.pending("dense")) == left
     assert len(said("search", tmp_path / "i", "loi", "-c", "dense", "-k", "3")["results"]) == 3  # what is there is searched
     assert told("index", tmp_path / "i", "--channels", "dense")["channels"]["dense"]["encoded"] == left
-    with Index(tmp_path / "i") as index, index.snapshot() as snapshot:
+    with IndexFolder(tmp_path / "i") as index, index.snapshot() as snapshot:
         assert index.verify() == []
         assert snapshot.channel_numbering("dense").complete
 
@@ -304,7 +304,7 @@ def test_what_is_refused(plain, here, case):
     found, _, message = here("index", plain, *arguments)
     assert found == code
     assert words in message
-    with Index(plain) as index:
+    with IndexFolder(plain) as index:
         assert index.channels.names == ()  # nothing is left behind
 
 
@@ -334,7 +334,7 @@ def test_a_model_folder_without_a_tokenizer(plain, tmp_path, here):
 
 
 def test_costs_without_documents_or_an_index(tmp_path, here):
-    Index.create(tmp_path / "i").close()
+    IndexFolder.create(tmp_path / "i").close()
     code, _, message = here("info", tmp_path / "i", "--cost")
     assert code == 3
     assert "nothing to time" in message

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.tokens import Tokens
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.tokenizer import ModelTokenizer
 
 specification = importlib.util.spec_from_file_location("tiny", Path(__file__).parent.parent / "references" / "tiny.py")
 tiny = importlib.util.module_from_spec(specification)
@@ -93,7 +93,7 @@ def test_a_reranked_hit_shows_what_was_before(built, profile):
 def test_a_cross_encoder_is_one_more_source(built, tmp_path, monkeypatch):
     monkeypatch.setenv("LEXFUSE_CACHE", str(tmp_path / "cache"))
     model, profile = tiny.folder(tmp_path / "model", head="classes"), tmp_path / "p.toml"
-    named = tiny.tensors("bert", Tokens(ModelFolder.read(model)).vocabulary_size, "classes")
+    named = tiny.tensors("bert", ModelTokenizer(ModelFolder.read(model)).vocabulary_size, "classes")
     named |= {f"classifier.{kind}": named[f"classifier.{kind}"][:1] for kind in ("weight", "bias")}
     tiny.safetensors(model / "model.safetensors", named)
     source = f'[[channel]]\nmethod = "cross-encoder"\nmodel = {json.dumps(str(model))}\nover = "OVER"\ndepth = 3\n'

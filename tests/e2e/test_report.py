@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexfuse.advise.report import report_of
+from lexfuse.advice.report.page import report_of
 
 HOSTILE = '"><script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">'
 SECTIONS = [

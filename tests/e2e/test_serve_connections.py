@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from lexfuse.data.document import Document
-from lexfuse.index.index import Index
+from lexfuse.storage.index_folder import IndexFolder
 
 COMMAND = Path(sys.executable).parent / "lexfuse"
 PATIENCE = 600.0  # seconds after which something will not happen any more
@@ -25,7 +25,7 @@ HEAD = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n"
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("connections") / "law.index"
-    Index.create(folder, documents=[Document("long", text="Le loyer du bail. " * 20_000, language="fr")]).close()
+    IndexFolder.create(folder, documents=[Document("long", text="Le loyer du bail. " * 20_000, language="fr")]).close()
     return folder
 
 

@@ -225,6 +225,6 @@ def test_sentences_rerank_and_show_which_paragraphs_met(said, here, cases, judgm
     assert "of the query," in out
     assert "↔" in out
     assert {result["found"] for result in said("similar", index, judgment, "-c", "bm25")["results"]} == {"bm25"}
-    monkeypatch.setattr("lexfuse.cli.resembling._MANY_SENTENCES", 4)
+    monkeypatch.setattr("lexfuse.cli.similar._MANY_SENTENCES", 4)
     assert "the query has 6 sentences, which takes a while; --channel bm25" in here("similar", index, judgment)[2]
     assert "sentences" not in here("similar", index, judgment, "-c", "bm25")[2]

@@ -7,12 +7,13 @@ import random
 import numpy as np
 import pytest
 
-from lexfuse.encode.colbert import ColbertEncoder
-from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.graph import Graph
-from lexfuse.encode.sides import Side
-from lexfuse.encode.transformer import Head, graph_file
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.late_encoder import LateEncoder
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.onnx_export.graph import OnnxGraph
+from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.transformer import graph_file
 from lexfuse.errors import DataError, LexFuseError
 
 TEXTS = ["l'article L. 1, zß€", "", "court " * 200]
@@ -48,9 +49,9 @@ def changed(path, change):
         ("1_Pooling/config.json", lambda v: v.update(pooling_mode_max_tokens=True), "takes vectors of 32 .* before it have 64"),
     ],
 )
-@pytest.mark.parametrize("encoder", [DenseEncoder, ColbertEncoder])
+@pytest.mark.parametrize("encoder", [DenseEncoder, LateEncoder])
 def test_files_that_do_not_belong_together(folder, file, change, told, encoder):
-    if encoder is ColbertEncoder and "Pooling" in file:
+    if encoder is LateEncoder and "Pooling" in file:
         return  # it does not pool
     if not (folder / file).exists():
         (folder / file).write_text("{}", encoding="utf-8")
@@ -69,7 +70,7 @@ def test_a_graph_that_cannot_be_loaded(folder, raw, capfd):
 
 
 def test_a_graph_that_gives_other_numbers_than_it_says(folder):
-    graph = Graph()
+    graph = OnnxGraph()
     for name in ("input_ids", "attention_mask"):
         graph.input(name, np.int64, ["n", "m"])
     graph.output(graph.node("Cast", ["input_ids"], to=1), "last_hidden_state", np.float32, ["n", "m", 32])
@@ -82,7 +83,7 @@ def test_nothing_but_errors_of_ours_comes_of_damage(folder):
     """Every file of the folder, damaged in many ways; the same ways every time."""
     draw = random.Random(0)  # noqa: S311
     (folder / "onnx").mkdir()
-    graph = graph_file(ModelFolder.read(folder), Head.HIDDEN).read_bytes()
+    graph = graph_file(ModelFolder.read(folder), OutputHead.HIDDEN).read_bytes()
     files = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()} | {
         folder / "onnx/model.onnx": graph
     }

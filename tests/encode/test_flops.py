@@ -7,10 +7,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, save
 
 from lexfuse.encode.flops import forward_flops
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.heads import Head
-from lexfuse.encode.locate import locate
-from lexfuse.encode.quantise import write_small_model
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.model_folder.locator import locate_model
+from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.onnx_export.quantisation import write_small_model
 from lexfuse.encode.transformer import graph_file
 
 
@@ -28,22 +28,22 @@ def sizes(tiny):
 @pytest.mark.parametrize("tokens", [1, 17, 128])
 @pytest.mark.parametrize("family", ["bert", "roberta", "camembert", "xlm-roberta", "mpnet"])
 def test_a_graph_built_from_weights(tmp_path, tiny, own_cache, sizes, family, tokens):
-    file = graph_file(ModelFolder.read(tiny.folder(tmp_path / "m", family)), Head.HIDDEN)
+    file = graph_file(ModelFolder.read(tiny.folder(tmp_path / "m", family)), OutputHead.HIDDEN)
     assert forward_flops(file, tokens) == by_hand(tokens, **sizes)
 
 
 @pytest.mark.parametrize("piece", [4096, 50])  # the vocabulary at once, and piece by piece
 def test_a_masked_language_head(tmp_path, tiny, own_cache, sizes, monkeypatch, piece):
-    monkeypatch.setattr("lexfuse.encode.heads.PIECE", piece)
+    monkeypatch.setattr("lexfuse.encode.onnx_export.heads.PIECE", piece)
     folder = ModelFolder.read(tiny.folder(tmp_path / "m", head="mlm"))
     head = tiny.HIDDEN * tiny.HIDDEN + folder.sizes.vocabulary * tiny.HIDDEN
-    assert forward_flops(graph_file(folder, Head.MLM), 20) == by_hand(20, **sizes, head=head)
+    assert forward_flops(graph_file(folder, OutputHead.MLM), 20) == by_hand(20, **sizes, head=head)
 
 
-@pytest.mark.parametrize("head", [Head.HIDDEN, Head.MLM])
+@pytest.mark.parametrize("head", [OutputHead.HIDDEN, OutputHead.MLM])
 def test_weights_stored_or_computed_as_bytes(tmp_path, tiny, own_cache, monkeypatch, head):
-    monkeypatch.setattr("lexfuse.encode.quantise.SMALLEST", 100)
-    source = ModelFolder.read(tiny.folder(tmp_path / "m", head="mlm" if head is Head.MLM else ""))
+    monkeypatch.setattr("lexfuse.encode.onnx_export.quantisation.SMALLEST", 100)
+    source = ModelFolder.read(tiny.folder(tmp_path / "m", head="mlm" if head is OutputHead.MLM else ""))
     expected = forward_flops(graph_file(source, head), 30)
     write_small_model(source, head, tmp_path / "small")
     assert forward_flops(tmp_path / "small" / "model.onnx", 30) == expected
@@ -74,7 +74,7 @@ def test_an_attention_written_out_in_plain_products(tmp_path):
 
 @pytest.mark.parametrize("name", ["fr-legal-dense", "fr-legal-splade"])
 def test_the_shipped_models(name):
-    folder = locate(name)
+    folder = locate_model(name)
     config = json.loads((folder / "config.json").read_text())
     hidden = config["hidden_size"]
     head = hidden * hidden + config["vocab_size"] * hidden if name.endswith("splade") else 0

@@ -3,18 +3,19 @@ import shutil
 import numpy as np
 import pytest
 
-from lexfuse.encode.dense import DenseEncoder
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
 from lexfuse.encode.flops import forward_flops
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.sides import Side
-from lexfuse.encode.tokens import Tokens
-from lexfuse.encode.transformer import Head, Transformer, graph_file
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.tokenizer import ModelTokenizer
+from lexfuse.encode.transformer import Transformer, graph_file
 from lexfuse.errors import ConfigError, DataError, StorageError
 
 
-def loaded(path, head=Head.HIDDEN, **options):
+def loaded(path, head=OutputHead.HIDDEN, **options):
     folder = ModelFolder.read(path)
-    return Tokens(folder), Transformer.load(folder, head, threads=1, **options)
+    return ModelTokenizer(folder), Transformer.load(folder, head, threads=1, **options)
 
 
 def test_padding_does_not_change_a_text(tmp_path, tiny, own_cache):
@@ -27,7 +28,7 @@ def test_padding_does_not_change_a_text(tmp_path, tiny, own_cache):
 
 
 def test_the_maximum_of_logits_leaves_padding_out(tmp_path, tiny, own_cache):
-    tokens, model = loaded(tiny.folder(tmp_path / "m", head="mlm"), Head.MLM)
+    tokens, model = loaded(tiny.folder(tmp_path / "m", head="mlm"), OutputHead.MLM)
     rows = tokens.ids(tiny.TEXTS)
     together = model.run(*tokens.padded(rows))
     assert together.shape == (len(rows), model.width)
@@ -37,12 +38,12 @@ def test_the_maximum_of_logits_leaves_padding_out(tmp_path, tiny, own_cache):
 
 def test_the_vocabulary_in_pieces_is_the_same(tmp_path, tiny, own_cache, monkeypatch):
     path = tiny.folder(tmp_path / "m", head="mlm")
-    tokens, model = loaded(path, Head.MLM)
+    tokens, model = loaded(path, OutputHead.MLM)
     batch = tokens.padded(tokens.ids(tiny.TEXTS))
     whole = model.run(*batch)
     shutil.rmtree(own_cache)
-    monkeypatch.setattr("lexfuse.encode.heads.PIECE", 7)
-    np.testing.assert_allclose(loaded(path, Head.MLM)[1].run(*batch), whole, atol=1e-6)
+    monkeypatch.setattr("lexfuse.encode.onnx_export.heads.PIECE", 7)
+    np.testing.assert_allclose(loaded(path, OutputHead.MLM)[1].run(*batch), whole, atol=1e-6)
 
 
 def test_half_precision_weights_are_widened(tmp_path, tiny, own_cache):
@@ -67,13 +68,13 @@ def test_names_before_tensors_and_older_names_are_understood(tmp_path, tiny, own
 
 def test_the_graph_is_built_once(tmp_path, tiny, own_cache):
     folder = ModelFolder.read(tiny.folder(tmp_path / "m"))
-    file = graph_file(folder, Head.HIDDEN)
+    file = graph_file(folder, OutputHead.HIDDEN)
     assert file.is_relative_to(own_cache)
     first = file.read_bytes()
     file.write_bytes(b"kept")
-    assert graph_file(folder, Head.HIDDEN).read_bytes() == b"kept"
+    assert graph_file(folder, OutputHead.HIDDEN).read_bytes() == b"kept"
     file.unlink()
-    assert graph_file(folder, Head.HIDDEN).read_bytes() == first
+    assert graph_file(folder, OutputHead.HIDDEN).read_bytes() == first
 
 
 def test_an_onnx_file_is_used_as_it_is(tmp_path, tiny, own_cache):
@@ -87,7 +88,7 @@ def test_an_onnx_file_is_used_as_it_is(tmp_path, tiny, own_cache):
     assert model.graph == path / "onnx" / "model.onnx"
     assert np.array_equal(model.run(*batch), built.run(*batch))
     with pytest.raises(DataError, match="the graph gives last_hidden_state; a mlm head needs max_logits or logits"):
-        loaded(path, Head.MLM)
+        loaded(path, OutputHead.MLM)
 
 
 def test_an_onnx_file_with_logits_of_every_token_and_token_types(tmp_path, tiny, own_cache):
@@ -105,7 +106,7 @@ def test_an_onnx_file_with_logits_of_every_token_and_token_types(tmp_path, tiny,
     graph = helper.make_graph(nodes, "g", inputs, [output])
     path = tiny.folder(tmp_path / "m")
     save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path / "model.onnx"))
-    _, model = loaded(path, Head.MLM)
+    _, model = loaded(path, OutputHead.MLM)
     ids, mask = np.array([[3, 9, 50], [7, 2, 1]]), np.array([[1, 1, 0], [1, 1, 1]])
     assert model.run(ids, mask).tolist() == [[9.0], [7.0]]
 
@@ -119,13 +120,13 @@ def test_a_damaged_graph_is_named(tmp_path, tiny, own_cache):
 
 def test_a_missing_tensor_is_named(tmp_path, tiny, own_cache):
     path = tiny.folder(tmp_path / "m")
-    named = tiny.tensors("bert", Tokens(ModelFolder.read(path)).vocabulary_size)
+    named = tiny.tensors("bert", ModelTokenizer(ModelFolder.read(path)).vocabulary_size)
     del named["encoder.layer.1.output.dense.weight"]
     tiny.safetensors(path / "model.safetensors", named)
     with pytest.raises(DataError, match=r"tensor 'encoder\.layer\.1\.output\.dense\.weight' is missing"):
         loaded(path)
     with pytest.raises(DataError, match=r"tensor 'cls\.predictions\.transform\.dense\.weight' is missing"):
-        loaded(tiny.folder(tmp_path / "other"), Head.MLM)
+        loaded(tiny.folder(tmp_path / "other"), OutputHead.MLM)
     assert not list(own_cache.rglob("*.onnx"))
 
 
@@ -142,7 +143,7 @@ def test_a_tensor_of_another_shape_and_other_weights(tmp_path, tiny, own_cache):
 
 def test_threads_must_be_positive(tmp_path, tiny, own_cache):
     with pytest.raises(ConfigError, match="threads must be at least 1, got 0"):
-        Transformer.load(ModelFolder.read(tiny.folder(tmp_path / "m")), Head.HIDDEN, threads=0)
+        Transformer.load(ModelFolder.read(tiny.folder(tmp_path / "m")), OutputHead.HIDDEN, threads=0)
 
 
 @pytest.mark.parametrize("int8", [False, True])

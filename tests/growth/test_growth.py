@@ -47,7 +47,13 @@ def test_what_grows_faster_is_found():
 
 
 @pytest.mark.parametrize(
-    "place", ["lexfuse.text.belonging", "lexfuse.index.filters", "lexfuse.web.pages.document", "lexfuse.data.htmltext"]
+    "place",
+    [
+        "lexfuse.text.citation.parent_law",
+        "lexfuse.storage.filters",
+        "lexfuse.web.pages.document",
+        "lexfuse.data.formats.html_text",
+    ],
 )
 def test_patterns_are_found_wherever_they_are(place):
     """Behind a cached function, inside a call, made of a value, in a module."""

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
-from lexfuse.evaluate import evaluate, parse_measure
-from lexfuse.evaluate.measures import Takes
-from lexfuse.evaluate.spelling import MEASURES
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.evaluation.measure_names import MEASURES, parse_measure
+from lexfuse.evaluation.measures import CutoffRule
 
 ALL = "nDCG@3 nDCG R@3 P@3 F1@3 AP@3 AP RR@3 RR Rprec Success@3 macroMPR MPR P(rel=2)@3 Rprec(rel=2) microF1@3 microP microR"
 DOCS = st.sampled_from([f"d{i}" for i in range(12)])
@@ -96,7 +96,7 @@ def test_rankings_go_by_score_descending_then_document_id(rankings):
 @st.composite
 def measures(draw):
     kind = draw(st.sampled_from(MEASURES))
-    with_cutoff = kind.takes is Takes.CUTOFF or (kind.takes is Takes.OPTIONAL_CUTOFF and draw(st.booleans()))
+    with_cutoff = kind.takes is CutoffRule.CUTOFF or (kind.takes is CutoffRule.OPTIONAL_CUTOFF and draw(st.booleans()))
     cutoff = draw(st.integers(1, 10**6)) if with_cutoff else None
     return kind(cutoff, 1 if kind.graded else draw(st.integers(1, 5)))
 

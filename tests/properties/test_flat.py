@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexfuse.index import bytescan, flat, kernels, products, screening
-from lexfuse.index.flat import FlatSearch, Pool
-from lexfuse.index.vectors import Storage, VectorPart
+from lexfuse.channels.dense import block_products, byte_scan, candidate_screen, flat_search
+from lexfuse.channels.dense.flat_search import FlatSearch, PassagePooling
+from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
+from lexfuse.kernels import compilation
 
-POOLS = [Pool.BEST, Pool.MEAN, Pool.top_mean(2), Pool.top_mean(3)]
+POOLS = [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling.top_mean(2), PassagePooling.top_mean(3)]
 WAYS = ["plain", "compiled", "bytes"]
 BRIEF = settings(max_examples=60, deadline=None)
 
@@ -21,15 +22,15 @@ BRIEF = settings(max_examples=60, deadline=None)
 def using(way):
     """Products in numpy, with compiled loops, or rows of bytes for all queries; blocks small enough to have several."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(kernels._Waiting, "steps", -(10**15) if way == "plain" else kernels.PATIENCE)
-    patch.setattr(products, "FIRST_BLOCK", 3)
-    patch.setattr(products, "BLOCK", 7)
-    patch.setattr(bytescan, "GROUP", 2)
-    patch.setattr(bytescan, "CHUNK", 3)
+    patch.setattr(compilation._Waiting, "steps", -(10**15) if way == "plain" else compilation.PATIENCE)
+    patch.setattr(block_products, "FIRST_BLOCK", 3)
+    patch.setattr(block_products, "BLOCK", 7)
+    patch.setattr(byte_scan, "GROUP", 2)
+    patch.setattr(byte_scan, "CHUNK", 3)
     if way == "bytes":
-        patch.setattr(screening, "SCANNED_FROM", 0)
-        patch.setattr(screening, "WORTH", 0)
-        patch.setattr(screening, "FEW", 10**6)
+        patch.setattr(candidate_screen, "SCANNED_FROM", 0)
+        patch.setattr(candidate_screen, "WORTH", 0)
+        patch.setattr(candidate_screen, "FEW", 10**6)
     try:
         yield
     finally:
@@ -76,7 +77,7 @@ def part_of(documents, dimension, storage):
 def stored(part):
     """The rows as the storage defines them, in 64 bits."""
     rows = part.matrix.astype(np.float64)
-    return rows * part.scales[:, None].astype(np.float64) if part.storage is Storage.INT8 else rows
+    return rows * part.scales[:, None].astype(np.float64) if part.storage is VectorStorage.INT8 else rows
 
 
 def brute_force(case, parts, pool):
@@ -99,7 +100,7 @@ def equal(found, expected):
 
 seeds = st.integers(0, 2**32 - 1)
 every_way = pytest.mark.parametrize("way", WAYS)
-every_storage = pytest.mark.parametrize("storage", Storage, ids=lambda storage: storage.value)
+every_storage = pytest.mark.parametrize("storage", VectorStorage, ids=lambda storage: storage.value)
 pools = st.sampled_from(POOLS)
 
 
@@ -111,7 +112,7 @@ def test_the_best_are_those_of_brute_force(way, storage, seed, pool, k, single, 
     case = Case(seed, storage, single=single)
     parts = case.parts()
     search = FlatSearch(parts, case.order)
-    mask = case.mask if masked else flat.EVERYTHING
+    mask = case.mask if masked else flat_search.EVERYTHING
     with using(way):
         offsets, docs, scores = search.best(case.queries, k, pool, mask)
         every_query, every_doc = (axis.ravel() for axis in np.indices((len(case.queries), len(case.order))))

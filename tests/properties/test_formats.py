@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexfuse.data.beir import Collection, read_collection, write_collection
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.document import Document, Kind, Status
-from lexfuse.data.formats import read_corpus, read_queries, write_corpus, write_queries
-from lexfuse.data.judgements import read_qrels, write_qrels
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
+from lexfuse.data.formats.beir import Collection, read_collection, write_collection
+from lexfuse.data.formats.file_format import read_corpus, read_queries, write_corpus, write_queries
+from lexfuse.data.formats.trec_qrels import read_qrels, write_qrels
+from lexfuse.data.formats.trec_run import read_run, write_run
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.data.trec import read_run, write_run
 
 few = settings(max_examples=30, deadline=None)
 FORMATS = ["c.jsonl", "c.jsonl.gz", "c.csv", "c.parquet"]
@@ -45,7 +45,7 @@ documents = st.builds(
     text,
     text,
     text,
-    st.sampled_from(Kind),
+    st.sampled_from(DocumentKind),
     text,
     text,
     words,
@@ -53,7 +53,7 @@ documents = st.builds(
     days,
     days,
     days,
-    st.sampled_from(Status),
+    st.sampled_from(DocumentStatus),
     words,
     words,
     extra,

@@ -10,17 +10,20 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from lexfuse.channels.retriever_protocol import ScoreBounds
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.evaluate import evaluate
-from lexfuse.fuse.normalise import MinMax, Percentile, TheoreticalMinMax, ZScore
-from lexfuse.fuse.ranks import Borda, ReciprocalRank, SmoothReciprocalRank
-from lexfuse.fuse.scores import TM2C2, CombMax, CombMNZ, Convex
-from lexfuse.fuse.union import Missing, union_of
-from lexfuse.retrieve.retriever import Bounds
-from lexfuse.tune.surface import surface_of
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.fusion.borda import Borda
+from lexfuse.fusion.comb import CombMax, CombMNZ
+from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.normalisation import MinMax, Percentile, TheoreticalMinMax, ZScore
+from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
+from lexfuse.fusion.tm2c2 import TM2C2
+from lexfuse.fusion.union import Missing, union_of
+from lexfuse.optimisation.weight_surface import surface_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::lexfuse.errors.BoundWarning")  # rankings without stated bounds
 
@@ -55,7 +58,7 @@ class Knowing:
 
     def __init__(self, truth, low):
         self.truth = truth
-        self.bounds = Bounds(low)
+        self.bounds = ScoreBounds(low)
 
     def score(self, queries, pairs):
         query = np.repeat(np.arange(len(pairs.queries)), np.diff(pairs.offsets)).tolist()

@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from lexfuse.channels.lexical.bm25 import BM25, IdfForm
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.index.filters import Condition, Operator, within
-from lexfuse.index.index import Index
-from lexfuse.index.settings import IndexSettings
-from lexfuse.retrieve.bm25 import BM25, Idf
+from lexfuse.storage.filters import Condition, Operator, within
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.index_settings import IndexSettings
 
 WORDS = ["contract", "notice", "court", "damages", "lease", "tenant", "appeal"]
 IDS = [f"d{number}" for number in range(9)] + ["D1", "é", "d10"]
@@ -40,7 +40,10 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 --
 
 @contextmanager
 def index_of(documents=(), **how):
-    with tempfile.TemporaryDirectory(dir=MEMORY) as folder, Index.create(Path(folder, "i"), documents=documents, **how) as index:
+    with (
+        tempfile.TemporaryDirectory(dir=MEMORY) as folder,
+        IndexFolder.create(Path(folder, "i"), documents=documents, **how) as index,
+    ):
         yield index
 
 
@@ -84,8 +87,10 @@ def files_of(index):
     return {str(path.relative_to(segment)): path.read_bytes() for segment in segments for path in segment.rglob("*.*")}
 
 
-@given(st.lists(CHANGE, max_size=14), st.sampled_from(Idf))
-@example([("add", [Document(f"d{at}", text="contract", language="en")]) for at in range(9)], Idf.LUCENE)  # merged by themselves
+@given(st.lists(CHANGE, max_size=14), st.sampled_from(IdfForm))
+@example(
+    [("add", [Document(f"d{at}", text="contract", language="en")]) for at in range(9)], IdfForm.LUCENE
+)  # merged by themselves
 @BRIEF
 def test_changes_leave_the_index_of_the_survivors(changes, idf):
     with index_of() as changed, index_of(survivors(changes)) as fresh:
@@ -139,7 +144,7 @@ CONDITION = st.one_of(
 )
 
 
-@given(st.lists(CHANGE, max_size=8), st.lists(CONDITION, min_size=1, max_size=2), st.integers(1, 12), st.sampled_from(Idf))
+@given(st.lists(CHANGE, max_size=8), st.lists(CONDITION, min_size=1, max_size=2), st.integers(1, 12), st.sampled_from(IdfForm))
 @BRIEF
 def test_a_filter_drops_and_changes_nothing_else(changes, conditions, k, idf):
     with index_of() as index:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexfuse.data.htmltext import _BLOCKS, _UNSEEN, html_text
-from lexfuse.text import decisions
-from lexfuse.text.citation import DECISIONS, Citation, System
-from lexfuse.text.citations import _holds_one, _without
-from lexfuse.text.decisions import _FARTHEST, _OF_DECISION, _SAME_DECISION, PARAGRAPHS
-from lexfuse.text.scan import scan
+from lexfuse.data.formats.html_text import _BLOCKS, _UNSEEN, html_text
+from lexfuse.text.citation import decisions
+from lexfuse.text.citation.citation import DECISIONS, Citation, CitationSystem
+from lexfuse.text.citation.decisions import _FARTHEST, _OF_DECISION, _SAME_DECISION, PARAGRAPHS
+from lexfuse.text.citation.find import _holds_one, _without
+from lexfuse.text.citation.scanner import scan
 
 
 @given(st.text(",; .:()\n\tx", max_size=20))
@@ -59,7 +59,7 @@ def one_by_one(text, cited):
             cited[owners[0]] = replace(cited[owners[0]], end=match.end())
         else:
             owners = named_after(text, cited, place, match.end())
-            alone.append(Citation(match.start(), match.end(), System.PARAGRAPH, numbers[0], parts=numbers[1:]))
+            alone.append(Citation(match.start(), match.end(), CitationSystem.PARAGRAPH, numbers[0], parts=numbers[1:]))
         for owner in owners:
             cited[owner] = replace(cited[owner], parts=numbers)
     return cited, alone

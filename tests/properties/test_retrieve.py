@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lexfuse.channels.lexical.bm25 import BM25, IdfForm
+from lexfuse.channels.lexical.ngram_tfidf import NgramChoice, NgramTfIdf
+from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.index.index import Index
-from lexfuse.index.settings import IndexSettings
-from lexfuse.retrieve.bm25 import BM25, Idf
-from lexfuse.retrieve.ngrams import NgramChoice, NgramTfIdf
-from lexfuse.retrieve.tfidf import TfIdf
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.index_settings import IndexSettings
 
 RETRIEVERS = (
     BM25,
-    lambda snapshot: BM25(snapshot, 0.9, 0.4, Idf.ROBERTSON),
+    lambda snapshot: BM25(snapshot, 0.9, 0.4, IdfForm.ROBERTSON),
     TfIdf,
     lambda snapshot: NgramTfIdf.fit(snapshot, NgramChoice(n=2)),
 )
@@ -43,7 +43,7 @@ class Built:
 
     def __init__(self, *batches, deleted=()):
         self.folder = tempfile.mkdtemp()
-        index = Index.create(Path(self.folder, "index"), PLAIN)
+        index = IndexFolder.create(Path(self.folder, "index"), PLAIN)
         for batch in batches:
             index.add(batch)
         if deleted:

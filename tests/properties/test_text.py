@@ -7,12 +7,12 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lexfuse.text.analyser import Analyser, Folding
-from lexfuse.text.citation import DECISIONS, EVERYTHING
-from lexfuse.text.citations import find, mask
-from lexfuse.text.languages import detect
-from lexfuse.text.letters import folded
-from lexfuse.text.vocabulary import TermEncoder, Vocabulary
+from lexfuse.text.analysis.analyser import Analyser, Folding
+from lexfuse.text.analysis.languages import detect_language
+from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
+from lexfuse.text.citation.citation import DECISIONS, EVERYTHING
+from lexfuse.text.citation.find import find_citations, mask_citations
+from lexfuse.text.letters import fold
 
 PIECES = [
     "L. 1234-5", "L1", "R.*12-3", "l'", "article", "articles", "art.", "6", "§ 1", "à", "et", ",", "(", ")", "C-60/22",
@@ -57,7 +57,7 @@ def test_composed_or_not_is_the_same_text(text):
 @given(TEXTS)
 @settings(max_examples=500, deadline=None)
 def test_citations_lie_in_the_text_in_order(text):
-    found = find(text)
+    found = find_citations(text)
     assert all(0 <= citation.start < citation.end <= len(text) for citation in found)
     assert [citation.start for citation in found] == sorted(citation.start for citation in found)
     assert all(re.search("[0-9]", text[citation.start : citation.end]) and citation.terms and str(citation) for citation in found)
@@ -66,8 +66,8 @@ def test_citations_lie_in_the_text_in_order(text):
 @given(TEXTS, st.sampled_from([DECISIONS, EVERYTHING]), st.booleans())
 @settings(max_examples=500, deadline=None)
 def test_masking_hides_what_was_found_and_nothing_without(text, systems, parentheses):
-    found = [citation for citation in find(text) if citation.system in systems]
-    masked = mask(text, systems, parentheses=parentheses)
+    found = [citation for citation in find_citations(text) if citation.system in systems]
+    masked = mask_citations(text, systems, parentheses=parentheses)
     if not found:
         assert masked == text
     else:
@@ -79,5 +79,5 @@ def test_masking_hides_what_was_found_and_nothing_without(text, systems, parenth
 @given(TEXTS)
 @settings(deadline=None)
 def test_detection_answers_for_any_text(text):
-    assert detect(text) in {"fr", "en", "de", "es", "it", "nl", "pt", ""}
-    assert folded(folded(text)) == folded(text)
+    assert detect_language(text) in {"fr", "en", "de", "es", "it", "nl", "pt", ""}
+    assert fold(fold(text)) == fold(text)

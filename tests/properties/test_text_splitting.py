@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from lexfuse.text.paragraphs import paragraphs
 from lexfuse.text.passages import numbered_passages, passages, word_offsets
-from lexfuse.text.sentences import cut_long, sentences
+from lexfuse.text.sentences.splitter import cut_long, split_sentences
 
 LEGAL = st.lists(
     st.sampled_from(
@@ -31,24 +31,24 @@ def assert_covers(spans, text):
 @given(TEXTS, LANGUAGES)
 @settings(max_examples=400)
 def test_sentences_cover_the_text(text, language):
-    spans = sentences(text, language)
+    spans = split_sentences(text, language)
     assert_covers(spans, text)
-    assert spans == sentences(text, language)
+    assert spans == split_sentences(text, language)
 
 
 @given(TEXTS, st.integers(1, 5))
 def test_cut_sentences_cover_the_text_and_are_short(text, words):
-    pieces = cut_long(sentences(text, "fr"), text, words)
+    pieces = cut_long(split_sentences(text, "fr"), text, words)
     assert_covers(pieces, text)
     assert all(len(piece.of(text).split()) <= words for piece in pieces)
 
 
 @given(TEXTS, TEXTS)
 def test_a_blank_line_makes_texts_independent(first, second):
-    joined = sentences(f"{first}\n\n{second}", "en")
+    joined = split_sentences(f"{first}\n\n{second}", "en")
     shift = len(first) + 2
-    apart = [(span.start, span.end) for span in sentences(first, "en")]
-    apart += [(span.start + shift, span.end + shift) for span in sentences(second, "en")]
+    apart = [(span.start, span.end) for span in split_sentences(first, "en")]
+    apart += [(span.start + shift, span.end + shift) for span in split_sentences(second, "en")]
     assert [(span.start, span.end) for span in joined] == apart
 
 

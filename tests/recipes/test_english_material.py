@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from lexfuse.data.beir import Collection
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.document import Document, Kind
+from lexfuse.data.document import Document, DocumentKind
+from lexfuse.data.formats.beir import Collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import DataError
@@ -23,9 +23,14 @@ def recipe(recipe_named):
 
 def paragraph(case, number, year, text):
     return Document(
-        f"{case}#{number}", text=text, kind=Kind.PARAGRAPH, number=str(number), date=date(year, 3, 1), identifiers=(case,),
+        f"{case}#{number}",
+        text=text,
+        kind=DocumentKind.PARAGRAPH,
+        number=str(number),
+        date=date(year, 3, 1),
+        identifiers=(case,),
         language="en",
-    )  # fmt: skip
+    )
 
 
 def citing(text, case, number):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lexfuse.data.beir import Collection
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.document import Document, Kind
+from lexfuse.data.document import Document, DocumentKind
+from lexfuse.data.formats.beir import Collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 
@@ -19,9 +19,15 @@ def recipe(recipe_named):
 def article(number, text):
     title = f"Code du travail, art. L. {number}"
     return Document(
-        f"a{number}", title=title, text=text, code="Code du travail", number=f"L{number}", headings=HEADINGS, kind=Kind.STATUTE,
+        f"a{number}",
+        title=title,
+        text=text,
+        code="Code du travail",
+        number=f"L{number}",
+        headings=HEADINGS,
+        kind=DocumentKind.STATUTE,
         language="fr",
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +144,7 @@ def test_sentences_of_agreements_lead_to_the_articles_that_they_cite(material):
 
 
 def test_few_sentences_count_for_one_article(recipe):
-    pairs = [recipe.Pair(f"phrase {number}", "L. 1") for number in range(50)]
+    pairs = [recipe.TrainingPair(f"phrase {number}", "L. 1") for number in range(50)]
     assert len(recipe._few_each(pairs)) == recipe.MOST_CITING
 
 

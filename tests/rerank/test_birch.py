@@ -8,7 +8,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.birch import Birch, DocumentScore
-from lexfuse.rerank.reranker import reordered
+from lexfuse.rerank.reranker import reorder
 from lexfuse.text.passages import Passage
 
 
@@ -107,7 +107,7 @@ def test_the_sentences_that_count_are_told_best_first_and_of_equals_the_first():
 def test_parts_of_earlier_stages_stay():
     queries, run, table = problem(2)
     ids = Ids(run.queries)
-    first = reordered(Run("first", ids, run.docs, run.offsets, run.doc, run.score), "middle", run.score * 2, 20)
+    first = reorder(Run("first", ids, run.docs, run.offsets, run.doc, run.score), "middle", run.score * 2, 20)
     hit = Birch(table, depth=3).rerank(queries, first, depth=3).hits("q0")[0]
     assert set(hit.parts) == {"first", "middle", "birch"}
 

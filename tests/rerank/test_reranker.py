@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.fuse.scores import Convex
-from lexfuse.index.index import Index
-from lexfuse.pipeline import Hybrid
-from lexfuse.rerank.reranker import Reranked, reordered
+from lexfuse.fusion.convex import Convex
+from lexfuse.rerank.reranker import RerankedRetriever, reorder
 from lexfuse.rerank.rescore import Rescore
-from lexfuse.retrieve.bm25 import BM25
-from lexfuse.retrieve.tfidf import TfIdf
+from lexfuse.search.pipeline import FusedRetriever
+from lexfuse.storage.index_folder import IndexFolder
 
 WORDS = ["loi", "droit", "juge", "contrat", "bail", "congé", "salaire", "préavis"]
 QUERIES = Queries.of(
@@ -28,7 +28,7 @@ def snapshot(tmp_path_factory):
         Document(f"d{number:02}", text=" ".join(chance.choice(WORDS, size=chance.integers(3, 30))), language="fr")
         for number in range(40)
     ]
-    with Index.create(tmp_path_factory.mktemp("p") / "i", documents=documents) as index, index.snapshot() as snapshot:
+    with IndexFolder.create(tmp_path_factory.mktemp("p") / "i", documents=documents) as index, index.snapshot() as snapshot:
         yield snapshot
 
 
@@ -73,7 +73,7 @@ def test_a_filter_counts_before_the_depth(snapshot):
 
 
 def test_chains_and_hybrids(snapshot):
-    hybrid = Hybrid([BM25(snapshot), TfIdf(snapshot)], Convex((0.4, 0.6)), 10)
+    hybrid = FusedRetriever([BM25(snapshot), TfIdf(snapshot)], Convex((0.4, 0.6)), 10)
     chain = hybrid >> Rescore(TfIdf(snapshot), 8) >> Rescore(BM25(snapshot, name="again"), 2)
     assert chain.name == "hybrid>>tfidf>>again"
     assert [one.name for one in chain.members(QUERIES.query("q1"))] == ["again", "tfidf", "bm25", "tfidf"]
@@ -85,7 +85,7 @@ def test_chains_and_hybrids(snapshot):
 
 
 def test_explanations_agree_with_the_ranking_and_keep_what_was_before(snapshot):
-    hybrid = Hybrid([BM25(snapshot), TfIdf(snapshot)], Convex((0.4, 0.6)), 10)
+    hybrid = FusedRetriever([BM25(snapshot), TfIdf(snapshot)], Convex((0.4, 0.6)), 10)
     pipeline, query = hybrid >> Rescore(TfIdf(snapshot), 4), QUERIES.query("q1")
     hits, old = pipeline.retrieve(QUERIES, 40).hits("q1"), {hit.doc: hit for hit in hybrid.retrieve(QUERIES, 40).hits("q1")}
     found = pipeline.explanations(query, [hit.doc for hit in hits])
@@ -102,19 +102,23 @@ def test_explanations_agree_with_the_ranking_and_keep_what_was_before(snapshot):
 def test_what_has_no_score_comes_after_what_has_one():
     run = Run.of("a", {"q": {"w": 4.0, "x": 3.0, "y": 2.0, "z": 1.0}, "p": {"w": 2.0, "x": 1.0}, "o": {}})
     nan = np.nan
-    found = reordered(run, "b", np.array([nan, -5.0, 7.0, nan, nan], np.float32), 3)
+    found = reorder(run, "b", np.array([nan, -5.0, 7.0, nan, nan], np.float32), 3)
     assert found.as_dict() == {"q": {"y": 7.0, "x": -5.0, "w": -6.0, "z": -7.0}, "p": {"w": -1.0, "x": -2.0}, "o": {}}
 
 
 def test_equal_new_scores_go_by_document_id():
     run = Run.of("a", {"q": {"z": 4.0, "x": 3.0}})
-    assert [hit.doc for hit in reordered(run, "b", np.ones(2, np.float32), 2).hits("q")] == ["x", "z"]
+    assert [hit.doc for hit in reorder(run, "b", np.ones(2, np.float32), 2).hits("q")] == ["x", "z"]
 
 
 def test_what_does_not_belong_together_is_refused(snapshot, tmp_path):
-    with Index.create(tmp_path / "i") as index, index.snapshot() as other, pytest.raises(ConfigError, match="same snapshot"):
+    with (
+        IndexFolder.create(tmp_path / "i") as index,
+        index.snapshot() as other,
+        pytest.raises(ConfigError, match="same snapshot"),
+    ):
         BM25(snapshot) >> Rescore(TfIdf(other))
     with pytest.raises(ConfigError, match="a reranker stands after a retriever"):
-        Reranked(Rescore(TfIdf(snapshot)), Rescore(BM25(snapshot)))
+        RerankedRetriever(Rescore(TfIdf(snapshot)), Rescore(BM25(snapshot)))
     with pytest.raises(ConfigError, match="must be at least 1, got 0"):
         Rescore(TfIdf(snapshot), 0)

@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.lexical.tfidf import TfIdf
+from lexfuse.channels.registry import open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.encode.channels import ChannelPlan, planned
-from lexfuse.encode.filling import fill
-from lexfuse.encode.passages import PassagePlan, Scheme
+from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.errors import ConfigError, NotFoundError
-from lexfuse.index.index import Index
-from lexfuse.pipeline import Routed
-from lexfuse.rerank.comparing import proportional_relevance
+from lexfuse.rerank.nearest_sentences import nearest, nearest_at
 from lexfuse.rerank.rescore import Rescore
 from lexfuse.rerank.rprs import Ablation, Rprs, RprsFormula
-from lexfuse.rerank.sentences import CandidateSentences, of_length_one
-from lexfuse.rerank.similarities import nearest, nearest_at
-from lexfuse.retrieve.bm25 import BM25
-from lexfuse.retrieve.opening import open_retriever
-from lexfuse.retrieve.tfidf import TfIdf
+from lexfuse.rerank.sentence_vectors import CandidateSentences, unit_length
+from lexfuse.search.pipeline import RoutedRetriever
+from lexfuse.search.rprs_explanation import proportional_relevance
+from lexfuse.storage.index_folder import IndexFolder
 
 
 def ranked_sentences(query, documents, ids):
@@ -68,11 +68,9 @@ def check(queries, documents, formula, average=3.5, seed=0):
     ids = np.random.default_rng(seed).permutation(len(documents)).astype(np.int32)
     candidates = CandidateSentences.of(documents, order=ids)
     split = np.split(candidates.vectors, candidates.starts[1:-1])
-    found = nearest(of_length_one(queries), candidates, formula.n)
+    found = nearest(unit_length(queries), candidates, formula.n)
     every = formula.proportions(found, candidates, average)
-    expected = by_the_equations(
-        of_length_one(queries).tolist(), [rows.tolist() for rows in split], ids.tolist(), formula, average
-    )
+    expected = by_the_equations(unit_length(queries).tolist(), [rows.tolist() for rows in split], ids.tolist(), formula, average)
     np.testing.assert_allclose(every.query, expected[:, 0], rtol=1e-13)
     np.testing.assert_allclose(every.document, expected[:, 1], rtol=1e-13)
     np.testing.assert_allclose(formula.scores(every), expected[:, 2].astype(np.float32), rtol=2e-7)
@@ -121,7 +119,7 @@ def test_the_equations_where_many_sentences_are_equal(formula, data):
 def test_no_saturation_is_no_frequency_and_length_does_not_matter_then():
     chance = np.random.default_rng(1)
     candidates = CandidateSentences.of([chance.normal(size=(size, 8)).astype(np.float32) for size in (2, 5, 9)])
-    found = nearest(of_length_one(chance.normal(size=(6, 8)).astype(np.float32)), candidates, 4)
+    found = nearest(unit_length(chance.normal(size=(6, 8)).astype(np.float32)), candidates, 4)
     plain = RprsFormula(4, frequency=False).proportions(found, candidates, 4.0)
     for b in (0.0, 0.5, 1.0):
         saturated = RprsFormula(4, k1=0.0, b=b).proportions(found, candidates, 4.0)
@@ -132,7 +130,7 @@ def test_no_saturation_is_no_frequency_and_length_does_not_matter_then():
 def test_one_pass_gives_the_lists_of_every_depth_and_shorter_lists_are_their_beginnings():
     chance = np.random.default_rng(2)
     documents = [chance.integers(-2, 3, size=(size, 5)).astype(np.float32) for size in chance.integers(0, 6, 30)]
-    order, queries = chance.permutation(30).astype(np.int32), of_length_one(chance.normal(size=(150, 5)).astype(np.float32))
+    order, queries = chance.permutation(30).astype(np.int32), unit_length(chance.normal(size=(150, 5)).astype(np.float32))
     found = nearest_at(queries, CandidateSentences.of(documents, order=order), 7, [3, 10, 30, 99])
     for depth, one in zip([3, 10, 30, 99], found, strict=True):
         alone = nearest(queries, CandidateSentences.of(documents[:depth], order=order[:depth]), 7)
@@ -146,7 +144,7 @@ def test_lists_are_exact_in_large_blocks():
     chance = np.random.default_rng(3)
     rows = chance.normal(size=(9000, 33)).astype(np.float32)
     rows[5000:5200] = rows[7]  # the same sentence again and again, in other blocks
-    queries = of_length_one(np.concatenate([rows[7:8], chance.normal(size=(70, 33)).astype(np.float32)]))
+    queries = unit_length(np.concatenate([rows[7:8], chance.normal(size=(70, 33)).astype(np.float32)]))
     order = np.arange(30, dtype=np.int32)[::-1].copy()
     candidates = CandidateSentences.of(np.split(rows, 30), order=order)
     found = nearest(queries, candidates, 10)
@@ -197,10 +195,10 @@ def snapshot(tmp_path_factory):
     rows = [f"{word} {' '.join(f'{value:.3f}' for value in chance.normal(size=6))}" for word in WORDS]
     (folder / "words.vec").write_text("\n".join([f"{len(WORDS)} 6", *rows]) + "\n")
     documents = [Document(f"d{number:02}", text=judgment(chance, number % 7 + 1), language="fr") for number in range(30)]
-    with Index.create(folder / "i", documents=documents) as index:
-        plan = ChannelPlan(str(folder / "words.vec"), passages=PassagePlan.usual(Scheme.SENTENCES), storage="fp32")
-        index.channels.make("sentences", planned("sentences", plan))
-        fill(index, "sentences")
+    with IndexFolder.create(folder / "i", documents=documents) as index:
+        plan = ChannelPlan(str(folder / "words.vec"), passages=PassagePlan.usual(PassageScheme.SENTENCES), storage="fp32")
+        index.channels.make("sentences", plan_channel("sentences", plan))
+        fill_channel(index, "sentences")
         index.add([Document("late", text="loi droit juge contrat bail", language="fr")])
         with index.snapshot() as snapshot:
             yield snapshot
@@ -317,7 +315,7 @@ def test_what_was_compared_is_found_wherever_rprs_stands(snapshot):
     docs = [hit.doc for hit in first.retrieve(QUERIES, 20).hits("q1")]
     expected = {why.doc: why for why in rprs.explanations(query, docs[:12], docs[:12])}
     assert len(docs) > 12
-    for pipeline in (first >> rprs, (first >> rprs) >> other, Routed(first >> rprs, {})):
+    for pipeline in (first >> rprs, (first >> rprs) >> other, RoutedRetriever(first >> rprs, {})):
         assert proportional_relevance(pipeline, query, docs) == expected
     assert proportional_relevance((first >> other) >> rprs, query, docs).keys() == expected.keys()
     assert proportional_relevance(first >> other, query, docs) == {}

@@ -6,16 +6,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.registry import open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.encode.channels import ChannelPlan, planned
-from lexfuse.encode.filling import fill
-from lexfuse.encode.passages import PassagePlan, Scheme
-from lexfuse.index.index import Index
+from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.rerank.sdr import Sdr, sdr_scores
-from lexfuse.rerank.sentences import CandidateSentences, of_length_one
-from lexfuse.retrieve.bm25 import BM25
-from lexfuse.retrieve.opening import open_retriever
+from lexfuse.rerank.sentence_vectors import CandidateSentences, unit_length
+from lexfuse.storage.index_folder import IndexFolder
 
 
 def grouped(vectors, paragraphs):
@@ -52,7 +52,7 @@ def test_scores_are_those_of_the_text(seed):
     sizes = chance.integers(1, 9, 7)
     documents = [chance.normal(size=(size, 5)).astype(np.float32) for size in sizes]
     places = [np.sort(chance.integers(0, 4, size)) for size in sizes]
-    queries, own = of_length_one(chance.normal(size=(300, 5)).astype(np.float32)), np.sort(chance.integers(0, 40, 300))
+    queries, own = unit_length(chance.normal(size=(300, 5)).astype(np.float32)), np.sort(chance.integers(0, 40, 300))
     candidates = CandidateSentences.of(documents)
     found = sdr_scores(queries, own, candidates, np.concatenate(places))
     split = [candidates.vectors[first:last].tolist() for first, last in pairwise(candidates.starts.tolist())]
@@ -87,10 +87,10 @@ def test_an_index_reranked(tmp_path):
     (tmp_path / "words.vec").write_text("\n".join([f"{len(words)} 4", *rows]) + "\n")
     documents = [Document(id, text=text, language="fr") for id, text in TEXTS.items()]
     queries = Queries.of([QUERY, Query("none", "zzz", "fr")])
-    with Index.create(tmp_path / "i", documents=documents) as index:
-        plan = ChannelPlan(str(tmp_path / "words.vec"), passages=PassagePlan.usual(Scheme.SENTENCES), storage="fp32")
-        index.channels.make("sentences", planned("sentences", plan))
-        fill(index, "sentences")
+    with IndexFolder.create(tmp_path / "i", documents=documents) as index:
+        plan = ChannelPlan(str(tmp_path / "words.vec"), passages=PassagePlan.usual(PassageScheme.SENTENCES), storage="fp32")
+        index.channels.make("sentences", plan_channel("sentences", plan))
+        fill_channel(index, "sentences")
         with index.snapshot() as snapshot:
             sdr = Sdr(open_retriever(snapshot, "sentences"), depth=3)
             found = (BM25(snapshot) >> sdr).retrieve(queries, 3)

@@ -5,22 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.data.document import Document, Kind, Status
-from lexfuse.encode.channels import ChannelPlan, planned
-from lexfuse.encode.filling import fill
-from lexfuse.encode.passages import PassagePlan, Scheme
-from lexfuse.index.index import Index
-from lexfuse.service.library import IndexPlace, Library
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.registry import plan_channel
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
+from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+from lexfuse.service.registry import IndexPlace, IndexRegistry
+from lexfuse.storage.index_folder import IndexFolder
 
 DAY = datetime.date
 
 
 def article(number, text, code="Code du travail", **values):
-    return Document(f"{code.split()[-1]}-{number}", f"{code}, article {number}", text, "fr", Kind.STATUTE, code, number, **values)
+    return Document(
+        f"{code.split()[-1]}-{number}", f"{code}, article {number}", text, "fr", DocumentKind.STATUTE, code, number, **values
+    )
 
 
 STATUTES = [
-    article("L1", "Le préavis de démission est d'un mois. Il est notifié par lettre.", status=Status.IN_FORCE),
+    article("L1", "Le préavis de démission est d'un mois. Il est notifié par lettre.", status=DocumentStatus.IN_FORCE),
     article("L2", "Le salarié qui démissionne respecte le préavis de l'article L. 1.", citations=("travail-L1",)),
     article(
         "L10",
@@ -29,14 +32,28 @@ STATUTES = [
     ),
     article("L1", "Le bail est un contrat. Le loyer est dû au bailleur.", code="Code civil"),
     Document(
-        "old-L3", "Ancien article L3", "La rupture était libre.", "fr", Kind.STATUTE, "Code du travail", "L3",
-        valid_from=DAY(2000, 1, 1), valid_to=DAY(2010, 1, 1), status=Status.REPEALED,
+        "old-L3",
+        "Ancien article L3",
+        "La rupture était libre.",
+        "fr",
+        DocumentKind.STATUTE,
+        "Code du travail",
+        "L3",
+        valid_from=DAY(2000, 1, 1),
+        valid_to=DAY(2010, 1, 1),
+        status=DocumentStatus.REPEALED,
     ),
     Document(
-        "new-L3", "Article L3", "La rupture conventionnelle est homologuée.", "fr", Kind.STATUTE, "Code du travail", "L. 3",
+        "new-L3",
+        "Article L3",
+        "La rupture conventionnelle est homologuée.",
+        "fr",
+        DocumentKind.STATUTE,
+        "Code du travail",
+        "L. 3",
         valid_from=DAY(2010, 1, 1),
     ),
-]  # fmt: skip
+]
 JUDGMENT = """Faits et procédure
 
 1. Le locataire n'a pas payé le loyer. Le bail a pris fin.
@@ -47,35 +64,52 @@ Il a quitté les lieux.
 
 3. La cour condamne le locataire."""
 DECISIONS = [
-    Document("dec-1", "Arrêt 1", JUDGMENT, "fr", Kind.DECISION, court="Cour d'appel", date=DAY(2020, 5, 1)),
+    Document("dec-1", "Arrêt 1", JUDGMENT, "fr", DocumentKind.DECISION, court="Cour d'appel", date=DAY(2020, 5, 1)),
     Document(
-        "dec-2", "Arrêt 2", "Le loyer est dû par le locataire après la fin du bail.", "fr", Kind.DECISION, date=DAY(2018, 1, 1)
+        "dec-2",
+        "Arrêt 2",
+        "Le loyer est dû par le locataire après la fin du bail.",
+        "fr",
+        DocumentKind.DECISION,
+        date=DAY(2018, 1, 1),
     ),
     Document(
-        "dec-3", "Arrêt 3", "Le locataire doit le loyer jusqu'à la fin du bail.", "fr", Kind.DECISION, date=DAY(2022, 1, 1)
+        "dec-3",
+        "Arrêt 3",
+        "Le locataire doit le loyer jusqu'à la fin du bail.",
+        "fr",
+        DocumentKind.DECISION,
+        date=DAY(2022, 1, 1),
     ),
-    Document("dec-4", "Arrêt 4", "Le bail et le loyer, sans date.", "fr", Kind.DECISION),
+    Document("dec-4", "Arrêt 4", "Le bail et le loyer, sans date.", "fr", DocumentKind.DECISION),
     *(
         Document(
-            f"C-60/22#{number}", f"C-60/22, point {number}", text, "fr", Kind.PARAGRAPH, number=number, court="CJUE",
-            date=DAY(2023, 5, 4), identifiers=("ECLI:EU:C:2023:373", "C-60/22"),
+            f"C-60/22#{number}",
+            f"C-60/22, point {number}",
+            text,
+            "fr",
+            DocumentKind.PARAGRAPH,
+            number=number,
+            court="CJUE",
+            date=DAY(2023, 5, 4),
+            identifiers=("ECLI:EU:C:2023:373", "C-60/22"),
         )
         for number, text in (("9", "Le droit de l'Union."), ("12", "La clause est abusive."), ("100", "Par ces motifs."))
     ),
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="session")
 def law_folder(tmp_path_factory):
     """An index with words, vectors of documents and vectors of sentences."""
     folder = tmp_path_factory.mktemp("law") / "law.index"
-    with Index.create(folder, documents=[*STATUTES, *DECISIONS]) as index:
+    with IndexFolder.create(folder, documents=[*STATUTES, *DECISIONS]) as index:
         for name, plan in (
             ("dense", ChannelPlan("fr-legal-dense")),
-            ("sentences", ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(Scheme.SENTENCES))),
+            ("sentences", ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(PassageScheme.SENTENCES))),
         ):
-            index.channels.make(name, planned(name, plan))
-            fill(index, name)
+            index.channels.make(name, plan_channel(name, plan))
+            fill_channel(index, name)
     return folder
 
 
@@ -84,7 +118,7 @@ def law(law_folder, tmp_path_factory):
     """A library of that index, with a profile that chooses terms."""
     profile = tmp_path_factory.mktemp("profiles") / "terms.toml"
     profile.write_text('version = 1\nname = "terms"\n\n[[channel]]\nname = "bm25"\nkli = 1.0\n', "utf-8")
-    with Library.open([IndexPlace.of(law_folder)], [profile]) as library:
+    with IndexRegistry.open([IndexPlace.of(law_folder)], [profile]) as library:
         yield library
 
 
@@ -92,12 +126,12 @@ def law(law_folder, tmp_path_factory):
 def shelf_folder(tmp_path: Path):
     """An index of words alone, to write to."""
     folder = tmp_path / "small.index"
-    Index.create(folder, documents=STATUTES[:3]).close()
+    IndexFolder.create(folder, documents=STATUTES[:3]).close()
     return folder
 
 
 @pytest.fixture
 def small(shelf_folder):
     """A library of that index."""
-    with Library.open([IndexPlace.of(shelf_folder)]) as library:
+    with IndexRegistry.open([IndexPlace.of(shelf_folder)]) as library:
         yield library

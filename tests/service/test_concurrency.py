@@ -10,19 +10,19 @@ from threading import Barrier, Event
 
 import pytest
 
+from lexfuse.channels.retriever_protocol import ScoreBounds
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.fuse.asking import runs_from
-from lexfuse.index.index import Index
-from lexfuse.retrieve.retriever import Bounds
-from lexfuse.service.changing import DocumentIn, delete_document, put_document
-from lexfuse.service.cursor import Cursor
-from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.searching import SearchAsk, Sort, search
-from lexfuse.text.analyser import Analyser, Folding
-from lexfuse.text.vocabulary import TermEncoder, Vocabulary
+from lexfuse.search.candidates import retrieve_all
+from lexfuse.service.operations.cursor import Cursor
+from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
+from lexfuse.service.operations.search import SearchRequest, SortOrder, search
+from lexfuse.service.registry import IndexPlace, IndexRegistry
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.analysis.analyser import Analyser, Folding
+from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
 
 THREADS = 8
 PATIENCE = 600.0  # seconds after which a thread will not come any more
@@ -34,11 +34,11 @@ QUESTIONS = [
     "clause abusive",
 ]
 ASKS = [
-    SearchAsk(query, profile=profile, k=k, language=language, facets=facets, sort=sort)
+    SearchRequest(query, profile=profile, k=k, language=language, facets=facets, sort=sort)
     for query, profile, (k, language, facets, sort) in product(
         QUESTIONS,
         ["hybrid", "bm25", "dense"],
-        [(5, "fr", False, Sort.RELEVANCE), (3, "", True, Sort.RELEVANCE), (5, "", False, Sort.NEWEST)],
+        [(5, "fr", False, SortOrder.RELEVANCE), (3, "", True, SortOrder.RELEVANCE), (5, "", False, SortOrder.NEWEST)],
     )
 ]
 
@@ -71,9 +71,9 @@ def own_folder(law_folder, tmp_path):
 
 
 def test_threads_get_what_one_thread_gets_from_a_library_that_was_just_opened(law_folder):
-    with Library.open([IndexPlace.of(law_folder)]) as library:
+    with IndexRegistry.open([IndexPlace.of(law_folder)]) as library:
         expected = {ask: answer(library, ask) for ask in ASKS}
-    with Library.open([IndexPlace.of(law_folder)]) as library:
+    with IndexRegistry.open([IndexPlace.of(law_folder)]) as library:
         for found in together(lambda number: [(ask, answer(library, ask)) for ask in shuffled(number, ASKS)]):
             for ask, page in found:
                 assert page == expected[ask]
@@ -81,15 +81,15 @@ def test_threads_get_what_one_thread_gets_from_a_library_that_was_just_opened(la
 
 def test_every_page_is_that_of_its_version_while_versions_change(own_folder):
     done, first, asks = Event(), Barrier(4), [ask for ask in ASKS if ask.profile == "hybrid"]
-    with Library.open([IndexPlace.of(own_folder)], kept=100) as library:
+    with IndexRegistry.open([IndexPlace.of(own_folder)], kept=100) as library:
 
         def write():
             try:
                 first.wait(PATIENCE)  # everybody has seen the version that was there before
                 for number in range(6):
                     text = f"Le loyer du bail et le préavis de démission, texte {number}."
-                    written = put_document(library, "changing", DocumentIn(text=text, language="fr"))
-                    page = search(library, SearchAsk("loyer du bail", profile="bm25", language="fr", k=100))
+                    written = put_document(library, "changing", DocumentBody(text=text, language="fr"))
+                    page = search(library, SearchRequest("loyer du bail", profile="bm25", language="fr", k=100))
                     assert page.generation >= written.generation
                     assert next(one for one in page.results if one.id == "changing").snippet.text == text
                 delete_document(library, "changing")
@@ -118,13 +118,15 @@ def test_every_page_is_that_of_its_version_while_versions_change(own_folder):
             if key not in again:
                 again[key] = answer(library, replace(ask, cursor=Cursor(0, page["generation"], ask.digest).text()))
             assert page == again[key]
-        assert "changing" not in [one.id for one in search(library, SearchAsk("loyer du bail", profile="bm25", k=100)).results]
+        assert "changing" not in [
+            one.id for one in search(library, SearchRequest("loyer du bail", profile="bm25", k=100)).results
+        ]
 
 
 def test_documents_are_read_by_many_threads_from_one_version(tmp_path):
     documents = [Document(f"d{at}", title=f"t{at}", text=f"mot{at} " * (1 + at % 50), language="fr") for at in range(200)]
-    Index.create(tmp_path / "i", documents=documents).close()
-    with Library.open([IndexPlace.of(tmp_path / "i")]) as library, library.shelf().lease() as opened:
+    IndexFolder.create(tmp_path / "i", documents=documents).close()
+    with IndexRegistry.open([IndexPlace.of(tmp_path / "i")]) as library, library.shelf().lease() as opened:
 
         def read(number):
             return [opened.snapshot.document(one.id) == one for one in shuffled(number, documents)]
@@ -134,16 +136,16 @@ def test_documents_are_read_by_many_threads_from_one_version(tmp_path):
 
 def test_writers_take_turns_and_nothing_is_lost(small):
     def write(number):
-        return [put_document(small, f"w{number}-{at}", DocumentIn(text="zorglub", language="fr")).generation for at in range(3)]
+        return [put_document(small, f"w{number}-{at}", DocumentBody(text="zorglub", language="fr")).generation for at in range(3)]
 
     generations = together(write, 4)
     assert all(mine == sorted(mine) for mine in generations)
-    page = search(small, SearchAsk("zorglub", language="fr", k=100))
+    page = search(small, SearchRequest("zorglub", language="fr", k=100))
     assert {one.id for one in page.results} == {f"w{number}-{at}" for number in range(4) for at in range(3)}
 
 
 def test_readers_and_refreshers_leave_the_versions_that_are_to_be_kept(shelf_folder):
-    with Library.open([IndexPlace.of(shelf_folder)], kept=2) as library, Index(shelf_folder) as index:
+    with IndexRegistry.open([IndexPlace.of(shelf_folder)], kept=2) as library, IndexFolder(shelf_folder) as index:
         shelf = library.shelf()
 
         def work(number):
@@ -166,12 +168,12 @@ def test_readers_and_refreshers_leave_the_versions_that_are_to_be_kept(shelf_fol
 
 
 def test_nothing_of_old_versions_stays_in_memory(own_folder):
-    with Library.open([IndexPlace.of(own_folder)], kept=2) as library, Index(own_folder) as index:
+    with IndexRegistry.open([IndexPlace.of(own_folder)], kept=2) as library, IndexFolder(own_folder) as index:
         shelf, alive = library.shelf(), []
         for number in range(6):
             index.add([Document("a", text=f"mot{number}", language="fr")], update=True)
             shelf.refresh()
-            search(library, SearchAsk("loyer du bail, article L. 1", profile="hybrid", facets=True, sort=Sort.NEWEST))
+            search(library, SearchRequest("loyer du bail, article L. 1", profile="hybrid", facets=True, sort=SortOrder.NEWEST))
             with shelf.lease() as opened:
                 alive += [weakref.ref(opened), weakref.ref(opened.snapshot), weakref.ref(opened.pipeline("hybrid"))]
                 del opened
@@ -181,7 +183,7 @@ def test_nothing_of_old_versions_stays_in_memory(own_folder):
 class Slow:
     """A retriever that waits for the others to be asked too, or fails; its run is named after those that it is made of."""
 
-    bounds = Bounds(0.0)
+    bounds = ScoreBounds(0.0)
 
     def __init__(self, name, barrier=None, inner=(), fails=False):
         self.name, self._barrier, self._inner, self._fails = name, barrier, inner, fails
@@ -191,14 +193,14 @@ class Slow:
             self._barrier.wait(PATIENCE)
         if self._fails:
             raise ConfigError(self.name)
-        names = [run.name for run in runs_from(self._inner, queries, k, within=within)]
+        names = [run.name for run in retrieve_all(self._inner, queries, k, within=within)]
         return Run.of(f"{self.name}({' '.join(names)})", {"q": {"a": 1.0}})
 
 
 def test_retrievers_are_asked_at_the_same_time_and_answer_in_their_order():
     barrier = Barrier(3)
     queries = Queries.of([Query("q", "loi")])
-    assert [run.name for run in runs_from([Slow(name, barrier) for name in "abc"], queries, 5)] == ["a()", "b()", "c()"]
+    assert [run.name for run in retrieve_all([Slow(name, barrier) for name in "abc"], queries, 5)] == ["a()", "b()", "c()"]
 
 
 def test_hybrids_of_hybrids_by_many_threads_do_not_wait_for_each_other_forever():
@@ -206,7 +208,7 @@ def test_hybrids_of_hybrids_by_many_threads_do_not_wait_for_each_other_forever()
     leaf = [Slow("x"), Slow("y")]
     tree = [Slow("a", inner=[Slow("b", inner=leaf), Slow("c", inner=leaf)]), Slow("d", inner=leaf)]
     expected = ["a(b(x() y()) c(x() y()))", "d(x() y())"]
-    for found in together(lambda _: [[run.name for run in runs_from(tree, queries, 5)] for _ in range(20)], 32):
+    for found in together(lambda _: [[run.name for run in retrieve_all(tree, queries, 5)] for _ in range(20)], 32):
         assert found == [expected] * 20
 
 
@@ -214,7 +216,7 @@ def test_hybrids_of_hybrids_by_many_threads_do_not_wait_for_each_other_forever()
 def test_an_error_of_one_retriever_comes_through(failing):
     queries = Queries.of([Query("q", "loi")])
     with pytest.raises(ConfigError, match="abc"[failing]):
-        runs_from([Slow(name, fails=at == failing) for at, name in enumerate("abc")], queries, 5)
+        retrieve_all([Slow(name, fails=at == failing) for at, name in enumerate("abc")], queries, 5)
 
 
 def test_words_of_several_terms_are_read_alike_by_many_threads():

@@ -10,21 +10,21 @@ import pytest
 
 from lexfuse.deadline import check, claim
 from lexfuse.errors import NotFoundError, OverloadError
-from lexfuse.index.index import Index
+from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.app import create_app
-from lexfuse.service.changing import DocumentIn, put_document
-from lexfuse.service.keys import Scope, add_key
-from lexfuse.service.outcomes import Outcome
-from lexfuse.service.searching import SearchAsk, search
-from lexfuse.service.service import Service
+from lexfuse.service.change_outcomes import ChangeOutcome
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.operations.document_writes import DocumentBody, put_document
+from lexfuse.service.operations.search import SearchRequest, search
 from lexfuse.service.settings import ServiceSettings
+from lexfuse.storage.index_folder import IndexFolder
 
 PATIENCE = 600.0
 SHORT = 0.05  # seconds: what a call has that must be stopped; the call waits until it was, so it may be any number
 
 
 def service_of(library, **settings):
-    return Service(library, ServiceSettings(**{"workers": 2, "timeout_seconds": SHORT, **settings}))
+    return ServiceContext(library, ServiceSettings(**{"workers": 2, "timeout_seconds": SHORT, **settings}))
 
 
 class Endless:
@@ -64,7 +64,7 @@ def test_searching_goes_on_after_calls_that_took_too_long(small):
         while service.stuck:
             await asyncio.sleep(0)
         service.settings = ServiceSettings(workers=2, timeout_seconds=PATIENCE)
-        return await service.run(search, small, SearchAsk("préavis", language="fr"))
+        return await service.run(search, small, SearchRequest("préavis", language="fr"))
 
     assert asyncio.run(asked()).results
 
@@ -95,7 +95,7 @@ def test_stuck_threads_are_noticed(small):
 def test_a_change_that_is_given_up_is_never_made(small, shelf_folder, monkeypatch):
     """The timeout passes while the change is prepared: 503, and the document is not there, now or later."""
     service, endless = service_of(small), Endless()
-    real = Index._add
+    real = IndexFolder._add
 
     def waits(self, *args):
         changes = real(self, *args)
@@ -103,16 +103,16 @@ def test_a_change_that_is_given_up_is_never_made(small, shelf_folder, monkeypatc
             endless()
         return changes  # and goes on to the commit, as if nothing had happened
 
-    monkeypatch.setattr(Index, "_add", waits)
+    monkeypatch.setattr(IndexFolder, "_add", waits)
 
     async def asked(_):
-        await service.write("", put_document, small, "new", DocumentIn(text="la loi"))
+        await service.write("", put_document, small, "new", DocumentBody(text="la loi"))
 
     asyncio.run(endless.given_up_by(asked))
     service.close()  # waits for the thread
-    with Index(shelf_folder) as index, index.snapshot() as snapshot, pytest.raises(NotFoundError):
+    with IndexFolder(shelf_folder) as index, index.snapshot() as snapshot, pytest.raises(NotFoundError):
         snapshot.document("new")
-    with Index(shelf_folder) as index:
+    with IndexFolder(shelf_folder) as index:
         assert index.verify() == []
 
 
@@ -135,7 +135,7 @@ def test_a_change_that_waits_for_its_turn_and_is_given_up_is_never_begun(small):
 
 def test_a_change_that_is_being_committed_has_an_outcome(small, shelf_folder, tmp_path, monkeypatch):
     """The timeout passes after the change has claimed its deadline: 202, and the outcome can be asked for."""
-    key = add_key(tmp_path / "keys.toml", "writer", Scope.WRITE)
+    key = add_key(tmp_path / "keys.toml", "writer", KeyScope.WRITE)
     service = service_of(small, keys=tmp_path / "keys.toml", timeout_seconds=1.0)
     committing, go_on, before_commit = threading.Event(), threading.Event(), {}
 
@@ -146,7 +146,7 @@ def test_a_change_that_is_being_committed_has_an_outcome(small, shelf_folder, tm
             committing.set()
             assert go_on.wait(PATIENCE)
 
-    monkeypatch.setattr("lexfuse.index.catalogfile.claim", claimed)
+    monkeypatch.setattr("lexfuse.storage.catalog_file.claim", claimed)
     app = create_app(service)
 
     async def asked():
@@ -169,7 +169,7 @@ def test_a_change_that_is_being_committed_has_an_outcome(small, shelf_folder, tm
             assert (await http.get(place, headers={"Authorization": ""})).status_code == 401
 
     asyncio.run(asked())
-    with Index(shelf_folder) as index, index.snapshot() as snapshot:
+    with IndexFolder(shelf_folder) as index, index.snapshot() as snapshot:
         assert snapshot.document("new").text == "la loi"
 
 
@@ -180,7 +180,7 @@ def test_writers_hold_no_thread_that_searches(small):
     async def asked():
         writes = [asyncio.create_task(service.write("", go_on.wait, PATIENCE)) for _ in range(8)]
         await asyncio.sleep(0)
-        page = await service.run(search, small, SearchAsk("préavis", language="fr"))  # done while all of them wait
+        page = await service.run(search, small, SearchRequest("préavis", language="fr"))  # done while all of them wait
         go_on.set()
         await asyncio.gather(*writes)
         return page
@@ -192,7 +192,7 @@ def test_an_outcome_knows_its_state():
     from concurrent.futures import Future
 
     future: Future[int] = Future()
-    outcome = Outcome("a", future)
+    outcome = ChangeOutcome("a", future)
     assert outcome.state.value == "pending"
     future.set_exception(OverloadError("late"))
     assert outcome.state.value == "failed"

@@ -6,19 +6,19 @@ import httpx
 import pytest
 
 from lexfuse.data.document import Document
-from lexfuse.index.index import Index
 from lexfuse.service.app import create_app
-from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.service import Service
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.http_server import warm_up
+from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
-from lexfuse.service.warming import warm_up
+from lexfuse.storage.index_folder import IndexFolder
 
 
 @pytest.fixture
 def library(tmp_path):
     for name in ("law", "cases"):
-        Index.create(tmp_path / f"{name}.index", documents=[Document("a", text="la loi", language="fr")]).close()
-    with Library.open([IndexPlace.of(tmp_path / f"{name}.index") for name in ("law", "cases")]) as opened:
+        IndexFolder.create(tmp_path / f"{name}.index", documents=[Document("a", text="la loi", language="fr")]).close()
+    with IndexRegistry.open([IndexPlace.of(tmp_path / f"{name}.index") for name in ("law", "cases")]) as opened:
         yield opened
 
 
@@ -31,7 +31,7 @@ def asked(app, path):
 
 
 def test_alive_is_not_ready(library):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
     assert asked(app, "/healthz").json()["status"] == "alive"
     waiting = asked(app, "/readyz")
     assert waiting.status_code == 503
@@ -44,7 +44,7 @@ def test_alive_is_not_ready(library):
 
 def test_warming_up_tries_every_index(library, monkeypatch):
     tried = []
-    monkeypatch.setattr("lexfuse.service.warming.search", lambda _, ask: tried.append(ask.index))
+    monkeypatch.setattr("lexfuse.service.http_server.search", lambda _, ask: tried.append(ask.index))
     warm_up(library)
     assert tried == ["law", "cases"]
 
@@ -58,7 +58,7 @@ def test_an_index_that_fails_does_not_keep_the_others_from_being_tried(library, 
         tried.append(ask.index)
         raise DataError("damaged")
 
-    monkeypatch.setattr("lexfuse.service.warming.search", fails)
+    monkeypatch.setattr("lexfuse.service.http_server.search", fails)
     warm_up(library)
     assert tried == ["law", "cases"]
     assert len(caplog.records) == 2

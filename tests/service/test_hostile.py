@@ -14,15 +14,15 @@ from urllib.parse import quote_from_bytes
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from lexfuse.data.document import Document, Kind, Status
-from lexfuse.index.index import Index
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
+from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.app import create_app
-from lexfuse.service.keys import Scope, add_key
-from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.service import Service
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
-from lexfuse.web.files import static_files
+from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.web.routes import ROUTERS, add_pages
+from lexfuse.web.static_files import static_files
 
 POLICY = "default-src 'none'; script-src 'self'"
 MARK = "zqx7"  # stands in hostile strings and nowhere else
@@ -280,7 +280,7 @@ def check_markup(answer: Answer) -> None:
 ARTICLES = [
     Document(
         f"a{n}", title=f"Code civil, article L{n}", text=f"Le loyer du bail {n}. Voir l'article L. {n + 1}.", language="fr",
-        kind=Kind.STATUTE, code="Code civil", number=f"L{n}", headings=("Livre Ier",), status=Status.IN_FORCE,
+        kind=DocumentKind.STATUTE, code="Code civil", number=f"L{n}", headings=("Livre Ier",), status=DocumentStatus.IN_FORCE,
     )
     for n in range(1, 6)
 ]  # fmt: skip
@@ -291,10 +291,10 @@ def site(tmp_path_factory):
     root = tmp_path_factory.mktemp("hostile")
     (root / "secret.txt").write_text(SECRET, "utf-8")
     (root / "secret.toml").write_text(f'name = "{SECRET}"', "utf-8")
-    Index.create(root / "law.index", documents=ARTICLES).close()
-    key = add_key(root / "keys.toml", "tester", Scope.WRITE)
+    IndexFolder.create(root / "law.index", documents=ARTICLES).close()
+    key = add_key(root / "keys.toml", "tester", KeyScope.WRITE)
     settings = ServiceSettings(keys=root / "keys.toml", requests_per_minute=0, reload_seconds=0.0, timeout_seconds=600.0)
-    service = Service(Library.open([IndexPlace.of(root / "law.index")]), settings)
+    service = ServiceContext(IndexRegistry.open([IndexPlace.of(root / "law.index")]), settings)
     app = create_app(service)
     add_pages(app)
     app.state.ready = True

@@ -11,13 +11,13 @@ import pytest
 from fastapi.responses import StreamingResponse
 
 from lexfuse.data.document import Document
-from lexfuse.index.index import Index
+from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.app import create_app
-from lexfuse.service.keys import Scope, add_key
-from lexfuse.service.library import IndexPlace, Library
+from lexfuse.service.context import ServiceContext
 from lexfuse.service.logs import LOGGER, configure_logs
-from lexfuse.service.service import Service
+from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
+from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.web.routes import add_pages
 
 WORDS = ("divorce", "zanzibar", "héritage")  # what must not be in the log
@@ -40,8 +40,8 @@ def stream():
 @pytest.fixture
 def library(tmp_path):
     documents = [Document(f"d{n}", text=f"Le divorce et la loi, article {n}.", language="fr") for n in range(3)]
-    Index.create(tmp_path / "law.index", documents=documents).close()
-    with Library.open([IndexPlace.of(tmp_path / "law.index")]) as opened:
+    IndexFolder.create(tmp_path / "law.index", documents=documents).close()
+    with IndexRegistry.open([IndexPlace.of(tmp_path / "law.index")]) as opened:
         yield opened
 
 
@@ -72,8 +72,8 @@ def broken(app, message):
 
 
 def test_a_request_is_one_line_with_what_answered_it(library, stream, tmp_path):
-    token = add_key(tmp_path / "keys.toml", "editors", Scope.WRITE)
-    app = create_app(Service(library, ServiceSettings(keys=tmp_path / "keys.toml")))
+    token = add_key(tmp_path / "keys.toml", "editors", KeyScope.WRITE)
+    app = create_app(ServiceContext(library, ServiceSettings(keys=tmp_path / "keys.toml")))
     headers = {"x-api-key": token, "x-request-id": "abc-123"}
     (answer,) = asked(app, ("GET", "/v1/search", {"params": {"q": QUESTION, "k": 2}, "headers": headers}))
     assert answer.status_code == 200
@@ -109,7 +109,7 @@ def busy(app):
 
 
 def test_no_word_of_a_question_is_in_the_log_of_a_busy_session(library, stream):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
     broken(app, QUESTION)
     answers = busy(app)
     assert {answer.status_code for answer in answers} >= {200, 400, 404, 405, 422, 500}
@@ -120,13 +120,13 @@ def test_no_word_of_a_question_is_in_the_log_of_a_busy_session(library, stream):
 
 
 def test_questions_are_logged_where_that_is_switched_on(library, stream):
-    app = create_app(Service(library, ServiceSettings(log_queries=True)))
+    app = create_app(ServiceContext(library, ServiceSettings(log_queries=True)))
     asked(app, ("GET", "/v1/search", {"params": {"q": QUESTION}}))
     assert lines(stream)[0]["query"] == QUESTION
 
 
 def test_an_unexpected_error_is_logged_with_type_and_place_and_answered_without(library, stream):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
     broken(app, "inner secret")
     (answer,) = asked(app, ("GET", "/broken", {"params": {"q": QUESTION}}))
     assert answer.status_code == 500
@@ -141,7 +141,7 @@ def test_an_unexpected_error_is_logged_with_type_and_place_and_answered_without(
 
 
 def test_an_error_in_the_middle_of_an_answer_cuts_it_and_is_logged_without_the_question(library, stream):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
 
     @app.get("/stream")
     async def halves() -> StreamingResponse:
@@ -167,7 +167,7 @@ def test_an_error_in_the_middle_of_an_answer_cuts_it_and_is_logged_without_the_q
     ],
 )  # fmt: skip
 def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_error(library, stream, path, kind):
-    app = create_app(Service(library, ServiceSettings(anonymous_judging=True)))
+    app = create_app(ServiceContext(library, ServiceSettings(anonymous_judging=True)))
     add_pages(app)
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http", "path": path,
@@ -191,7 +191,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_error(library, str
 
 @pytest.mark.parametrize("given", ["", "a b", "x" * 65, 'a"b', "é", "a\tb"])
 def test_request_ids_that_are_not_sane_are_replaced(library, stream, given):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
     (answer,) = asked(app, ("GET", "/v1/search", {"params": {"q": "loi"}, "headers": {"x-request-id": given.encode()}}))
     assert re.fullmatch(r"[0-9a-f]{32}", answer.headers["x-request-id"])
     assert lines(stream)[0]["request_id"] == answer.headers["x-request-id"]
@@ -210,13 +210,13 @@ def test_other_libraries_have_one_line_and_no_message_of_their_errors(stream):
 
 
 def test_health_that_is_well_is_not_logged(library, stream):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
     asked(app, ("GET", "/healthz", {}), ("GET", "/readyz", {}))
     assert [(line["route"], line["status"]) for line in lines(stream)] == [("/readyz", 503)]
 
 
 def test_one_request_does_not_tell_of_another(library, stream):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
     asked(app, ("GET", "/v1/search", {"params": {"q": "loi"}}), ("GET", "/nowhere", {}))
     assert "index" in lines(stream)[0]
     assert "index" not in lines(stream)[1]

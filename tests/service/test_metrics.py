@@ -6,18 +6,18 @@ import httpx
 import pytest
 
 from lexfuse.data.document import Document
-from lexfuse.index.index import Index
 from lexfuse.service.app import create_app
-from lexfuse.service.library import IndexPlace, Library
+from lexfuse.service.context import ServiceContext
 from lexfuse.service.metrics import MOST_STAGES, ServiceMetrics
-from lexfuse.service.service import Service
+from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
+from lexfuse.storage.index_folder import IndexFolder
 
 
 @pytest.fixture
 def library(tmp_path):
-    Index.create(tmp_path / "law.index", documents=[Document("a", text="la loi", language="fr")]).close()
-    with Library.open([IndexPlace.of(tmp_path / "law.index")]) as opened:
+    IndexFolder.create(tmp_path / "law.index", documents=[Document("a", text="la loi", language="fr")]).close()
+    with IndexRegistry.open([IndexPlace.of(tmp_path / "law.index")]) as opened:
         yield opened
 
 
@@ -35,7 +35,7 @@ def value(app, name, **labels):
 
 
 def test_requests_stages_and_versions_are_told(library):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
     *_, answer = asked(app, "/v1/search?q=loi", "/v1/search?q=loi", "/v1/search?q=loi&k=0", "/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     assert 'lexfuse_requests_total{method="GET",route="/v1/search",status="200"} 2.0' in answer.text
@@ -48,10 +48,10 @@ def test_requests_stages_and_versions_are_told(library):
 
 
 def test_the_version_follows_the_index_and_reloads_are_counted(library, tmp_path):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
     before = value(app, "index_generation", index="law")
     assert value(app, "index_reloads_total", index="law") == 0
-    with Index(tmp_path / "law.index") as index:
+    with IndexFolder(tmp_path / "law.index") as index:
         index.add([Document("b", text="le droit")])
     app.state.metrics.reloaded(library.refresh())
     assert value(app, "index_generation", index="law") > before
@@ -59,7 +59,7 @@ def test_the_version_follows_the_index_and_reloads_are_counted(library, tmp_path
 
 
 def test_labels_stay_few_whatever_is_asked(library):
-    app = create_app(Service(library, ServiceSettings(requests_per_minute=0)))
+    app = create_app(ServiceContext(library, ServiceSettings(requests_per_minute=0)))
     asked(app, *(f"/{number}" for number in range(50)), *(f"/v1/search?q=loi&index={number}" for number in range(50)))
     asked(app, *(f"/static/{number}" for number in range(50)))
     series = [line for line in app.state.metrics.text().decode().splitlines() if line.startswith("lexfuse_requests_total")]
@@ -68,7 +68,7 @@ def test_labels_stay_few_whatever_is_asked(library):
 
 
 def test_odd_methods_are_counted_as_one(library):
-    app = create_app(Service(library, ServiceSettings()))
+    app = create_app(ServiceContext(library, ServiceSettings()))
     asked(app, *(("/v1/search", f"M{number}") for number in range(5)))
     assert value(app, "requests_total", route="/v1/search", method="other", status="405") == 5
 
@@ -81,7 +81,7 @@ def test_too_many_stages_are_counted_as_one():
 
 
 def test_two_applications_count_apart(library):
-    first, second = (create_app(Service(library, ServiceSettings())) for _ in range(2))
+    first, second = (create_app(ServiceContext(library, ServiceSettings())) for _ in range(2))
     asked(first, "/v1/search?q=loi")
     assert value(first, "requests_total", route="/v1/search", method="GET", status="200") == 1
     assert value(second, "requests_total", route="/v1/search", method="GET", status="200") is None

@@ -14,10 +14,10 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import Status, events, from_schema
 from starlette.testclient import TestClient
 
+from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.app import create_app
-from lexfuse.service.keys import Scope, add_key
-from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.service import Service
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
 
 OPERATIONS = {
@@ -31,10 +31,10 @@ DRAWN = 8  # requests of each kind to each address, besides those at the bounds
 
 @pytest.fixture
 def app(law_folder, tmp_path):
-    key = add_key(tmp_path / "keys.toml", "tester", Scope.WRITE)
-    library = Library.open([IndexPlace.of(shutil.copytree(law_folder, tmp_path / "law.index"))])
+    key = add_key(tmp_path / "keys.toml", "tester", KeyScope.WRITE)
+    library = IndexRegistry.open([IndexPlace.of(shutil.copytree(law_folder, tmp_path / "law.index"))])
     settings = ServiceSettings(keys=tmp_path / "keys.toml", requests_per_minute=0, reload_seconds=0.0, timeout_seconds=600.0)
-    made = create_app(Service(library, settings))
+    made = create_app(ServiceContext(library, settings))
     made.state.ready, made.state.key = True, key
     return made
 
@@ -125,7 +125,7 @@ def test_a_flag_is_true_or_false_in_json_and_a_word_in_a_form(client):
 
 def test_descriptions_are_for_those_who_call(app):
     assert ">>>" not in json.dumps(app.openapi())
-    assert app.openapi()["components"]["schemas"]["Card"]["description"].startswith("A document without its text")
+    assert app.openapi()["components"]["schemas"]["DocumentCard"]["description"].startswith("A document without its text")
 
 
 DAYS = ["0", 0, "1700000000", "2024-01-01T00:00:00", "20240101", "2024-1-1", "٢٠٢٤-٠١-٠١", "2024-02-30"]

@@ -6,19 +6,20 @@ import shutil
 import pytest
 from starlette.testclient import TestClient
 
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.registry import plan_channel
 from lexfuse.data.document import Document
-from lexfuse.encode.channels import ChannelPlan, planned
-from lexfuse.encode.filling import fill
-from lexfuse.encode.locate import locate
+from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.errors import BusyError, ConfigError, DataError, NotFoundError, StorageError
-from lexfuse.index.index import Index
+from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.app import create_app
-from lexfuse.service.keys import Scope, add_key
-from lexfuse.service.library import IndexPlace, Library
+from lexfuse.service.context import ServiceContext
 from lexfuse.service.problems import problem_of
 from lexfuse.service.redaction import without_paths
-from lexfuse.service.service import Service
+from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
+from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.web.routes import add_pages
 
 ROOT = "/usr/our own laws/x"
@@ -52,14 +53,14 @@ def broken(tmp_path):
     root = tmp_path / "kept where nobody may know"
     folder = root / "law.index"
     articles = [Document(f"a{n}", title=f"Article {n}", text=f"Le loyer du bail {n}.", language="fr") for n in range(3)]
-    with Index.create(folder, documents=articles) as index:
-        shutil.copytree(locate("fr-legal-dense"), root / "model")
-        index.channels.make("dense", planned("dense", ChannelPlan(str(root / "model"))))
-        fill(index, "dense")
+    with IndexFolder.create(folder, documents=articles) as index:
+        shutil.copytree(locate_model("fr-legal-dense"), root / "model")
+        index.channels.make("dense", plan_channel("dense", ChannelPlan(str(root / "model"))))
+        fill_channel(index, "dense")
     shutil.rmtree(root / "model")
-    key = add_key(root / "keys.toml", "tester", Scope.WRITE)
+    key = add_key(root / "keys.toml", "tester", KeyScope.WRITE)
     settings = ServiceSettings(keys=root / "keys.toml", requests_per_minute=0, reload_seconds=0)
-    app = create_app(Service(Library.open([IndexPlace.of(folder)]), settings))
+    app = create_app(ServiceContext(IndexRegistry.open([IndexPlace.of(folder)]), settings))
     add_pages(app)
     with TestClient(app, headers={"authorization": f"Bearer {key}"}, raise_server_exceptions=False) as client:
         yield client, folder

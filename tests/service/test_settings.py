@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lexfuse.errors import ConfigError, DataError, NotFoundError
-from lexfuse.service.settings import InterfaceLanguage, Origin, ServedIndex, ServiceSettings, load_settings
+from lexfuse.service.settings import IndexSetting, InterfaceLanguage, ServiceSettings, SettingOrigin, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def test_flags_win_then_the_environment_then_the_file_then_defaults(file, monkey
     assert (found.port, found.burst, found.title, found.host) == (1, 7, "Library", "127.0.0.1")
     assert found.anonymous_read is False
     origins = [loaded.origin(name) for name in ("port", "burst", "title", "host")]
-    assert origins == [Origin.FLAG, Origin.ENVIRONMENT, Origin.FILE, Origin.DEFAULT]
+    assert origins == [SettingOrigin.FLAG, SettingOrigin.ENVIRONMENT, SettingOrigin.FILE, SettingOrigin.DEFAULT]
 
 
 def test_settings_made_in_code_do_not_look_at_the_environment(monkeypatch):
@@ -113,7 +113,7 @@ def test_files_that_are_no_toml_or_not_there(file, tmp_path):
 
 def test_what_is_shown_is_a_file_that_gives_the_same_settings(file, tmp_path):
     flags = {
-        "indexes": [ServedIndex(folder=tmp_path / "law.index", name="law", title='The "law"')],
+        "indexes": [IndexSetting(folder=tmp_path / "law.index", name="law", title='The "law"')],
         "profiles": [tmp_path / "p.toml"],
         "language": InterfaceLanguage.FRENCH,
         "requests_per_minute": 0,

@@ -10,7 +10,7 @@ import pytest
 from lexfuse.deadline import Deadline
 from lexfuse.errors import DataError, OverloadError
 from lexfuse.service import upload_child
-from lexfuse.service.service import Service
+from lexfuse.service.context import ServiceContext
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.service.uploads import UploadReader
 
@@ -86,7 +86,7 @@ def test_a_child_is_killed_at_the_deadline(reader):
 
 
 def test_uploads_hold_no_thread_that_searches(small):
-    service = Service(small, ServiceSettings(workers=1, timeout_seconds=PATIENCE))
+    service = ServiceContext(small, ServiceSettings(workers=1, timeout_seconds=PATIENCE))
 
     async def asked():
         await service.read_upload(b"law", "a.txt")

@@ -10,21 +10,25 @@ import torch
 
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
-from lexfuse.train.base import Base
-from lexfuse.train.examples import Examples
-from lexfuse.train.judging import Judged
-from lexfuse.train.loop import Dev
-from lexfuse.train.models.colbert import Colbert
-from lexfuse.train.models.cross import Cross
-from lexfuse.train.models.dense import Dense, TwoTower
-from lexfuse.train.models.splade import Splade
-from lexfuse.train.settings import Kind, Training
+from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
+from lexfuse.train.loop.loop import DevSet
+from lexfuse.train.models.base_model import StartingModel
+from lexfuse.train.models.colbert import ColbertLearner
+from lexfuse.train.models.cross_encoder import CrossEncoderLearner
+from lexfuse.train.models.dense import DenseLearner, TwoTowerLearner
+from lexfuse.train.models.splade import SpladeLearner
 
 torch.set_num_threads(1)
 _FILE = Path(__file__).parent.parent / "references" / "tiny.py"
 _LEARNERS = {
-    Kind.DENSE: Dense, Kind.TWO_TOWER: TwoTower, Kind.SPLADE: Splade, Kind.COLBERT: Colbert, Kind.CROSS: Cross,
-}  # fmt: skip
+    ModelKind.DENSE: DenseLearner,
+    ModelKind.TWO_TOWER: TwoTowerLearner,
+    ModelKind.SPLADE: SpladeLearner,
+    ModelKind.COLBERT: ColbertLearner,
+    ModelKind.CROSS: CrossEncoderLearner,
+}
 _QUESTIONS = ["le salarié", "le congé", "un préavis", "la loi", "the court", "the lease", "a judgment", "l'employeur"]
 _ANSWERS = [
     "le salarié ne perd pas un congé", "congé de travail", "le préavis du contrat", "article de la loi",
@@ -48,10 +52,10 @@ def bases(tiny, tmp_path_factory):
     kept = {}
 
     def base(kind, family="bert"):
-        head = "mlm" if kind is Kind.SPLADE else ""
+        head = "mlm" if kind is ModelKind.SPLADE else ""
         if (family, head) not in kept:
             kept[family, head] = tiny.folder(tmp_path_factory.mktemp("base") / "model", family, head=head)
-        return Base.read(kept[family, head])
+        return StartingModel.read(kept[family, head])
 
     return base
 
@@ -73,7 +77,7 @@ def short():
 
     def training(kind, **changes):
         usual = {"steps": 6, "batch": 4, "evaluate_every": 2, "query_length": 24, "passage_length": 24, "learning_rate": 1e-3}
-        return Training.usual(kind, **{**usual, "patience": 0, "dimension": 16, "flops_warm_up": 0.5, **changes})
+        return Hyperparameters.usual(kind, **{**usual, "patience": 0, "dimension": 16, "flops_warm_up": 0.5, **changes})
 
     return training
 
@@ -90,8 +94,8 @@ def small():
     qrels = Qrels.of([(f"q{at}", names[int(examples.positive[at])], 1) for at in range(8)])
     candidates = np.tile(np.arange(len(pool), dtype=np.int32), (8, 1))
     owner = np.arange(len(pool), dtype=np.int32)
-    judged = Judged(Ids([f"q{at}" for at in range(8)]), examples.queries, Ids(names), pool, owner, qrels, candidates)
-    return SimpleNamespace(examples=examples, judged=judged, dev=Dev(examples, judged), questions=_QUESTIONS, answers=_ANSWERS)
+    judged = DevQueries(Ids([f"q{at}" for at in range(8)]), examples.queries, Ids(names), pool, owner, qrels, candidates)
+    return SimpleNamespace(examples=examples, judged=judged, dev=DevSet(examples, judged), questions=_QUESTIONS, answers=_ANSWERS)
 
 
 @pytest.fixture

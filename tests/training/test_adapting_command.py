@@ -7,13 +7,13 @@ import torch
 from typer.testing import CliRunner
 
 from lexfuse.cli.app import app
-from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.sides import Side
-from lexfuse.encode.splade import SparseEncoder
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.errors import ConfigError, DataError, MissingDependencyError, StorageError
-from lexfuse.train.loop import fit
-from lexfuse.train.results import Trained
-from lexfuse.train.settings import Kind
+from lexfuse.train.hyperparameters import ModelKind
+from lexfuse.train.loop.loop import fit
+from lexfuse.train.output.training_results import TrainingResult
 
 METHODS = ["tsdae", "sdr", "mlm", "structure"]
 WHO = ["le salarié", "l'employeur", "le juge", "le bailleur", "le preneur", "la société", "un syndicat", "la caisse"]
@@ -37,7 +37,7 @@ def corpus(tmp_path_factory):
 def command(bases, corpus, own_cache):
     """Run ``lexfuse adapt``; gives what it printed. Errors come through."""
 
-    def run(method, out, *more, kind=Kind.SPLADE, family="bert"):
+    def run(method, out, *more, kind=ModelKind.SPLADE, family="bert"):
         base = bases(kind, family).folder.path
         rates = ["--learning-rate", "0.003", "--batch", "8", "--device", "cpu", "--held-out", "0.1"]
         result = CliRunner().invoke(
@@ -63,7 +63,7 @@ def stopped(monkeypatch, step):
 
         return fit(*arguments, **{**options, "progress": progress})
 
-    monkeypatch.setattr("lexfuse.train.loop.fit", interrupted)
+    monkeypatch.setattr("lexfuse.train.loop.loop.fit", interrupted)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -72,7 +72,7 @@ def test_each_way_lowers_the_loss_on_what_it_has_not_seen(method, command, tmp_p
     assert printed["measures"]["dev loss"] < 0.9 * printed["start"]["dev loss"]
     assert printed["best_step"] > 0
     assert not (tmp_path / "model.training").exists()
-    trained = Trained.read(tmp_path / "model")
+    trained = TrainingResult.read(tmp_path / "model")
     assert trained.kind == method
     assert [record["step"] for record in trained.best.stages[0].log] == list(range(0, 31, 3))
     card = (tmp_path / "model" / "README.md").read_text()
@@ -107,15 +107,15 @@ def test_another_seed_gives_other_bytes(command, tmp_path):
 
 @pytest.mark.parametrize("method", ["tsdae", "sdr", "structure"])
 def test_the_result_is_a_dense_encoder(method, command, tmp_path):
-    command(method, tmp_path / "model", "--steps", "2", kind=Kind.DENSE, family="camembert")
+    command(method, tmp_path / "model", "--steps", "2", kind=ModelKind.DENSE, family="camembert")
     vectors = DenseEncoder.load(tmp_path / "model").encode(["le salarié", "le bail"], Side.QUERY)
     assert (vectors**2).sum(axis=1) == pytest.approx([1.0, 1.0], abs=1e-5)
 
 
 def test_a_new_head_only_if_asked_for(command, tmp_path):
     with pytest.raises(DataError, match="has no masked-language head"):
-        command("mlm", tmp_path / "model", "--steps", "2", kind=Kind.DENSE)
-    result = command("mlm", tmp_path / "model", "--steps", "2", "--new-head", kind=Kind.DENSE)
+        command("mlm", tmp_path / "model", "--steps", "2", kind=ModelKind.DENSE)
+    result = command("mlm", tmp_path / "model", "--steps", "2", "--new-head", kind=ModelKind.DENSE)
     assert "a new one, tied to its word embeddings, starts at random and is a part of the result" in " ".join(
         result.stderr.split()
     )
@@ -123,7 +123,7 @@ def test_a_new_head_only_if_asked_for(command, tmp_path):
 
 
 def test_sdr_says_that_it_throws_a_new_head_away(command, tmp_path):
-    result = command("sdr", tmp_path / "model", "--steps", "2", kind=Kind.DENSE)
+    result = command("sdr", tmp_path / "model", "--steps", "2", kind=ModelKind.DENSE)
     assert "is thrown away after training" in " ".join(result.stderr.split())
 
 
@@ -167,7 +167,7 @@ def test_a_gpu_that_is_not_there(command, tmp_path, monkeypatch):
 
 
 def test_without_torch(command, tmp_path, monkeypatch):
-    monkeypatch.setattr("lexfuse.train.installed.find_spec", lambda _: None)
+    monkeypatch.setattr("lexfuse.train.torch_requirement.find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match=r"lexfuse\[train\]"):
         command("tsdae", tmp_path / "model")
 

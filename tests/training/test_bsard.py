@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.sides import Side
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.train.batches import Batches
-from lexfuse.train.loop import fit
-from lexfuse.train.settings import Kind
+from lexfuse.train.examples.batches import Batches
+from lexfuse.train.hyperparameters import ModelKind
+from lexfuse.train.loop.loop import fit
 
 CHUNK, OVERLAP = 12, 3
 BSARD = {
@@ -45,7 +45,7 @@ def reference(learner, model, text, pooling):
 def trained(learner_of, short, small, tmp_path, own_cache):
     """A learner after some steps, and the folder that it wrote."""
 
-    def made(kind=Kind.DENSE, **changes):
+    def made(kind=ModelKind.DENSE, **changes):
         training = short(kind, **{"steps": 2, "learning_rate": 1e-2, **BSARD, **changes})
         learner = learner_of(kind, training)
         fit(learner, small.examples, training, tmp_path / "run")
@@ -67,12 +67,12 @@ def test_vectors_are_means_over_chunks(trained, pooling):
     assert abs(float(found[0].norm()) - 1) > 1e-2  # dot products are of vectors as they are
 
 
-@pytest.mark.parametrize("kind", [Kind.DENSE, Kind.TWO_TOWER])
+@pytest.mark.parametrize("kind", [ModelKind.DENSE, ModelKind.TWO_TOWER])
 def test_the_loss_is_equation_6_of_bsard(trained, small, kind):
     learner, _ = trained(kind, temperature=0.05)
     batch = next(Batches(small.examples, 4, 1).from_start())
     texts = learner.texts(small.examples.queries, small.examples.passages)
-    asking, answering = (learner.model,) * 2 if kind is Kind.DENSE else (learner.queries, learner.passages)
+    asking, answering = (learner.model,) * 2 if kind is ModelKind.DENSE else (learner.queries, learner.passages)
     queries = [reference(learner, asking, small.examples.queries[at], "cls")[0] for at in batch.query]
     passages = [reference(learner, answering, small.examples.passages[at], "cls")[0] for at in batch.passage]
     total = 0.0
@@ -123,4 +123,4 @@ def test_sentence_transformers_reads_cls_and_dot(trained, small):
 
 def test_a_chunk_beyond_the_window_is_refused(learner_of, short):
     with pytest.raises(ConfigError, match="a chunk of 500 tokens is beyond the 128 that the base reads at once"):
-        learner_of(Kind.DENSE, short(Kind.DENSE, chunk=500))
+        learner_of(ModelKind.DENSE, short(ModelKind.DENSE, chunk=500))

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.train.examples import Pair
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.train.examples.examples import TrainingPair
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def material(recipe):
         for form in recipe.Form
     }
     pairs = {
-        name: [Pair(f"{subject} {name}", text) for subject, text in zip(subjects, documents, strict=True)]
+        name: [TrainingPair(f"{subject} {name}", text) for subject, text in zip(subjects, documents, strict=True)]
         for name in recipe.STRUCTURE
     }
     return recipe.Material("2017-01-01", ids, documents, days, pairs, train, dev, rankings, {})

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.sides import Side
-from lexfuse.encode.splade import SparseEncoder
-from lexfuse.train.examples import Pair
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.sparse_encoder import SparseEncoder
+from lexfuse.train.examples.examples import TrainingPair
 
 SHORT = {"steps": 2, "batch": 4, "negatives": 1, "query_length": 16, "passage_length": 24, "evaluate_every": 1}
 SETTINGS = ("BACKBONE", "CONTRAST", "HARD", "TUNED", "SPARSE", "SPARSE_TUNED", "LATE", "LATE_TUNED")
@@ -35,8 +35,8 @@ def material(recipe):
     documents.append("Convention des cadres : le préavis est de trois mois")
     ids = [f"a{at}" for at in range(len(subjects))]
     pairs = {
-        "headings": [Pair(f"{subject} du salarié", text) for subject, text in zip(subjects, documents, strict=False)],
-        "sheets": [Pair("La démission : quel préavis ?", "Le salarié prévient son employeur par une lettre.")],
+        "headings": [TrainingPair(f"{subject} du salarié", text) for subject, text in zip(subjects, documents, strict=False)],
+        "sheets": [TrainingPair("La démission : quel préavis ?", "Le salarié prévient son employeur par une lettre.")],
     }
     questions = {f"q{at}": (f"qui paie {subject} ?", {ids[at]: 2}) for at, subject in enumerate(subjects)}
     train, dev = ({id: questions[id] for id in some} for some in (("q0", "q1", "q2"), ("q3", "q4", "q5")))

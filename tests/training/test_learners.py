@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from lexfuse.encode.colbert import ColbertEncoder
-from lexfuse.encode.crossencoder import PairEncoder
-from lexfuse.encode.dense import DenseEncoder, TwoTowers
-from lexfuse.encode.sides import Side
-from lexfuse.encode.splade import SparseEncoder
+from lexfuse.encode.dense_encoder import DenseEncoder, TwoTowerEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.late_encoder import LateEncoder
+from lexfuse.encode.pair_encoder import PairEncoder
+from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.errors import DataError
-from lexfuse.train.base import Base
-from lexfuse.train.batches import Batches
-from lexfuse.train.loop import fit
-from lexfuse.train.settings import Kind
+from lexfuse.train.examples.batches import Batches
+from lexfuse.train.hyperparameters import ModelKind
+from lexfuse.train.loop.loop import fit
+from lexfuse.train.models.base_model import StartingModel
 
 FAMILIES = ["bert", "roberta", "camembert", "mpnet"]
 CLOSE = {"abs": 1e-4, "rel": 1e-4}
@@ -54,17 +54,19 @@ def dense(vectors, width):
 
 def encoded(kind, folder, small, width=0):
     """Scores of all answers for all questions by `lexfuse.encode`."""
-    if kind is Kind.CROSS:
+    if kind is ModelKind.CROSS:
         encoder = PairEncoder.load(folder)
         return np.array([encoder.scores(question, small.answers) for question in small.questions])
-    if kind is Kind.TWO_TOWER:
-        encoder = TwoTowers(DenseEncoder.load(folder / "queries"), DenseEncoder.load(folder / "passages"))
+    if kind is ModelKind.TWO_TOWER:
+        encoder = TwoTowerEncoder(DenseEncoder.load(folder / "queries"), DenseEncoder.load(folder / "passages"))
     else:
-        encoder = {Kind.DENSE: DenseEncoder, Kind.SPLADE: SparseEncoder, Kind.COLBERT: ColbertEncoder}[kind].load(folder)
+        encoder = {ModelKind.DENSE: DenseEncoder, ModelKind.SPLADE: SparseEncoder, ModelKind.COLBERT: LateEncoder}[kind].load(
+            folder
+        )
     queries, passages = encoder.encode(small.questions, Side.QUERY), encoder.encode(small.answers, Side.PASSAGE)
-    if kind is Kind.COLBERT:
+    if kind is ModelKind.COLBERT:
         return matched(queries, passages)
-    if kind is Kind.SPLADE:
+    if kind is ModelKind.SPLADE:
         queries, passages = dense(queries, width), dense(passages, width)
         if encoder.cosine:
             queries, passages = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (queries, passages))
@@ -72,14 +74,14 @@ def encoded(kind, folder, small, width=0):
 
 
 def expected_of(kind, learner, small):
-    if kind is not Kind.CROSS:
+    if kind is not ModelKind.CROSS:
         return scored(learner, small)
     everything = np.tile(np.arange(len(small.answers), dtype=np.int32), (len(small.questions), 1))
     return 1 / (1 + np.exp(-scored(learner, small, everything)))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(ModelKind))
 def test_the_saved_folder_scores_as_the_learner_did(kind, family, saved, small):
     learner, folder = saved(kind, family)
     found = encoded(kind, folder, small, learner.base.tokens.vocabulary_size)
@@ -87,7 +89,7 @@ def test_the_saved_folder_scores_as_the_learner_did(kind, family, saved, small):
     np.testing.assert_allclose(found, expected_of(kind, learner, small), atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("kind", [Kind.DENSE, Kind.TWO_TOWER, Kind.SPLADE])
+@pytest.mark.parametrize("kind", [ModelKind.DENSE, ModelKind.TWO_TOWER, ModelKind.SPLADE])
 def test_the_saved_folder_is_compared_as_the_learner_was(kind, saved, small):
     learner, folder = saved(kind, similarity="dot")
     found = encoded(kind, folder, small, learner.base.tokens.vocabulary_size)
@@ -95,7 +97,7 @@ def test_the_saved_folder_is_compared_as_the_learner_was(kind, saved, small):
     np.testing.assert_allclose(found, expected_of(kind, learner, small), atol=1e-3, rtol=1e-4)
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(ModelKind))
 def test_the_graph_file_and_the_weights_agree(kind, saved, small):
     learner, folder = saved(kind)
     width = learner.base.tokens.vocabulary_size
@@ -108,7 +110,7 @@ def test_the_graph_file_and_the_weights_agree(kind, saved, small):
 
 
 def test_two_towers_part_ways(saved, small):
-    learner, _ = saved(Kind.TWO_TOWER)
+    learner, _ = saved(ModelKind.TWO_TOWER)
     texts = learner.base.rows(small.questions, 80)
     apart = (learner.vectors(texts, Side.QUERY) - learner.vectors(texts, Side.PASSAGE)).abs().max()
     assert apart.item() > 1e-3
@@ -116,7 +118,7 @@ def test_two_towers_part_ways(saved, small):
 
 def test_long_pairs_are_cut_alike(saved):
     """A pair that just fills the window is whole on both sides; the folder says how long the window is."""
-    learner, folder = saved(Kind.CROSS, query_length=24, passage_length=24)
+    learner, folder = saved(ModelKind.CROSS, query_length=24, passage_length=24)
     encoder = PairEncoder.load(folder)
     assert encoder.frame.room == learner.room == 24 - 3
     question, answer = "le salarié", " ".join(["congé"] * (24 - 3 - 2))
@@ -125,12 +127,12 @@ def test_long_pairs_are_cut_alike(saved):
     assert encoder.scores(question, [answer])[0] == pytest.approx(1 / (1 + np.exp(-logit)), **CLOSE)
 
 
-@pytest.mark.parametrize("kind", [Kind.DENSE, Kind.TWO_TOWER])
+@pytest.mark.parametrize("kind", [ModelKind.DENSE, ModelKind.TWO_TOWER])
 def test_sentence_transformers_reads_dense_folders(kind, saved, small):
     from sentence_transformers import SentenceTransformer
 
     learner, folder = saved(kind)
-    asking, answering = (folder, folder) if kind is Kind.DENSE else (folder / "queries", folder / "passages")
+    asking, answering = (folder, folder) if kind is ModelKind.DENSE else (folder / "queries", folder / "passages")
     queries = SentenceTransformer(str(asking), device="cpu").encode(small.questions)
     passages = SentenceTransformer(str(answering), device="cpu").encode(small.answers)
     np.testing.assert_allclose(queries @ passages.T, scored(learner, small), atol=1e-4)
@@ -139,7 +141,7 @@ def test_sentence_transformers_reads_dense_folders(kind, saved, small):
 def test_sentence_transformers_reads_sparse_folders(saved, small):
     from sentence_transformers import SparseEncoder as Theirs
 
-    learner, folder = saved(Kind.SPLADE, similarity="dot")
+    learner, folder = saved(ModelKind.SPLADE, similarity="dot")
     model = Theirs(str(folder), device="cpu")
     queries, passages = (model.encode(texts, convert_to_sparse_tensor=False) for texts in (small.questions, small.answers))
     np.testing.assert_allclose((queries @ passages.T).numpy(), scored(learner, small), atol=1e-3, rtol=1e-4)
@@ -149,11 +151,11 @@ def test_sentence_transformers_reads_folders_of_cross_encoders(saved, small):
     from sentence_transformers import CrossEncoder
     from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
 
-    learner, folder = saved(Kind.CROSS)
+    learner, folder = saved(ModelKind.CROSS)
     model = CrossEncoder(str(folder), device="cpu")
     pairs = [(question, answer) for question in small.questions for answer in small.answers]
     found = model.predict(pairs, activation_fn=torch.nn.Sigmoid()).reshape(len(small.questions), -1)
-    np.testing.assert_allclose(found, expected_of(Kind.CROSS, learner, small), atol=1e-4)
+    np.testing.assert_allclose(found, expected_of(ModelKind.CROSS, learner, small), atol=1e-4)
 
     batch = next(Batches(small.examples, 4, 1).from_start())  # their mean over pairs is ours; neither weighs the rarer label
     texts = learner.texts(small.examples.queries, small.examples.passages)
@@ -167,7 +169,7 @@ def test_sentence_transformers_reads_folders_of_cross_encoders(saved, small):
 def test_sentence_transformers_reads_folders_of_late_interaction(saved, small):
     from sentence_transformers import MultiVectorEncoder
 
-    learner, folder = saved(Kind.COLBERT)
+    learner, folder = saved(ModelKind.COLBERT)
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"mask_token": "[MASK]"}))  # which the small base lacks
     model = MultiVectorEncoder(str(folder), device="cpu")
@@ -176,48 +178,48 @@ def test_sentence_transformers_reads_folders_of_late_interaction(saved, small):
     np.testing.assert_allclose(matched(queries, passages), scored(learner, small), atol=1e-3)
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(ModelKind))
 def test_a_saved_folder_is_the_base_of_the_next_training(kind, saved, learner_of, small):
     """A chain goes on where it stopped: heads and projections included."""
     learner, folder = saved(kind)
-    following = learner_of(kind, learner.training_settings, Base.read(folder)).eval()
-    candidates = small.judged.candidates[:, : len(small.answers)] if kind is Kind.CROSS else None
+    following = learner_of(kind, learner.training_settings, StartingModel.read(folder)).eval()
+    candidates = small.judged.candidates[:, : len(small.answers)] if kind is ModelKind.CROSS else None
     np.testing.assert_allclose(scored(following, small, candidates), scored(learner, small, candidates), atol=1e-5)
 
 
 def test_two_towers_go_on_each_from_its_own(saved, learner_of, short, small, tmp_path):
     """Not from each other's, and what they become can be the base again."""
-    learner, folder = saved(Kind.TWO_TOWER)
-    base = Base.read(folder)
-    following = learner_of(Kind.TWO_TOWER, learner.training_settings, base)
+    learner, folder = saved(ModelKind.TWO_TOWER)
+    base = StartingModel.read(folder)
+    following = learner_of(ModelKind.TWO_TOWER, learner.training_settings, base)
     for tower in ("queries", "passages"):
         before, after = (dict(getattr(one, tower).named_parameters()) for one in (learner, following))
         assert all(torch.equal(before[name], weights) for name, weights in after.items())
     assert (base.path, base.tower(Side.QUERY).path.name) == (folder, "queries")
     assert base.fingerprint not in {base.tower(side).fingerprint for side in (Side.QUERY, Side.PASSAGE)}
     following.save(tmp_path / "again")
-    assert Base.read(tmp_path / "again").queries is not None
+    assert StartingModel.read(tmp_path / "again").queries is not None
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.TWO_TOWER])
+@pytest.mark.parametrize("kind", [kind for kind in ModelKind if kind is not ModelKind.TWO_TOWER])
 def test_other_kinds_start_from_one_of_two_towers(kind, saved, learner_of, short):
-    _, folder = saved(Kind.TWO_TOWER)
+    _, folder = saved(ModelKind.TWO_TOWER)
     with pytest.raises(DataError, match=r"two towers.*name one of them: '.*queries' or '.*passages'"):
-        learner_of(kind, short(kind), Base.read(folder))
-    if kind is not Kind.SPLADE:  # whose head the towers lack
-        assert learner_of(kind, short(kind), Base.read(folder / "queries")).base.queries is None
+        learner_of(kind, short(kind), StartingModel.read(folder))
+    if kind is not ModelKind.SPLADE:  # whose head the towers lack
+        assert learner_of(kind, short(kind), StartingModel.read(folder / "queries")).base.queries is None
 
 
 def test_towers_that_read_texts_differently_are_refused(saved):
-    _, folder = saved(Kind.TWO_TOWER)
+    _, folder = saved(ModelKind.TWO_TOWER)
     place = folder / "queries" / "sentence_bert_config.json"
     place.write_text(json.dumps(json.loads(place.read_text()) | {"max_seq_length": 30}))
     with pytest.raises(DataError, match="differ in their tokenizers, windows or widths"):
-        Base.read(folder)
+        StartingModel.read(folder)
 
 
 def test_a_folder_can_be_written_again(saved):
-    learner, folder = saved(Kind.DENSE)
+    learner, folder = saved(ModelKind.DENSE)
     before = (folder / "onnx" / "model.onnx").read_bytes()
     with torch.no_grad():
         learner.model.embeddings.word_embeddings.weight.mul_(2)
@@ -228,7 +230,7 @@ def test_a_folder_can_be_written_again(saved):
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
 def test_splade_starts_with_the_wanted_number_of_entries(learner_of, short, small, family):
-    learner = learner_of(Kind.SPLADE, short(Kind.SPLADE, start_active=10), family=family)
+    learner = learner_of(ModelKind.SPLADE, short(ModelKind.SPLADE, start_active=10), family=family)
     texts = learner.texts(small.questions, small.answers)
 
     def active():
@@ -243,5 +245,5 @@ def test_splade_starts_with_the_wanted_number_of_entries(learner_of, short, smal
 
 
 def test_a_sparse_splade_starts_as_it_is(learner_of, short, small):
-    learner = learner_of(Kind.SPLADE, short(Kind.SPLADE, start_active=10_000))
+    learner = learner_of(ModelKind.SPLADE, short(ModelKind.SPLADE, start_active=10_000))
     assert learner.begin(learner.texts(small.questions, small.answers)) == ""

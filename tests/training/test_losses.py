@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from lexfuse.train.losses import binary_cross_entropy, divergence, flops, nt_xent, pairwise_softmax, rising
+from lexfuse.train.models.losses import binary_cross_entropy, divergence, flops, flops_schedule, nt_xent, pairwise_softmax
 
 QUERIES, PASSAGES, WORDS = 5, 12, 9
 
@@ -84,22 +84,22 @@ def test_flops_is_equation_9(drawn):
 
 
 def test_the_weight_of_flops_rises_as_a_square():
-    assert [rising(0.8, step, 4) for step in range(6)] == pytest.approx([0.0, 0.05, 0.2, 0.45, 0.8, 0.8])
-    assert rising(0.8, 0, 0) == 0.8
+    assert [flops_schedule(0.8, step, 4) for step in range(6)] == pytest.approx([0.0, 0.05, 0.2, 0.45, 0.8, 0.8])
+    assert flops_schedule(0.8, 0, 0) == 0.8
 
 
 @pytest.mark.parametrize(("similarity", "temperature"), [("cosine", 0.05), ("dot", 1.0)])
 def test_splade_is_equation_10(learner_of, short, small, similarity, temperature):
     """With cosines and a temperature of .05, as FUSE trains (Table 8, the default), and with dot products."""
-    from lexfuse.encode.sides import Side
-    from lexfuse.train.batches import Batches
-    from lexfuse.train.settings import Kind
+    from lexfuse.encode.encoder import Side
+    from lexfuse.train.examples.batches import Batches
+    from lexfuse.train.hyperparameters import ModelKind
 
     changes = {"steps": 10, "flops_queries": 0.3, "flops_passages": 0.1, "flops_warm_up": 0.4}
     if similarity == "dot":
         changes |= {"similarity": similarity, "temperature": temperature}
-    training = short(Kind.SPLADE, **changes)
-    learner = learner_of(Kind.SPLADE, training).eval()
+    training = short(ModelKind.SPLADE, **changes)
+    learner = learner_of(ModelKind.SPLADE, training).eval()
     texts = learner.texts(small.examples.queries, small.examples.passages)
     batch = next(Batches(small.examples, 4, 1).from_start())
     queries = learner.vectors([texts.queries[place] for place in batch.query], Side.QUERY)

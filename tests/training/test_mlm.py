@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.train.batches import Batches
-from lexfuse.train.examples import Examples, Pair
-from lexfuse.train.models import mlm
-from lexfuse.train.models.mlm import NOT_ASKED, MaskedLanguage, Masking, generator_of, token_loss
-from lexfuse.train.models.splade import Splade
-from lexfuse.train.settings import Kind
+from lexfuse.train.adaptation import masked_language
+from lexfuse.train.adaptation.masked_language import NOT_ASKED, MaskedLanguageLearner, Masking, generator_of, token_loss
+from lexfuse.train.examples.batches import Batches
+from lexfuse.train.examples.examples import Examples, TrainingPair
+from lexfuse.train.hyperparameters import ModelKind
+from lexfuse.train.models.splade import SpladeLearner
 
 FAMILIES = ["bert", "roberta", "camembert", "xlm-roberta", "mpnet"]
 SENTENCES = ["le salarié ne perd pas un congé", "the court held that the lease ended", "l'employeur peut rompre le contrat"]
@@ -21,7 +21,7 @@ def batch_of():
     """All sentences as one batch, with their tokens."""
 
     def batch(learner):
-        examples = Examples.of_pairs({"sentences": [Pair(text, text) for text in SENTENCES]})
+        examples = Examples.of_pairs({"sentences": [TrainingPair(text, text) for text in SENTENCES]})
         return next(Batches(examples, len(SENTENCES)).from_start()), learner.texts(examples.queries, examples.passages)
 
     return batch
@@ -29,12 +29,12 @@ def batch_of():
 
 def made(base, training, **settings):
     torch.manual_seed(1)
-    return MaskedLanguage(base, training, **settings).eval()
+    return MaskedLanguageLearner(base, training, **settings).eval()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_loss_is_the_mean_surprise_of_the_hidden_tokens(family, bases, short, batch_of):
-    learner = made(bases(Kind.SPLADE, family), short(Kind.SPLADE))
+    learner = made(bases(ModelKind.SPLADE, family), short(ModelKind.SPLADE))
     batch, texts = batch_of(learner)
     rows = [texts.queries[place] for place in batch.query]
     noisy = learner.masking.of_rows(rows, generator_of(rows, learning=False), learner.device)
@@ -52,7 +52,7 @@ def test_the_loss_is_the_mean_surprise_of_the_hidden_tokens(family, bases, short
 
 
 def test_hidden_tokens_by_kind(bases):
-    base = bases(Kind.SPLADE)
+    base = bases(ModelKind.SPLADE)
     rows = base.rows(["le salarié ne perd pas un congé du travail"] * 800, 64)
     torch.manual_seed(3)
     masking = Masking.of(base, 0.15)
@@ -71,7 +71,7 @@ def test_hidden_tokens_by_kind(bases):
 
 
 def test_what_is_hidden_in_evaluation_depends_on_the_texts_alone(bases, short, batch_of):
-    learner = made(bases(Kind.SPLADE), short(Kind.SPLADE))
+    learner = made(bases(ModelKind.SPLADE), short(ModelKind.SPLADE))
     batch, texts = batch_of(learner)
     with torch.no_grad():
         torch.manual_seed(1)
@@ -94,7 +94,7 @@ def test_logits_of_some_tokens_at_a_time_give_the_same(monkeypatch):
     labels = torch.randint(20, (4, 5)).masked_fill(torch.eye(4, 5).bool(), NOT_ASKED)
     whole = token_loss(head, states, labels)
     (slope,) = torch.autograd.grad(whole, states)
-    monkeypatch.setattr(mlm, "HEAD_TOKENS", 3)
+    monkeypatch.setattr(masked_language, "HEAD_TOKENS", 3)
     parts = token_loss(head, states, labels)
     assert parts.item() == pytest.approx(whole.item(), rel=1e-6)
     assert torch.allclose(torch.autograd.grad(parts, states)[0], slope, atol=1e-6)
@@ -102,11 +102,11 @@ def test_logits_of_some_tokens_at_a_time_give_the_same(monkeypatch):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_new_head_is_tied_and_makes_a_base_for_splade(family, bases, short, batch_of, tmp_path):
-    from lexfuse.train.base import Base
+    from lexfuse.train.models.base_model import StartingModel
 
-    base, training = bases(Kind.DENSE, family), short(Kind.SPLADE)
+    base, training = bases(ModelKind.DENSE, family), short(ModelKind.SPLADE)
     with pytest.raises(DataError, match="lexfuse adapt mlm"):
-        MaskedLanguage(base, training)
+        MaskedLanguageLearner(base, training)
     learner = made(base, training, new_head=True)
     assert learner.fresh
     assert learner.model.get_output_embeddings().weight is learner.model.get_input_embeddings().weight
@@ -114,17 +114,17 @@ def test_a_new_head_is_tied_and_makes_a_base_for_splade(family, bases, short, ba
     with torch.no_grad():
         loss = learner(batch, texts, 0)["loss"]
         learner.save(tmp_path / "model")
-        again = made(Base.read(tmp_path / "model"), training)
+        again = made(StartingModel.read(tmp_path / "model"), training)
         assert not again.fresh
         assert again(batch, texts, 0)["loss"].item() == pytest.approx(loss.item(), abs=1e-5)
-    Splade(Base.read(tmp_path / "model"), training)
+    SpladeLearner(StartingModel.read(tmp_path / "model"), training)
 
 
 def test_a_head_that_is_there_is_used(bases, short):
-    assert not made(bases(Kind.SPLADE), short(Kind.SPLADE), new_head=True).fresh
+    assert not made(bases(ModelKind.SPLADE), short(ModelKind.SPLADE), new_head=True).fresh
 
 
 def test_it_ranks_nothing(bases, short):
-    learner = made(bases(Kind.SPLADE), short(Kind.SPLADE))
+    learner = made(bases(ModelKind.SPLADE), short(ModelKind.SPLADE))
     with pytest.raises(ConfigError, match="ranks nothing"):
         learner.score(learner.texts(SENTENCES, SENTENCES), None)

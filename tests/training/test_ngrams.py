@@ -5,13 +5,13 @@ import random
 import numpy as np
 import pytest
 
+from lexfuse.channels.lexical.ngram_tfidf import NgramChoice, NgramTfIdf
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.index.index import Index
-from lexfuse.index.settings import IndexSettings
-from lexfuse.retrieve.ngrams import NgramChoice, NgramTfIdf
-from lexfuse.text.analyser import stop_words
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.text.analysis.analyser import stop_words
 
 WORDS = ["appeal", "bond", "court", "duty", "equity", "fraud", "grant", "the", "of", "which", "is"]
 
@@ -29,7 +29,9 @@ def test_the_cosines_are_those_of_scikit_learn(tmp_path, n, top):
         ngram_range=(1, n), tokenizer=str.split, token_pattern=None, max_features=top, stop_words=sorted(stop_words("en"))
     )
     theirs = (vectoriser.fit_transform(documents) @ vectoriser.transform(queries).T).toarray()
-    index = Index.create(tmp_path / "index", IndexSettings(fields={"text": 1.0}, stems=False, stop_words=False, citations=False))
+    index = IndexFolder.create(
+        tmp_path / "index", IndexSettings(fields={"text": 1.0}, stems=False, stop_words=False, citations=False)
+    )
     index.add([Document(f"d{at:02}", text=one, language="en") for at, one in enumerate(documents)])
     with index.snapshot() as snapshot:
         retriever = NgramTfIdf.fit(snapshot, NgramChoice(n=n, top=top))

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lexfuse.data.arrays import frozen
+from lexfuse.data.arrays import read_only
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.train.loop import Dev, fit
-from lexfuse.train.settings import Kind
+from lexfuse.train.hyperparameters import ModelKind
+from lexfuse.train.loop.loop import DevSet, fit
 
 
 class InterruptionError(Exception):
@@ -37,7 +37,7 @@ def trained(learner_of, short, small):
     return train
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(ModelKind))
 def test_interrupted_and_uninterrupted_are_the_same(kind, trained, tmp_path):
     whole = trained(kind, tmp_path / "whole")
     for step, error in (
@@ -54,17 +54,17 @@ def test_interrupted_and_uninterrupted_are_the_same(kind, trained, tmp_path):
 
 
 def test_interrupted_before_the_first_checkpoint(trained, tmp_path):
-    whole = trained(Kind.DENSE, tmp_path / "whole")
+    whole = trained(ModelKind.DENSE, tmp_path / "whole")
     with pytest.raises(InterruptionError):
-        trained(Kind.DENSE, tmp_path / "parts", progress=stopping_at(1, InterruptionError()))
+        trained(ModelKind.DENSE, tmp_path / "parts", progress=stopping_at(1, InterruptionError()))
     assert (tmp_path / "parts" / "log.jsonl").read_text()  # the evaluation before the first step, which is made again
-    assert trained(Kind.DENSE, tmp_path / "parts")[1:] == whole[1:]
+    assert trained(ModelKind.DENSE, tmp_path / "parts")[1:] == whole[1:]
 
 
 def test_killed_between_the_log_and_the_checkpoint(trained, tmp_path, monkeypatch):
-    from lexfuse.train.checkpoint import Checkpoints
+    from lexfuse.train.loop.checkpoint import Checkpoints
 
-    whole = trained(Kind.DENSE, tmp_path / "whole")
+    whole = trained(ModelKind.DENSE, tmp_path / "whole")
 
     def killed(self, model, optimizer, state, save=Checkpoints.save):
         if state.step == 4:
@@ -76,18 +76,18 @@ def test_killed_between_the_log_and_the_checkpoint(trained, tmp_path, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(Checkpoints, "save", killed)
         with pytest.raises(KeyboardInterrupt):
-            trained(Kind.DENSE, tmp_path / "parts")
-    assert trained(Kind.DENSE, tmp_path / "parts")[1:] == whole[1:]
+            trained(ModelKind.DENSE, tmp_path / "parts")
+    assert trained(ModelKind.DENSE, tmp_path / "parts")[1:] == whole[1:]
 
 
 def test_a_finished_training_is_not_done_again(trained, tmp_path):
-    first = trained(Kind.DENSE, tmp_path)
+    first = trained(ModelKind.DENSE, tmp_path)
     steps = []
-    assert trained(Kind.DENSE, tmp_path, progress=steps.append) == first
+    assert trained(ModelKind.DENSE, tmp_path, progress=steps.append) == first
     assert steps == []
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(ModelKind))
 def test_the_seed_decides(kind, trained, tmp_path):
     one, again, other = (trained(kind, tmp_path / str(at), seed=seed, steps=2) for at, seed in enumerate((1, 1, 2)))
     assert one[1:] == again[1:]
@@ -96,15 +96,15 @@ def test_the_seed_decides(kind, trained, tmp_path):
 
 @pytest.mark.parametrize("change", ["settings", "kind", "examples", "teacher", "dev"])
 def test_another_training_in_the_same_folder_is_refused(change, trained, small, tmp_path):
-    trained(Kind.DENSE, tmp_path, steps=2)
-    scores = frozen(np.zeros((8, 3), dtype=np.float32))
+    trained(ModelKind.DENSE, tmp_path, steps=2)
+    scores = read_only(np.zeros((8, 3), dtype=np.float32))
     before = sorted((path.name, path.read_bytes()) for path in tmp_path.rglob("*") if path.is_file())
-    kind = Kind.TWO_TOWER if change == "kind" else Kind.DENSE
+    kind = ModelKind.TWO_TOWER if change == "kind" else ModelKind.DENSE
     other = {
         "settings": {"learning_rate": 0.5},
         "examples": {"examples": small.examples.select([0, 1])},
         "teacher": {"examples": replace(small.examples, teacher=scores)},
-        "dev": {"dev": Dev(small.examples)},
+        "dev": {"dev": DevSet(small.examples)},
     }.get(change, {})
     with pytest.raises(ConfigError, match="another training"):
         trained(kind, tmp_path, steps=2, **other)
@@ -113,13 +113,13 @@ def test_another_training_in_the_same_folder_is_refused(change, trained, small, 
 
 @pytest.mark.parametrize("damage", ["step-2/model.safetensors", "step-2/optimizer.safetensors", "state.json"])
 def test_a_damaged_checkpoint_says_what_to_do(damage, trained, tmp_path):
-    trained(Kind.DENSE, tmp_path, steps=2)
+    trained(ModelKind.DENSE, tmp_path, steps=2)
     (tmp_path / damage).write_bytes(b'{"nothing": 1}')
     with pytest.raises(DataError, match="remove the folder"):
-        trained(Kind.DENSE, tmp_path, steps=2)
+        trained(ModelKind.DENSE, tmp_path, steps=2)
 
 
 def test_one_checkpoint_is_kept(trained, tmp_path):
-    trained(Kind.DENSE, tmp_path)
+    trained(ModelKind.DENSE, tmp_path)
     assert [path.name for path in tmp_path.glob("step-*")] == ["step-6"]
     assert not list(tmp_path.glob("*.partial"))

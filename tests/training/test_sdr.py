@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.sides import Side
-from lexfuse.train.batches import Batches
-from lexfuse.train.examples import Examples
-from lexfuse.train.models.mlm import NOT_ASKED, generator_of
-from lexfuse.train.models.sdr import SentencePairs, contrastive, partners
-from lexfuse.train.settings import Kind
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
+from lexfuse.train.adaptation.masked_language import NOT_ASKED, generator_of
+from lexfuse.train.adaptation.sdr import SdrLearner, contrastive, partners
+from lexfuse.train.examples.batches import Batches
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.hyperparameters import ModelKind
 
 ROWS = [
     ("le salarié a un congé", "il le demande", (), "sentences"),
@@ -24,9 +24,9 @@ ROWS = [
 def made(bases, short):
     """A learner of a family, in evaluation."""
 
-    def learner(family="bert", kind=Kind.SPLADE, **settings):
+    def learner(family="bert", kind=ModelKind.SPLADE, **settings):
         torch.manual_seed(1)
-        return SentencePairs(bases(kind, family), short(Kind.DENSE, passage_length=80), **settings).eval()
+        return SdrLearner(bases(kind, family), short(ModelKind.DENSE, passage_length=80), **settings).eval()
 
     return learner
 
@@ -94,7 +94,7 @@ def test_sentences_of_the_same_document_are_never_negatives(made):
 
 
 def test_a_base_without_head_gets_one_that_the_folder_has_not(made, tmp_path, own_cache):
-    learner = made(kind=Kind.DENSE)
+    learner = made(kind=ModelKind.DENSE)
     assert learner.fresh
     learner.save(tmp_path / "model")
     from safetensors import safe_open

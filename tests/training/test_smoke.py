@@ -14,23 +14,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lexfuse.data.beir import read_collection
+from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
-from lexfuse.train.base import Base
-from lexfuse.train.judged import judged_examples, judged_pool
-from lexfuse.train.loop import Dev, fit
-from lexfuse.train.settings import Kind, Training
+from lexfuse.train.examples.labelled_examples import judged_examples, judged_pool
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
+from lexfuse.train.loop.loop import DevSet, fit
+from lexfuse.train.models.base_model import StartingModel
 
 QUESTIONS, POOL, CANDIDATES, NEGATIVES = 40, 400, 24, 4
 FEWER = 15  # questions, and ten times as many documents, for SPLADE, which computes the whole vocabulary for each token
 SHORT = {"query_length": 24, "passage_length": 32, "turn": "query", "warm_up": 0.2, "patience": 0}
 HOW = {
-    Kind.DENSE: {"steps": 30, "batch": 16, "learning_rate": 2e-4},
-    Kind.TWO_TOWER: {"steps": 30, "batch": 16, "learning_rate": 2e-4},
-    Kind.SPLADE: {"steps": 6, "batch": 8, "learning_rate": 1e-4},
-    Kind.COLBERT: {"steps": 36, "batch": 12, "learning_rate": 3e-4},
-    Kind.CROSS: {"steps": 24, "batch": 8, "learning_rate": 2e-4, "negatives": 3, "passage_length": 48},
+    ModelKind.DENSE: {"steps": 30, "batch": 16, "learning_rate": 2e-4},
+    ModelKind.TWO_TOWER: {"steps": 30, "batch": 16, "learning_rate": 2e-4},
+    ModelKind.SPLADE: {"steps": 6, "batch": 8, "learning_rate": 1e-4},
+    ModelKind.COLBERT: {"steps": 36, "batch": 12, "learning_rate": 3e-4},
+    ModelKind.CROSS: {"steps": 24, "batch": 8, "learning_rate": 2e-4, "negatives": 3, "passage_length": 48},
 }
 
 
@@ -73,35 +73,37 @@ def run_of(rows):
 
 def base_of(kind, shared, folder):
     """The model, or its first two layers."""
-    if kind is not Kind.SPLADE:
+    if kind is not ModelKind.SPLADE:
         shutil.copytree(shared.models / "fr-legal-mlm", folder)
         settings = json.loads((folder / "config.json").read_text("utf-8"))
         (folder / "config.json").write_text(json.dumps(settings | {"num_hidden_layers": 2}), "utf-8")
-        return Base.read(folder)
-    return Base.read(shared.models / "fr-legal-mlm")
+        return StartingModel.read(folder)
+    return StartingModel.read(shared.models / "fr-legal-mlm")
 
 
 def dev_of(kind, labour):
     """One example a question, and the documents to rank; a cross-encoder ranks relevant ones among drawn ones."""
-    splade = kind is Kind.SPLADE
+    splade = kind is ModelKind.SPLADE
     dev = labour.first(FEWER if splade else QUESTIONS)
     examples = judged_examples(labour.corpus, labour.queries, dev, negatives=run_of(labour.drawn(dev, NEGATIVES)))
     first = np.sort(np.unique(examples.query, return_index=True)[1])
-    if kind is not Kind.CROSS:
-        return Dev(examples.select(first), judged_pool(labour.corpus, labour.queries, dev, most=10 * FEWER if splade else POOL))
+    if kind is not ModelKind.CROSS:
+        return DevSet(
+            examples.select(first), judged_pool(labour.corpus, labour.queries, dev, most=10 * FEWER if splade else POOL)
+        )
     drawn = labour.drawn(dev, CANDIDATES)
     candidates = {query: [*list(dev.judged(query))[:8], *docs] for query, docs in drawn.items()}
-    return Dev(examples.select(first), judged_pool(labour.corpus, labour.queries, dev, candidates=run_of(candidates)))
+    return DevSet(examples.select(first), judged_pool(labour.corpus, labour.queries, dev, candidates=run_of(candidates)))
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(ModelKind))
 def test_each_kind_learns(kind, shared, labour, learner_of, tmp_path):
-    training = Training.usual(kind, **{**SHORT, **HOW[kind], "evaluate_every": HOW[kind]["steps"]})
+    training = Hyperparameters.usual(kind, **{**SHORT, **HOW[kind], "evaluate_every": HOW[kind]["steps"]})
     learner = learner_of(kind, training, base_of(kind, shared, tmp_path / "base"))
     negatives = run_of(labour.drawn(labour.train, NEGATIVES))
     examples = judged_examples(labour.corpus, labour.queries, labour.train, negatives=negatives)
     outcome = fit(learner, examples, training, tmp_path / "run", dev=dev_of(kind, labour))
-    measure = "R@10" if kind is Kind.CROSS else "R@100"  # it ranks fewer than 100 candidates
+    measure = "R@10" if kind is ModelKind.CROSS else "R@100"  # it ranks fewer than 100 candidates
     assert outcome.measures["dev loss"] < outcome.start["dev loss"]
     assert outcome.measures[measure] > outcome.start[measure] + 0.02
     assert outcome.best_step == training.steps

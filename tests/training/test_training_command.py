@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from lexfuse.cli import main
-from lexfuse.encode.crossencoder import PairEncoder
-from lexfuse.encode.dense import DenseEncoder
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.pair_encoder import PairEncoder
 
 SUBJECTS = ["le contrat", "le préavis", "le congé", "la loi", "l'employeur", "le salarié", "the lease", "the court"]
 VERBS = ["peut rompre", "ne perd pas", "ended", "held that"]
@@ -38,8 +38,8 @@ def base(tiny, tmp_path_factory):
 @pytest.fixture(scope="module")
 def law(tmp_path_factory):
     """A collection of 32 articles, 16 questions, judgements, settings, and an index."""
-    from lexfuse.data.beir import read_collection
-    from lexfuse.index.index import Index
+    from lexfuse.data.formats.beir import read_collection
+    from lexfuse.storage.index_folder import IndexFolder
 
     root = tmp_path_factory.mktemp("law")
     texts = [f"{subject} {verb} {other}." for subject in SUBJECTS for verb, other in zip(VERBS, SUBJECTS, strict=False)]
@@ -60,7 +60,7 @@ def law(tmp_path_factory):
         rows = "".join(f"q{at}\td{4 * (at % 8) + at % 4}\t1\n" for at in chosen)
         (root / "qrels" / f"{split}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
     (root / "short.toml").write_text(SETTINGS)
-    Index.create(root / "i.index", documents=read_collection(root).corpus).close()
+    IndexFolder.create(root / "i.index", documents=read_collection(root).corpus).close()
     return root
 
 
@@ -173,8 +173,8 @@ def test_settings_that_a_kind_has_no_use_for_are_refused(run, base, law, tmp_pat
 @pytest.fixture(scope="module")
 def dated(law, tmp_path_factory):
     """The same law, an article a year from 1980 on; queries of 2000, and one of 1900. A run ranks the latest articles first."""
-    from lexfuse.data.beir import read_collection
-    from lexfuse.index.index import Index
+    from lexfuse.data.formats.beir import read_collection
+    from lexfuse.storage.index_folder import IndexFolder
 
     root = tmp_path_factory.mktemp("dated") / "law"
     shutil.copytree(law, root, ignore=shutil.ignore_patterns("*.index"))
@@ -188,7 +188,7 @@ def dated(law, tmp_path_factory):
     (root / "queries.jsonl").write_text("".join(f"{json.dumps(question)}\n" for question in questions))
     rows = [f"q{at} Q0 d{31 - rank} {rank} {40 - rank} mine\n" for at in range(16) for rank in range(32)]
     (root / "latest.trec").write_text("".join(rows))
-    Index.create(root / "i.index", documents=read_collection(root).corpus).close()
+    IndexFolder.create(root / "i.index", documents=read_collection(root).corpus).close()
     return root
 
 
@@ -294,7 +294,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(run, base, law, tmp_path)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     told(run, *asked("dense", base, law, whole))
     code = (
-        "import os, signal, sys\nimport torch\ntorch.set_num_threads(1)\nfrom lexfuse.train.checkpoint import Checkpoints\n"
+        "import os, signal, sys\nimport torch\ntorch.set_num_threads(1)\nfrom lexfuse.train.loop.checkpoint import Checkpoints\n"
         "save = Checkpoints.save\n"
         "def killing(self, model, optimizer, state):\n"
         "    save(self, model, optimizer, state)\n"

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from lexfuse.encode.dense import DenseEncoder
-from lexfuse.encode.sides import Side
+from lexfuse.encode.dense_encoder import DenseEncoder
+from lexfuse.encode.encoder import Side
 from lexfuse.errors import DataError
-from lexfuse.train.batches import Batches
-from lexfuse.train.examples import Examples, Pair
-from lexfuse.train.models.tsdae import FAMILIES, DenoisingAutoEncoder
-from lexfuse.train.settings import Kind
+from lexfuse.train.adaptation.tsdae import FAMILIES, TsdaeLearner
+from lexfuse.train.examples.batches import Batches
+from lexfuse.train.examples.examples import Examples, TrainingPair
+from lexfuse.train.hyperparameters import ModelKind
 
 SENTENCES = ["le salarié ne perd pas un congé", "the court held that the lease ended", "un préavis"]
 
@@ -21,19 +21,19 @@ SENTENCES = ["le salarié ne perd pas un congé", "the court held that the lease
 def made(bases, short):
     """A learner of a family, in evaluation."""
 
-    def learner(family="bert", kind=Kind.DENSE, **settings):
+    def learner(family="bert", kind=ModelKind.DENSE, **settings):
         torch.manual_seed(1)
-        return DenoisingAutoEncoder(bases(kind, family), short(Kind.DENSE, passage_length=80), **settings).eval()
+        return TsdaeLearner(bases(kind, family), short(ModelKind.DENSE, passage_length=80), **settings).eval()
 
     return learner
 
 
 def batch_of(learner):
-    examples = Examples.of_pairs({"sentences": [Pair(text, text) for text in SENTENCES]})
+    examples = Examples.of_pairs({"sentences": [TrainingPair(text, text) for text in SENTENCES]})
     return next(Batches(examples, len(SENTENCES)).from_start()), learner.texts(examples.queries, examples.passages)
 
 
-@pytest.mark.parametrize("kind", [Kind.DENSE, Kind.SPLADE])  # without and with a masked-language head
+@pytest.mark.parametrize("kind", [ModelKind.DENSE, ModelKind.SPLADE])  # without and with a masked-language head
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_loss_is_the_mean_surprise_of_the_sentence_from_one_vector(family, kind, made):
     learner = made(family, kind)

@@ -10,20 +10,20 @@ def site(tmp_path):
     """Opens a client of the pages over some documents, with some settings."""
     from starlette.testclient import TestClient
 
-    from lexfuse.index.index import Index
     from lexfuse.service.app import create_app
-    from lexfuse.service.library import IndexPlace, Library
-    from lexfuse.service.service import Service
+    from lexfuse.service.context import ServiceContext
+    from lexfuse.service.registry import IndexPlace, IndexRegistry
     from lexfuse.service.settings import ServiceSettings
+    from lexfuse.storage.index_folder import IndexFolder
     from lexfuse.web.routes import add_pages
 
     with ExitStack() as open_ones:
 
         def opened(documents, *, address="http://127.0.0.1:8080", profiles=(), language="en", **settings):
             folder = tmp_path / "law.index"
-            Index.create(folder, documents=documents, replace=True).close()
-            library = Library.open([IndexPlace.of(folder)], profiles)
-            app = create_app(Service(library, ServiceSettings(requests_per_minute=0, reload_seconds=0, **settings)))
+            IndexFolder.create(folder, documents=documents, replace=True).close()
+            library = IndexRegistry.open([IndexPlace.of(folder)], profiles)
+            app = create_app(ServiceContext(library, ServiceSettings(requests_per_minute=0, reload_seconds=0, **settings)))
             add_pages(app)
             headers = {"accept": "text/html", "accept-language": language}
             client = TestClient(app, address, headers=headers, raise_server_exceptions=False, follow_redirects=False)

@@ -6,20 +6,18 @@ import threading
 import pytest
 from starlette.datastructures import FormData
 
-from lexfuse.data.document import Document, Kind
+from lexfuse.data.document import Document, DocumentKind
 from lexfuse.deadline import Deadline, limited
 from lexfuse.errors import ConfigError, OverloadError
-from lexfuse.service.answers.card import Card
-from lexfuse.service.answers.citation import Cited
-from lexfuse.service.answers.document import TextParagraph
-from lexfuse.service.answers.search import Mark, Result, SearchPage, Timing
-from lexfuse.service.documents import text_paragraphs
-from lexfuse.service.exporting import ResultFormat, exported
-from lexfuse.web import rendering
-from lexfuse.web.highlighting import segments_of
+from lexfuse.service.operations.documents import text_paragraphs
+from lexfuse.service.operations.export import ResultFormat, export_results
+from lexfuse.service.schemas.document import CitedDocument, DocumentCard, DocumentParagraph
+from lexfuse.service.schemas.search import MarkedSpan, SearchPage, SearchResult, SearchTiming
+from lexfuse.web import renderer
+from lexfuse.web.highlights import segments_of
 from lexfuse.web.pages.document import body_of
 from lexfuse.web.pages.similar import MOST_WORDS, asked_of
-from lexfuse.web.preferences import Preferences
+from lexfuse.web.preferences import ReaderPreferences
 
 
 def steps(call):
@@ -53,7 +51,7 @@ def edited(size):
 
 def cited(start):
     facts = {"text": "L. 1", "span": (start, start + 4), "system": "statute", "key": "L1", "more": 0}
-    return Cited(documents=[Card(id="a")], **facts)
+    return CitedDocument(documents=[DocumentCard(id="a")], **facts)
 
 
 def marked(size):
@@ -72,15 +70,15 @@ def paragraphs(size):
 
 def keys(size):
     def result(rank):
-        return Result(id="é", rank=rank, found="bm25", score=1.0, snippet=Mark(text=""))
+        return SearchResult(id="é", rank=rank, found="bm25", score=1.0, snippet=MarkedSpan(text=""))
 
     results = [result(rank) for rank in range(1, size + 1)]
-    page = SearchPage(index="i", generation=1, profile="bm25", query="loi", results=results, timing=Timing(total=0.0))
-    return lambda: exported(page, ResultFormat.BIBTEX)
+    page = SearchPage(index="i", generation=1, profile="bm25", query="loi", results=results, timing=SearchTiming(total=0.0))
+    return lambda: export_results(page, ResultFormat.BIBTEX)
 
 
 def numbers(size):
-    found = [TextParagraph(anchor=f"p{at}", number=str(at), span=(0, 9), text=f"{at}. La loi.") for at in range(1, size + 1)]
+    found = [DocumentParagraph(anchor=f"p{at}", number=str(at), span=(0, 9), text=f"{at}. La loi.") for at in range(1, size + 1)]
     return lambda: [body_of(paragraph) for paragraph in found]
 
 
@@ -107,19 +105,19 @@ def test_a_page_that_is_late_is_not_rendered_to_its_end():
     with limited(deadline := Deadline(60)):
         deadline.revoke()
         with pytest.raises(OverloadError):
-            rendering.rendered("help.html", Preferences(), {"path": "/", "here": "/"})
+            renderer.rendered("help.html", ReaderPreferences(), {"path": "/", "here": "/"})
 
 
 def test_pages_are_rendered_on_the_threads_of_the_service(site, monkeypatch):
     threads = {}
-    usual = rendering.rendered
+    usual = renderer.rendered
 
     def noted(template, *values):
         threads[template] = threading.current_thread().name
         return usual(template, *values)
 
-    monkeypatch.setattr(rendering, "rendered", noted)
-    articles = [Document(name, title=name, text="la loi", language="fr", kind=Kind.STATUTE) for name in ("a", "b")]
+    monkeypatch.setattr(renderer, "rendered", noted)
+    articles = [Document(name, title=name, text="la loi", language="fr", kind=DocumentKind.STATUTE) for name in ("a", "b")]
     client = site(articles, anonymous_judging=True)
     asked = [
         "/",

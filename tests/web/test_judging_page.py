@@ -3,7 +3,7 @@
 import pytest
 
 from lexfuse.data.document import Document
-from lexfuse.service.keys import Scope, add_key
+from lexfuse.service.api_keys import KeyScope, add_key
 
 DOCUMENTS = [Document(name, title=name, text="la loi", language="fr") for name in ("a", "b")]
 FORM = {"q": "loi", "document": "a", "rank": "1", "profile": "bm25", "index": "law", "next": "/?q=loi"}
@@ -92,7 +92,7 @@ def test_anybody_may_judge_by_the_interface_too_where_that_is_set(client):
 
 
 def test_with_a_key_one_may_judge(site, tmp_path):
-    token = add_key(tmp_path / "keys.toml", "editors", Scope.WRITE)
+    token = add_key(tmp_path / "keys.toml", "editors", KeyScope.WRITE)
     client = site(DOCUMENTS, address="http://law.example", keys=tmp_path / "keys.toml")
     assert client.post("/judge", data=FORM | {"relevant": "1"}).status_code == 401
     client.headers["authorization"] = f"Bearer {token}"

@@ -4,10 +4,10 @@ from string import Formatter
 import pytest
 
 from lexfuse.errors import ConfigError
-from lexfuse.web.messages import Language, Messages, messages_of
-from lexfuse.web.rendering import TEMPLATES
+from lexfuse.web.messages import InterfaceLocale, Messages, messages_of
+from lexfuse.web.renderer import TEMPLATES
 
-FRENCH, ENGLISH = messages_of(Language.FRENCH), messages_of(Language.ENGLISH)
+FRENCH, ENGLISH = messages_of(InterfaceLocale.FRENCH), messages_of(InterfaceLocale.ENGLISH)
 USED = re.compile(r"""\bt\(\s*"([^"]*)"(\s*~)?""")
 
 
@@ -53,7 +53,7 @@ def test_zero_is_singular_in_french_alone():
 
 
 def test_values_are_not_read_as_patterns():
-    assert Messages(Language.ENGLISH, {"a.b": "{name}!"}).text("a.b", name="{secret}") == "{secret}!"
+    assert Messages(InterfaceLocale.ENGLISH, {"a.b": "{name}!"}).text("a.b", name="{secret}") == "{secret}!"
 
 
 def test_an_unknown_text_is_an_error():

@@ -5,21 +5,21 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from lexfuse.data.document import Document, Kind, Status
-from lexfuse.index.index import Index
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.service.app import create_app
-from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.service import Service
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
-from lexfuse.web.files import static_files
+from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.web.routes import add_pages
+from lexfuse.web.static_files import static_files
 
 HOSTILE = "a/<b>&\"'?#%"
 ARTICLES = [
     Document(
         f"art{n}", title=f"Code des jeux, art. L. {n}", text=f"Le joueur lance le dé {n}.\nVoir l'article L. {(n + 1) % 12 + 1}.",
-        language="fr", kind=Kind.STATUTE, code="Code des jeux" if n % 2 else "Code des paris", number=f"L{n}",
-        headings=("Partie législative", "Livre Ier"), status=Status.REPEALED if n == 3 else Status.IN_FORCE,
+        language="fr", kind=DocumentKind.STATUTE, code="Code des jeux" if n % 2 else "Code des paris", number=f"L{n}",
+        headings=("Partie législative", "Livre Ier"), status=DocumentStatus.REPEALED if n == 3 else DocumentStatus.IN_FORCE,
     )
     for n in range(1, 13)
 ]  # fmt: skip
@@ -28,10 +28,12 @@ ARTICLES = [
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("web") / "games.index"
-    Index.create(
+    IndexFolder.create(
         folder, documents=[*ARTICLES, Document(HOSTILE, title="<i>Jeu</i>", text="le dé <b>pipé</b>", language="fr")]
     ).close()
-    service = Service(Library.open([IndexPlace.of(folder)]), ServiceSettings(requests_per_minute=0, reload_seconds=0))
+    service = ServiceContext(
+        IndexRegistry.open([IndexPlace.of(folder)]), ServiceSettings(requests_per_minute=0, reload_seconds=0)
+    )
     app = create_app(service)
     add_pages(app)
     with TestClient(app, headers={"accept": "text/html", "accept-language": "fr"}, raise_server_exceptions=False) as client:

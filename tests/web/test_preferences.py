@@ -2,8 +2,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lexfuse.web.messages import Language
-from lexfuse.web.preferences import Preferences, Theme, accepted, own_page, preferences_of
+from lexfuse.web.messages import InterfaceLocale
+from lexfuse.web.preferences import ReaderPreferences, Theme, accepted, own_page, preferences_of
 
 
 def request(query="", cookie="", accept=""):
@@ -14,10 +14,10 @@ def request(query="", cookie="", accept=""):
 @pytest.mark.parametrize(
     ("asked", "language"),
     [
-        (request("lang=fr", "lexfuse_language=en", "en"), Language.FRENCH),
-        (request("", "lexfuse_language=fr", "en"), Language.FRENCH),
-        (request("lang=<b>", "lexfuse_language=xx", "fr-CA"), Language.FRENCH),
-        (request("", "", "de"), Language.ENGLISH),
+        (request("lang=fr", "lexfuse_language=en", "en"), InterfaceLocale.FRENCH),
+        (request("", "lexfuse_language=fr", "en"), InterfaceLocale.FRENCH),
+        (request("lang=<b>", "lexfuse_language=xx", "fr-CA"), InterfaceLocale.FRENCH),
+        (request("", "", "de"), InterfaceLocale.ENGLISH),
     ],
 )
 def test_the_parameter_comes_before_the_cookie_and_that_before_the_browser(asked, language):
@@ -26,11 +26,11 @@ def test_the_parameter_comes_before_the_cookie_and_that_before_the_browser(asked
 
 @pytest.mark.parametrize("header", ["fr;q=nan, en;q=0.5", "fr;q=x, en", ";;;,en", "en" * 5000])
 def test_bad_headers_do_no_harm(header):
-    assert accepted(header) is Language.ENGLISH
+    assert accepted(header) is InterfaceLocale.ENGLISH
 
 
 def test_nothing_liked_is_the_usual_language():
-    assert accepted("de, it", Language.FRENCH) is Language.FRENCH
+    assert accepted("de, it", InterfaceLocale.FRENCH) is InterfaceLocale.FRENCH
 
 
 def test_the_theme_is_one_of_three():
@@ -40,7 +40,10 @@ def test_the_theme_is_one_of_three():
 
 
 def test_only_a_language_that_was_asked_for_is_kept():
-    for preferences, kept in ((Preferences(Language.FRENCH), False), (Preferences(Language.FRENCH, asked=True), True)):
+    for preferences, kept in (
+        (ReaderPreferences(InterfaceLocale.FRENCH), False),
+        (ReaderPreferences(InterfaceLocale.FRENCH, asked=True), True),
+    ):
         response = Response()
         preferences.keep(response)
         assert ("set-cookie" in response.headers) is kept

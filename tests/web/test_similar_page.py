@@ -5,14 +5,14 @@ import re
 
 import pytest
 
-from lexfuse.data.document import Document, Kind
+from lexfuse.data.document import Document, DocumentKind
 
 LEASES = [
     Document(name, title=title, text=text, language="en", kind=kind)
     for name, title, text, kind in (
-        ("lease-1", "Holding over", "The tenant held over after the lease ended. Rent is owed.", Kind.DECISION),
-        ("lease-2", "Deposit", "The landlord kept the deposit when the lease ended.", Kind.DECISION),
-        ("ship-1", "Salvage", "The salvor saved the vessel and has a reward.", Kind.STATUTE),
+        ("lease-1", "Holding over", "The tenant held over after the lease ended. Rent is owed.", DocumentKind.DECISION),
+        ("lease-2", "Deposit", "The landlord kept the deposit when the lease ended.", DocumentKind.DECISION),
+        ("ship-1", "Salvage", "The salvor saved the vessel and has a reward.", DocumentKind.STATUTE),
     )
 ]
 TEXT = "The lease ended and the tenant held over.\r\nThe landlord claims rent for the lease."

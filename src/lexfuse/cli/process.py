@@ -16,13 +16,13 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Never
 
 import typer
 
 from lexfuse.cli.app import app
-from lexfuse.errors import BROKEN_PIPE, INTERRUPTED, TERMINATED, ConfigError, LexFuseError, StorageError
+from lexfuse.cli.termination import end_on_sigterm
+from lexfuse.errors import BROKEN_PIPE, INTERRUPTED, ConfigError, LexFuseError, StorageError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -68,20 +68,6 @@ def run(*, interruptible: bool) -> Never:
     _widen()
     end_on_sigterm()
     sys.exit(_after_output(output, _exit_code(output, interruptible=interruptible)))
-
-
-def end_on_sigterm() -> None:
-    """Have SIGTERM end this process as an exception does: what is open is put in order, and the exit code is 143.
-
-    >>> end_on_sigterm()  # doctest: +SKIP
-    """
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # one is enough: a second must not interrupt the tidying
-        raise SystemExit(TERMINATED)
-
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, end)
 
 
 def _restart_in_utf8() -> None:
@@ -187,10 +173,10 @@ def _after_output(output: Output, code: int) -> int:
 
 def _complain(text: str) -> None:
     """An error on standard error; one that cannot be shown as it should be is shown plainly."""
-    from lexfuse.cli.output import complain
+    from lexfuse.cli.output.console import print_error
 
     try:
-        complain(text)
+        print_error(text)
     except Exception:
         typer.echo(text, err=True)
 

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lexfuse.data.files import decode, existing, read_bytes
-from lexfuse.data.jsontext import from_json
+from lexfuse.data.formats.json_text import from_json
 from lexfuse.errors import DataError
 
 # The largest real member has 56 MB; a declared size far above that is a damaged or hostile archive.
@@ -50,10 +50,10 @@ def members(path: str | Path, name: str) -> Iterator[tuple[str, bytes]]:
         yield str(path), read_bytes(path)
 
 
-def holds(path: str | Path, name: str) -> bool:
+def has_member(path: str | Path, name: str) -> bool:
     """Whether a file, archive or folder has a member whose name matches; an archive that cannot be read has none.
 
-    >>> holds("/dev/null", r"code[.]json")
+    >>> has_member("/dev/null", r"code[.]json")
     False
     """
     try:

@@ -16,10 +16,10 @@ Days = NDArray[np.datetime64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """The same array, write-protected: tables are values.
 
-    >>> frozen(np.arange(3)).flags.writeable
+    >>> read_only(np.arange(3)).flags.writeable
     False
     """
     array.flags.writeable = False

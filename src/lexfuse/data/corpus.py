@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from lexfuse.data.arrays import Days, frozen
-from lexfuse.data.document import Document, Kind, Status
+from lexfuse.data.arrays import Days, read_only
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.data.ids import Ids
 
 DATE_COLUMNS = ("date", "valid_from", "valid_to")
@@ -29,7 +29,7 @@ class Corpus:
     title: tuple[str, ...]
     text: tuple[str, ...]
     language: tuple[str, ...]
-    kind: tuple[Kind, ...]
+    kind: tuple[DocumentKind, ...]
     code: tuple[str, ...]
     number: tuple[str, ...]
     headings: tuple[tuple[str, ...], ...]
@@ -37,7 +37,7 @@ class Corpus:
     date: Days  # NaT where not known
     valid_from: Days
     valid_to: Days
-    status: tuple[Status, ...]
+    status: tuple[DocumentStatus, ...]
     identifiers: tuple[tuple[str, ...], ...]
     citations: tuple[tuple[str, ...], ...]
     extra: tuple[Mapping[str, Any], ...]
@@ -97,4 +97,4 @@ def days(values: Iterable[datetime.date | None]) -> Days:
     >>> days([datetime.date(2020, 1, 2), None]).tolist()
     [datetime.date(2020, 1, 2), None]
     """
-    return frozen(np.array(["NaT" if day is None else day for day in values], dtype="datetime64[D]"))
+    return read_only(np.array(["NaT" if day is None else day for day in values], dtype="datetime64[D]"))

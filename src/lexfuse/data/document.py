@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import Any
 
 
-class Kind(StrEnum):
+class DocumentKind(StrEnum):
     """What a document is.
 
-    >>> Kind("statute")
-    <Kind.STATUTE: 'statute'>
+    >>> DocumentKind("statute")
+    <DocumentKind.STATUTE: 'statute'>
     """
 
     STATUTE = "statute"
@@ -22,11 +22,11 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-class Status(StrEnum):
+class DocumentStatus(StrEnum):
     """State of a provision. Only dates decide what is in force on a day; this is a label to show.
 
-    >>> Status("repealed")
-    <Status.REPEALED: 'repealed'>
+    >>> DocumentStatus("repealed")
+    <DocumentStatus.REPEALED: 'repealed'>
     """
 
     UNKNOWN = ""
@@ -40,7 +40,7 @@ class Status(StrEnum):
 class Document:
     """A document with what the law says about it; everything but the id may be empty.
 
-    >>> Document("L1237-19", title="Rupture conventionnelle", language="fr", kind=Kind.STATUTE).title
+    >>> Document("L1237-19", title="Rupture conventionnelle", language="fr", kind=DocumentKind.STATUTE).title
     'Rupture conventionnelle'
     """
 
@@ -48,7 +48,7 @@ class Document:
     title: str = ""
     text: str = ""
     language: str = ""  # "fr", "en", another ISO 639-1 code, or "" for not known
-    kind: Kind = Kind.OTHER
+    kind: DocumentKind = DocumentKind.OTHER
     code: str = ""  # "Code du travail"
     number: str = ""  # article or paragraph number: "L1237-19", "64"
     headings: tuple[str, ...] = ()  # path from the root of the code to the section
@@ -56,7 +56,7 @@ class Document:
     date: datetime.date | None = None  # of the decision or publication
     valid_from: datetime.date | None = None  # first day in force
     valid_to: datetime.date | None = None  # first day no longer in force; None: no end known
-    status: Status = Status.UNKNOWN
+    status: DocumentStatus = DocumentStatus.UNKNOWN
     identifiers: tuple[str, ...] = ()  # ECLI, CELEX, case numbers
     citations: tuple[str, ...] = ()  # ids of documents of the same corpus that this one cites
     extra: Mapping[str, Any] = field(default_factory=dict)  # whatever else the source said, as JSON values

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
-from lexfuse.data.partials import claimed_file, claimed_folder
+from lexfuse.data.partial_files import claimed_file, claimed_folder
 from lexfuse.errors import DataError, NotFoundError, StorageError
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -161,7 +161,7 @@ def written_file(path: str | Path, *, private: bool = False) -> Iterator[IO[byte
     b'law'
     """
     path = Path(path)
-    with storage_named(path):
+    with named_storage_errors(path):
         if path.is_dir():
             raise StorageError(f"cannot write {str(path)!r}: it is a folder; give a file name")
         if path.exists() and not path.is_file():  # a device or pipe: nothing to replace
@@ -205,7 +205,7 @@ def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
     path = Path(path)
     if path.exists() and not replace:
         raise StorageError(f"{str(path)!r} is there already; choose another name or say --force to replace it")
-    with storage_named(path):
+    with named_storage_errors(path):
         if path.is_symlink():  # what the link points to is replaced, not the link
             path = path.resolve()
         make_folder(path.parent)
@@ -305,10 +305,10 @@ def _exchanged(path: Path, other: Path) -> bool:
 
 
 @contextmanager
-def storage_named(path: Path) -> Iterator[None]:
+def named_storage_errors(path: Path) -> Iterator[None]:
     """Turn the operating system's write errors into a `StorageError` that names the target.
 
-    >>> with storage_named(Path("out")):
+    >>> with named_storage_errors(Path("out")):
     ...     raise OSError(errno.ENOSPC, "No space left on device")
     Traceback (most recent call last):
     ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexfuse.data.arrays import I32, I64, frozen, offsets_of
+from lexfuse.data.arrays import I32, I64, offsets_of, read_only
 from lexfuse.data.ids import Ids
 from lexfuse.errors import DataError
 
@@ -54,7 +54,7 @@ class Qrels:
             at = int(twice[0])
             raise DataError(f"query {queries[int(query[at])]!r} judges document {docs[int(doc[at])]!r} twice; keep one line")
         offsets = offsets_of(np.bincount(query, minlength=len(queries)))
-        return cls(queries, docs, frozen(offsets), frozen(doc.astype(np.int32)), frozen(grade.astype(np.int32)))
+        return cls(queries, docs, read_only(offsets), read_only(doc.astype(np.int32)), read_only(grade.astype(np.int32)))
 
     def judged(self, query: str) -> Mapping[str, int]:
         """Documents judged for a query, with their grades.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
 
-from lexfuse.data.arrays import F32, F64, I32, I64, frozen, offsets_of
+from lexfuse.data.arrays import F32, F64, I32, I64, offsets_of, read_only
 from lexfuse.data.ids import Ids
+from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError, DataError
 
 _ROUNDING = 1e-6  # how far below its bound rounding may put a score, as a share of the bound
@@ -87,8 +88,10 @@ class Run:
             raise DataError(f"run {name!r}, query {queries[int(query[at])]!r}: document {docs[int(doc[at])]!r} has the score NaN")
         order = _ranking_order(docs, query, doc, score)
         offsets = offsets_of(np.bincount(query, minlength=len(queries)))
-        ordered = {source: frozen(values[order].astype(np.float32)) for source, values in parts.items()}
-        return cls(name, queries, docs, frozen(offsets), frozen(doc[order].astype(np.int32)), frozen(score[order]), ordered)
+        ordered = {source: read_only(values[order].astype(np.float32)) for source, values in parts.items()}
+        return cls(
+            name, queries, docs, read_only(offsets), read_only(doc[order].astype(np.int32)), read_only(score[order]), ordered
+        )
 
     def bounded(self, low: float | Mapping[str, float]) -> Run:
         """The same run with the least score that its source can give (BRUCH eq. 4), for all queries or for each.
@@ -115,7 +118,7 @@ class Run:
                 f"run {self.name!r}, query {self.queries[query]!r}: document {self.docs[int(self.doc[at])]!r} has the score "
                 f"{self.score[at]:g}, below the lowest possible score {lows[query]:g} that was stated; state a bound that holds"
             )
-        return replace(self, low=frozen(lows))
+        return replace(self, low=read_only(lows))
 
     def hits(self, query: str) -> list[Hit]:
         """The ranking of one query.
@@ -178,3 +181,41 @@ def _descending(score: F32) -> I64:
     bits = (score + np.float32(0.0)).view(np.int32)
     ascending = bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))  # IEEE floats order like sign-magnitude integers
     return np.int64(0x7FFFFFFF) - ascending.astype(np.int64)
+
+
+def join_runs(name: str, queries: Queries, rows: Sequence[I64], runs: Sequence[Run]) -> Run:
+    """One run of several over the documents of one snapshot; `rows` tell where the queries of each stand among all.
+
+    >>> from lexfuse.data.ids import Ids
+    >>> from lexfuse.data.queries import Query
+    >>> def one(query, doc):
+    ...     return Run("x", Ids([query]), docs, np.array([0, 1]), np.array([doc], np.int32), np.ones(1, np.float32))
+    >>> docs, queries = Ids("ab"), Queries.of([Query("p", "…"), Query("q", "…")])
+    >>> join_runs("x", queries, [np.array([1]), np.array([0])], [one("q", 0), one("p", 1)]).as_dict()
+    {'p': {'b': 1.0}, 'q': {'a': 1.0}}
+    """
+    sizes = np.zeros(len(queries), dtype=np.int64)
+    for row, run in zip(rows, runs, strict=True):
+        sizes[row] = np.diff(run.offsets)
+    offsets = offsets_of(sizes)
+    doc, score = np.empty(offsets[-1], dtype=np.int32), np.empty(offsets[-1], dtype=np.float32)
+    sources = dict.fromkeys(source for run in runs for source in run.parts)
+    parts = {source: np.full(offsets[-1], np.nan, dtype=np.float32) for source in sources}
+    for row, run in zip(rows, runs, strict=True):
+        inside = np.arange(len(run)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
+        places = np.repeat(offsets[:-1][row], np.diff(run.offsets)) + inside
+        doc[places], score[places] = run.doc, run.score
+        for source, values in run.parts.items():
+            parts[source][places] = values
+    return Run(name, queries.ids, runs[0].docs, offsets, doc, score, parts, _joined_lows(len(queries), rows, runs))
+
+
+def _joined_lows(queries: int, rows: Sequence[I64], runs: Sequence[Run]) -> F64 | None:
+    """The infimum of every query; -inf for those of a run that states none, None where no run states any."""
+    if all(run.low is None for run in runs):
+        return None
+    low = np.full(queries, -np.inf)
+    for row, run in zip(rows, runs, strict=True):
+        if run.low is not None:
+            low[row] = run.low
+    return low

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32
 from lexfuse.data.files import read_bytes
-from lexfuse.data.report import Report
-from lexfuse.encode.wordvectors import MOST_DIMENSIONS, WordVectors
+from lexfuse.data.read_report import ReadReport
+from lexfuse.encode.word_vectors import MOST_DIMENSIONS, WordVectors
 from lexfuse.errors import DataError
-from lexfuse.text.vocabulary import Vocabulary
+from lexfuse.text.analysis.vocabulary import Vocabulary
 
 VERSION = 12
 _ARGUMENTS = "<12id"  # dim ws epoch minCount neg wordNgrams loss model bucket minn maxn lrUpdateRate, t
@@ -86,15 +86,15 @@ def _hash(ngram: bytes) -> int:
     return value
 
 
-def read_fasttext(path: str | Path, report: Report) -> WordVectors:
+def read_fasttext(path: str | Path, report: ReadReport) -> WordVectors:
     """Read a model that fastText saved (.bin).
 
-    >>> read_fasttext("/dev/null", Report())
+    >>> read_fasttext("/dev/null", ReadReport())
     Traceback (most recent call last):
     ...
     lexfuse.errors.DataError: /dev/null: the file is cut short: ...
     """
-    source = _Source(read_bytes(path), path)
+    source = _BinaryReader(read_bytes(path), path)
     _, version = source.take("<2i")
     if version != VERSION:
         raise DataError(f"fastText format {version}, only {VERSION} is read; save the model with a newer fastText", path=path)
@@ -123,7 +123,7 @@ def _whole_words(words: Vocabulary, places: list[int], matrix: F32, ngrams: Char
     return vectors.astype(np.float32)
 
 
-def _dictionary(source: _Source, report: Report) -> tuple[int, list[int], Vocabulary]:
+def _dictionary(source: _BinaryReader, report: ReadReport) -> tuple[int, list[int], Vocabulary]:
     """How many words there are, the rows of those that are UTF-8, and these; labels of supervised models are left out."""
     entries, known, _, _, pruned = source.take(_DICTIONARY)
     words = Vocabulary()
@@ -147,7 +147,7 @@ def _dictionary(source: _Source, report: Report) -> tuple[int, list[int], Vocabu
     return known, places, words
 
 
-class _Source:
+class _BinaryReader:
     """Bytes that are taken from the front, with a clear word when they end."""
 
     def __init__(self, data: bytes, path: str | Path) -> None:

@@ -16,8 +16,8 @@ _ATTENTION = {"Attention", "MultiHeadAttention", "QAttention"}
 def forward_flops(model: Path | bytes, tokens: int) -> int:
     """The operations of one text of so many tokens, special ones included.
 
-    >>> from lexfuse.encode.locate import locate
-    >>> forward_flops(locate("fr-legal-dense") / "model.onnx", tokens=15)
+    >>> from lexfuse.encode.model_folder.locator import locate_model
+    >>> forward_flops(locate_model("fr-legal-dense") / "model.onnx", tokens=15)
     320578560
     """
     weights, attention = _counted(model)

@@ -18,42 +18,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexfuse.data.arrays import F32, I64
-from lexfuse.data.fetch import cache_folder
+from lexfuse.data.downloads import cache_folder
 from lexfuse.data.files import written_file
 from lexfuse.deadline import check
-from lexfuse.encode.folder import ModelFolder
-from lexfuse.encode.heads import Head, built
-from lexfuse.encode.quantise import computed_as_int8
-from lexfuse.encode.runtime import onnx_runtime
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.onnx_export.heads import OutputHead, build_graph
+from lexfuse.encode.onnx_export.quantisation import computed_as_int8
+from lexfuse.encode.onnx_runtime import onnx_runtime
 from lexfuse.errors import ConfigError, DataError, StorageError
-from lexfuse.index.threads import cores
+from lexfuse.kernels.threads import cores
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
 log = logging.getLogger(__name__)
-__all__ = ["Head", "Transformer", "graph_file"]
 
 GRAPHS = 1  # version of the graphs; a new one makes the cached ones worthless
 MOST_TOKENS = 2048  # in a batch, padding included: more gain nothing on a CPU and leave its caches
 _OUTPUTS = {
-    Head.HIDDEN: ("last_hidden_state", "token_embeddings"),
-    Head.MLM: ("max_logits", "logits"),
-    Head.CLASSES: ("logits",),
+    OutputHead.HIDDEN: ("last_hidden_state", "token_embeddings"),
+    OutputHead.MLM: ("max_logits", "logits"),
+    OutputHead.CLASSES: ("logits",),
 }
-_RANKS = {Head.HIDDEN: (3,), Head.MLM: (2, 3), Head.CLASSES: (2,)}
+_RANKS = {OutputHead.HIDDEN: (3,), OutputHead.MLM: (2, 3), OutputHead.CLASSES: (2,)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transformer:
     """A loaded model with one head.
 
-    >>> model = Transformer.load(ModelFolder.read("fr-legal-dense"), Head.HIDDEN)  # doctest: +SKIP
+    >>> model = Transformer.load(ModelFolder.read("fr-legal-dense"), OutputHead.HIDDEN)  # doctest: +SKIP
     >>> model.run(np.array([[2, 1417, 3]]), np.ones((1, 3), dtype=np.int64)).shape  # doctest: +SKIP
     (1, 3, 384)
     """
 
-    head: Head
+    head: OutputHead
     folder: ModelFolder
     int8: bool  # whether the graph multiplies in int8
     session: InferenceSession
@@ -62,7 +61,7 @@ class Transformer:
     most_tokens: int  # in a batch; 1 means one text at a time
 
     @classmethod
-    def load(cls, folder: ModelFolder, head: Head, *, threads: int | None = None, int8: bool = False) -> Transformer:
+    def load(cls, folder: ModelFolder, head: OutputHead, *, threads: int | None = None, int8: bool = False) -> Transformer:
         """Load a model; ``threads`` is the number of processors by default."""
         if threads is not None and threads < 1:
             raise ConfigError(f"threads must be at least 1, got {threads}; leave it out to use every processor")
@@ -106,7 +105,7 @@ class Transformer:
         if found.ndim not in _RANKS[self.head] or len(found) != len(ids):
             shape = " x ".join(map(str, found.shape))
             raise self._damage(f"the graph gives numbers of shape {shape} for {len(ids):,} texts of {ids.shape[1]:,} tokens")
-        if self.head is Head.MLM and found.ndim == 3:  # an ONNX file that gives the logits of every token
+        if self.head is OutputHead.MLM and found.ndim == 3:  # an ONNX file that gives the logits of every token
             found = np.where(mask[:, :, None] != 0, found, np.float32(-np.inf)).max(axis=1)
         return found.astype(np.float32, copy=False)
 
@@ -114,17 +113,17 @@ class Transformer:
         return DataError(f"{what}; fetch or export the model again", path=self.folder.path)
 
 
-def graph_file(folder: ModelFolder, head: Head, *, int8: bool = False) -> Path | bytes:
+def graph_file(folder: ModelFolder, head: OutputHead, *, int8: bool = False) -> Path | bytes:
     """The ONNX file of a model: its own, or the one built from its weights and kept in the cache, if that can be written.
 
-    >>> from lexfuse.encode.locate import SHIPPED
-    >>> graph_file(ModelFolder.read(SHIPPED / "fr-legal-dense"), Head.HIDDEN).suffix
+    >>> from lexfuse.encode.model_folder.locator import SHIPPED
+    >>> graph_file(ModelFolder.read(SHIPPED / "fr-legal-dense"), OutputHead.HIDDEN).suffix
     '.onnx'
     """
     name = f"{folder.fingerprint}-{head.value}-{GRAPHS}"
     graph: Path | bytes | None = folder.onnx
     if graph is None:
-        graph = _kept(f"{name}.onnx", lambda: built(folder, head).SerializeToString(deterministic=True))
+        graph = _kept(f"{name}.onnx", lambda: build_graph(folder, head).SerializeToString(deterministic=True))
     return _kept(f"{name}-int8.onnx", lambda: computed_as_int8(graph, folder.path)) if int8 else graph
 
 
@@ -186,7 +185,7 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0][:300]
 
 
-def _output(session: InferenceSession, head: Head, file: Path) -> str:
+def _output(session: InferenceSession, head: OutputHead, file: Path) -> str:
     """The output of a graph that a head stands for."""
     names = [value.name for value in session.get_outputs()]
     for name in _OUTPUTS[head]:

@@ -13,15 +13,15 @@ from enum import StrEnum
 
 import numpy as np
 
+from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.fuse.normalise import LEVEL
-from lexfuse.rerank.reranker import Reranker, first_of, reordered
+from lexfuse.fusion.normalisation import LEVEL
+from lexfuse.rerank.reranker import Reranker, first_documents, reorder
 from lexfuse.rerank.rescore import DEPTH
-from lexfuse.rerank.sentencescores import SentenceScorer
-from lexfuse.retrieve.retriever import Retriever
+from lexfuse.rerank.sentence_scores import SentenceScorer
 from lexfuse.text.passages import Passage
 
 THIRDS = (1 / 3, 1 / 3, 1 / 3)
@@ -86,17 +86,17 @@ class Birch(Reranker):
 
     >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> from lexfuse.index.index import Index
-    >>> from lexfuse.rerank.sentencescores import PairedSentences
-    >>> from lexfuse.retrieve.bm25 import BM25
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> from lexfuse.rerank.sentence_scores import CrossEncoderSentences
+    >>> from lexfuse.channels.lexical.bm25 import BM25
     >>> class Short:  # a scorer that likes few words
     ...     def scores(self, query, texts, aggregate=None, *, heads=()):
     ...         return np.array([1 / len(text.split()) for text in texts], np.float32)
     >>> texts = {"a": "La loi dit oui.", "b": "Oui. La loi dit non."}
     >>> documents = [Document(id, text=text, language="fr") for id, text in texts.items()]
-    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
-    ...         birch = Birch(PairedSentences(snapshot, Short()), a=0.0, weights=(1.0, 0.5))
+    ...         birch = Birch(CrossEncoderSentences(snapshot, Short()), a=0.0, weights=(1.0, 0.5))
     ...         (BM25(snapshot) >> birch).retrieve(Queries.of([Query("q", "loi", "fr")]), 10).as_dict()
     {'q': {'b': 1.125, 'a': 0.25}}
     """
@@ -120,11 +120,11 @@ class Birch(Reranker):
 
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
         """The run with its first documents by equation 9."""
-        return reordered(run, self.name, self.evidence(queries, run, depth).scores(self.a, self.weights), depth)
+        return reorder(run, self.name, self.evidence(queries, run, depth).scores(self.a, self.weights), depth)
 
     def evidence(self, queries: Queries, run: Run, depth: int, sentences: int | None = None) -> Evidence:
         """S_doc and the best sentences' scores of the first documents of a run: what does not change with `a` and the weights."""
-        pairs, count = first_of(run, depth), sentences or len(self.weights)
+        pairs, count = first_documents(run, depth), sentences or len(self.weights)
         document, best = np.empty(len(pairs)), np.zeros((len(pairs), count))
         for row, name in enumerate(pairs.queries):
             span = slice(int(pairs.offsets[row]), int(pairs.offsets[row + 1]))

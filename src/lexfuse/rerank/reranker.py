@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from lexfuse.channels.explanation import Explanation, SourceContribution
+from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds, checked_k
 from lexfuse.data.arrays import F32, offsets_of
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.fuse.composite import Composite, explanations_of, looked_up, members_of
-from lexfuse.fuse.explaining import Explanation, SourcePart
-from lexfuse.fuse.fusion import Fusion
-from lexfuse.index.snapshot import Snapshot
-from lexfuse.retrieve.retriever import Bounds, Mask, Retriever, checked_k
+from lexfuse.fusion.composite_retriever import CompositeRetriever, explanations_of, lookup_scores, members_of
+from lexfuse.fusion.fusion import Fusion
+from lexfuse.storage.snapshot import Snapshot
 
 
 class Reranker(ABC):
@@ -51,26 +51,26 @@ class Reranker(ABC):
 
     @abstractmethod
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
-        """The run with its first `depth` documents of every query in a new order (see `reordered`)."""
+        """The run with its first `depth` documents of every query in a new order (see `reorder`)."""
 
-    def __rrshift__(self, retriever: Retriever) -> Reranked:
+    def __rrshift__(self, retriever: Retriever) -> RerankedRetriever:
         """``retriever >> reranker``."""
-        return Reranked(retriever, self, name=f"{retriever.name}>>{self.name}")
+        return RerankedRetriever(retriever, self, name=f"{retriever.name}>>{self.name}")
 
 
 @dataclass(frozen=True)
-class Reranked(Composite):
+class RerankedRetriever(CompositeRetriever):
     """A retriever whose first documents are reranked; itself a retriever.
 
     >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> from lexfuse.index.index import Index
+    >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.rerank.rescore import Rescore
-    >>> from lexfuse.retrieve.bm25 import BM25
-    >>> from lexfuse.retrieve.tfidf import TfIdf
+    >>> from lexfuse.channels.lexical.bm25 import BM25
+    >>> from lexfuse.channels.lexical.tfidf import TfIdf
     >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="loi, droit, loi, juge", language="fr"),
     ...              Document("c", text="le juge", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
     ...         pipeline = BM25(snapshot, b=1.0) >> Rescore(TfIdf(snapshot), depth=2)
     ...         [hit.doc for hit in pipeline.retrieve(Queries.of([Query("q", "loi", "fr")]), 10).hits("q")]
@@ -95,18 +95,18 @@ class Reranked(Composite):
         return self.retriever.snapshot
 
     @property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> ScoreBounds:
         """None: what is not reranked goes down without end."""
-        return Bounds(-math.inf)
+        return ScoreBounds(-math.inf)
 
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The best k documents of every query, among those the mask allows."""
         run = self.retriever.retrieve(queries, max(checked_k(k), self.reranker.depth), within=within)
-        return replace(first_of(self.reranker.rerank(queries, run, depth=self.reranker.depth), k), name=self.name)
+        return replace(first_documents(self.reranker.rerank(queries, run, depth=self.reranker.depth), k), name=self.name)
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The score of every pair in a run, as a ranking of all documents gives it; NaN for one that it does not list."""
-        return looked_up(self.retrieve(queries, max(len(self.snapshot), 1)), pairs)
+        return lookup_scores(self.retrieve(queries, max(len(self.snapshot), 1)), pairs)
 
     def members(self, query: Query) -> tuple[Retriever, ...]:
         """The retrievers of channels that answer a query, those that rerank first."""
@@ -136,17 +136,17 @@ class Reranked(Composite):
             found.append(Explanation(query.id, doc, score, at + 1, past.listed, (part,), before=past))
         return found
 
-    def _part(self, score: float | None, rank: int | None, value: float) -> SourcePart:
-        return SourcePart(self.reranker.name, score, rank, value, score is None, 1.0, value)
+    def _part(self, score: float | None, rank: int | None, value: float) -> SourceContribution:
+        return SourceContribution(self.reranker.name, score, rank, value, score is None, 1.0, value)
 
 
-def reordered(run: Run, name: str, scores: F32, depth: int) -> Run:
+def reorder(run: Run, name: str, scores: F32, depth: int) -> Run:
     """A run with new scores for its first `depth` documents of every query, given in their order; NaN for one without.
 
     The scores of the sources stay beside every document, and the new ones under the name of the reranker.
 
     >>> run = Run.of("bm25", {"q": {"a": 9.0, "b": 8.0, "c": 7.0, "d": 6.0}})
-    >>> reordered(run, "colbert", np.array([0.5, np.nan, 0.75], np.float32), 3).as_dict()
+    >>> reorder(run, "colbert", np.array([0.5, np.nan, 0.75], np.float32), 3).as_dict()
     {'q': {'c': 0.75, 'a': 0.5, 'b': -0.5, 'd': -1.5}}
     """
     counts = np.diff(run.offsets)
@@ -186,10 +186,10 @@ def check_depth(depth: int) -> None:
         raise ConfigError(f"the depth of reranking must be at least 1, got {depth}")
 
 
-def first_of(run: Run, k: int) -> Run:
+def first_documents(run: Run, k: int) -> Run:
     """The first k documents of every query.
 
-    >>> first_of(Run.of("x", {"q": {"a": 2.0, "b": 1.0}}), 1).as_dict()
+    >>> first_documents(Run.of("x", {"q": {"a": 2.0, "b": 1.0}}), 1).as_dict()
     {'q': {'a': 2.0}}
     """
     counts = np.diff(run.offsets)

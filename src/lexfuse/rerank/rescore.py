@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.rerank.reranker import Reranker, first_of, reordered
-from lexfuse.retrieve.retriever import Retriever
+from lexfuse.rerank.reranker import Reranker, first_documents, reorder
 
 DEPTH = 100
 
@@ -39,6 +39,6 @@ class Rescore(Reranker):
 
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
         """The run with its first documents by the retriever's scores."""
-        pairs = first_of(run, depth)
+        pairs = first_documents(run, depth)
         scores = self.retriever.score(queries, pairs) if len(pairs) else np.empty(0, dtype=np.float32)
-        return reordered(run, self.name, scores, depth)
+        return reorder(run, self.name, scores, depth)

@@ -1,9 +1,9 @@
 """RPRS: how much of the query a candidate speaks to, times how much of the candidate speaks to the query.
 
 RPRS (section 3), equations 1 to 5, and with frequencies 6 and 7. The n candidate sentences most similar to each query sentence
-are looked for among all candidates (`lexfuse.rerank.similarities`). The query proportion counts the query sentences that have one
-of the document's among their n, the document proportion the document's sentences that are among the n of any; with frequencies,
-repetitions count with a saturation k1 and a normalisation b by length, as in BM25.
+are looked for among all candidates (`lexfuse.rerank.nearest_sentences`). The query proportion counts the query sentences that
+have one of the document's among their n, the document proportion the document's sentences that are among the n of any; with
+frequencies, repetitions count with a saturation k1 and a normalisation b by length, as in BM25.
 
 Sentences are those that stand somewhere: the same words in two documents are two. Lengths are counted in sentences, and their
 average is over all documents of the channel. A sum over nothing is 0, also where k1 = 0 makes a fraction 0 / 0.
@@ -18,19 +18,18 @@ from functools import cached_property
 
 import numpy as np
 
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.retriever_protocol import Retriever, requested_pairs
 from lexfuse.data.arrays import F32, F64, I32
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
-from lexfuse.index.compiled import fixed
-from lexfuse.rerank.alignment import ProportionalRelevance, meetings_of, paragraph_pairs
-from lexfuse.rerank.layout import Layout
-from lexfuse.rerank.reranker import Reranker, first_of, reordered
-from lexfuse.rerank.sentences import CandidateSentences, QuerySentences, SentenceReader
-from lexfuse.rerank.similarities import Nearest, nearest
-from lexfuse.retrieve.dense import Dense
-from lexfuse.retrieve.pairs import asked_pairs
-from lexfuse.retrieve.retriever import Retriever
+from lexfuse.kernels.compilation import read_only_view
+from lexfuse.rerank.nearest_sentences import NearestSentences, nearest
+from lexfuse.rerank.reranker import Reranker, first_documents, reorder
+from lexfuse.rerank.sentence_alignment import ProportionalRelevance, paragraph_pairs, sentence_pairs
+from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences, SentenceVectorReader
+from lexfuse.text.paragraph_map import ParagraphMap
 
 DEPTH = 50
 
@@ -78,7 +77,7 @@ class RprsFormula:
         if self.ablation is Ablation.NO_MINIMUM and self.frequency:
             raise ConfigError("with frequencies there is no minimum to leave out; set frequency to False")
 
-    def proportions(self, found: Nearest, candidates: CandidateSentences, average_length: float) -> Proportions:
+    def proportions(self, found: NearestSentences, candidates: CandidateSentences, average_length: float) -> Proportions:
         """QP and DP of every candidate; NaN for one without sentences.
 
         >>> candidates = CandidateSentences.of([np.eye(2, dtype=np.float32), -np.eye(2, dtype=np.float32)])
@@ -86,11 +85,11 @@ class RprsFormula:
         >>> RprsFormula(n=1, frequency=False).proportions(found, candidates, 2.0)
         Proportions(query=array([1., 0.]), document=array([0.5, 0. ]))
         """
-        from lexfuse.rerank.nearestloops import tallied
+        from lexfuse.kernels.rprs_numba import tallied
 
         if self.n > found.n:
             raise ConfigError(f"lists of {found.n} sentences have no first {self.n}; look for more")
-        met, uses = tallied(fixed(found.rows), self.n, fixed(candidates.owner), len(candidates))
+        met, uses = tallied(read_only_view(found.rows), self.n, read_only_view(candidates.owner), len(candidates))
         lengths = candidates.lengths
         penalty = np.asarray(self.k1 * ((1.0 - self.b) + self.b * lengths / average_length), dtype=np.float64)
         own = np.where(lengths > 0, lengths, np.nan)
@@ -98,11 +97,11 @@ class RprsFormula:
 
     def _counted(self, counts: I32, penalty: F64) -> F64:
         """Eq. 2 or 3, 6 or 7 from how many sentences there are of each count."""
-        from lexfuse.rerank.nearestloops import saturated
+        from lexfuse.kernels.rprs_numba import saturated
 
         if self.frequency and self.ablation is not Ablation.NO_PARAMETERS:
             sums = np.empty(len(counts))
-            saturated(fixed(counts), fixed(penalty), sums)
+            saturated(read_only_view(counts), read_only_view(penalty), sums)
             return sums
         if self.ablation is Ablation.NO_MINIMUM:
             return np.asarray((counts * np.arange(counts.shape[1])).sum(axis=1), dtype=np.float64)
@@ -140,18 +139,19 @@ class Rprs(Reranker):
 
     >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> from lexfuse.encode.channels import ChannelPlan, planned
-    >>> from lexfuse.encode.filling import fill
-    >>> from lexfuse.encode.passages import PassagePlan, Scheme
-    >>> from lexfuse.index.index import Index
-    >>> from lexfuse.retrieve.bm25 import BM25
-    >>> from lexfuse.retrieve.opening import open_retriever
+    >>> from lexfuse.channels.channel_plan import ChannelPlan
+    >>> from lexfuse.channels.registry import plan_channel
+    >>> from lexfuse.channels.channel_builder import fill_channel
+    >>> from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> from lexfuse.channels.lexical.bm25 import BM25
+    >>> from lexfuse.channels.registry import open_retriever
     >>> documents = [Document("a", text="Le bail est nul. Le loyer est dû.", language="fr"),
     ...              Document("b", text="Le bail du juge. Il fait beau. Il pleut.", language="fr")]
-    >>> plan = ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(Scheme.SENTENCES))
-    >>> with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/i", documents=documents) as index:
-    ...     index.channels.make("sentences", planned("sentences", plan))
-    ...     _ = fill(index, "sentences")
+    >>> plan = ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(PassageScheme.SENTENCES))
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     index.channels.make("sentences", plan_channel("sentences", plan))
+    ...     _ = fill_channel(index, "sentences")
     ...     with index.snapshot() as snapshot:
     ...         rprs = Rprs(open_retriever(snapshot, "sentences"), n=1, frequency=False)
     ...         query = Query("q", "Le loyer est dû. Le bail est nul.", "fr")
@@ -161,7 +161,7 @@ class Rprs(Reranker):
     [1.0, 0.0]
     """
 
-    sentences: Dense
+    sentences: DenseRetriever
     n: int = 4
     k1: float = 2.8
     b: float = 1.0
@@ -191,20 +191,20 @@ class Rprs(Reranker):
         return RprsFormula(self.n, self.k1, self.b, self.frequency, self.ablation)
 
     @cached_property
-    def reader(self) -> SentenceReader:
+    def reader(self) -> SentenceVectorReader:
         """What gives it the sentences of queries and documents."""
-        return SentenceReader(self.sentences)
+        return SentenceVectorReader(self.sentences)
 
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
         """The run with its first documents by RPRS; one that the channel does not hold comes after those."""
-        pairs = first_of(run, depth)
-        _, docs = asked_pairs(queries, pairs, self.sentences.snapshot.ids)
+        pairs = first_documents(run, depth)
+        _, docs = requested_pairs(queries, pairs, self.sentences.snapshot.ids)
         scores = [np.empty(0, dtype=np.float32)]
         for row, id in enumerate(pairs.queries):
             own = docs[int(pairs.offsets[row]) : int(pairs.offsets[row + 1])]
             if len(own):
                 scores.append(self.scores(self.reader.query(queries.query(id)), self.reader.candidates(own)))
-        return reordered(run, self.name, np.concatenate(scores), depth)
+        return reorder(run, self.name, np.concatenate(scores), depth)
 
     def scores(self, query: QuerySentences, candidates: CandidateSentences) -> F32:
         """The score of every candidate of a query; NaN for all of them where the query has no words."""
@@ -228,13 +228,13 @@ class Rprs(Reranker):
         candidates = self.reader.candidates(np.array([snapshot.ids.ordinal(doc) for doc in compared], dtype=np.int64))
         found = nearest(asked.vectors, candidates, self.n)
         every = self.formula.proportions(found, candidates, self.reader.average_length)
-        scores, layout = self.formula.scores(every), Layout(query.text)
+        scores, layout = self.formula.scores(every), ParagraphMap(query.text)
 
         def explained(doc: str, at: int) -> ProportionalRelevance:
             if not len(asked) or not candidates.lengths[at]:
                 return ProportionalRelevance(doc, None, None, None, (), ())
-            meetings = meetings_of(asked, candidates, found, at)
-            pairs = paragraph_pairs(layout, Layout(snapshot.document(doc).text), meetings)
+            meetings = sentence_pairs(asked, candidates, found, at)
+            pairs = paragraph_pairs(layout, ParagraphMap(snapshot.document(doc).text), meetings)
             return ProportionalRelevance(
                 doc, float(scores[at]), float(every.query[at]), float(every.document[at]), meetings, pairs
             )

@@ -16,15 +16,14 @@ from functools import cached_property
 
 import numpy as np
 
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.retriever_protocol import Retriever, requested_pairs
 from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.rerank.layout import Layout
-from lexfuse.rerank.reranker import Reranker, first_of, reordered
-from lexfuse.rerank.sentences import CandidateSentences, SentenceReader
-from lexfuse.retrieve.dense import Dense
-from lexfuse.retrieve.pairs import asked_pairs
-from lexfuse.retrieve.retriever import Retriever
+from lexfuse.rerank.reranker import Reranker, first_documents, reorder
+from lexfuse.rerank.sentence_vectors import CandidateSentences, SentenceVectorReader
+from lexfuse.text.paragraph_map import ParagraphMap
 
 DEPTH = 50
 AT_ONCE = 256  # query sentences in one product
@@ -40,7 +39,7 @@ class Sdr(Reranker):
     lexfuse.errors.ConfigError: the depth of reranking must be at least 1, got 0
     """
 
-    sentences: Dense
+    sentences: DenseRetriever
     depth: int = DEPTH
 
     @property
@@ -54,14 +53,14 @@ class Sdr(Reranker):
         return (self.sentences,)
 
     @cached_property
-    def reader(self) -> SentenceReader:
+    def reader(self) -> SentenceVectorReader:
         """What gives it the sentences of queries and documents."""
-        return SentenceReader(self.sentences)
+        return SentenceVectorReader(self.sentences)
 
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
         """The run with its first documents by SDR; one that the channel does not hold comes after those."""
-        snapshot, pairs = self.sentences.snapshot, first_of(run, depth)
-        _, docs = asked_pairs(queries, pairs, snapshot.ids)
+        snapshot, pairs = self.sentences.snapshot, first_documents(run, depth)
+        _, docs = requested_pairs(queries, pairs, snapshot.ids)
         scores = [np.empty(0, dtype=np.float32)]
         for row, id in enumerate(pairs.queries):
             own = docs[int(pairs.offsets[row]) : int(pairs.offsets[row + 1])]
@@ -69,10 +68,10 @@ class Sdr(Reranker):
                 continue
             query = queries.query(id)
             asked, candidates = self.reader.query(query), self.reader.candidates(own)
-            paragraphs = Layout(query.text).of([span.start for span in asked.spans])
+            paragraphs = ParagraphMap(query.text).of([span.start for span in asked.spans])
             texts = [document.text for document in snapshot.documents([snapshot.ids[int(doc)] for doc in own])]
             scores.append(sdr_scores(asked.vectors, paragraphs, candidates, candidate_paragraphs(candidates, texts)))
-        return reordered(run, self.name, np.concatenate(scores), depth)
+        return reorder(run, self.name, np.concatenate(scores), depth)
 
 
 def candidate_paragraphs(candidates: CandidateSentences, texts: list[str]) -> I64:
@@ -84,7 +83,7 @@ def candidate_paragraphs(candidates: CandidateSentences, texts: list[str]) -> I6
     """
     starts = candidates.starts.tolist()
     found = [
-        Layout(text).of(candidates.spans[first:last, 0])
+        ParagraphMap(text).of(candidates.spans[first:last, 0])
         for text, first, last in zip(texts, starts[:-1], starts[1:], strict=True)
         if last > first
     ]

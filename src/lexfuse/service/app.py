@@ -11,15 +11,14 @@ from fastapi import FastAPI
 from starlette.formparsers import MultiPartParser
 
 from lexfuse import __version__
-from lexfuse.service.allowing import add_allowed
-from lexfuse.service.keys import KeyRing
+from lexfuse.service.api_keys import KeyRing
+from lexfuse.service.context import ServiceContext
 from lexfuse.service.logs import log
 from lexfuse.service.metrics import ServiceMetrics
-from lexfuse.service.problems import MEDIA_TYPE, Problem, add_problems
+from lexfuse.service.middleware import add_middleware
+from lexfuse.service.problems import MEDIA_TYPE, Problem, add_allowed, add_problems
 from lexfuse.service.routes import ROUTERS
-from lexfuse.service.schemas import without_examples
-from lexfuse.service.service import Service
-from lexfuse.service.surrounding import surround
+from lexfuse.service.schemas.base import without_examples
 
 DESCRIPTION = """Find the law: search statutes and case law by words, vectors and citations, with every score explained.
 
@@ -45,12 +44,12 @@ class Application(FastAPI):
         return dict(self.openapi_schema)
 
 
-def create_app(service: Service) -> FastAPI:
+def create_app(service: ServiceContext) -> FastAPI:
     """The application of a service: the API alone; `lexfuse.web.routes.add_pages` adds the search page.
 
-    >>> from lexfuse.service.library import Library
+    >>> from lexfuse.service.registry import IndexRegistry
     >>> from lexfuse.service.settings import ServiceSettings
-    >>> create_app(Service(Library([]), ServiceSettings())).openapi()["openapi"]
+    >>> create_app(ServiceContext(IndexRegistry([]), ServiceSettings())).openapi()["openapi"]
     '3.1.0'
     """
     MultiPartParser.spool_max_size = 0  # an upload is bounded, and stays in memory: it needs no disk and leaves nothing there
@@ -85,11 +84,11 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(router)
     add_problems(app)
     add_allowed(app)
-    surround(app, service.settings, keys, metrics)
+    add_middleware(app, service.settings, keys, metrics)
     return app
 
 
-async def _watched(service: Service, metrics: ServiceMetrics) -> None:
+async def _watched(service: ServiceContext, metrics: ServiceMetrics) -> None:
     """Look for newer versions of the indexes, again and again."""
     seconds = service.settings.reload_seconds
     while seconds:

@@ -21,12 +21,12 @@ OTHERS = "uvicorn.error"
 log = logging.getLogger(LOGGER)
 
 
-class JsonLines(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """A record as one line of JSON; what a caller gives as ``extra={"told": {…}}`` becomes fields of the object.
 
     >>> record = logging.LogRecord(LOGGER, logging.INFO, "", 0, "request", (), None)
     >>> record.told = {"status": 200}
-    >>> JsonLines().format(record)
+    >>> JsonLogFormatter().format(record)
     '{"time":"...","level":"info","event":"request","status":200}'
     """
 
@@ -82,7 +82,7 @@ def configure_logs(stream: TextIO | None = None) -> None:
     >>> configure_logs()  # doctest: +SKIP
     """
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLogFormatter())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)

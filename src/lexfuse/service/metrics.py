@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 if TYPE_CHECKING:
-    from lexfuse.service.library import Library
+    from lexfuse.service.registry import IndexRegistry
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -71,7 +71,7 @@ class ServiceMetrics:
         for name in names:
             self.reloads.labels(name).inc()
 
-    def watch(self, library: Library) -> None:
+    def watch(self, library: IndexRegistry) -> None:
         """Tell the versions of these indexes whenever it is asked."""
         for name in library.names:
             shelf = library.shelf(name)

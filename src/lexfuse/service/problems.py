@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from lexfuse.errors import AccessError, LexFuseError, LimitError
 from lexfuse.service.redaction import message_of
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
+
 
 MEDIA_TYPE = "application/problem+json"
 _LONGEST = 500  # characters of a detail: what was sent may be in it
@@ -97,3 +106,56 @@ def add_problems(app: FastAPI) -> None:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+async def send_problem(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with an error, as the application's own handler of such errors does: problem+json, or a page for browsers.
+
+    >>> inspect.iscoroutinefunction(send_problem)
+    True
+    """
+    from starlette.requests import Request
+
+    handler = scope["app"].exception_handlers[LexFuseError if isinstance(error, LexFuseError) else Exception]
+    answer = handler(Request(scope, receive), error)
+    response: Response = await answer if inspect.isawaitable(answer) else answer
+    await response(scope, receive, send)
+
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+
+
+def methods_of(request: Request) -> list[str]:
+    """The methods that the address of a request takes, of all routes; the framework tells those of the first alone.
+
+    >>> from fastapi import FastAPI
+    >>> from starlette.requests import Request
+    >>> app = FastAPI()
+    >>> _ = app.get("/a")(lambda: 1), app.put("/a")(lambda: 2)
+    >>> methods_of(Request({"type": "http", "path": "/a", "method": "POST", "headers": [], "app": app}))
+    ['GET', 'PUT']
+    """
+    routes = request.app.router.routes
+    return [name for name in METHODS if any(_full(request, route, name) for route in routes)]
+
+
+def add_allowed(app: Starlette) -> None:
+    """Have an application tell every method that is allowed; the answer is otherwise that of its handler of HTTP errors.
+
+    >>> from fastapi import FastAPI
+    >>> add_allowed(FastAPI())
+    """
+
+    async def answered(request: Request, error: Exception) -> Response:
+        detail = getattr(error, "detail", None)
+        told = HTTPException(405, detail, headers={"Allow": ", ".join(methods_of(request))})
+        answer = request.app.exception_handlers[HTTPException](request, told)
+        response: Response = await answer if inspect.isawaitable(answer) else answer
+        return response
+
+    app.add_exception_handler(405, answered)
+
+
+def _full(request: Request, route: object, method: str) -> bool:
+    match, _ = route.matches({**request.scope, "method": method})  # type: ignore[attr-defined]
+    return match is Match.FULL

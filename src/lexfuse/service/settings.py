@@ -17,9 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from lexfuse.data.files import decode, read_bytes
-from lexfuse.data.tomltext import to_toml
+from lexfuse.data.formats.toml_text import to_toml
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.service.library import IndexPlace
+from lexfuse.service.registry import IndexPlace
 
 PREFIX = "LEXFUSE_SERVE_"
 
@@ -35,10 +35,10 @@ class InterfaceLanguage(StrEnum):
     FRENCH = "fr"
 
 
-class Origin(StrEnum):
+class SettingOrigin(StrEnum):
     """Where the value of a setting comes from.
 
-    >>> list(Origin)[0].value
+    >>> list(SettingOrigin)[0].value
     'flag'
     """
 
@@ -48,10 +48,10 @@ class Origin(StrEnum):
     DEFAULT = "default"
 
 
-class ServedIndex(BaseModel):
+class IndexSetting(BaseModel):
     """An index folder; the name it has in addresses and the title that readers see come from the folder, if not given.
 
-    >>> ServedIndex(folder=Path("law/labour.index"), title="Labour law").place().name
+    >>> IndexSetting(folder=Path("law/labour.index"), title="Labour law").place().name
     'labour'
     """
 
@@ -64,7 +64,7 @@ class ServedIndex(BaseModel):
     def place(self) -> IndexPlace:
         """The same for the library.
 
-        >>> ServedIndex(folder=Path("law/labour.index")).place().title
+        >>> IndexSetting(folder=Path("law/labour.index")).place().title
         'Labour'
         """
         usual = IndexPlace.of(self.folder)
@@ -80,7 +80,7 @@ class ServiceSettings(BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix=PREFIX)
 
-    indexes: Annotated[tuple[ServedIndex, ...], NoDecode] = ()
+    indexes: Annotated[tuple[IndexSetting, ...], NoDecode] = ()
     profiles: Annotated[tuple[Path, ...], NoDecode] = ()
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=8080, ge=0, le=65535)
@@ -141,27 +141,27 @@ class ServiceSettings(BaseSettings):
 class LoadedSettings:
     """The settings, and where the value of each comes from.
 
-    >>> LoadedSettings(ServiceSettings(port=0), {"port": Origin.FLAG}).origin("host").value
+    >>> LoadedSettings(ServiceSettings(port=0), {"port": SettingOrigin.FLAG}).origin("host").value
     'default'
     """
 
     settings: ServiceSettings
-    origins: Mapping[str, Origin]
+    origins: Mapping[str, SettingOrigin]
 
-    def origin(self, name: str) -> Origin:
+    def origin(self, name: str) -> SettingOrigin:
         """Where a value comes from.
 
         >>> LoadedSettings(ServiceSettings(), {}).origin("port").value
         'default'
         """
-        return self.origins.get(name, Origin.DEFAULT)
+        return self.origins.get(name, SettingOrigin.DEFAULT)
 
     def text(self) -> str:
         """The settings as TOML, with where each comes from; the same text is a file for ``--config``.
 
         No setting is a secret: keys are in a file of their own, which holds only their hashes.
 
-        >>> print(LoadedSettings(ServiceSettings(port=0), {"port": Origin.FLAG}).text())
+        >>> print(LoadedSettings(ServiceSettings(port=0), {"port": SettingOrigin.FLAG}).text())
         indexes = []                                 # default
         ...
         port = 0                                     # flag
@@ -189,12 +189,12 @@ def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> LoadedS
     lexfuse.errors.ConfigError: there is no setting 'prot' (flag); there are indexes, profiles, host, port, title, ...
     """
     sources = {
-        Origin.FLAG: {name: value for name, value in flags.items() if value is not None},
-        Origin.ENVIRONMENT: _environment(),
-        Origin.FILE: _file(file) if file else {},
+        SettingOrigin.FLAG: {name: value for name, value in flags.items() if value is not None},
+        SettingOrigin.ENVIRONMENT: _environment(),
+        SettingOrigin.FILE: _file(file) if file else {},
     }
     values: dict[str, Any] = {}
-    origins: dict[str, Origin] = {}
+    origins: dict[str, SettingOrigin] = {}
     for origin, given in sources.items():
         for name, value in given.items():
             if name not in ServiceSettings.model_fields:
@@ -248,13 +248,13 @@ def _served(value: Any) -> Any:
     return {"folder": folder, "name": name} if equals and "/" not in name else {"folder": value}
 
 
-def _where(name: str, origin: Origin, file: Path | None) -> str:
-    if origin is Origin.ENVIRONMENT:
+def _where(name: str, origin: SettingOrigin, file: Path | None) -> str:
+    if origin is SettingOrigin.ENVIRONMENT:
         return f"{PREFIX}{name.upper()} in the environment"
-    return str(file) if origin is Origin.FILE else origin.value
+    return str(file) if origin is SettingOrigin.FILE else origin.value
 
 
-def _told(error: ValidationError, origins: Mapping[str, Origin], file: Path | None) -> str:
+def _told(error: ValidationError, origins: Mapping[str, SettingOrigin], file: Path | None) -> str:
     """What is wrong, setting by setting, with where it was said."""
     told = []
     for one in error.errors(include_url=False):
@@ -262,7 +262,7 @@ def _told(error: ValidationError, origins: Mapping[str, Origin], file: Path | No
         inside = ".".join(map(str, one["loc"]))
         reason = one["msg"].removeprefix("Value error, ")
         got = "" if one["type"] == "value_error" else f", got {one['input']!r}"
-        told.append(f"{inside} ({_where(name, origins.get(name, Origin.DEFAULT), file)}): {reason}{got}")
+        told.append(f"{inside} ({_where(name, origins.get(name, SettingOrigin.DEFAULT), file)}): {reason}{got}")
     return "; ".join(told)
 
 
@@ -270,7 +270,7 @@ def _plain(value: Any) -> Any:
     """A value as TOML has it."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
-    if isinstance(value, ServedIndex):
+    if isinstance(value, IndexSetting):
         place = value.place()
         return {"folder": str(place.folder), "name": place.name, "title": place.title}
     if isinstance(value, Path):

@@ -13,8 +13,8 @@ from typing import IO
 
 import orjson
 
-from lexfuse.data.report import Report
-from lexfuse.data.textfiles import text_of
+from lexfuse.data.formats.text_file import text_of
+from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError
 
 MEMORY = 1 << 30  # bytes of addresses
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def _answer(raw: bytes, name: str) -> dict[str, object]:
-    report = Report()
+    report = ReadReport()
     try:
         return {"text": text_of(raw, name, report), "notes": report.lines()}
     except DataError as error:

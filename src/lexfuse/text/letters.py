@@ -9,10 +9,10 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 _LIGATURES = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"})
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """The text without accents and ligatures.
 
-    >>> folded("cœur d'employé")
+    >>> fold("cœur d'employé")
     "coeur d'employe"
     """
     if text.isascii():
@@ -22,10 +22,14 @@ def folded(text: str) -> str:
     return bare if bare.isascii() else "".join(letter for letter in bare if not unicodedata.combining(letter))
 
 
-def composed(word: str) -> str:
+def compose(word: str) -> str:
     r"""One shape for every way to write the same letters (NFKC), soft hyphens gone.
 
-    >>> composed("e\u0301t\u00ade\u0301") == "été"
+    >>> compose("e\u0301t\u00ade\u0301") == "été"
     True
     """
     return word if word.isascii() else unicodedata.normalize("NFKC", word.replace("\u00ad", ""))
+
+
+NARROW_SPACE = "\u202f"
+NO_BREAK_SPACE = "\u00a0"

@@ -44,11 +44,11 @@ _NUMBERED_LINE = re.compile(
 )
 
 
-class Style(Enum):
+class NumberingStyle(Enum):
     """How a number is written.
 
-    >>> Style("dot")
-    <Style.DOT: 'dot'>
+    >>> NumberingStyle("dot")
+    <NumberingStyle.DOT: 'dot'>
     """
 
     PLAIN = "plain"
@@ -86,7 +86,7 @@ class _Line:
     """A line that may begin a paragraph."""
 
     number: int
-    style: Style
+    style: NumberingStyle
     start: int
     body: int
     listed: bool  # an item of a list that a colon announces
@@ -127,7 +127,7 @@ def _numbered_lines(text: str) -> list[_Line]:
         before = _last_character(text, start)
         follows = bool(lines) and lines[-1].listed and lines[-1].number == number - 1 and before != "."
         listed = follows or (number == 1 and before == ":")
-        lines.append(_Line(number, Style(style), start, found.end(), listed))
+        lines.append(_Line(number, NumberingStyle(style), start, found.end(), listed))
     return lines
 
 
@@ -186,7 +186,7 @@ def _followed_back(lines: list[_Line], ranks: list[tuple[int, int]], before: lis
 
 def _plausible(chain: list[_Line]) -> list[_Line]:
     """The chain, or nothing when it says too little."""
-    if len(chain) == 1 and (chain[0].number != 1 or chain[0].style is Style.PLAIN):
+    if len(chain) == 1 and (chain[0].number != 1 or chain[0].style is NumberingStyle.PLAIN):
         return []
     if len(chain) == 2 and chain[0].number > 2:
         return []

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lexfuse.text.analyser import Analyser, Token
-from lexfuse.text.sentences import Span
+from lexfuse.text.analysis.analyser import Analyser, Token
+from lexfuse.text.sentences.splitter import SentenceSpan
 
 WIDTH = 280  # characters
 
@@ -23,12 +23,12 @@ _SENTENCE_GAP = re.compile(r"(?<=[.;:!?])\s+|\n\s*")
 class Snippet:
     """A span of a text and, inside it, the spans that match; all count from the start of the whole text.
 
-    >>> Snippet(Span(0, 6), (Span(3, 6),)).marked("la loi", "[", "]")
+    >>> Snippet(SentenceSpan(0, 6), (SentenceSpan(3, 6),)).marked("la loi", "[", "]")
     'la [loi]'
     """
 
-    span: Span
-    matches: tuple[Span, ...]
+    span: SentenceSpan
+    matches: tuple[SentenceSpan, ...]
 
     def marked(self, text: str, before: str, after: str) -> str:
         """The snippet's text with marks around what matches and dots where the text goes on."""
@@ -54,8 +54,8 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     last = max((token.end for token in hits if token.end <= first + width or token.start == first), default=first)
     begin = _opening(text, max(0, last - width, first - width // 4), first)
     end = _word_end(text, begin, max(begin + width, last))
-    inside = tuple(Span(token.start, token.end) for token in hits if begin <= token.start and token.end <= end)
-    return Snippet(Span(begin, end), inside)
+    inside = tuple(SentenceSpan(token.start, token.end) for token in hits if begin <= token.start and token.end <= end)
+    return Snippet(SentenceSpan(begin, end), inside)
 
 
 def _best_start(hits: list[Token], terms: Mapping[str, float], width: int) -> int:

@@ -11,29 +11,29 @@ import numpy as np
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
-from lexfuse.data.report import Report
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
-from lexfuse.encode.passages import Units
-from lexfuse.encode.tokens import Tokens
+from lexfuse.encode.passage_plan import LengthUnit
+from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.train.config import JUDGED, Mining, Plan, Stage
-from lexfuse.train.earlier import days_of, earlier_hits
-from lexfuse.train.examples import Examples
-from lexfuse.train.judged import judged_examples, judged_pool
-from lexfuse.train.judging import Judged
-from lexfuse.train.mining import hard_negatives
-from lexfuse.train.settings import Kind
-from lexfuse.train.structure import Structure, structure_pairs
+from lexfuse.train.examples.date_filter import days_of, earlier_hits
+from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.hard_negatives import hard_negatives
+from lexfuse.train.examples.labelled_examples import judged_examples, judged_pool
+from lexfuse.train.hyperparameters import ModelKind
+from lexfuse.train.plan import JUDGED, MiningSettings, TrainingPlan, TrainingStage
+from lexfuse.train.structure.structure_pairs import StructureKind, structure_pairs
 
 BLOCK = 8192  # texts that are turned into tokens at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Material:
+class TrainingMaterial:
     """What there is to learn from; ``ranking`` gives hard negatives, and candidates to cross-encoders.
 
     >>> from lexfuse.data.document import Document
-    >>> Material("mine", Corpus.of([Document("a")])).train is None
+    >>> TrainingMaterial("mine", Corpus.of([Document("a")])).train is None
     True
     """
 
@@ -44,11 +44,11 @@ class Material:
     dev: Qrels | None = None
     ranking: Run | None = None
 
-    def check(self, plan: Plan) -> None:
+    def check(self, plan: TrainingPlan) -> None:
         """Refuse a plan that needs more than there is.
 
         >>> from lexfuse.data.document import Document
-        >>> Material("mine", Corpus.of([Document("a")])).check(Plan.usual(Kind.DENSE))
+        >>> TrainingMaterial("mine", Corpus.of([Document("a")])).check(TrainingPlan.usual(ModelKind.DENSE))
         Traceback (most recent call last):
         ...
         lexfuse.errors.ConfigError: training on judged queries needs queries and train judgements; ...
@@ -59,24 +59,25 @@ class Material:
             raise ConfigError(
                 "training on judged queries needs queries and train judgements; give both, or learn from structure alone"
             )
-        if plan.kind is Kind.CROSS and self.ranking is None:
+        if plan.kind is ModelKind.CROSS and self.ranking is None:
             raise ConfigError("a cross-encoder learns to tell ranked documents apart; give an index or a run to take them from")
         if plan.before_query_date:
             self._check_dates(plan)
 
-    def allowed(self, plan: Plan) -> Material:
+    def allowed(self, plan: TrainingPlan) -> TrainingMaterial:
         """What a plan may learn from: where it wants earlier documents alone, no others of the ranking.
 
         >>> from lexfuse.data.document import Document
-        >>> material = Material("mine", Corpus.of([Document("a")]), Queries.of([]), ranking=Run.of("bm25", {"q": {"a": 1.0}}))
-        >>> len(material.allowed(Plan.usual(Kind.DENSE, {"before_query_date": True})).ranking)
+        >>> material = TrainingMaterial("mine", Corpus.of([Document("a")]), Queries.of([]), ranking=Run.of("bm25",
+        ...     {"q": {"a": 1.0}}))
+        >>> len(material.allowed(TrainingPlan.usual(ModelKind.DENSE, {"before_query_date": True})).ranking)
         0
         """
         if not plan.before_query_date or self.ranking is None or self.queries is None:
             return self
         return replace(self, ranking=earlier_hits(self.ranking, self.queries, self.corpus))
 
-    def _check_dates(self, plan: Plan) -> None:
+    def _check_dates(self, plan: TrainingPlan) -> None:
         judged = [qrels for qrels in (self.train if plan.judged else None, self.dev) if qrels is not None]
         if self.queries is None or not judged:
             raise ConfigError("there are no judged queries that documents could be earlier than; leave out before_query_date")
@@ -87,7 +88,7 @@ class Material:
         """The same exactly when the data are the same.
 
         >>> from lexfuse.data.document import Document
-        >>> one, two = (Material("mine", Corpus.of([Document("a", text=text)])) for text in "xy")
+        >>> one, two = (TrainingMaterial("mine", Corpus.of([Document("a", text=text)])) for text in "xy")
         >>> one.digest() == two.digest()
         False
         """
@@ -109,18 +110,18 @@ class Material:
         return found.hexdigest()[:32]
 
 
-def stage_examples(material: Material, stage: Stage, mining: Mining, report: Report) -> Examples:
+def stage_examples(material: TrainingMaterial, stage: TrainingStage, mining: MiningSettings, report: ReadReport) -> Examples:
     """The examples of a stage, of all its sources.
 
     >>> from lexfuse.data.document import Document
-    >>> from lexfuse.train.settings import Training
+    >>> from lexfuse.train.hyperparameters import Hyperparameters
     >>> document = Document("a", text="Le préavis dure un mois.", headings=("Livre I : La fin du contrat",))
-    >>> material = Material("mine", Corpus.of([document]))
-    >>> len(stage_examples(material, Stage(("headings",), Training()), Mining(), Report()))
+    >>> material = TrainingMaterial("mine", Corpus.of([document]))
+    >>> len(stage_examples(material, TrainingStage(("headings",), Hyperparameters()), MiningSettings(), ReadReport()))
     1
     """
     parts = []
-    if kinds := [Structure(name) for name in stage.examples if name != JUDGED]:
+    if kinds := [StructureKind(name) for name in stage.examples if name != JUDGED]:
         pairs = structure_pairs(material.corpus, kinds, report=report)
         if empty := [name for name, found in pairs.items() if not found]:
             raise DataError(f"the corpus gives no pairs of the kind {empty[0]!r}; leave that kind out")
@@ -130,38 +131,39 @@ def stage_examples(material: Material, stage: Stage, mining: Mining, report: Rep
     return Examples.joined(parts) if len(parts) > 1 else parts[0]
 
 
-def dev_examples(material: Material, mining: Mining) -> Examples | None:
+def dev_examples(material: TrainingMaterial, mining: MiningSettings) -> Examples | None:
     """The examples that the dev loss is taken of; ``None`` where nothing is judged.
 
     >>> from lexfuse.data.document import Document
-    >>> dev_examples(Material("mine", Corpus.of([Document("a")])), Mining()) is None
+    >>> dev_examples(TrainingMaterial("mine", Corpus.of([Document("a")])), MiningSettings()) is None
     True
     """
     if material.queries is None or material.dev is None:
         return None
     ranked = material.ranking is not None and any(name in material.ranking.queries for name in material.dev.queries)
-    unranked = Material(material.name, material.corpus, ranking=material.ranking if ranked else None)
-    return _judged(unranked, material.queries, material.dev, mining, Report(skip_bad=True))
+    unranked = TrainingMaterial(material.name, material.corpus, ranking=material.ranking if ranked else None)
+    return _judged(unranked, material.queries, material.dev, mining, ReadReport(skip_bad=True))
 
 
-def dev_pool(material: Material, plan: Plan, units: Units, report: Report) -> Judged | None:
+def dev_pool(material: TrainingMaterial, plan: TrainingPlan, units: LengthUnit, report: ReadReport) -> DevQueries | None:
     """What the weights are chosen on; ``None`` where nothing is judged.
 
     >>> from lexfuse.data.document import Document
-    >>> from lexfuse.encode.passages import Words
-    >>> dev_pool(Material("mine", Corpus.of([Document("a")])), Plan.usual(Kind.DENSE), Words(), Report()) is None
+    >>> from lexfuse.encode.passage_plan import WordUnits
+    >>> dev_pool(TrainingMaterial("mine", Corpus.of([Document("a")])), TrainingPlan.usual(ModelKind.DENSE), WordUnits(),
+    ...     ReadReport()) is None
     True
     """
     if material.queries is None or material.dev is None:
         return None
     return judged_pool(
         material.corpus, material.queries, material.dev, most=plan.dev.pool or None,
-        candidates=material.ranking if plan.kind is Kind.CROSS else None, depth=plan.dev.candidates, units=units,
+        candidates=material.ranking if plan.kind is ModelKind.CROSS else None, depth=plan.dev.candidates, units=units,
         before_query_date=plan.before_query_date, report=report,
     )  # fmt: skip
 
 
-def cut(tokens: Tokens, texts: Sequence[str], length: int) -> int:
+def cut(tokens: ModelTokenizer, texts: Sequence[str], length: int) -> int:
     """How many texts have more tokens than are read in training.
 
     >>> class Letters:
@@ -174,7 +176,7 @@ def cut(tokens: Tokens, texts: Sequence[str], length: int) -> int:
     return sum(len(row) > length for block in blocks for row in tokens.ids(block))
 
 
-def _judged(material: Material, queries: Queries, qrels: Qrels, mining: Mining, report: Report) -> Examples:
+def _judged(material: TrainingMaterial, queries: Queries, qrels: Qrels, mining: MiningSettings, report: ReadReport) -> Examples:
     """Judged examples, with hard negatives where there is a ranking."""
     if material.ranking is None:
         return judged_examples(material.corpus, queries, qrels, report=report)

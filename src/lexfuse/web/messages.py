@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from lexfuse.errors import ConfigError
-from lexfuse.web.wording import number
+from lexfuse.web.locale_format import number
 
 FOLDER = Path(__file__).parent
 
 
-class Language(StrEnum):
+class InterfaceLocale(StrEnum):
     """A language of the interface; that of the documents is another matter.
 
-    >>> Language("fr")
-    <Language.FRENCH: 'fr'>
+    >>> InterfaceLocale("fr")
+    <InterfaceLocale.FRENCH: 'fr'>
     """
 
     FRENCH = "fr"
@@ -36,12 +36,12 @@ class Language(StrEnum):
 class Messages:
     """The texts of one language.
 
-    >>> messages = Messages(Language.FRENCH, {"a.results": {"one": "{count} résultat", "other": "{count} résultats"}})
+    >>> messages = Messages(InterfaceLocale.FRENCH, {"a.results": {"one": "{count} résultat", "other": "{count} résultats"}})
     >>> messages.text("a.results", count=0), messages.text("a.results", count=1200)
     ('0 résultat', '1\u202f200 résultats')
     """
 
-    language: Language
+    language: InterfaceLocale
     texts: Mapping[str, str | Mapping[str, str]]
 
     def text(self, key: str, **values: object) -> str:
@@ -51,7 +51,7 @@ class Messages:
             raise ConfigError(f"there is no text {key!r} in {self.language.value}; add it to messages_{self.language.value}.toml")
         if not isinstance(found, str):
             count = values["count"]
-            few = 0 <= count < 2 if self.language is Language.FRENCH else count == 1  # type: ignore[operator]
+            few = 0 <= count < 2 if self.language is InterfaceLocale.FRENCH else count == 1  # type: ignore[operator]
             found = found["one" if few else "other"]
         written = {name: number(value, self.language) if type(value) is int else value for name, value in values.items()}
         return found.format(**written) if written else found
@@ -62,10 +62,10 @@ class Messages:
 
 
 @cache
-def messages_of(language: Language) -> Messages:
+def messages_of(language: InterfaceLocale) -> Messages:
     """All texts of a language, read once.
 
-    >>> messages_of(Language.ENGLISH).text("search.submit")
+    >>> messages_of(InterfaceLocale.ENGLISH).text("search.submit")
     'Search'
     """
     texts: dict[str, str | Mapping[str, str]] = {}

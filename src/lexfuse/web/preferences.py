@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from lexfuse.web.messages import Language
+from lexfuse.web.messages import InterfaceLocale
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -40,14 +40,14 @@ class Theme(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Preferences:
+class ReaderPreferences:
     """Language and theme of one request.
 
-    >>> Preferences(Language.FRENCH).theme
+    >>> ReaderPreferences(InterfaceLocale.FRENCH).theme
     <Theme.SYSTEM: 'system'>
     """
 
-    language: Language = Language.ENGLISH
+    language: InterfaceLocale = InterfaceLocale.ENGLISH
     theme: Theme = Theme.SYSTEM
     asked: bool = False  # whether the address asks for the language, so that it is kept
 
@@ -57,29 +57,29 @@ class Preferences:
             remember(response, LANGUAGE_COOKIE, self.language.value)
 
 
-def preferences_of(request: Request, usual: Language = Language.ENGLISH) -> Preferences:
+def preferences_of(request: Request, usual: InterfaceLocale = InterfaceLocale.ENGLISH) -> ReaderPreferences:
     """The preferences of a request; values that are none are passed over.
 
     >>> from starlette.requests import Request
     >>> headers = [(b"accept-language", b"de, fr-BE;q=0.8, en;q=0.7")]
     >>> preferences_of(Request({"type": "http", "headers": headers, "query_string": b"lang=xx"})).language
-    <Language.FRENCH: 'fr'>
+    <InterfaceLocale.FRENCH: 'fr'>
     """
     asked = _language(request.query_params.get("lang", ""))
     language = asked or _language(request.cookies.get(LANGUAGE_COOKIE, ""))
     theme = request.cookies.get(THEME_COOKIE, "")
-    return Preferences(
+    return ReaderPreferences(
         language=language or accepted(request.headers.get("accept-language", ""), usual),
         theme=Theme(theme) if theme in set(Theme) else Theme.SYSTEM,
         asked=asked is not None,
     )
 
 
-def accepted(header: str, usual: Language = Language.ENGLISH) -> Language:
+def accepted(header: str, usual: InterfaceLocale = InterfaceLocale.ENGLISH) -> InterfaceLocale:
     """The language of the interface that Accept-Language likes best, the usual one if none.
 
     >>> accepted("en;q=0.3, fr;q=0.9"), accepted(""), accepted("fr;q=0, *")
-    (<Language.FRENCH: 'fr'>, <Language.ENGLISH: 'en'>, <Language.ENGLISH: 'en'>)
+    (<InterfaceLocale.FRENCH: 'fr'>, <InterfaceLocale.ENGLISH: 'en'>, <InterfaceLocale.ENGLISH: 'en'>)
     """
     best, most = usual, 0.0
     for entry in header[:1000].split(","):
@@ -106,8 +106,8 @@ def own_page(address: str) -> str:
     return address if fine and len(address) <= 8000 else "/"
 
 
-def _language(name: str) -> Language | None:
-    return Language(name) if name in set(Language) else None
+def _language(name: str) -> InterfaceLocale | None:
+    return InterfaceLocale(name) if name in set(InterfaceLocale) else None
 
 
 def _quality(text: str) -> float:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexfuse.web.failing import add_error_pages
-from lexfuse.web.pages import compare, document, experiments, exporting, files, help, judging, preferring, search, similar, why
+from lexfuse.web.error_pages import add_error_pages
+from lexfuse.web.pages import (
+    compare,
+    document,
+    experiments,
+    explain,
+    export,
+    feedback,
+    help,
+    preferences,
+    search,
+    similar,
+    static_files,
+)
 
 if TYPE_CHECKING:
     from fastapi import APIRouter, FastAPI
 
 ROUTERS: tuple[APIRouter, ...] = (
-    search.router, document.router, why.router, compare.router, similar.router, experiments.router, exporting.router,
-    help.router, judging.router, preferring.router, files.router,
+    search.router, document.router, explain.router, compare.router, similar.router, experiments.router, export.router,
+    help.router, feedback.router, preferences.router, static_files.router,
 )  # fmt: skip
 
 

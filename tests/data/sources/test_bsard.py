@@ -3,8 +3,8 @@ import json
 
 import pytest
 
-from lexfuse.data.document import Kind
-from lexfuse.data.report import Report
+from lexfuse.data.document import DocumentKind
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.bsard import read_bsard
 from lexfuse.errors import DataError, NotFoundError
 
@@ -25,12 +25,12 @@ def folder(tmp_path):
 
 
 def test_the_papers_columns(folder):
-    report = Report()
+    report = ReadReport()
     collection = read_bsard(folder, report)
     first = collection.corpus[0]
     assert (first.id, first.title, first.number) == ("1", "Code du logement, art. 5", "5")
     assert first.text == "Le bail est écrit.\nIl est signé."
-    assert (first.kind, first.language, first.headings) == (Kind.STATUTE, "fr", ("Livre 1, Chapitre 2",))
+    assert (first.kind, first.language, first.headings) == (DocumentKind.STATUTE, "fr", ("Livre 1, Chapitre 2",))
     assert first.extra == {"law_type": "regional"}
     query = collection.queries.query("10")
     assert query.text == "Qui paie ?"
@@ -82,14 +82,14 @@ def test_a_label_on_an_unknown_article(folder):
         DataError, match=r"questions_fr_test.csv, line 2, article '99': a label on an article that is not in the corpus"
     ):
         read_bsard(folder)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     assert read_bsard(folder, report).qrels["test"].as_dict() == {"11": {"1": 1}}
     assert report.skipped == 1
 
 
 def test_a_question_without_labels_is_kept_and_told(folder):
     (folder / "questions_fr_test.csv").write_text("id,question,article_ids\n11,Qui signe ?,\n")
-    report = Report()
+    report = ReadReport()
     collection = read_bsard(folder, report)
     assert "11" in collection.queries.ids
     assert "test" not in collection.qrels
@@ -111,7 +111,7 @@ def test_a_bad_row_raises_or_is_skipped(folder, name, content, reason):
     (folder / name).write_text(content)
     with pytest.raises(DataError, match=reason):
         read_bsard(folder)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     read_bsard(folder, report)
     assert report.skipped == 1
 
@@ -119,7 +119,7 @@ def test_a_bad_row_raises_or_is_skipped(folder, name, content, reason):
 def test_other_columns_are_listed_beside_the_expected_ones(folder):
     (folder / "articles_fr.csv").write_text("ref,texte\n1,x\n")
     with pytest.raises(DataError, match="no column 'id', 'article', 'code'; found 'ref', 'texte'; expected id, article, code"):
-        read_bsard(folder, Report(skip_bad=True))
+        read_bsard(folder, ReadReport(skip_bad=True))
 
 
 def test_an_empty_folder_names_the_files(tmp_path):

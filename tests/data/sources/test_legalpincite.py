@@ -1,6 +1,6 @@
 import pytest
 
-from lexfuse.data.report import Report
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.legalpincite import read_legalpincite
 from lexfuse.errors import DataError, NotFoundError
 
@@ -43,7 +43,7 @@ def test_bad_labels(folder, row, reason):
         file.write(row + "\n")
     with pytest.raises(DataError, match=reason):
         read_legalpincite(folder)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     assert len(read_legalpincite(folder, report).qrels["test"]) == 1
     assert report.skipped == 1
 
@@ -53,7 +53,7 @@ def test_bad_paragraphs_and_queries(folder):
         file.write("nohyphen,x\n62010CJ0002-9,\n62010CJ0002-8,Other costs.\n")
     with (folder / "query_test_par.csv").open("a") as file:
         file.write("62018CJ0001-5,,Again.\n")
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     assert len(read_legalpincite(folder, report).corpus) == 2
     assert report.skipped == 3
     assert any("paragraph with two texts" in line for line in report.lines())

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.data.document import Kind, Status
-from lexfuse.data.report import Report
+from lexfuse.data.document import DocumentKind, DocumentStatus
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.legi import article_title, read_legi
-from lexfuse.data.sources.legi_versions import Versions
+from lexfuse.data.sources.legi_versions import ArticleVersions
 from lexfuse.errors import DataError, NotFoundError
 
 OPEN_END = 32472144000000  # 2999-01-01
@@ -73,12 +73,17 @@ def test_an_article_is_a_document_with_everything_the_source_says(write):
     folder = write(
         code(section(" Livre  Ier ", section("Titre\xa0II", article(1, "L12-3", cid=legiarti(9), notaHtml="<p>Note.</p>"))))
     )
-    report = Report()
+    report = ReadReport()
     document = read_legi(folder, report).corpus[0]
     assert (document.id, document.title) == (legiarti(1), "Code du jeu, art. L. 12-3")
-    assert (document.language, document.kind, document.code, document.number) == ("fr", Kind.STATUTE, "Code du jeu", "L12-3")
+    assert (document.language, document.kind, document.code, document.number) == (
+        "fr",
+        DocumentKind.STATUTE,
+        "Code du jeu",
+        "L12-3",
+    )
     assert document.headings == ("Livre Ier", "Titre II")
-    assert (document.valid_from, document.valid_to, document.status) == (date(2008, 5, 1), None, Status.IN_FORCE)
+    assert (document.valid_from, document.valid_to, document.status) == (date(2008, 5, 1), None, DocumentStatus.IN_FORCE)
     assert document.extra["cid"] == legiarti(9)
     assert document.extra["nota"] == "Note."
     assert document.extra["url"] == f"https://www.legifrance.gouv.fr/codes/article_lc/{legiarti(1)}"
@@ -89,53 +94,53 @@ def test_an_article_is_a_document_with_everything_the_source_says(write):
 def test_trap_far_future_ends_are_no_dates(write, end):
     document = read_legi(write(code(article(1, etat="ABROGE_DIFF", dateFin=end)))).corpus[0]
     assert document.valid_to is None
-    assert document.status is Status.IN_FORCE
+    assert document.status is DocumentStatus.IN_FORCE
 
 
 @pytest.mark.parametrize(
     ("start", "end", "status"),
     [
-        (date(2018, 7, 1), date(2027, 7, 1), Status.ENDING),
-        (date(2026, 3, 28), None, Status.DEFERRED),
-        (date(2026, 3, 27), None, Status.IN_FORCE),
-        (date(2000, 1, 1), date(2026, 3, 27), Status.REPEALED),
-        (date(2000, 1, 1), date(2026, 3, 28), Status.ENDING),
+        (date(2018, 7, 1), date(2027, 7, 1), DocumentStatus.ENDING),
+        (date(2026, 3, 28), None, DocumentStatus.DEFERRED),
+        (date(2026, 3, 27), None, DocumentStatus.IN_FORCE),
+        (date(2000, 1, 1), date(2026, 3, 27), DocumentStatus.REPEALED),
+        (date(2000, 1, 1), date(2026, 3, 28), DocumentStatus.ENDING),
     ],
 )
 def test_trap_the_state_is_stale_and_dates_decide(write, start, end, status):
     stale = article(1, etat="MODIFIE", dateDebut=stamp(start), dateFin=stamp(end) if end else OPEN_END)
-    report = Report()
+    report = ReadReport()
     assert read_legi(write(code(stale)), report).corpus[0].status is status
     said = any("state 'MODIFIE' set aside" in line for line in report.lines())
-    assert said is (status is not Status.REPEALED)
+    assert said is (status is not DocumentStatus.REPEALED)
 
 
 @pytest.mark.parametrize("state", [None, ""])
 def test_trap_an_article_without_state_is_in_force_by_its_dates(write, state):
-    report = Report()
-    assert read_legi(write(code(article(1, etat=state))), report).corpus[0].status is Status.IN_FORCE
+    report = ReadReport()
+    assert read_legi(write(code(article(1, etat=state))), report).corpus[0].status is DocumentStatus.IN_FORCE
     assert "1 noted: state 'none' set aside, by its dates the article is 'in force'" in report.lines()[0]
 
 
 def test_a_superseded_row_is_kept_and_told(write):
     old, new = article(1, etat="MODIFIE", dateFin=stamp(date(2020, 1, 1))), article(2, dateDebut=stamp(date(2020, 1, 1)))
-    report = Report()
+    report = ReadReport()
     corpus = read_legi(write(code(old, new)), report).corpus
-    assert corpus.status == (Status.REPEALED, Status.IN_FORCE)
+    assert corpus.status == (DocumentStatus.REPEALED, DocumentStatus.IN_FORCE)
     assert any("kept as repealed" in line for line in report.lines())
 
 
 def test_without_the_codes_date_no_state_is_claimed(write):
-    report = Report()
+    report = ReadReport()
     corpus = read_legi(write(code(article(1), dateDebutVersion=None)), report).corpus
-    assert corpus.status == (Status.UNKNOWN,)
+    assert corpus.status == (DocumentStatus.UNKNOWN,)
     assert any("without dateDebutVersion" in line for line in report.lines())
 
 
 def test_trap_the_file_id_of_a_code_differs_from_the_cid_others_cite(write):
     rural = code(article(1), id="LEGITEXT000000000022", cid="LEGITEXT000000000006")
     other = code(article(2, html=link(404, "LEGITEXT000000000006")), id="LEGITEXT000000000001")
-    report = Report()
+    report = ReadReport()
     corpus = read_legi(write(rural, other), report).corpus
     document = corpus.document(legiarti(1))
     assert (document.extra["code_id"], document.extra["code_cid"]) == ("LEGITEXT000000000022", "LEGITEXT000000000006")
@@ -156,12 +161,12 @@ def test_trap_links_to_old_versions_resolve_through_versions_and_cid(write):
     versions = [{"id": legiarti(11)}, {"id": legiarti(12)}, {"id": legiarti(1)}]
     target = article(1, cid=legiarti(10), articleVersions=versions)
     citing = article(2, "L2", link(10) + link(12) + link(1) + link(2) + link(404) + link(405, "LEGITEXT000000000099"))
-    report = Report()
+    report = ReadReport()
     corpus = read_legi(write(code(target, citing)), report).corpus
     assert corpus.document(legiarti(2)).citations == (legiarti(1),)  # once, and not itself
     assert corpus.document(legiarti(1)).citations == ()
     assert corpus.document(legiarti(1)).extra["versions"] == [legiarti(11), legiarti(12)]
-    assert Versions.of(corpus).current(legiarti(11)) == legiarti(1)
+    assert ArticleVersions.of(corpus).current(legiarti(11)) == legiarti(1)
     assert "4 resolved (1 between different articles, each once), 1 to articles" in report.lines()[-1]
     assert report.lines()[-1].endswith("1 to other texts")
 
@@ -259,7 +264,7 @@ def test_a_bad_article_raises_or_is_skipped_and_counted(write, broken, reason):
     folder = write(code(article(2), article(1, **broken)))
     with pytest.raises(DataError, match=reason):
         read_legi(folder)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     assert read_legi(folder, report).corpus.ids.names == (legiarti(2),)
     assert (report.skipped, report.kept) == (1, 1)
 
@@ -270,7 +275,7 @@ def test_a_node_of_another_type_is_refused(write):
 
 
 def test_an_article_without_number_is_kept_and_told(write):
-    report = Report()
+    report = ReadReport()
     document = read_legi(write(code(article(1, ""))), report).corpus[0]
     assert (document.number, document.title) == ("", "Code du jeu")
     assert any("article without number" in line for line in report.lines())
@@ -285,5 +290,5 @@ def test_the_real_package():
     assert len(set(corpus.code)) == 4
     assert all(corpus.headings)
     assert 32_500 <= sum(map(len, corpus.citations)) <= 33_500
-    assert sum(status is Status.IN_FORCE for status in corpus.status) > 28_000
+    assert sum(status is DocumentStatus.IN_FORCE for status in corpus.status) > 28_000
     assert all(corpus.text)

@@ -1,6 +1,6 @@
 import pytest
 
-from lexfuse.data.sources.legi_html import Link, text_and_links
+from lexfuse.data.sources.legi_html import ArticleLink, text_and_links
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ def test_links_in_text_and_in_tables_in_order():
         f'<table><tr><td><a href="https://www.legifrance.gouv.fr/codes/article_lc/{two}">c</a></td></tr></table>'
         '<a href="/affichTexte.do?cidTexte=JORFTEXT1">d</a>'
     )
-    assert text_and_links(html)[1] == (Link(one, "LEGITEXT1"), Link(two, ""))
+    assert text_and_links(html)[1] == (ArticleLink(one, "LEGITEXT1"), ArticleLink(two, ""))

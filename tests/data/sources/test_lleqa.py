@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from lexfuse.data.report import Report
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.lleqa import read_lleqa
 from lexfuse.errors import DataError, NotFoundError
 
@@ -67,7 +67,7 @@ def test_bad_input(tmp_path):
     write(tmp_path, articles=[ARTICLE, ARTICLE | {"id": None}], questions_test=[QUESTION | {"article_ids": [5]}])
     with pytest.raises(DataError, match=r"articles.json, record 2: an article without id"):
         read_lleqa(tmp_path)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     collection = read_lleqa(tmp_path, report)
     assert (len(collection.corpus), len(collection.queries), report.skipped) == (1, 1, 2)
     (tmp_path / "articles.json").write_text('[{"id": 1,')

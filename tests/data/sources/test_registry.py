@@ -2,12 +2,12 @@ import json
 
 import pytest
 
-from lexfuse.data.report import Report
-from lexfuse.data.sources.names import Source, WithinTest
-from lexfuse.data.sources.registry import detect, read_source
+from lexfuse.data.read_report import ReadReport
+from lexfuse.data.sources.names import SourceName, WithinTest
+from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import ConfigError, DataError
 
-WITH_QUERIES = {Source.BSARD, Source.LLEQA, Source.CJEU, Source.LEGALPINCITE, Source.LABOUR}
+WITH_QUERIES = {SourceName.BSARD, SourceName.LLEQA, SourceName.CJEU, SourceName.LEGALPINCITE, SourceName.LABOUR}
 
 CODE = {
     "type": "code",
@@ -25,45 +25,45 @@ SHEET = {
     "sections": [{"title": "Qui ?", "references": {"LEGITEXT1": {"articles": [{"fmt": "L1", "id": "LEGIARTI000000000001"}]}}}],
 }
 FILES = {
-    Source.BSARD: {
+    SourceName.BSARD: {
         "articles_fr.csv": "id,article,code,law_type\n1,Texte.,Code,regional\n",
         "questions_fr_test.csv": "id,question,article_ids\nq,Qui ?,1\n",
     },
-    Source.LLEQA: {
+    SourceName.LLEQA: {
         "articles.json": '[{"id": 1, "article": "Texte.", "code": "Code", "paragraphs": {"1": "Texte."}}]',
         "questions_dev.json": '[{"id": 5, "question": "Qui ?", "article_ids": [1]}]',
     },
-    Source.CJEU: {
+    SourceName.CJEU: {
         "p.csv": "celex,number,text,date\n62010CJ0002,7,It must be held.,2012-01-01\n62010CJ0002,8,Held.,2012-01-01\n",
         "c.csv": "celex_from,number_from,celex_to,number_to\n62010CJ0002,7,62010CJ0002,8\n",
     },
-    Source.LEGALPINCITE: {
+    SourceName.LEGALPINCITE: {
         "doc_test_par.csv": "docno,text\n62010CJ0002-7,It must be held.\n",
         "query_test_par.csv": "qid,query\n62018CJ0001-5,See.\n",
         "qrel_test_par_par.csv": "qid,docno,label\n62018CJ0001-5,62010CJ0002-7,1\n",
     },
-    Source.LEGI: {"LEGITEXT000000000001.json": json.dumps(CODE)},
-    Source.KALI: {"KALICONT000000000001.json": json.dumps(AGREEMENT)},
-    Source.LABOUR: {"LEGITEXT000000000001.json": json.dumps(CODE), "fiches-travail.json": json.dumps([SHEET])},
-    Source.CONSTITUTION: {"constitution.json": '[{"article": 1, "title": "Name", "description": "A Union."}]'},
+    SourceName.LEGI: {"LEGITEXT000000000001.json": json.dumps(CODE)},
+    SourceName.KALI: {"KALICONT000000000001.json": json.dumps(AGREEMENT)},
+    SourceName.LABOUR: {"LEGITEXT000000000001.json": json.dumps(CODE), "fiches-travail.json": json.dumps([SHEET])},
+    SourceName.CONSTITUTION: {"constitution.json": '[{"article": 1, "title": "Name", "description": "A Union."}]'},
 }
 
 
-@pytest.mark.parametrize("source", list(Source))
+@pytest.mark.parametrize("source", list(SourceName))
 def test_every_source_is_detected_and_read(tmp_path, source):
     for name, text in FILES[source].items():
         (tmp_path / name).write_text(text)
-    assert detect(tmp_path) is source
+    assert detect_source(tmp_path) is source
     collection = read_source(source, tmp_path)
-    assert len(collection.corpus) == (2 if source is Source.CJEU else 1)
+    assert len(collection.corpus) == (2 if source is SourceName.CJEU else 1)
     assert bool(collection.queries) == bool(collection.qrels) == (source in WITH_QUERIES)
 
 
 # The published files under other names or with other columns: what is read of them must not pass for the whole.
 RENAMED = {
-    Source.BSARD: ("questions_fr_test.csv", "questions.csv"),
-    Source.LLEQA: ("questions_dev.json", "questions.json"),
-    Source.LEGALPINCITE: ("query_test_par.csv", "queries.csv"),
+    SourceName.BSARD: ("questions_fr_test.csv", "questions.csv"),
+    SourceName.LLEQA: ("questions_dev.json", "questions.json"),
+    SourceName.LEGALPINCITE: ("query_test_par.csv", "queries.csv"),
 }
 
 
@@ -73,7 +73,7 @@ def test_a_table_that_no_reader_knows_is_an_error(tmp_path, source):
         (tmp_path / RENAMED[source][1] if name == RENAMED[source][0] else tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=rf"{RENAMED[source][1]}: not a table of this collection; columns found: \w*id"):
         read_source(source, tmp_path)
-    report = Report(skip_bad=True)
+    report = ReadReport(skip_bad=True)
     with pytest.raises(DataError, match=f"no query and no label of '{source.value}' could be read"):
         read_source(source, tmp_path, report)
     assert report.skipped >= 1
@@ -81,7 +81,7 @@ def test_a_table_that_no_reader_knows_is_an_error(tmp_path, source):
 
 @pytest.mark.parametrize(
     ("source", "table"),
-    [(Source.BSARD, "articles_fr.csv"), (Source.LLEQA, "articles.json"), (Source.LEGALPINCITE, "doc_test_par.csv")],
+    [(SourceName.BSARD, "articles_fr.csv"), (SourceName.LLEQA, "articles.json"), (SourceName.LEGALPINCITE, "doc_test_par.csv")],
 )
 def test_documents_alone_are_not_the_collection(tmp_path, source, table):
     (tmp_path / table).write_text(FILES[source][table])
@@ -92,11 +92,11 @@ def test_documents_alone_are_not_the_collection(tmp_path, source, table):
 def test_a_table_without_rows_is_no_corpus(tmp_path):
     (tmp_path / "articles_fr.csv").write_text("id,article,code,law_type\n")
     with pytest.raises(DataError, match="no document and no query and no label of 'bsard' could be read"):
-        read_source(Source.BSARD, tmp_path)
+        read_source(SourceName.BSARD, tmp_path)
 
 
 def test_negatives_and_files_of_the_case_level_are_known_and_not_needed(tmp_path):
-    for source, name in ((Source.BSARD, "negatives.csv"), (Source.LEGALPINCITE, "doc_test_case.csv")):
+    for source, name in ((SourceName.BSARD, "negatives.csv"), (SourceName.LEGALPINCITE, "doc_test_case.csv")):
         folder = tmp_path / source.value
         folder.mkdir()
         for file, text in (FILES[source] | {name: "a,b\n1,2\n"}).items():
@@ -106,7 +106,7 @@ def test_negatives_and_files_of_the_case_level_are_known_and_not_needed(tmp_path
 
 def test_the_rule_on_test_citations_belongs_to_one_collection(tmp_path):
     with pytest.raises(ConfigError, match=r"within_test is a choice of 'cjeu' alone; .* is 'bsard'"):
-        read_source(Source.BSARD, tmp_path, within_test=WithinTest.KEEP)
+        read_source(SourceName.BSARD, tmp_path, within_test=WithinTest.KEEP)
 
 
 @pytest.mark.parametrize(
@@ -122,11 +122,11 @@ def test_the_rule_on_test_citations_belongs_to_one_collection(tmp_path):
 )
 def test_other_files_are_none_of_them(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    assert detect(tmp_path) is None
-    assert detect(tmp_path / name) is None
+    assert detect_source(tmp_path) is None
+    assert detect_source(tmp_path / name) is None
 
 
 def test_a_single_file_is_detected(tmp_path):
     file = tmp_path / "LEGITEXT000000000001.json"
     file.write_text(json.dumps(CODE))
-    assert detect(file) is Source.LEGI
+    assert detect_source(file) is SourceName.LEGI

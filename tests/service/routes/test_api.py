@@ -6,19 +6,17 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from lexfuse.service.answers.change import Written
-from lexfuse.service.answers.citation import Resolved
-from lexfuse.service.answers.comparison import Comparison
-from lexfuse.service.answers.document import DocumentAnswer
-from lexfuse.service.answers.explanation import Explained
-from lexfuse.service.answers.profiles import Profiles
-from lexfuse.service.answers.search import SearchPage
-from lexfuse.service.answers.similar import SimilarPage
+from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.app import create_app
-from lexfuse.service.documents import DocumentAsk, document
-from lexfuse.service.keys import Scope, add_key
-from lexfuse.service.library import IndexPlace, Library
-from lexfuse.service.service import Service
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.operations.documents import DocumentRequest, document
+from lexfuse.service.registry import IndexPlace, IndexRegistry
+from lexfuse.service.schemas.comparison import ProfileComparison
+from lexfuse.service.schemas.document import DocumentAnswer, DocumentWritten, ResolvedCitations
+from lexfuse.service.schemas.explanation import ExplainResponse
+from lexfuse.service.schemas.index_list import IndexList
+from lexfuse.service.schemas.search import SearchPage
+from lexfuse.service.schemas.similar import SimilarPage
 from lexfuse.service.settings import ServiceSettings
 
 PROBLEM = "application/problem+json"
@@ -26,7 +24,7 @@ PROBLEM = "application/problem+json"
 
 def client_of(folder: Path, keys: Path | None = None, **settings):
     given = {"keys": keys, "requests_per_minute": 0, "reload_seconds": 0.0} | settings
-    return TestClient(create_app(Service(Library.open([IndexPlace.of(folder)]), ServiceSettings(**given))))
+    return TestClient(create_app(ServiceContext(IndexRegistry.open([IndexPlace.of(folder)]), ServiceSettings(**given))))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +35,7 @@ def api(law_folder):
 
 @pytest.fixture
 def writer(shelf_folder, tmp_path):
-    token = add_key(tmp_path / "keys.toml", "writer", Scope.WRITE)
+    token = add_key(tmp_path / "keys.toml", "writer", KeyScope.WRITE)
     with client_of(shelf_folder, tmp_path / "keys.toml") as client:
         client.headers["Authorization"] = f"Bearer {token}"
         yield client
@@ -128,9 +126,9 @@ def test_similar_refuses_what_is_no_document(api, sent, status, words):
 
 
 def test_explain_by_id_with_a_slash_and_by_citation(api):
-    by_id = valid(api.get("/v1/explain/C-60%2F22%2312", params={"q": "clause abusive"}), Explained)
+    by_id = valid(api.get("/v1/explain/C-60%2F22%2312", params={"q": "clause abusive"}), ExplainResponse)
     assert (by_id.why.document.id, by_id.why.listed) == ("C-60/22#12", True)
-    by_citation = valid(api.get("/v1/explain/article L. 1 du code civil", params={"q": "préavis"}), Explained)
+    by_citation = valid(api.get("/v1/explain/article L. 1 du code civil", params={"q": "préavis"}), ExplainResponse)
     assert by_citation.why.document.id == "civil-L1"
     assert "none that it cites" in refused(api.get("/v1/explain/nowhere", params={"q": "loi"}), 404)
     refused(api.get("/v1/explain/dec-1"), 422)
@@ -138,7 +136,7 @@ def test_explain_by_id_with_a_slash_and_by_citation(api):
 
 def test_compare_takes_two_or_three(api):
     ask = {"q": "loyer", "profile": ["bm25", "dense"], "k": 3}
-    assert len(valid(api.get("/v1/compare", params=ask), Comparison).rankings) == 2
+    assert len(valid(api.get("/v1/compare", params=ask), ProfileComparison).rankings) == 2
     for profiles in ("bm25", ["bm25"] * 4, []):
         refused(api.get("/v1/compare", params=ask | {"profile": profiles}), 422)
     assert "different" in refused(api.get("/v1/compare", params=ask | {"profile": ["bm25", "bm25"]}), 400)
@@ -146,14 +144,14 @@ def test_compare_takes_two_or_three(api):
 
 def test_cite_by_address_and_by_body(api):
     text = "article L. 1 du code civil"
-    got = valid(api.get("/v1/cite", params={"text": text}), Resolved)
-    assert got == valid(api.post("/v1/cite", json={"text": text}), Resolved)
+    got = valid(api.get("/v1/cite", params={"text": text}), ResolvedCitations)
+    assert got == valid(api.post("/v1/cite", json={"text": text}), ResolvedCitations)
     assert got.citations[0].documents[0].id == "civil-L1"
-    assert len(valid(api.post("/v1/cite", json={"text": "L. 1 " * 3000}), Resolved).citations) == 3000
+    assert len(valid(api.post("/v1/cite", json={"text": "L. 1 " * 3000}), ResolvedCitations).citations) == 3000
 
 
 def test_profiles(api):
-    [index] = valid(api.get("/v1/profiles"), Profiles).indexes
+    [index] = valid(api.get("/v1/profiles"), IndexList).indexes
     assert (index.name, index.documents, index.languages) == ("law", 13, {"fr": 13})
     assert {"bm25", "hybrid", "dense"} <= {profile.name for profile in index.profiles}
 
@@ -174,17 +172,17 @@ def test_documents_are_written_read_and_deleted(writer):
     }
     made = writer.put("/v1/documents/new/77", json=body)
     etag = made.headers["etag"]
-    assert valid(made, Written, 201).change == "created"
+    assert valid(made, DocumentWritten, 201).change == "created"
     read = valid(writer.get("/v1/documents/new/77"), DocumentAnswer).document
     assert (read.title, str(read.valid_from), read.extra, f'"{read.etag}"') == ("Article L77", "2020-01-01", {"a": [1]}, etag)
     assert writer.get("/v1/search", params={"q": "mobilité"}).json()["results"][0]["id"] == "new/77"
     assert "has changed" in refused(writer.put("/v1/documents/new/77", json=body, headers={"If-Match": '"old"'}), 412)
     assert "there already" in refused(writer.put("/v1/documents/new/77", json=body, headers={"If-None-Match": "*"}), 412)
     changed = writer.put("/v1/documents/new/77", json=body | {"text": "Autre."}, headers={"If-Match": etag})
-    assert valid(changed, Written).change == "replaced"
+    assert valid(changed, DocumentWritten).change == "replaced"
     refused(writer.delete("/v1/documents/new/77", headers={"If-Match": etag}), 412)
     gone = writer.delete("/v1/documents/new/77", headers={"If-Match": changed.headers["etag"]})
-    assert valid(gone, Written).change == "deleted"
+    assert valid(gone, DocumentWritten).change == "deleted"
     refused(writer.get("/v1/documents/new/77"), 404)
     refused(writer.delete("/v1/documents/new/77"), 404)
 
@@ -205,7 +203,7 @@ def test_what_is_no_document_is_refused_and_nothing_is_written(writer, content):
 
 
 def test_nobody_writes_or_reads_judgements_without_a_key_for_it(shelf_folder, tmp_path):
-    token = add_key(tmp_path / "keys.toml", "reader", Scope.READ)
+    token = add_key(tmp_path / "keys.toml", "reader", KeyScope.READ)
     judgement = {"query": "q", "document": "travail-L1", "grade": 1}
     with client_of(shelf_folder, tmp_path / "keys.toml") as client:
         for headers, status in (({}, 401), ({"Authorization": f"Bearer {token}"}, 403), ({"X-API-Key": "lf_guess"}, 401)):
@@ -215,7 +213,7 @@ def test_nobody_writes_or_reads_judgements_without_a_key_for_it(shelf_folder, tm
             refused(client.get("/v1/feedback", headers=headers), status)
         assert client.get("/v1/documents/travail-L1").status_code == 200
         library = client.app.state.service.library
-        assert document(library, DocumentAsk("travail-L1")).generation == 1
+        assert document(library, DocumentRequest("travail-L1")).generation == 1
 
 
 def test_feedback_is_kept_and_handed_out(writer):

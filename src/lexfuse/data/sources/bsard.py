@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.beir import Collection
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.document import Document, Kind
+from lexfuse.data.document import Document, DocumentKind
+from lexfuse.data.formats.beir import Collection
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
-from lexfuse.data.report import Report
-from lexfuse.data.sources.tablefiles import SPLITS, Part, required_parts
-from lexfuse.data.tables import Row, rows
+from lexfuse.data.read_report import ReadReport
+from lexfuse.data.sources.dataset_files import SPLITS, DatasetPart, required_parts
+from lexfuse.data.sources.tables import TableRow, rows
 from lexfuse.errors import DataError
 
 HEADING_COLUMNS = ("book", "part", "act", "chapter", "section", "subsection")
@@ -32,7 +32,7 @@ _ARTICLE_EXTRA = ("law_type", "reference")
 _REFERENCE_NUMBER = re.compile(r"Art(?:icle|\.)?(?P<number>[^,]+),")
 
 
-def read_bsard(path: str | Path, report: Report | None = None) -> Collection:
+def read_bsard(path: str | Path, report: ReadReport | None = None) -> Collection:
     r"""The articles, and the questions of every split that the folder has (train, test, synthetic).
 
     >>> import tempfile
@@ -42,17 +42,17 @@ def read_bsard(path: str | Path, report: Report | None = None) -> Collection:
     ...     read_bsard(folder).qrels["test"].as_dict()
     {'q': {'1': 1}}
     """
-    report = Report() if report is None else report
+    report = ReadReport() if report is None else report
     parts = required_parts(path, "BSARD", _FILES, report)
-    return labelled_questions(_articles(parts[Part.CORPUS], report), parts, question_extra, report)
+    return labelled_questions(_articles(parts[DatasetPart.CORPUS], report), parts, question_extra, report)
 
 
-def article_headings(row: Row) -> tuple[str, ...]:
+def article_headings(row: TableRow) -> tuple[str, ...]:
     """The heading path: one heading a column where there are columns for them, else the description.
 
-    >>> article_headings(Row({"book": "Livre 1", "part": "", "chapter": "Chapitre 2"}, "a.csv", 1))
+    >>> article_headings(TableRow({"book": "Livre 1", "part": "", "chapter": "Chapitre 2"}, "a.csv", 1))
     ('Livre 1', 'Chapitre 2')
-    >>> article_headings(Row({"description": "Livre 1, Chapitre 2"}, "a.csv", 1))
+    >>> article_headings(TableRow({"description": "Livre 1, Chapitre 2"}, "a.csv", 1))
     ('Livre 1, Chapitre 2',)
     """
     levels = tuple(heading for column in HEADING_COLUMNS if (heading := row.text(column)))
@@ -63,10 +63,11 @@ def article_headings(row: Row) -> tuple[str, ...]:
     return tuple(text for item in found if item and (text := str(item).strip()))
 
 
-def statute(row: Row, extra: Mapping[str, Any]) -> Document:
+def statute(row: TableRow, extra: Mapping[str, Any]) -> Document:
     """One article of Belgian law as a document.
 
-    >>> statute(Row({"id": 3, "article": "Texte.", "reference": "Art. 1.2, Code civil", "code": "Code civil"}, "a", 1), {}).number
+    >>> statute(TableRow({"id": 3, "article": "Texte.", "reference": "Art. 1.2, Code civil", "code": "Code civil"}, "a", 1),
+    ...     {}).number
     '1.2'
     """
     if not row.text("id"):
@@ -79,7 +80,7 @@ def statute(row: Row, extra: Mapping[str, Any]) -> Document:
         title=reference or (f"{code}, art. {number}" if number else code),
         text=row.text("article"),
         language="fr",
-        kind=Kind.STATUTE,
+        kind=DocumentKind.STATUTE,
         code=code,
         number=number,
         headings=article_headings(row),
@@ -87,23 +88,26 @@ def statute(row: Row, extra: Mapping[str, Any]) -> Document:
     )
 
 
-def question_extra(row: Row) -> dict[str, Any]:
+def question_extra(row: TableRow) -> dict[str, Any]:
     """Topic and tags of a question; they are no part of its text.
 
-    >>> question_extra(Row({"category": "Logement", "subcategory": ""}, "a.csv", 1))
+    >>> question_extra(TableRow({"category": "Logement", "subcategory": ""}, "a.csv", 1))
     {'category': 'Logement'}
     """
     return {name: text for name in _QUESTION_EXTRA if (text := row.text(name))}
 
 
 def labelled_questions(
-    documents: Iterable[Document], parts: Mapping[Part, list[Path]], extra: Callable[[Row], dict[str, Any]], report: Report
+    documents: Iterable[Document],
+    parts: Mapping[DatasetPart, list[Path]],
+    extra: Callable[[TableRow], dict[str, Any]],
+    report: ReadReport,
 ) -> Collection:
     """The collection of these articles and of the questions of every split, each label with grade 1.
 
     Synthetic questions are numbered on their own, so their ids get the prefix ``synthetic-``.
 
-    >>> labelled_questions([Document("1")], {}, question_extra, Report()).qrels
+    >>> labelled_questions([Document("1")], {}, question_extra, ReadReport()).qrels
     {}
     """
     corpus = Corpus.of(documents)
@@ -125,7 +129,7 @@ def labelled_questions(
     return Collection(corpus=corpus, queries=Queries.of(queries.values()) if queries else None, qrels=qrels)
 
 
-def _articles(files: list[Path], report: Report) -> Iterable[Document]:
+def _articles(files: list[Path], report: ReadReport) -> Iterable[Document]:
     kept: dict[str, Document] = {}
     for row in (row for file in files for row in rows(file, report, ARTICLE_COLUMNS)):
         try:
@@ -138,11 +142,11 @@ def _articles(files: list[Path], report: Report) -> Iterable[Document]:
     return kept.values()
 
 
-def add_unique(document: Document, kept: dict[str, Document], row: Row) -> None:
+def add_unique(document: Document, kept: dict[str, Document], row: TableRow) -> None:
     """Keep a document, or refuse a second one with its id.
 
     >>> kept = {"1": Document("1")}
-    >>> add_unique(Document("1"), kept, Row({}, "a.csv", 2, line=3))
+    >>> add_unique(Document("1"), kept, TableRow({}, "a.csv", 2, line=3))
     Traceback (most recent call last):
     ...
     lexfuse.errors.DataError: a.csv, line 3, id '1': comes twice; ids must be unique
@@ -152,17 +156,17 @@ def add_unique(document: Document, kept: dict[str, Document], row: Row) -> None:
     kept[document.id] = document
 
 
-def _query(row: Row, split: Part, extra: dict[str, Any], known: Mapping[str, Query]) -> Query:
+def _query(row: TableRow, split: DatasetPart, extra: dict[str, Any], known: Mapping[str, Query]) -> Query:
     id, text = row.text("id"), row.text("question")
     if not id or not text:
         raise row.error("a question without id" if not id else "a question without text")
-    id = f"synthetic-{id}" if split is Part.SYNTHETIC else id
+    id = f"synthetic-{id}" if split is DatasetPart.SYNTHETIC else id
     if id in known:
         raise row.error("comes twice; ids must be unique", f"id {id!r}")
     return Query(id, text, language="fr", extra=extra)
 
 
-def _known_articles(row: Row, ids: Ids, report: Report) -> list[str]:
+def _known_articles(row: TableRow, ids: Ids, report: ReadReport) -> list[str]:
     known = []
     for id in row.items("article_ids"):
         if id in ids:

@@ -18,18 +18,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lexfuse.data.beir import Collection
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.dates import parse_date
-from lexfuse.data.document import Document, Kind
+from lexfuse.data.document import Document, DocumentKind
 from lexfuse.data.files import existing
+from lexfuse.data.formats.beir import Collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
-from lexfuse.data.report import Report
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.celex import CaseName
+from lexfuse.data.sources.dataset_files import tables_in, unknown_table
 from lexfuse.data.sources.names import WithinTest
-from lexfuse.data.sources.tablefiles import tables_in, unknown_table
-from lexfuse.data.tables import Row, columns, is_table, rows
+from lexfuse.data.sources.tables import TableRow, columns, is_table, rows
 from lexfuse.errors import DataError, NotFoundError
 
 # Table 2 of CJEU: training 1979-2016, validation 2017-2018, test 2019-2021; each split with its first day.
@@ -61,15 +61,15 @@ CASES_FILE = "unique_cases"  # comes with the paper's files; what it says is in 
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _CjeuTables:
     """Paragraphs and citations as they come in; ids in the order of first sight."""
 
     paragraphs: dict[str, Document] = field(default_factory=dict)
-    citations: dict[tuple[str, str], Row] = field(default_factory=dict)
+    citations: dict[tuple[str, str], TableRow] = field(default_factory=dict)
 
 
 def read_cjeu(
-    path: str | Path, report: Report | None = None, *, within_test: WithinTest = WithinTest.REMOVE_CITATIONS
+    path: str | Path, report: ReadReport | None = None, *, within_test: WithinTest = WithinTest.REMOVE_CITATIONS
 ) -> Collection:
     r"""Paragraphs as documents, citing paragraphs as queries, their citations as labels of train, dev and test.
 
@@ -81,8 +81,8 @@ def read_cjeu(
     ...     read_cjeu(folder).qrels["test"].as_dict()
     {'62018CJ0001#5': {'62010CJ0002#7': 1}}
     """
-    report = Report() if report is None else report
-    gathered, seen = _Gathered(), []
+    report = ReadReport() if report is None else report
+    gathered, seen = _CjeuTables(), []
     for file in _tables(path):
         names = columns(file)
         seen.append(f"{file.name} ({', '.join(names)})")
@@ -152,7 +152,7 @@ def paragraph(case: str, number: str, text: str, *, id: str = "", ecli: str = ""
         id=id or f"{case}#{number}",
         title=", ".join(part for part in (numbers[0] if numbers else case, f"paragraph {number}" if number else "") if part),
         text=text,
-        kind=Kind.PARAGRAPH,
+        kind=DocumentKind.PARAGRAPH,
         number=number,
         court=name.court if name else "",
         date=day,
@@ -165,7 +165,7 @@ def _tables(path: str | Path) -> list[Path]:
     return [path] if path.is_file() and is_table(path) else tables_in(path)
 
 
-def _gather_pairs(file: Path, gathered: _Gathered, report: Report) -> None:
+def _gather_pairs(file: Path, gathered: _CjeuTables, report: ReadReport) -> None:
     for row in rows(file, report):
         try:
             ends = [_paragraph_of(row, f"_{end}", report, gathered) for end in ("from", "to")]
@@ -175,7 +175,7 @@ def _gather_pairs(file: Path, gathered: _Gathered, report: Report) -> None:
         gathered.citations.setdefault((ends[0], ends[1]), row)
 
 
-def _paragraph_of(row: Row, end: str, report: Report, gathered: _Gathered) -> str:
+def _paragraph_of(row: TableRow, end: str, report: ReadReport, gathered: _CjeuTables) -> str:
     case, number, text = row.text(f"celex{end}"), _number(row.text(f"number{end}")), row.text(f"text{end}")
     if not case or not number or not text:
         raise row.error(f"celex{end}, number{end} or text{end} is empty")
@@ -186,7 +186,7 @@ def _paragraph_of(row: Row, end: str, report: Report, gathered: _Gathered) -> st
     return document.id
 
 
-def _gather_paragraphs(file: Path, gathered: _Gathered, report: Report) -> None:
+def _gather_paragraphs(file: Path, gathered: _CjeuTables, report: ReadReport) -> None:
     for row in rows(file, report):
         try:
             case, number, text, id = (row.text(*PARAGRAPH[part]) for part in ("case", "number", "text", "id"))
@@ -203,7 +203,7 @@ def _gather_paragraphs(file: Path, gathered: _Gathered, report: Report) -> None:
         gathered.paragraphs[document.id] = document
 
 
-def _gather_citations(file: Path, gathered: _Gathered, report: Report) -> None:
+def _gather_citations(file: Path, gathered: _CjeuTables, report: ReadReport) -> None:
     for row in rows(file, report):
         ends = []
         for end, aliases in CITATION_ENDS.items():
@@ -215,7 +215,7 @@ def _gather_citations(file: Path, gathered: _Gathered, report: Report) -> None:
             report.bad(row.error("a citation without both ends"))
 
 
-def _collection(gathered: _Gathered, within_test: WithinTest, report: Report) -> Collection:
+def _collection(gathered: _CjeuTables, within_test: WithinTest, report: ReadReport) -> Collection:
     by_name = _by_name(gathered.paragraphs)
     cited: dict[str, list[str]] = {}
     for (citing_name, cited_name), row in gathered.citations.items():
@@ -244,7 +244,7 @@ def _by_name(paragraphs: Mapping[str, Document]) -> dict[str, str]:
     return names
 
 
-def _labels(corpus: Corpus, cited: Mapping[str, list[str]], within_test: WithinTest, report: Report) -> dict[str, list[str]]:
+def _labels(corpus: Corpus, cited: Mapping[str, list[str]], within_test: WithinTest, report: ReadReport) -> dict[str, list[str]]:
     """The cited paragraphs of each query after the rule on citations between two paragraphs of the test period."""
     tested = {document.id for document in corpus if document.date is not None and split_of(document.date) == "test"}
     labels: dict[str, list[str]] = {}
@@ -267,7 +267,7 @@ def _labels(corpus: Corpus, cited: Mapping[str, list[str]], within_test: WithinT
     return labels
 
 
-def _queries(corpus: Corpus, labels: Mapping[str, list[str]], report: Report) -> Iterator[Query]:
+def _queries(corpus: Corpus, labels: Mapping[str, list[str]], report: ReadReport) -> Iterator[Query]:
     for document in corpus:
         if document.id not in labels:
             continue
@@ -290,7 +290,7 @@ def _number(text: str) -> str:
     return text.removesuffix(".0") if text.removesuffix(".0").isdigit() else text
 
 
-def _date(row: Row, value: object) -> datetime.date | None:
+def _date(row: TableRow, value: object) -> datetime.date | None:
     try:
         return parse_date(value)
     except DataError as error:

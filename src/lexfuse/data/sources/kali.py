@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from lexfuse.data.archives import members, parse_json
-from lexfuse.data.beir import Collection
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.dates import parse_date
-from lexfuse.data.document import Document, Kind, Status
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.data.files import existing
-from lexfuse.data.report import Report
+from lexfuse.data.formats.beir import Collection
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.legi import article_title
 from lexfuse.data.sources.legi_html import text_and_links
 from lexfuse.errors import DataError, NotFoundError
@@ -38,11 +38,11 @@ ARTICLE_URL = "https://www.legifrance.gouv.fr/conv_coll/id/{article}/?idConteneu
 
 # "Étendu" is an agreement that the ministry made binding for the whole branch; it is in force either way.
 STATES = {
-    "VIGUEUR": Status.IN_FORCE,
-    "VIGUEUR_ETEN": Status.IN_FORCE,
-    "VIGUEUR_NON_ETEN": Status.IN_FORCE,
-    "VIGUEUR_DIFF": Status.DEFERRED,
-    "ABROGE_DIFF": Status.ENDING,
+    "VIGUEUR": DocumentStatus.IN_FORCE,
+    "VIGUEUR_ETEN": DocumentStatus.IN_FORCE,
+    "VIGUEUR_NON_ETEN": DocumentStatus.IN_FORCE,
+    "VIGUEUR_DIFF": DocumentStatus.DEFERRED,
+    "ABROGE_DIFF": DocumentStatus.ENDING,
 }
 _MADE_BY = frozenset({"CREE", "CREATION", "MODIFIE", "MODIFICATION"})  # links from an amendment to what it made
 _EXTENDED = re.compile(
@@ -52,7 +52,7 @@ _BASE_TEXT = re.compile(r"(Texte de base)\s*+:\s*+(.+)")
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _AgreementText:
     """What the articles of one text share: of the agreement, and of the section that is the text."""
 
     place: str
@@ -62,7 +62,7 @@ class _Text:
     date: datetime.date | None = None
 
 
-def read_kali(path: str | Path, report: Report | None = None) -> Collection:
+def read_kali(path: str | Path, report: ReadReport | None = None) -> Collection:
     """The articles of one agreement (a JSON file) or of every agreement in a folder or in the package's tarball.
 
     >>> import tempfile
@@ -78,14 +78,14 @@ def read_kali(path: str | Path, report: Report | None = None) -> Collection:
     >>> document.title, document.headings
     ('Convention collective du cirque, art. 4', ('Texte de base', 'Congés'))
     """
-    report = Report() if report is None else report
+    report = ReadReport() if report is None else report
     documents: dict[str, Document] = {}
     also: dict[str, list[str]] = {}  # further agreements of an article
     empty = 0
     for place, raw in _files(path):
         tree = _agreement(parse_json(raw, place), place)
         found = 0
-        for document in _articles(tree, _Text(place, tree["data"]), report):
+        for document in _articles(tree, _AgreementText(place, tree["data"]), report):
             found += 1
             if document.id in documents:
                 report.note("article of several agreements, kept once", path=f"{place}, article {document.id}")
@@ -123,8 +123,10 @@ def _agreement(tree: Any, place: str) -> Mapping[str, Any]:
     return tree
 
 
-def _articles(tree: Mapping[str, Any], text: _Text, report: Report) -> Iterator[Document]:
-    pending: list[tuple[Any, _Text, tuple[str, ...]]] = [(child, text, ()) for child in reversed(_children(tree, text.place))]
+def _articles(tree: Mapping[str, Any], text: _AgreementText, report: ReadReport) -> Iterator[Document]:
+    pending: list[tuple[Any, _AgreementText, tuple[str, ...]]] = [
+        (child, text, ()) for child in reversed(_children(tree, text.place))
+    ]
     while pending:
         node, text, headings = pending.pop()
         kind, data = (node.get("type"), node.get("data")) if isinstance(node, dict) else (None, None)
@@ -148,14 +150,14 @@ def _children(node: Mapping[str, Any], place: str) -> list[Any]:
     return children
 
 
-def _text(data: Mapping[str, Any], around: _Text) -> _Text:
+def _text(data: Mapping[str, Any], around: _AgreementText) -> _AgreementText:
     """The text that a section's articles belong to: the section itself if it is one, else the text around it."""
     id = str(data.get("id") or "")
     if not id.startswith("KALITEXT"):
         return around
     title = _clean(data.get("title"))
     base = _BASE_TEXT.fullmatch(title)
-    return _Text(
+    return _AgreementText(
         around.place,
         around.agreement,
         id,
@@ -171,7 +173,7 @@ def _heading(data: Mapping[str, Any]) -> str:
     return base[1] if base else title
 
 
-def _article(data: Mapping[str, Any], text: _Text, headings: tuple[str, ...], report: Report) -> Document:
+def _article(data: Mapping[str, Any], text: _AgreementText, headings: tuple[str, ...], report: ReadReport) -> Document:
     id, number = data.get("id"), _clean(data.get("num"))
     if not id:
         raise DataError("an article without id", path=f"{text.place}, article {number or '?'}")
@@ -187,7 +189,7 @@ def _article(data: Mapping[str, Any], text: _Text, headings: tuple[str, ...], re
         title=article_title(agreement, number),
         text=body,
         language="fr",
-        kind=Kind.STATUTE,
+        kind=DocumentKind.STATUTE,
         code=_code(text, agreement),
         number=number,
         headings=tuple(heading for heading in (*headings, _clean(data.get("surtitre"))) if heading),
@@ -198,7 +200,7 @@ def _article(data: Mapping[str, Any], text: _Text, headings: tuple[str, ...], re
     )
 
 
-def _code(text: _Text, agreement: str) -> str:
+def _code(text: _AgreementText, agreement: str) -> str:
     """The text in which an article's number counts, after the number (IDCC) by which everybody knows the agreement.
 
     Names alone would not do: "l'article 2 de la convention" would mean every text whose name begins with that word.
@@ -206,7 +208,7 @@ def _code(text: _Text, agreement: str) -> str:
     return f"IDCC {text.agreement.get('num') or text.agreement['id']}, {text.title or agreement}"
 
 
-def _extra(data: Mapping[str, Any], id: str, text: _Text) -> dict[str, Any]:
+def _extra(data: Mapping[str, Any], id: str, text: _AgreementText) -> dict[str, Any]:
     agreement = text.agreement
     extra: dict[str, Any] = {
         "cid": data.get("cid") or id,
@@ -232,11 +234,11 @@ def _valid_from(links: list[Any], place: str) -> datetime.date | None:
     return max((day for day in days if day is not None), default=None)
 
 
-def _status(state: object, place: str, report: Report) -> Status:
+def _status(state: object, place: str, report: ReadReport) -> DocumentStatus:
     if state in STATES:
         return STATES[str(state)]
     report.note(f"state {state or 'none'!r}, not one of an article in force; kept without a state", path=place)
-    return Status.UNKNOWN
+    return DocumentStatus.UNKNOWN
 
 
 def _date(value: object, place: str) -> datetime.date | None:

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lexfuse.data.beir import Collection
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
+from lexfuse.data.formats.beir import Collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
-from lexfuse.data.report import Report
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.cjeu import paragraph
-from lexfuse.data.sources.tablefiles import SPLITS, part_of, tables_in, unknown_table
-from lexfuse.data.tables import Row, rows
+from lexfuse.data.sources.dataset_files import SPLITS, part_of, tables_in, unknown_table
+from lexfuse.data.sources.tables import TableRow, rows
 from lexfuse.errors import DataError, NotFoundError
 
 _LEVEL, _CASE_LEVEL = "_par", "_case"
 
 
-def read_legalpincite(path: str | Path, report: Report | None = None) -> Collection:
+def read_legalpincite(path: str | Path, report: ReadReport | None = None) -> Collection:
     r"""All paragraphs, the masked queries (the unmasked text is in ``extra``), and the labels of every split.
 
     >>> import tempfile
@@ -34,7 +34,7 @@ def read_legalpincite(path: str | Path, report: Report | None = None) -> Collect
     ...     read_legalpincite(folder).qrels["test"].as_dict()
     {'62018CJ0001-5': {'62010CJ0002-7': 1}}
     """
-    report = Report() if report is None else report
+    report = ReadReport() if report is None else report
     found = {kind: _files(path, kind) for kind in ("doc", "query", "qrel")}
     if not found["doc"]:
         raise NotFoundError(f"no LegalPincite paragraphs in {str(path)!r}; looked for doc_dev_par.csv, doc_test_par.csv")
@@ -56,7 +56,7 @@ def _files(path: str | Path, kind: str) -> list[Path]:
     return [file for file in tables_in(path) if file.name.startswith(f"{kind}_") and file.name.split(".")[0].endswith(level)]
 
 
-def _documents(files: list[Path], report: Report) -> dict[str, Document]:
+def _documents(files: list[Path], report: ReadReport) -> dict[str, Document]:
     """Splits share paragraphs: one that comes again with the same text is the same document."""
     documents: dict[str, Document] = {}
     for row in (row for file in files for row in rows(file, report, ("docno", "text"))):
@@ -69,7 +69,7 @@ def _documents(files: list[Path], report: Report) -> dict[str, Document]:
     return documents
 
 
-def _queries(files: list[Path], report: Report) -> dict[str, Query]:
+def _queries(files: list[Path], report: ReadReport) -> dict[str, Query]:
     queries: dict[str, Query] = {}
     for row in (row for file in files for row in rows(file, report, ("qid", "query"))):
         id, text = row.text("qid"), row.text("query")
@@ -81,7 +81,7 @@ def _queries(files: list[Path], report: Report) -> dict[str, Query]:
     return queries
 
 
-def _qrels(files: list[Path], documents: dict[str, Document], queries: dict[str, Query], report: Report) -> dict[str, Qrels]:
+def _qrels(files: list[Path], documents: dict[str, Document], queries: dict[str, Query], report: ReadReport) -> dict[str, Qrels]:
     triples: dict[str, dict[tuple[str, str], int]] = {}
     for file in files:
         part = part_of(file.name)
@@ -99,7 +99,7 @@ def _qrels(files: list[Path], documents: dict[str, Document], queries: dict[str,
     return {split: Qrels.of((*pair, grade) for pair, grade in pairs.items()) for split, pairs in triples.items() if pairs}
 
 
-def _judgement(row: Row, documents: dict[str, Document], queries: dict[str, Query]) -> tuple[str, str, int]:
+def _judgement(row: TableRow, documents: dict[str, Document], queries: dict[str, Query]) -> tuple[str, str, int]:
     query, doc, label = row.text("qid"), row.text("docno"), row.text("label").removesuffix(".0")
     if query not in queries:
         raise row.error("a label of a query that is not there", f"qid {query!r}")

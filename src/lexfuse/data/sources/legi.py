@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from lexfuse.data.archives import members, parse_json
-from lexfuse.data.beir import Collection
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.dates import parse_date
-from lexfuse.data.document import Document, Kind, Status
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.data.files import existing
-from lexfuse.data.report import Report
-from lexfuse.data.sources.legi_html import Link, text_and_links
-from lexfuse.data.sources.legi_versions import Versions
+from lexfuse.data.formats.beir import Collection
+from lexfuse.data.read_report import ReadReport
+from lexfuse.data.sources.legi_html import ArticleLink, text_and_links
+from lexfuse.data.sources.legi_versions import ArticleVersions
 from lexfuse.errors import DataError, NotFoundError
 
 CODE_FILE = r"LEGITEXT\d{12}\.json(\.gz)?"
@@ -39,11 +39,11 @@ ARTICLE_URL = "https://www.legifrance.gouv.fr/codes/article_lc/"
 _NUMBER = re.compile(r"(LO|[LRDA])(\*?\d.*)")
 # What each state of the source would mean if it were kept up to date.
 _STATES = {
-    "VIGUEUR": {Status.IN_FORCE},
-    "VIGUEUR_DIFF": {Status.DEFERRED},
-    "ABROGE_DIFF": {Status.ENDING},
-    "ABROGE": {Status.REPEALED},
-    "MODIFIE": {Status.REPEALED},
+    "VIGUEUR": {DocumentStatus.IN_FORCE},
+    "VIGUEUR_DIFF": {DocumentStatus.DEFERRED},
+    "ABROGE_DIFF": {DocumentStatus.ENDING},
+    "ABROGE": {DocumentStatus.REPEALED},
+    "MODIFIE": {DocumentStatus.REPEALED},
 }
 
 
@@ -58,7 +58,7 @@ class _Code:
     day: datetime.date | None  # first day of the version of the code that the file holds
 
 
-def read_legi(path: str | Path, report: Report | None = None) -> Collection:
+def read_legi(path: str | Path, report: ReadReport | None = None) -> Collection:
     """The articles of one code (a JSON file) or of every code in a folder or in the package's tarball.
 
     >>> import tempfile
@@ -71,9 +71,9 @@ def read_legi(path: str | Path, report: Report | None = None) -> Collection:
     ...     print(read_legi(Path(folder, "code.json")).corpus[0].title)
     Code du jeu, art. L. 1
     """
-    report = Report() if report is None else report
+    report = ReadReport() if report is None else report
     documents: list[Document] = []
-    links: list[tuple[Link, ...]] = []
+    links: list[tuple[ArticleLink, ...]] = []
     codes: set[str] = set()
     for place, raw in _files(path):
         code, tree = _code(parse_json(raw, place), place, report)
@@ -101,20 +101,20 @@ def article_title(code: str, number: str) -> str:
     return f"{code}, art. {number}" if number[0].isdigit() else f"{code}, {number}"
 
 
-def status_on(day: datetime.date | None, valid_from: datetime.date | None, valid_to: datetime.date | None) -> Status:
+def status_on(day: datetime.date | None, valid_from: datetime.date | None, valid_to: datetime.date | None) -> DocumentStatus:
     """State of an article on a day, from its dates alone; on no day it is not known.
 
     >>> from datetime import date
     >>> status_on(date(2026, 3, 27), date(2018, 7, 1), date(2027, 7, 1))
-    <Status.ENDING: 'ending'>
+    <DocumentStatus.ENDING: 'ending'>
     """
     if day is None:
-        return Status.UNKNOWN
+        return DocumentStatus.UNKNOWN
     if valid_to is not None and valid_to <= day:
-        return Status.REPEALED
+        return DocumentStatus.REPEALED
     if valid_from is not None and valid_from > day:
-        return Status.DEFERRED
-    return Status.IN_FORCE if valid_to is None else Status.ENDING
+        return DocumentStatus.DEFERRED
+    return DocumentStatus.IN_FORCE if valid_to is None else DocumentStatus.ENDING
 
 
 def _files(path: str | Path) -> Iterator[tuple[str, bytes]]:
@@ -128,7 +128,7 @@ def _files(path: str | Path) -> Iterator[tuple[str, bytes]]:
         raise NotFoundError(f"no LEGITEXT….json in {str(path)!r}; give a code's file, the package's tarball or its data folder")
 
 
-def _code(tree: Any, place: str, report: Report) -> tuple[_Code, Mapping[str, Any]]:
+def _code(tree: Any, place: str, report: ReadReport) -> tuple[_Code, Mapping[str, Any]]:
     if not isinstance(tree, dict) or tree.get("type") != "code" or not isinstance(tree.get("data"), dict):
         found = sorted(tree) if isinstance(tree, dict) else type(tree).__name__
         raise DataError(f"not a code: expected an object with type 'code', data and children, found {found}", path=place)
@@ -141,7 +141,7 @@ def _code(tree: Any, place: str, report: Report) -> tuple[_Code, Mapping[str, An
     return _Code(place, data["id"], data.get("cid") or data["id"], _clean(data["title"]), day), tree
 
 
-def _articles(tree: Mapping[str, Any], code: _Code, report: Report) -> Iterator[tuple[Document, tuple[Link, ...]]]:
+def _articles(tree: Mapping[str, Any], code: _Code, report: ReadReport) -> Iterator[tuple[Document, tuple[ArticleLink, ...]]]:
     pending: list[tuple[Any, tuple[str, ...]]] = [(child, ()) for child in reversed(_children(tree, code.place))]
     while pending:
         node, headings = pending.pop()
@@ -166,8 +166,8 @@ def _children(node: Mapping[str, Any], place: str) -> list[Any]:
 
 
 def _article(
-    data: Mapping[str, Any], code: _Code, headings: tuple[str, ...], report: Report
-) -> tuple[Document, tuple[Link, ...]]:
+    data: Mapping[str, Any], code: _Code, headings: tuple[str, ...], report: ReadReport
+) -> tuple[Document, tuple[ArticleLink, ...]]:
     id, number = data.get("id"), _clean(data.get("num") or "")
     if not id:
         raise DataError("an article without id", path=f"{code.place}, article {number or '?'}")
@@ -185,7 +185,7 @@ def _article(
         title=article_title(code.title, number),
         text=text,
         language="fr",
-        kind=Kind.STATUTE,
+        kind=DocumentKind.STATUTE,
         code=code.title,
         number=number,
         headings=tuple(heading for heading in headings if heading),
@@ -207,14 +207,14 @@ def _extra(data: Mapping[str, Any], id: str, code: _Code) -> dict[str, Any]:
     return extra
 
 
-def _note_state(state: str | None, status: Status, place: str, report: Report) -> None:
-    if status is Status.REPEALED:
+def _note_state(state: str | None, status: DocumentStatus, place: str, report: ReadReport) -> None:
+    if status is DocumentStatus.REPEALED:
         report.note("article no longer in force at the code's date, kept as repealed", path=place)
-    if status is not Status.UNKNOWN and status not in _STATES.get(state or "", set()):
+    if status is not DocumentStatus.UNKNOWN and status not in _STATES.get(state or "", set()):
         report.note(f"state {state or 'none'!r} set aside, by its dates the article is {status.value!r}", path=place)
 
 
-def _unique(documents: list[Document], path: str | Path, report: Report) -> list[Document]:
+def _unique(documents: list[Document], path: str | Path, report: ReadReport) -> list[Document]:
     kept: dict[str, Document] = {}
     for document in documents:
         if document.id in kept:
@@ -223,8 +223,10 @@ def _unique(documents: list[Document], path: str | Path, report: Report) -> list
     return list(kept.values())
 
 
-def _linked(documents: list[Document], links: Mapping[str, tuple[Link, ...]], codes: set[str], report: Report) -> Corpus:
-    versions = Versions.of(Corpus.of(documents))
+def _linked(
+    documents: list[Document], links: Mapping[str, tuple[ArticleLink, ...]], codes: set[str], report: ReadReport
+) -> Corpus:
+    versions = ArticleVersions.of(Corpus.of(documents))
     linked: list[Document] = []
     resolved = gone = elsewhere = 0
     for document in documents:

@@ -23,10 +23,10 @@ _ARTICLE = re.compile(r"LEGIARTI\d{12}")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ArticleLink:
     """A link of an article to another: the id of the version it names, and the text (code or law) it says it is in.
 
-    >>> Link("LEGIARTI000000000001", "LEGITEXT000000000001").article
+    >>> ArticleLink("LEGIARTI000000000001", "LEGITEXT000000000001").article
     'LEGIARTI000000000001'
     """
 
@@ -34,13 +34,13 @@ class Link:
     text: str = ""
 
 
-def text_and_links(html: str) -> tuple[str, tuple[Link, ...]]:
+def text_and_links(html: str) -> tuple[str, tuple[ArticleLink, ...]]:
     r"""Lines of text, one a paragraph, list item or table row, and the links to articles in their order.
 
     >>> text_and_links("<p>Un<br/>deux</p><table><tr><td>a</td><td>b</td></tr></table>")[0]
     'Un\ndeux\na | b'
     >>> text_and_links('<a href="/affichCodeArticle.do?cidTexte=T&idArticle=LEGIARTI000000000001">L. 1</a>')[1]
-    (Link(article='LEGIARTI000000000001', text='T'),)
+    (ArticleLink(article='LEGIARTI000000000001', text='T'),)
     """
     if "<" not in html and "&" not in html:
         return _lines([html]), ()
@@ -50,12 +50,12 @@ def text_and_links(html: str) -> tuple[str, tuple[Link, ...]]:
     if body is None:
         return "", ()
     pieces: list[str] = []
-    links: list[Link] = []
+    links: list[ArticleLink] = []
     _walk(body, pieces, links)
     return _lines(pieces), tuple(links)
 
 
-def _walk(node: LexborNode, pieces: list[str], links: list[Link]) -> None:
+def _walk(node: LexborNode, pieces: list[str], links: list[ArticleLink]) -> None:
     for child in node.iter(include_text=True):
         tag = child.tag
         if tag == "-text":
@@ -74,7 +74,7 @@ def _walk(node: LexborNode, pieces: list[str], links: list[Link]) -> None:
             _walk(child, pieces, links)
 
 
-def _cells(row: LexborNode, links: list[Link]) -> list[str]:
+def _cells(row: LexborNode, links: list[ArticleLink]) -> list[str]:
     """A row is one line, so paragraphs inside a cell become spaces; an empty cell keeps its place."""
     cells = []
     for cell in row.iter():
@@ -84,11 +84,11 @@ def _cells(row: LexborNode, links: list[Link]) -> list[str]:
     return cells if any(cells) else []
 
 
-def _link(href: str | None) -> list[Link]:
+def _link(href: str | None) -> list[ArticleLink]:
     found = _ARTICLE.search(href or "")
     if not found:
         return []
-    return [Link(found.group(), parse_qs(urlsplit(href or "").query).get("cidTexte", [""])[0])]
+    return [ArticleLink(found.group(), parse_qs(urlsplit(href or "").query).get("cidTexte", [""])[0])]
 
 
 def _lines(pieces: list[str]) -> str:

@@ -9,23 +9,23 @@ from lexfuse.data.corpus import Corpus
 
 
 @dataclass(frozen=True, slots=True)
-class Versions:
+class ArticleVersions:
     """From the id of any version of an article (or its ``cid``, which never changes) to the document of the corpus.
 
-    >>> Versions({"LEGIARTI1": "LEGIARTI9"}).current("LEGIARTI1")
+    >>> ArticleVersions({"LEGIARTI1": "LEGIARTI9"}).current("LEGIARTI1")
     'LEGIARTI9'
     """
 
     documents: Mapping[str, str]
 
     @classmethod
-    def of(cls, corpus: Corpus) -> Versions:
+    def of(cls, corpus: Corpus) -> ArticleVersions:
         """The versions that the documents of a LEGI corpus carry in ``extra``.
 
         A document's own id always stands for itself. Of two documents that share an older version, the first has it.
 
         >>> from lexfuse.data.document import Document
-        >>> Versions.of(Corpus.of([Document("b", extra={"cid": "a", "versions": ["a"]})])).current("a")
+        >>> ArticleVersions.of(Corpus.of([Document("b", extra={"cid": "a", "versions": ["a"]})])).current("a")
         'b'
         """
         documents: dict[str, str] = {}
@@ -39,7 +39,7 @@ class Versions:
     def current(self, id: str) -> str | None:
         """The document that a version belongs to now, ``None`` when the corpus has none.
 
-        >>> Versions({}).current("LEGIARTI1") is None
+        >>> ArticleVersions({}).current("LEGIARTI1") is None
         True
         """
         return self.documents.get(id)

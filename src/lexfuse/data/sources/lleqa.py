@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.beir import Collection
 from lexfuse.data.document import Document
-from lexfuse.data.report import Report
+from lexfuse.data.formats.beir import Collection
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.bsard import ARTICLE_COLUMNS, HEADING_COLUMNS, add_unique, labelled_questions, statute
-from lexfuse.data.sources.tablefiles import Part, required_parts
-from lexfuse.data.tables import Row, rows
+from lexfuse.data.sources.dataset_files import DatasetPart, required_parts
+from lexfuse.data.sources.tables import TableRow, rows
 from lexfuse.errors import DataError
 
 _FILES = ("articles.json", "questions_train.json", "questions_dev.json", "questions_test.json")
@@ -23,7 +23,7 @@ _ARTICLE_EXTRA = ("authority", "reference")
 _QUESTION_EXTRA = ("answer", "regions", "topics")
 
 
-def read_lleqa(path: str | Path, report: Report | None = None) -> Collection:
+def read_lleqa(path: str | Path, report: ReadReport | None = None) -> Collection:
     """The articles, and the questions of every split (train, dev, test, synthetic).
 
     The expert's answer, the regions, the topics and the cited paragraphs of a question are in its ``extra``.
@@ -35,22 +35,22 @@ def read_lleqa(path: str | Path, report: Report | None = None) -> Collection:
     ...     read_lleqa(folder).qrels["dev"].as_dict()
     {'5': {'1': 1}}
     """
-    report = Report() if report is None else report
+    report = ReadReport() if report is None else report
     parts = required_parts(path, "LLeQA", _FILES, report)
-    return labelled_questions(_articles(parts[Part.CORPUS], report), parts, answer_extra, report)
+    return labelled_questions(_articles(parts[DatasetPart.CORPUS], report), parts, answer_extra, report)
 
 
-def answer_extra(row: Row) -> dict[str, Any]:
+def answer_extra(row: TableRow) -> dict[str, Any]:
     """What a question carries beside its text; the paragraph ids come under the name that the file gives them.
 
-    >>> answer_extra(Row({"answer": "Oui.", "topics": ["Bail"], "gold_paragraph_ids": ["1§2"], "regions": []}, "a", 1))
+    >>> answer_extra(TableRow({"answer": "Oui.", "topics": ["Bail"], "gold_paragraph_ids": ["1§2"], "regions": []}, "a", 1))
     {'answer': 'Oui.', 'topics': ['Bail'], 'gold_paragraph_ids': ['1§2']}
     """
     names = (*_QUESTION_EXTRA, *(name for name in row.values if name.endswith("paragraph_ids")))
     return {name: value for name in names if (value := row.values.get(name))}
 
 
-def _articles(files: list[Path], report: Report) -> Iterable[Document]:
+def _articles(files: list[Path], report: ReadReport) -> Iterable[Document]:
     kept: dict[str, Document] = {}
     for row in (row for file in files for row in rows(file, report, ARTICLE_COLUMNS)):
         try:
@@ -60,7 +60,7 @@ def _articles(files: list[Path], report: Report) -> Iterable[Document]:
     return kept.values()
 
 
-def _extra(row: Row) -> dict[str, Any]:
+def _extra(row: TableRow) -> dict[str, Any]:
     extra: dict[str, Any] = {name: text for name in _ARTICLE_EXTRA if (text := row.text(name))}
     if any(row.text(column) for column in HEADING_COLUMNS) and row.values.get("description"):
         extra["description"] = row.values["description"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Source(StrEnum):
+class SourceName(StrEnum):
     """A collection that LexFuse imports in the form in which it is published.
 
-    >>> Source("bsard")
-    <Source.BSARD: 'bsard'>
+    >>> SourceName("bsard")
+    <SourceName.BSARD: 'bsard'>
     """
 
     BSARD = "bsard"

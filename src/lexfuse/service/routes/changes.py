@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from lexfuse.service.access import require_judging
-from lexfuse.service.answers.change import PendingChange
-from lexfuse.service.outcomes import Outcome, State
+from lexfuse.service.change_outcomes import ChangeOutcome, State
+from lexfuse.service.middleware.api_key import require_feedback_scope
 from lexfuse.service.problems import problem_of
 from lexfuse.service.routes.parameters import answered, service_of
+from lexfuse.service.schemas.document import PendingChange
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -26,21 +26,21 @@ async def outcome(
     request: Request, change: Annotated[str, Path(max_length=100, description="The id that the answer 202 gave.")]
 ) -> Response:
     """What became of a change that was answered with 202: whether it is still being made, done, or failed."""
-    require_judging(request)
+    require_feedback_scope(request)
     return answered(pending_change(service_of(request).outcomes.of(change)))
 
 
-def pending(outcome: Outcome[Any]) -> Response:
+def pending(outcome: ChangeOutcome[Any]) -> Response:
     """The answer to a change that is being made permanent and that nobody can wait for any longer."""
     headers = {"Location": f"/v1/changes/{outcome.id}", "Retry-After": str(RETRY_AFTER)}
     return answered(pending_change(outcome), 202, headers)
 
 
-def pending_change(outcome: Outcome[Any]) -> PendingChange:
+def pending_change(outcome: ChangeOutcome[Any]) -> PendingChange:
     """What is known of a change.
 
     >>> from concurrent.futures import Future
-    >>> pending_change(Outcome("a", Future())).state.value
+    >>> pending_change(ChangeOutcome("a", Future())).state.value
     'pending'
     """
     if (state := outcome.state) is State.PENDING:

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from lexfuse.service.answers.citation import Resolved
-from lexfuse.service.bodies import RequestBody
-from lexfuse.service.citing import CiteAsk, cite
+from lexfuse.service.operations.cite import CiteRequest, cite
 from lexfuse.service.routes.parameters import IndexName, answered_by, checked_question, service_of
+from lexfuse.service.schemas.document import ResolvedCitations
+from lexfuse.service.schemas.request_body import RequestBody
 
 router = APIRouter(prefix="/v1", tags=["citations"])
 
@@ -22,10 +22,10 @@ _CODE: dict[str, Any] = {
 }
 
 
-class CiteIn(RequestBody):
+class CiteBody(RequestBody):
     """A text of up to a million characters.
 
-    >>> CiteIn(text="article L. 1237-19").index
+    >>> CiteBody(text="article L. 1237-19").index
     ''
     """
 
@@ -36,7 +36,7 @@ class CiteIn(RequestBody):
     code: Annotated[str, Field(**_CODE)] = ""
 
 
-@router.get("/cite", response_model=Resolved, summary="Resolve a citation")
+@router.get("/cite", response_model=ResolvedCitations, summary="Resolve a citation")
 async def cited(
     request: Request,
     text: Annotated[str, Query(min_length=1, description="A citation, or a text.", examples=["C-60/22, paragraph 64"])],
@@ -45,12 +45,12 @@ async def cited(
 ) -> Response:
     """Every citation of a text, in whatever spelling, with the documents of the index that it means."""
     service = service_of(request)
-    ask = CiteAsk(checked_question(service, text), index, code)
+    ask = CiteRequest(checked_question(service, text), index, code)
     return await answered_by(service, cite, service.library, ask)
 
 
-@router.post("/cite", response_model=Resolved, summary="Resolve the citations of a whole text")
-async def cited_by_body(request: Request, body: CiteIn) -> Response:
+@router.post("/cite", response_model=ResolvedCitations, summary="Resolve the citations of a whole text")
+async def cited_by_body(request: Request, body: CiteBody) -> Response:
     """The same for a whole text: its first 5,000 citations are looked up, and `more` counts the others."""
     service = service_of(request)
-    return await answered_by(service, cite, service.library, CiteAsk(body.text, body.index, body.code))
+    return await answered_by(service, cite, service.library, CiteRequest(body.text, body.index, body.code))

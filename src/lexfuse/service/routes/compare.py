@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from lexfuse.service.answers.comparison import Comparison
-from lexfuse.service.comparing import FEWEST, MOST, CompareAsk, compare
+from lexfuse.service.operations.compare import FEWEST, MOST, CompareRequest, compare
+from lexfuse.service.operations.search import MOST_RESULTS
 from lexfuse.service.routes.parameters import (
     AsOf,
     Filters,
@@ -21,14 +21,14 @@ from lexfuse.service.routes.parameters import (
     day_text,
     service_of,
 )
-from lexfuse.service.searching import MOST_RESULTS
+from lexfuse.service.schemas.comparison import ProfileComparison
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-@router.get("/compare", response_model=Comparison, summary="Compare profiles")
+@router.get("/compare", response_model=ProfileComparison, summary="Compare profiles")
 async def compared(
     request: Request,
     q: Question,
@@ -45,5 +45,5 @@ async def compared(
     """The results of each profile, and what moved, is new or is lost beside the first."""
     service = service_of(request)
     question = checked_question(service, q)
-    ask = CompareAsk(question, tuple(profile), index, k, tuple(filter or ()), day_text(as_of), language)
+    ask = CompareRequest(question, tuple(profile), index, k, tuple(filter or ()), day_text(as_of), language)
     return await answered_by(service, compare, service.library, ask)

@@ -7,16 +7,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request
 from starlette.responses import Response
 
-from lexfuse.service.access import require
-from lexfuse.service.answers.change import Change, Written
-from lexfuse.service.answers.document import DocumentAnswer
-from lexfuse.service.changing import DocumentIn, delete_document, put_document
-from lexfuse.service.documents import DocumentAsk, document
-from lexfuse.service.keys import Scope
-from lexfuse.service.outcomes import Outcome
-from lexfuse.service.preconditions import Precondition
+from lexfuse.service.api_keys import KeyScope
+from lexfuse.service.change_outcomes import ChangeOutcome
+from lexfuse.service.middleware.api_key import require
+from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
+from lexfuse.service.operations.documents import DocumentRequest, document
+from lexfuse.service.operations.preconditions import Precondition
 from lexfuse.service.routes.changes import PENDING, pending
 from lexfuse.service.routes.parameters import DocumentName, IndexName, answered, service_of
+from lexfuse.service.schemas.document import DocumentAnswer, DocumentChange, DocumentWritten
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
@@ -33,37 +32,37 @@ IfNoneMatch = Annotated[str | None, Header(max_length=2000, description="* : onl
 async def read(request: Request, document_id: DocumentName, index: IndexName = "") -> Response:
     """A document with its paragraphs, what it cites and what cites it, its neighbours and other versions."""
     service = service_of(request)
-    found = await service.run(document, service.library, DocumentAsk(document_id, index))
+    found = await service.run(document, service.library, DocumentRequest(document_id, index))
     return answered(found, headers={"ETag": f'"{found.document.etag}"'})
 
 
 @router.put(
     "/documents/{document_id:path}",
-    response_model=Written,
+    response_model=DocumentWritten,
     summary="Write a document",
-    responses={200: _ETAG, 201: {"model": Written, "description": "The document is new.", **_ETAG}, **PENDING},
+    responses={200: _ETAG, 201: {"model": DocumentWritten, "description": "The document is new.", **_ETAG}, **PENDING},
 )
 async def put(
     request: Request,
     document_id: DocumentName,
-    body: DocumentIn,
+    body: DocumentBody,
     index: IndexName = "",
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Create or replace a document; it is found by the next question. A key that allows to write is needed."""
-    require(request, Scope.WRITE)
+    require(request, KeyScope.WRITE)
     service, precondition = service_of(request), Precondition.parse(if_match, if_none_match)
     done = await service.write(index, put_document, service.library, document_id, body, index=index, precondition=precondition)
-    if isinstance(done, Outcome):
+    if isinstance(done, ChangeOutcome):
         return pending(done)
-    return answered(done, 201 if done.change is Change.CREATED else 200, {"ETag": f'"{done.etag}"'})
+    return answered(done, 201 if done.change is DocumentChange.CREATED else 200, {"ETag": f'"{done.etag}"'})
 
 
-@router.delete("/documents/{document_id:path}", response_model=Written, summary="Delete a document", responses=PENDING)
+@router.delete("/documents/{document_id:path}", response_model=DocumentWritten, summary="Delete a document", responses=PENDING)
 async def delete(request: Request, document_id: DocumentName, index: IndexName = "", if_match: IfMatch = None) -> Response:
     """Delete a document; it is not found by the next question. A key that allows to write is needed."""
-    require(request, Scope.WRITE)
+    require(request, KeyScope.WRITE)
     service, precondition = service_of(request), Precondition.parse(if_match, None)
     done = await service.write(index, delete_document, service.library, document_id, index=index, precondition=precondition)
-    return pending(done) if isinstance(done, Outcome) else answered(done)
+    return pending(done) if isinstance(done, ChangeOutcome) else answered(done)

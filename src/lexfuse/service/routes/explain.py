@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from lexfuse.service.answers.explanation import Explained
-from lexfuse.service.explaining import LONGEST_NAME, ExplainAsk, explain
+from lexfuse.service.operations.explain import LONGEST_NAME, ExplainRequest, explain
 from lexfuse.service.routes.parameters import (
     AsOf,
     Filters,
@@ -21,11 +20,12 @@ from lexfuse.service.routes.parameters import (
     day_text,
     service_of,
 )
+from lexfuse.service.schemas.explanation import ExplainResponse
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
 
-@router.get("/explain/{document:path}", response_model=Explained, summary="Why, or why not")
+@router.get("/explain/{document:path}", response_model=ExplainResponse, summary="Why, or why not")
 async def explained(
     request: Request,
     document: Annotated[
@@ -47,5 +47,5 @@ async def explained(
     """What every source says about a document, found or not: score, rank, normalised value, weight and contribution."""
     service = service_of(request)
     question = checked_question(service, q)
-    ask = ExplainAsk(question, document, index, profile, tuple(filter or ()), day_text(as_of), language)
+    ask = ExplainRequest(question, document, index, profile, tuple(filter or ()), day_text(as_of), language)
     return await answered_by(service, explain, service.library, ask)

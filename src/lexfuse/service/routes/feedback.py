@@ -11,13 +11,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from lexfuse.service.access import require_judging
-from lexfuse.service.answers.judgement import Judgement, Judgements
-from lexfuse.service.exporting import JudgementFormat, exported_judgements
-from lexfuse.service.judging import JudgementIn, judge, judgements
-from lexfuse.service.outcomes import Outcome
+from lexfuse.service.change_outcomes import ChangeOutcome
+from lexfuse.service.middleware.api_key import require_feedback_scope
+from lexfuse.service.operations.export import JudgementFormat, exported_judgements
+from lexfuse.service.operations.feedback import JudgementBody, add_feedback, judgements
 from lexfuse.service.routes.changes import PENDING, pending
 from lexfuse.service.routes.parameters import IndexName, answered, handed_out, service_of
+from lexfuse.service.schemas.feedback import Judgement, Judgements
 
 router = APIRouter(prefix="/v1", tags=["feedback"])
 
@@ -25,12 +25,12 @@ _QRELS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"sch
 
 
 @router.post("/feedback", response_model=Judgement, status_code=201, summary="Judge a result", responses=PENDING)
-async def judged(request: Request, body: JudgementIn) -> Response:
+async def judged(request: Request, body: JudgementBody) -> Response:
     """Keep how well a document answers a question. A key that allows to write is needed, unless anybody may judge."""
-    require_judging(request)
+    require_feedback_scope(request)
     service = service_of(request)
-    kept = await service.write(body.index, judge, service.library, body)
-    return pending(kept) if isinstance(kept, Outcome) else answered(kept, 201)
+    kept = await service.write(body.index, add_feedback, service.library, body)
+    return pending(kept) if isinstance(kept, ChangeOutcome) else answered(kept, 201)
 
 
 @router.get("/feedback", response_model=Judgements, summary="All judgements", responses=_QRELS)
@@ -40,7 +40,7 @@ async def every(
     format: Annotated[JudgementFormat, Query(description="As JSON, or as TREC qrels.")] = JudgementFormat.JSON,
 ) -> Response:
     """Every judgement on an index, with its question. A key that allows to write is needed, unless anybody may judge."""
-    require_judging(request)
+    require_feedback_scope(request)
     service = service_of(request)
     found = await service.run(judgements, service.library, index)
     if format is JudgementFormat.JSON:

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from lexfuse.errors import OverloadError
-from lexfuse.service.answers.value import Value
+from lexfuse.service.context import ServiceContext
 from lexfuse.service.metrics import CONTENT_TYPE
-from lexfuse.service.service import Service
+from lexfuse.service.schemas.base import ResponseModel
 
 router = APIRouter(tags=["health"])
 
 
-class Health(Value):
+class Health(ResponseModel):
     """How the service is.
 
     >>> Health(status="alive").indexes
@@ -36,7 +36,7 @@ async def healthz() -> Health:
 @router.get("/readyz")
 async def readyz(request: Request) -> Health:
     """Whether indexes and models are loaded and have been tried: for whoever sends requests here only when they are."""
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     library = service.library
     if not getattr(request.app.state, "ready", False):
         raise OverloadError("indexes and models are being loaded; try again in a second", retry_after=1)

@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field, ValidationError
 from starlette.responses import Response
 
 from lexfuse.errors import TooLargeError
-from lexfuse.service.bodies import RequestBody
-from lexfuse.service.days import Day
-from lexfuse.service.exporting import Export
-from lexfuse.service.following import notice
-from lexfuse.service.service import Service
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.middleware.request_log import note_answer
+from lexfuse.service.operations.export import Export
+from lexfuse.service.schemas.base import Day
+from lexfuse.service.schemas.request_body import RequestBody
 
 Body = TypeVar("Body", bound=BaseModel)
 Parameters = ParamSpec("Parameters")
@@ -49,10 +49,10 @@ DocumentName = Annotated[
 ]
 
 
-class Asking(RequestBody):
+class QuestionParameters(RequestBody):
     """What every body that asks something may say.
 
-    >>> Asking(filters=["code=Code civil"]).day
+    >>> QuestionParameters(filters=["code=Code civil"]).day
     ''
     """
 
@@ -77,13 +77,13 @@ def day_text(day: datetime.date | None) -> str:
     return day.isoformat() if day else ""
 
 
-def service_of(request: Request) -> Service:
+def service_of(request: Request) -> ServiceContext:
     """The service that answers a request."""
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     return service
 
 
-def checked_question(service: Service, text: str) -> str:
+def checked_question(service: ServiceContext, text: str) -> str:
     """A question that is not too long for one."""
     if len(text) > (most := service.settings.most_query_characters):
         reason = f"the question has {len(text):,} characters, {most:,} are allowed; post a whole document to /v1/similar"
@@ -94,14 +94,14 @@ def checked_question(service: Service, text: str) -> str:
 def answered(value: BaseModel, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A value as JSON, written once: FastAPI would look at every part of it again.
 
-    >>> answered(Asking()).media_type
+    >>> answered(QuestionParameters()).media_type
     'application/json'
     """
     return Response(value.model_dump_json(), status, headers, "application/json")
 
 
 async def answered_by(
-    service: Service, call: Callable[Parameters, BaseModel], *args: Parameters.args, **kwargs: Parameters.kwargs
+    service: ServiceContext, call: Callable[Parameters, BaseModel], *args: Parameters.args, **kwargs: Parameters.kwargs
 ) -> Response:
     """What a call gives, as JSON that is written on the thread of the call: a long answer delays no other request."""
 
@@ -110,7 +110,7 @@ async def answered_by(
         return value, value.model_dump_json()
 
     value, text = await service.run(written)
-    notice(value)
+    note_answer(value)
     return Response(text, media_type="application/json")
 
 
@@ -126,7 +126,7 @@ def handed_out(export: Export) -> Response:
 def validated(kind: type[Body], given: bytes | Mapping[str, Any]) -> Body:
     """JSON, or the fields of a form, as a body of this kind; what is wrong is told as for any body.
 
-    >>> validated(Asking, b'{"index": "law"}').index
+    >>> validated(QuestionParameters, b'{"index": "law"}').index
     'law'
     """
     try:

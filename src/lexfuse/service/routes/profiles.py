@@ -5,15 +5,15 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from lexfuse.service.answers.profiles import Profiles
-from lexfuse.service.profiling import profiles
+from lexfuse.service.operations.index_list import index_list
 from lexfuse.service.routes.parameters import answered, service_of
+from lexfuse.service.schemas.index_list import IndexList
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
 
-@router.get("/profiles", response_model=Profiles, summary="Indexes and profiles")
-async def offered(request: Request) -> Response:
+@router.get("/profiles", response_model=IndexList, summary="Indexes and profiles")
+async def list_profiles(request: Request) -> Response:
     """The indexes with their sizes and versions, and the profiles that each can be searched by."""
     service = service_of(request)
-    return answered(await service.run(profiles, service.library))
+    return answered(await service.run(index_list, service.library))

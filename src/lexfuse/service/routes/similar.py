@@ -11,12 +11,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from lexfuse.errors import ConfigError
-from lexfuse.service.answers.similar import SimilarPage
-from lexfuse.service.days import Day
-from lexfuse.service.library import Library
-from lexfuse.service.resembling import LONGEST_WORD, SimilarAsk, similar, similar_terms
-from lexfuse.service.routes.parameters import Asking, answered_by, day_text, service_of, validated
-from lexfuse.service.searching import MOST_RESULTS
+from lexfuse.service.operations.search import MOST_RESULTS
+from lexfuse.service.operations.similar import LONGEST_WORD, SimilarRequest, similar, similar_terms
+from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.routes.parameters import QuestionParameters, answered_by, day_text, service_of, validated
+from lexfuse.service.schemas.base import Day
+from lexfuse.service.schemas.similar import SimilarPage
 from lexfuse.service.uploads import UploadText
 from lexfuse.text.kli import TermWeight
 
@@ -30,10 +30,10 @@ _FLAG_WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False
 _MOST_FIELDS = 1000
 
 
-class SimilarIn(Asking):
+class SimilarBody(QuestionParameters):
     """A whole document as the query.
 
-    >>> SimilarIn(document="62022CJ0060").exclude_self
+    >>> SimilarBody(document="62022CJ0060").exclude_self
     True
     """
 
@@ -59,11 +59,11 @@ class SimilarIn(Asking):
     before_own_date: bool = Field(False, strict=True, description="Only documents dated before the one that is given by its id.")
     mask: bool = Field(False, strict=True, description="Hide citations of decisions in the query.")
 
-    def ask(self, text: str = "", name: str = "") -> SimilarAsk:
+    def ask(self, text: str = "", name: str = "") -> SimilarRequest:
         """The same as a call takes it; the text of a file that was sent takes the place of none here."""
         if text and self.text:
             raise ConfigError("give either a text or a file, not both")
-        return SimilarAsk(
+        return SimilarRequest(
             text=text or self.text,
             document=self.document,
             name=name,
@@ -95,8 +95,8 @@ _BODY = {
     "requestBody": {
         "required": True,
         "content": {
-            "application/json": {"schema": SimilarIn.model_json_schema()},
-            "multipart/form-data": {"schema": _with_file(SimilarIn.model_json_schema())},
+            "application/json": {"schema": SimilarBody.model_json_schema()},
+            "multipart/form-data": {"schema": _with_file(SimilarBody.model_json_schema())},
         },
     }
 }
@@ -115,18 +115,18 @@ async def resembling(request: Request) -> Response:
         async with request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=service.settings.most_body_bytes) as form:
             file = form.get("file")
             raw = (await file.read(), file.filename or "file") if isinstance(file, UploadFile) else None
-            body = validated(SimilarIn, _values(form))
+            body = validated(SimilarBody, _values(form))
         if raw is None:
             return await answered_by(service, _found, service.library, body)
         read = await service.read_upload(*raw)
         return await answered_by(service, _found, service.library, body, read, raw[1])
     if kind not in ("application/json", ""):
         raise HTTPException(415, "send application/json, or multipart/form-data with a file")
-    body = validated(SimilarIn, await request.body())
+    body = validated(SimilarBody, await request.body())
     return await answered_by(service, _found, service.library, body)
 
 
-def _found(library: Library, body: SimilarIn, file: UploadText | None = None, name: str = "") -> SimilarPage:
+def _found(library: IndexRegistry, body: SimilarBody, file: UploadText | None = None, name: str = "") -> SimilarPage:
     """Search, by the text of a file if there is one."""
     ask = body.ask(file.text if file else "", name)
     page = similar_terms(library, ask) if body.terms_only else similar(library, ask)

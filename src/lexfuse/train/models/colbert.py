@@ -1,7 +1,7 @@
 """ColBERT (FUSE eq. 11-12): a vector for every token, a text's score the sum over the query's tokens of their best match.
 
 Queries are filled up with mask tokens that other tokens do not see; punctuation of passages has no vector. The folder is
-written with these settings, so that `lexfuse.encode.colbert` reads texts in the same way.
+written with these settings, so that `lexfuse.encode.late_encoder` reads texts in the same way.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lexfuse.encode.colbertfolder import PUNCTUATION
-from lexfuse.encode.modules import Activation
-from lexfuse.encode.sides import Side
-from lexfuse.encode.tokens import Row
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.late_settings import PUNCTUATION
+from lexfuse.encode.model_folder.modules import ActivationFunction
+from lexfuse.encode.tokenizer import Row
 from lexfuse.errors import DataError
-from lexfuse.train.base import Base, moved
-from lexfuse.train.batches import Batch
-from lexfuse.train.examples import NOTHING
-from lexfuse.train.folders import window_of, write_late
-from lexfuse.train.losses import pairwise_softmax
-from lexfuse.train.models.learner import Encoding, own_scores
-from lexfuse.train.settings import Kind, Training
+from lexfuse.train.examples.batches import Batch
+from lexfuse.train.examples.examples import NOTHING
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
+from lexfuse.train.models.base_model import StartingModel, move_to_device
+from lexfuse.train.models.learner import EncodingLearner, own_scores
+from lexfuse.train.models.losses import pairwise_softmax
+from lexfuse.train.models.model_folder import window_of, write_late
 
 MASKS = ("[MASK]", "<mask>")
 CELLS = 1 << 28  # of the table of all token pairs that is held at once
@@ -44,27 +44,27 @@ class TokenVectors:
     there: Tensor
 
 
-class Colbert(Encoding):
+class ColbertLearner(EncodingLearner):
     """A transformer and a projection of every token.
 
     >>> import tempfile
-    >>> from lexfuse.train.small import small_base
+    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = Colbert(small_base(folder), Training(dimension=8, query_length=12)).eval()
+    ...     learner = ColbertLearner(tiny_base(folder), Hyperparameters(dimension=8, query_length=12)).eval()
     >>> texts = learner.texts(["congé"], ["congé, bail"])
     >>> vectors = learner.vectors(texts.queries, Side.QUERY).vectors  # filled up with masks
     >>> tuple(vectors.shape), learner.vectors(texts.passages, Side.PASSAGE).there.sum().item()  # without the comma
     ((1, 12, 8), 11)
     """
 
-    kind = Kind.COLBERT
+    kind = ModelKind.COLBERT
 
-    def __init__(self, base: Base, training: Training) -> None:
+    def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
         """Start from a base; the projection starts at random, or with that of a ColBERT of the same dimension."""
         super().__init__(base, training)
         self.model = base.transformer()
         self.projection = nn.Linear(self.model.config.hidden_size, training.dimension, bias=False)
-        own = [head.weight for head in base.folder.heads if head.bias is None and head.activation is Activation.IDENTITY]
+        own = [head.weight for head in base.folder.heads if head.bias is None and head.activation is ActivationFunction.IDENTITY]
         if len(own) == 1 and own[0].shape == tuple(self.projection.weight.shape):
             self.projection.weight.data.copy_(torch.from_numpy(own[0]))
         words = {base.tokens.word(number): number for number in range(base.tokens.vocabulary_size)}
@@ -85,7 +85,7 @@ class Colbert(Encoding):
             ids[seen == 0] = self.mask
         else:
             ids, seen = self.base.tokens.padded(rows)
-        numbers, mask = moved(ids, self.device), moved(seen, self.device)
+        numbers, mask = move_to_device(ids, self.device), move_to_device(seen, self.device)
         states = self.model(input_ids=numbers, attention_mask=mask).last_hidden_state
         vectors = functional.normalize(self.projection(states).float(), dim=2)
         there = (
@@ -107,7 +107,7 @@ class Colbert(Encoding):
         self, losses: dict[str, Tensor], queries: TokenVectors, passages: TokenVectors, scores: Tensor, batch: Batch, step: int
     ) -> Tensor:
         """The positive against each hard negative (eq. 12)."""
-        there = moved(batch.own != NOTHING, scores.device)
+        there = move_to_device(batch.own != NOTHING, scores.device)
         losses["pairs"] = pairwise_softmax(own_scores(scores, batch), there)
         return losses["pairs"]
 

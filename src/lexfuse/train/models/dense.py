@@ -14,13 +14,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lexfuse.encode.sides import Side
-from lexfuse.encode.tokens import Row
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.tokenizer import Row
 from lexfuse.errors import ConfigError
-from lexfuse.train.base import TOWERS, Base
-from lexfuse.train.folders import write_dense
-from lexfuse.train.models.learner import Encoding
-from lexfuse.train.settings import Kind, Similarity, TokenPooling, Training
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind, Similarity, TokenPooling
+from lexfuse.train.models.base_model import TOWERS, StartingModel
+from lexfuse.train.models.learner import EncodingLearner
+from lexfuse.train.models.model_folder import write_dense
 
 
 def first_token(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
@@ -62,14 +62,14 @@ def mean_of_tokens(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
     return functional.normalize(token_mean(model, ids, mask), dim=1)
 
 
-class SingleVectors(Encoding):
+class SingleVectors(EncodingLearner):
     """An encoder of one vector a text, made and compared as the settings say.
 
-    >>> issubclass(Dense, SingleVectors), issubclass(TwoTower, SingleVectors)
+    >>> issubclass(DenseLearner, SingleVectors), issubclass(TwoTowerLearner, SingleVectors)
     (True, True)
     """
 
-    def __init__(self, base: Base, training: Training) -> None:
+    def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
         """Refuse chunks that the base cannot read at once."""
         super().__init__(base, training)
         if training.chunk > base.tokens.window:
@@ -98,20 +98,20 @@ class SingleVectors(Encoding):
         return queries @ passages.T
 
 
-class Dense(SingleVectors):
+class DenseLearner(SingleVectors):
     """One transformer for queries and passages.
 
     >>> import tempfile
-    >>> from lexfuse.train.small import small_base
+    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = Dense(small_base(folder), Training()).eval()
+    ...     learner = DenseLearner(tiny_base(folder), Hyperparameters()).eval()
     >>> learner.score(learner.texts(["congé"], ["un bail", "congé"])).argmax().item()
     1
     """
 
-    kind = Kind.DENSE
+    kind = ModelKind.DENSE
 
-    def __init__(self, base: Base, training: Training) -> None:
+    def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
         """Start from a base."""
         super().__init__(base, training)
         self.model = base.transformer()
@@ -125,21 +125,21 @@ class Dense(SingleVectors):
         write_dense(folder, self.base, self.model, self.training_settings)
 
 
-class TwoTower(SingleVectors):
+class TwoTowerLearner(SingleVectors):
     """A transformer for queries, another for passages.
 
     >>> import tempfile
-    >>> from lexfuse.train.small import small_base
+    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = TwoTower(small_base(folder), Training())
+    ...     learner = TwoTowerLearner(tiny_base(folder), Hyperparameters())
     ...     learner.save(Path(folder, "mine"))
-    ...     Base.read(Path(folder, "mine")).tower(Side.QUERY).path.name
+    ...     StartingModel.read(Path(folder, "mine")).tower(Side.QUERY).path.name
     'queries'
     """
 
-    kind = Kind.TWO_TOWER
+    kind = ModelKind.TWO_TOWER
 
-    def __init__(self, base: Base, training: Training) -> None:
+    def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
         """Start both from one base, or each from its own tower where the base has two."""
         super().__init__(base, training)
         self.queries, self.passages = (base.tower(side).transformer() for side in (Side.QUERY, Side.PASSAGE))

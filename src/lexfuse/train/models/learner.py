@@ -1,6 +1,6 @@
 """What every kind of model has in common while it is trained: tokens of all texts, the loss of a batch, scores for evaluation.
 
-The four kinds that encode queries and passages apart differ in `Encoding.vectors` and `Encoding.scores` alone.
+The four kinds that encode queries and passages apart differ in `EncodingLearner.vectors` and `EncodingLearner.scores` alone.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lexfuse.encode.sides import Side
-from lexfuse.encode.tokens import Row
-from lexfuse.train.base import Base, chunks, moved, padded
-from lexfuse.train.batches import Batch
-from lexfuse.train.examples import NOTHING
-from lexfuse.train.losses import divergence, nt_xent
-from lexfuse.train.settings import Training
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.tokenizer import Row
+from lexfuse.train.examples.batches import Batch
+from lexfuse.train.examples.examples import NOTHING
+from lexfuse.train.hyperparameters import Hyperparameters
+from lexfuse.train.models.base_model import StartingModel, chunks, move_to_device, padded
+from lexfuse.train.models.losses import divergence, nt_xent
 
 TOKENS = 65_536  # that go through the model at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Texts:
+class TokenisedTexts:
     """The token ids of all queries and passages of some examples.
 
-    >>> Texts([np.array([1, 2], np.int32)], []).queries[0].tolist()
+    >>> TokenisedTexts([np.array([1, 2], np.int32)], []).queries[0].tolist()
     [1, 2]
     """
 
@@ -42,14 +42,14 @@ class Texts:
 class Learner(nn.Module):
     """A model in training.
 
-    >>> from lexfuse.train.models.dense import Dense
-    >>> issubclass(Dense, Encoding), issubclass(Encoding, Learner)
+    >>> from lexfuse.train.models.dense import DenseLearner
+    >>> issubclass(DenseLearner, EncodingLearner), issubclass(EncodingLearner, Learner)
     (True, True)
     """
 
     kind: StrEnum  # a `Kind`, or an `Adaptation`
 
-    def __init__(self, base: Base, training: Training) -> None:
+    def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
         """Remember what it starts from and how it is trained."""
         super().__init__()
         self.base, self.training_settings = base, training
@@ -59,24 +59,24 @@ class Learner(nn.Module):
         """Where its weights lie."""
         return next(self.parameters()).device
 
-    def texts(self, queries: Sequence[str], passages: Sequence[str]) -> Texts:
+    def texts(self, queries: Sequence[str], passages: Sequence[str]) -> TokenisedTexts:
         """The tokens of texts, as the model reads them."""
         settings, in_chunks = self.training_settings, self.training_settings.chunk > 0
-        return Texts(
+        return TokenisedTexts(
             self.base.rows(queries, settings.query_length, in_chunks=in_chunks),
             self.base.rows(passages, settings.passage_length, in_chunks=in_chunks),
         )
 
-    def begin(self, texts: Texts) -> str:
+    def begin(self, texts: TokenisedTexts) -> str:
         """What a kind does once before the first step, knowing the texts; what it has to say of it."""
         return ""
 
     @abstractmethod
-    def forward(self, batch: Batch, texts: Texts, step: int) -> dict[str, Tensor]:
+    def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
         """The losses of a batch by name; ``loss`` is the one to lower."""
 
     @abstractmethod
-    def score(self, texts: Texts, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]] | None) -> Tensor:
+    def score(self, texts: TokenisedTexts, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]] | None) -> Tensor:
         """Scores of all passages for all queries, or of each query's candidates."""
 
     @abstractmethod
@@ -84,17 +84,17 @@ class Learner(nn.Module):
         """Write what `lexfuse.encode` loads."""
 
 
-class Encoding(Learner):
+class EncodingLearner(Learner):
     """A model that encodes queries and passages apart.
 
     >>> import tempfile
-    >>> from lexfuse.train.batches import Batches
-    >>> from lexfuse.train.examples import Examples
-    >>> from lexfuse.train.models.dense import Dense
-    >>> from lexfuse.train.small import small_base
+    >>> from lexfuse.train.examples.batches import Batches
+    >>> from lexfuse.train.examples.examples import Examples
+    >>> from lexfuse.train.models.dense import DenseLearner
+    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples = Examples.of([("bail", "le bail", ["la loi"], "mine"), ("loi", "la loi", ["le bail"], "mine")])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = Dense(small_base(folder), Training())
+    ...     learner = DenseLearner(tiny_base(folder), Hyperparameters())
     >>> batch = next(Batches(examples, 2, 1).from_start())
     >>> sorted(learner(batch, learner.texts(examples.queries, examples.passages), 0))
     ['loss', 'ranking']
@@ -108,18 +108,18 @@ class Encoding(Learner):
     def scores(self, queries: Any, passages: Any) -> Tensor:
         """Scores of every passage for every query."""
 
-    def forward(self, batch: Batch, texts: Texts, step: int) -> dict[str, Tensor]:
+    def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
         """The contrastive loss, that of the kind, and the distance to a teacher."""
         queries = self.vectors([texts.queries[place] for place in batch.query], Side.QUERY)
         passages = self.vectors([texts.passages[place] for place in batch.passage], Side.PASSAGE)
         scores = self.scores(queries, passages)
-        allowed = moved(batch.allowed, scores.device)
+        allowed = move_to_device(batch.allowed, scores.device)
         temperature = self.training_settings.temperature
         losses = {"ranking": nt_xent(scores, allowed, temperature)}
         losses["loss"] = losses["ranking"] + self.added(losses, queries, passages, scores, batch, step)
         weight = self.training_settings.distillation
         if batch.teacher is not None and weight:
-            teacher = moved(batch.teacher, scores.device)
+            teacher = move_to_device(batch.teacher, scores.device)
             losses["teacher"] = divergence(own_scores(scores, batch), teacher, temperature)
             losses["loss"] = (1 - weight) * losses["loss"] + weight * losses["teacher"]
         return losses
@@ -131,7 +131,7 @@ class Encoding(Learner):
         return 0.0
 
     @torch.no_grad()
-    def score(self, texts: Texts, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]] | None = None) -> Tensor:
+    def score(self, texts: TokenisedTexts, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]] | None = None) -> Tensor:
         """Scores of all passages for all queries, block by block."""
         asked = self.vectors(texts.queries, Side.QUERY)
         found = torch.empty(len(texts.queries), len(texts.passages))
@@ -147,17 +147,17 @@ class Encoding(Learner):
             ids, mask = padded(self.base.tokens, [rows[int(place)] for place in places], self.device)
             parts.append(pool(model, ids, mask))
             order.append(places)
-        return torch.cat(parts)[moved(np.argsort(np.concatenate(order)), self.device)]
+        return torch.cat(parts)[move_to_device(np.argsort(np.concatenate(order)), self.device)]
 
 
 def own_scores(scores: Tensor, batch: Batch) -> Tensor:
     """The scores of each query's positive and own negatives; those that are not there repeat the positive's.
 
-    >>> from lexfuse.train.batches import Batches
-    >>> from lexfuse.train.examples import Examples
+    >>> from lexfuse.train.examples.batches import Batches
+    >>> from lexfuse.train.examples.examples import Examples
     >>> batch = next(Batches(Examples.of([("bail", "le bail", ["la loi"], "mine")]), 1, 2).from_start())
     >>> own_scores(torch.tensor([[0.75, 0.25]]), batch).tolist()
     [[0.75, 0.25, 0.75]]
     """
     columns = np.where(batch.own == NOTHING, batch.own[:, :1], batch.own).astype(np.int64)
-    return scores.gather(1, moved(columns, scores.device))
+    return scores.gather(1, move_to_device(columns, scores.device))

@@ -19,26 +19,26 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from lexfuse.encode.sides import Side
-from lexfuse.encode.tokens import Row
-from lexfuse.train.base import Base
-from lexfuse.train.batches import Batch
-from lexfuse.train.folders import write_masked, write_similarity
-from lexfuse.train.losses import flops, rising
-from lexfuse.train.models.learner import Encoding, Texts
-from lexfuse.train.settings import Kind, Similarity, Training
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.tokenizer import Row
+from lexfuse.train.examples.batches import Batch
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind, Similarity
+from lexfuse.train.models.base_model import StartingModel
+from lexfuse.train.models.learner import EncodingLearner, TokenisedTexts
+from lexfuse.train.models.losses import flops, flops_schedule
+from lexfuse.train.models.model_folder import write_masked, write_similarity
 
 HEAD_TOKENS = 8192  # whose logits are held at once
 SAMPLE = 256  # passages that the first bias is chosen on
 
 
-class Splade(Encoding):
+class SpladeLearner(EncodingLearner):
     """A transformer with its masked-language head.
 
     >>> import tempfile
-    >>> from lexfuse.train.small import small_base
+    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = Splade(small_base(folder), Training(start_active=10))
+    ...     learner = SpladeLearner(tiny_base(folder), Hyperparameters(start_active=10))
     >>> texts = learner.texts(["congé"], ["le congé", "un bail"])
     >>> learner.begin(texts)
     "the head's bias is lowered by ...: passages start with 10 entries of the vocabulary, not ..."
@@ -46,15 +46,15 @@ class Splade(Encoding):
     (2, 93)
     """
 
-    kind = Kind.SPLADE
+    kind = ModelKind.SPLADE
 
-    def __init__(self, base: Base, training: Training) -> None:
+    def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
         """Start from a base that has the head."""
         super().__init__(base, training)
         self.model = base.masked()
 
     @torch.no_grad()
-    def begin(self, texts: Texts) -> str:
+    def begin(self, texts: TokenisedTexts) -> str:
         """Lower the bias until passages start with the wanted number of entries; a head that is sparse already stays as it is."""
         wanted = self.training_settings.start_active
         rows = texts.passages[:: max(1, len(texts.passages) // SAMPLE)]
@@ -102,8 +102,8 @@ class Splade(Encoding):
         settings = self.training_settings
         warm = int(settings.flops_warm_up * settings.steps)
         losses["flops of queries"], losses["flops of passages"] = flops(queries), flops(passages)
-        return rising(settings.flops_queries, step, warm) * losses["flops of queries"] + (
-            rising(settings.flops_passages, step, warm) * losses["flops of passages"]
+        return flops_schedule(settings.flops_queries, step, warm) * losses["flops of queries"] + (
+            flops_schedule(settings.flops_passages, step, warm) * losses["flops of passages"]
         )
 
     def save(self, folder: Path) -> None:

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from lexfuse.errors import TooLargeError
-from lexfuse.service.answers.comparison import Comparison
-from lexfuse.service.answers.profiles import ProfileCard
-from lexfuse.service.comparing import MOST, CompareAsk, compare
-from lexfuse.service.profiling import profile_cards
-from lexfuse.service.service import Service
-from lexfuse.web.rendering import page
-from lexfuse.web.state import SearchState
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.operations.compare import MOST, CompareRequest, compare
+from lexfuse.service.operations.index_list import profile_cards
+from lexfuse.service.schemas.comparison import ProfileComparison
+from lexfuse.service.schemas.index_list import ProfileCard
+from lexfuse.web.renderer import page
+from lexfuse.web.search_state import SearchState
 
 router = APIRouter(include_in_schema=False)
 
@@ -25,7 +25,7 @@ PARTS = {"compare": "compare_part.html"}
 @router.get("/compare")
 async def compared(request: Request) -> HTMLResponse:
     """The form, and the rankings if something is asked."""
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     state = SearchState.of(request.query_params)
     if len(state.query) > (most := service.settings.most_query_characters):
         raise TooLargeError(f"the question has {len(state.query):,} characters, {most:,} are allowed")
@@ -33,9 +33,9 @@ async def compared(request: Request) -> HTMLResponse:
     wanted = [name for name in request.query_params.getlist("profile") if name]
     profiles = chosen_of(wanted, cards)
     twice = len(set(wanted)) < len(wanted)
-    comparison: Comparison | None = None
+    comparison: ProfileComparison | None = None
     if state.query.strip() and len(profiles) > 1 and not twice:
-        ask = CompareAsk(state.query, tuple(profiles), index, filters=state.filters, as_of=state.as_of)
+        ask = CompareRequest(state.query, tuple(profiles), index, filters=state.filters, as_of=state.as_of)
         comparison = await service.run(compare, service.library, ask)
     values: dict[str, Any] = {
         "q": state.query,
@@ -63,7 +63,7 @@ def chosen_of(wanted: Sequence[str], cards: Sequence[ProfileCard]) -> list[str]:
     return chosen + usable[: max(2 - len(chosen), 0)]
 
 
-def _cards(service: Service, index: str) -> tuple[str, list[ProfileCard]]:
+def _cards(service: ServiceContext, index: str) -> tuple[str, list[ProfileCard]]:
     """The name of the index, and its profiles."""
     shelf = service.library.shelf(index)
     with shelf.lease() as opened:

@@ -10,12 +10,11 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.service.answers.card import Card
-from lexfuse.service.answers.document import TextParagraph, WholeDocument
-from lexfuse.service.documents import DocumentAsk, document
-from lexfuse.service.service import Service
-from lexfuse.web.highlighting import Segment, segments_of
-from lexfuse.web.rendering import page
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.operations.documents import DocumentRequest, document
+from lexfuse.service.schemas.document import DocumentCard, DocumentParagraph, WholeDocument
+from lexfuse.web.highlights import TextSegment, segments_of
+from lexfuse.web.renderer import page
 
 router = APIRouter(include_in_schema=False)
 
@@ -27,17 +26,17 @@ LISTED = 25  # of what cites it; some articles are cited by thousands
 @router.get("/documents/{name:path}")
 async def document_page(request: Request, name: str, index: str = "") -> HTMLResponse:
     """The text, its paragraphs and citations as links, and what stands around it."""
-    service: Service = request.app.state.service
-    answer = await service.run(document, service.library, DocumentAsk(name, index))
+    service: ServiceContext = request.app.state.service
+    answer = await service.run(document, service.library, DocumentRequest(name, index))
     found = answer.document
     values: dict[str, Any] = {"document": found, "index_name": index, "lists": lists_of(found), "source_url": source_url(found)}
     return await page(request, "document.html", body_of=body_of, **values)
 
 
-def body_of(paragraph: TextParagraph) -> list[Segment]:
+def body_of(paragraph: DocumentParagraph) -> list[TextSegment]:
     """The text of a paragraph in pieces, without the number that it begins with: that stands in the margin.
 
-    >>> [piece.text for piece in body_of(TextParagraph(anchor="p64", number="64", span=(0, 12), text="64. The Court"))]
+    >>> [piece.text for piece in body_of(DocumentParagraph(anchor="p64", number="64", span=(0, 12), text="64. The Court"))]
     ['The Court']
     """
     pieces = segments_of(paragraph.text, links=paragraph.citations)
@@ -53,11 +52,11 @@ def _without(number: str, text: str) -> str:
     return text[rest.end() :] if rest else text
 
 
-def lists_of(found: WholeDocument) -> list[tuple[str, list[Card], int]]:
+def lists_of(found: WholeDocument) -> list[tuple[str, list[DocumentCard], int]]:
     """The lists beside a document that are not empty: name, what is shown, and how many more there are.
 
-    >>> lists_of(WholeDocument(id="a", text="", etag="", cited_by=[Card(id="b")], cited_by_count=3))
-    [('cited_by', [Card(id='b', ...)], 2)]
+    >>> lists_of(WholeDocument(id="a", text="", etag="", cited_by=[DocumentCard(id="b")], cited_by_count=3))
+    [('cited_by', [DocumentCard(id='b', ...)], 2)]
     """
     all_lists = [
         ("versions", found.versions, len(found.versions)),

@@ -7,11 +7,11 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.advise.advice import Verdict
-from lexfuse.service.service import Service
+from lexfuse.advice.advice import Verdict
+from lexfuse.service.context import ServiceContext
+from lexfuse.web.advice_reports import Experiment, experiment_named, experiments_in, served
 from lexfuse.web.messages import messages_of
-from lexfuse.web.rendering import page, reader_of
-from lexfuse.web.reports import Experiment, experiment_named, experiments_in, served
+from lexfuse.web.renderer import page, reader_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -25,12 +25,12 @@ _VERDICTS = {
 }
 
 
-def folders_of(service: Service) -> list[Path]:
+def folders_of(service: ServiceContext) -> list[Path]:
     """Where reports are looked for: in every index, then where the settings say.
 
-    >>> from lexfuse.service.library import Library
+    >>> from lexfuse.service.registry import IndexRegistry
     >>> from lexfuse.service.settings import ServiceSettings
-    >>> folders_of(Service(Library([]), ServiceSettings(advice=["reports"])))
+    >>> folders_of(ServiceContext(IndexRegistry([]), ServiceSettings(advice=["reports"])))
     [PosixPath('reports')]
     """
     shelves = [service.library.shelf(name) for name in service.library.names]
@@ -50,7 +50,7 @@ def verdict_key(experiment: Experiment) -> str:
 @router.get("/experiments")
 async def experiments(request: Request) -> HTMLResponse:
     """All reports, newest first."""
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     found, wrong = await service.run(experiments_in, folders_of(service))
     return await page(request, "experiments.html", experiments=found, wrong=wrong, verdict_key=verdict_key, folder="INDEX")
 
@@ -58,7 +58,7 @@ async def experiments(request: Request) -> HTMLResponse:
 @router.get("/experiments/{name}")
 async def experiment(request: Request, name: str) -> HTMLResponse:
     """One report as it was written, with a way back, under a policy that allows its own style and script alone."""
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     found, _ = await service.run(experiments_in, folders_of(service))
     words = messages_of(reader_of(request).language).text("experiments.all")
     report = await service.run(served, experiment_named(found, name), "/experiments", f"← {words}")

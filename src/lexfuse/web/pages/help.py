@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.web.rendering import page
+from lexfuse.web.renderer import page
 
 router = APIRouter(include_in_schema=False)
 

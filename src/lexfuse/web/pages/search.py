@@ -8,15 +8,15 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from lexfuse.errors import ConfigError, NotFoundError, TooLargeError
-from lexfuse.service.answers.profiles import IndexCard
-from lexfuse.service.profiling import profiles
-from lexfuse.service.searching import SearchAsk, Sort, search
-from lexfuse.service.service import Service
-from lexfuse.web.chips import chips_of
-from lexfuse.web.messages import Language, Messages, messages_of
-from lexfuse.web.pages.judging import judged_here
-from lexfuse.web.rendering import page, reader_of
-from lexfuse.web.state import SearchState
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.operations.index_list import index_list
+from lexfuse.service.operations.search import SearchRequest, SortOrder, search
+from lexfuse.service.schemas.index_list import IndexCard
+from lexfuse.web.filter_chips import chips_of
+from lexfuse.web.messages import InterfaceLocale, Messages, messages_of
+from lexfuse.web.pages.feedback import judged_here
+from lexfuse.web.renderer import page, reader_of
+from lexfuse.web.search_state import SearchState
 
 router = APIRouter(include_in_schema=False)
 
@@ -24,10 +24,10 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 async def search_page(request: Request) -> HTMLResponse:
     """What can be searched; with a question, the results."""
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     state = SearchState.of(request.query_params)
     messages = messages_of(reader_of(request).language)
-    indexes = (await service.run(profiles, service.library)).indexes
+    indexes = (await service.run(index_list, service.library)).indexes
     index = chosen_index(indexes, state.index)
     values: dict[str, Any] = {"state": state, "indexes": indexes, "index": index, "options": options_of(indexes, index, messages)}
     if not state.query.strip():
@@ -37,7 +37,7 @@ async def search_page(request: Request) -> HTMLResponse:
     return await page(request, "search.html", parts={"results": "_results.html"}, **values)
 
 
-def ask_of(state: SearchState, most_characters: int) -> SearchAsk:
+def ask_of(state: SearchState, most_characters: int) -> SearchRequest:
     """The question of a state.
 
     >>> ask_of(SearchState("loi", sort="dearest"), 100)
@@ -49,16 +49,16 @@ def ask_of(state: SearchState, most_characters: int) -> SearchAsk:
         raise TooLargeError(
             f"the question has {len(state.query):,} characters, {most_characters:,} are allowed; use a whole text as a document"
         )
-    if state.sort not in ("", *Sort):
-        raise ConfigError(f"sort must be one of {', '.join(Sort)}; got {state.sort[:40]!r}")
-    return SearchAsk(
+    if state.sort not in ("", *SortOrder):
+        raise ConfigError(f"sort must be one of {', '.join(SortOrder)}; got {state.sort[:40]!r}")
+    return SearchRequest(
         query=state.query,
         index=state.index,
         profile=state.profile,
         cursor=state.cursor,
         filters=state.filters,
         as_of=state.as_of,
-        sort=Sort(state.sort or Sort.RELEVANCE),
+        sort=SortOrder(state.sort or SortOrder.RELEVANCE),
         facets=True,
     )
 
@@ -83,7 +83,7 @@ def options_of(indexes: list[IndexCard], index: IndexCard, messages: Messages) -
     others = [(card.name, card.name, card.usable) for card in index.profiles if card.name != index.default_profile]
     return {
         "indexes": [(each.name, each.title or each.name) for each in indexes],
-        "sorts": [("" if each is Sort.RELEVANCE else each.value, messages.text(f"sort.{each.value}")) for each in Sort],
+        "sorts": [("" if each is SortOrder.RELEVANCE else each.value, messages.text(f"sort.{each.value}")) for each in SortOrder],
         "profiles": [("", messages.text("search.default_profile", name=index.default_profile)), *others],
-        "examples": most_spoken if most_spoken in set(Language) else messages.language.value,
+        "examples": most_spoken if most_spoken in set(InterfaceLocale) else messages.language.value,
     }

@@ -14,19 +14,20 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import HTMLResponse
 
-from lexfuse.data.document import Kind
+from lexfuse.data.document import DocumentKind
 from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError
-from lexfuse.service.answers.card import Card
-from lexfuse.service.answers.profiles import ProfileCard
-from lexfuse.service.answers.similar import SimilarPage
-from lexfuse.service.cards import cards_of
-from lexfuse.service.profiling import profile_cards
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.operations.document_cards import cards_of
+from lexfuse.service.operations.index_list import profile_cards
+from lexfuse.service.operations.similar import SimilarRequest, similar
 from lexfuse.service.redaction import message_of
-from lexfuse.service.resembling import SimilarAsk, similar
-from lexfuse.service.service import Service
+from lexfuse.service.schemas.document import DocumentCard
+from lexfuse.service.schemas.index_list import ProfileCard
+from lexfuse.service.schemas.similar import SimilarPage
+from lexfuse.text.letters import NO_BREAK_SPACE
+from lexfuse.web.locale_format import number
 from lexfuse.web.messages import messages_of
-from lexfuse.web.rendering import page, reader_of
-from lexfuse.web.wording import NO_BREAK_SPACE, number
+from lexfuse.web.renderer import page, reader_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -53,10 +54,10 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class EditedTerm:
     """A word of the list that the reader edits.
 
-    >>> Word("lease", 3, "1").used
+    >>> EditedTerm("lease", 3, "1").used
     True
     """
 
@@ -67,10 +68,10 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SimilarForm:
     """What the form says.
 
-    >>> Asked(text="The lease ended.").edited
+    >>> SimilarForm(text="The lease ended.").edited
     False
     """
 
@@ -85,26 +86,27 @@ class Asked:
     before: str = ""
     before_own: bool = False
     filters: tuple[str, ...] = ()
-    words: tuple[Word, ...] = ()  # as they were edited; none: the most informative are picked
+    words: tuple[EditedTerm, ...] = ()  # as they were edited; none: the most informative are picked
 
     @property
     def edited(self) -> bool:
         """Whether the reader chose the words."""
         return bool(self.words)
 
-    def ask(self) -> SimilarAsk:
+    def ask(self) -> SimilarRequest:
         """The call that it stands for.
 
-        >>> Asked(text="The lease ended.", words=(Word("lease", 1, "2"), Word("the", 1, "1", used=False))).ask().terms
+        >>> SimilarForm(text="The lease ended.", words=(EditedTerm("lease", 1, "2"), EditedTerm("the", 1, "1",
+        ...     used=False))).ask().terms
         ('lease=2',)
         """
-        kinds = (f"kind={self.kind}",) if self.kind in set(Kind) else ()
+        kinds = (f"kind={self.kind}",) if self.kind in set(DocumentKind) else ()
         terms = tuple(f"{each.word}={each.weight}" for each in self.words if each.used)
         if wrong := next((each for each in self.words if each.used and not _weight(each.weight)), None):
             raise ConfigError(f"the weight of {wrong.word!r} must be above 0, got {wrong.weight!r}")
         if self.words and not terms:
             raise ConfigError("no word is left to search for; tick one, or add one")
-        return SimilarAsk(
+        return SimilarRequest(
             text="" if self.document else self.text, document=self.document, name=self.file, index=self.index,
             profile=self.profile, terms=terms, exclude_self=self.exclude_self, before=self.before,
             before_own_date=self.before_own and bool(self.document), mask=self.mask, filters=(*self.filters, *kinds),
@@ -112,10 +114,10 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class FormError:
     """What is wrong, in the reader's language, and what the library said where no text of ours says it.
 
-    >>> Wrong("Give a text.").detail
+    >>> FormError("Give a text.").detail
     ''
     """
 
@@ -128,7 +130,7 @@ async def form(request: Request) -> HTMLResponse:
     """An empty form; for ``?document=ID`` what is similar to that document."""
     given = request.query_params
     filters = tuple(each for each in given.getlist("filter") if each.strip())
-    asked = Asked(document=given.get("document", ""), index=given.get("index", ""), filters=filters)
+    asked = SimilarForm(document=given.get("document", ""), index=given.get("index", ""), filters=filters)
     return await _answered(request, asked)
 
 
@@ -142,7 +144,7 @@ async def posted(request: Request) -> HTMLResponse:
         name = upload.filename or "" if isinstance(upload, UploadFile) else ""
     if raw is None:
         return await _answered(request, asked)
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     try:
         text = (await service.read_upload(raw, name)).text
     except DataError as error:
@@ -150,9 +152,9 @@ async def posted(request: Request) -> HTMLResponse:
     return await _answered(request, replace(asked, text=text, file=name, words=()))
 
 
-async def _answered(request: Request, asked: Asked, error: LexFuseError | None = None) -> HTMLResponse:
+async def _answered(request: Request, asked: SimilarForm, error: LexFuseError | None = None) -> HTMLResponse:
     """The page: with an error in its place, or with what was found."""
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     known = error
     found: SimilarPage | None = None
     index, cards, document = await service.run(_around, service, asked)
@@ -165,17 +167,19 @@ async def _answered(request: Request, asked: Asked, error: LexFuseError | None =
         except (ConfigError, DataError) as wrong:
             known = wrong
     values = _values(request, replace(asked, index=index), cards, document, found)
-    told = _told(request, known) if known is not None else None
+    told = _error_message(request, known) if known is not None else None
     status = known.status if known is not None else 200
     return await page(request, "similar.html", parts=PARTS, status=status, error=told, **values)
 
 
 def _values(
-    request: Request, asked: Asked, cards: Sequence[ProfileCard], document: Card | None, found: SimilarPage | None
+    request: Request, asked: SimilarForm, cards: Sequence[ProfileCard], document: DocumentCard | None, found: SimilarPage | None
 ) -> dict[str, Any]:
     messages = messages_of(reader_of(request).language)
     limit = _limit(request)
-    kinds = [(kind.value, messages.text(f"resembling.kinds.{kind.value}")) for kind in Kind if kind is not Kind.OTHER]
+    kinds = [
+        (kind.value, messages.text(f"resembling.kinds.{kind.value}")) for kind in DocumentKind if kind is not DocumentKind.OTHER
+    ]
     return {
         "asked": asked,
         "document": document,
@@ -191,32 +195,32 @@ def _values(
     }
 
 
-def words_of(asked: Asked, found: SimilarPage | None) -> list[Word]:
+def words_of(asked: SimilarForm, found: SimilarPage | None) -> list[EditedTerm]:
     """The list to edit: what was searched for, then what the reader put aside, so that it can be taken up again.
 
-    >>> words_of(Asked(words=(Word("lease", 2, "1", used=False), Word("rent", 1, "2"))), None)[1].word
+    >>> words_of(SimilarForm(words=(EditedTerm("lease", 2, "1", used=False), EditedTerm("rent", 1, "2"))), None)[1].word
     'lease'
     """
     if found is None:
         return sorted(asked.words, key=lambda each: not each.used)
     counts = {each.word: each.count for each in asked.words}
-    searched = [Word(term.word, term.count or counts.get(term.word, 0), f"{term.weight:g}") for term in found.terms]
+    searched = [EditedTerm(term.word, term.count or counts.get(term.word, 0), f"{term.weight:g}") for term in found.terms]
     there = {each.word for each in searched}
     return searched + [each for each in asked.words if not each.used and each.word not in there]
 
 
-def asked_of(data: FormData) -> Asked:
+def asked_of(data: FormData) -> SimilarForm:
     """What a form says; the words only where the reader wants them and not the usual ones.
 
     >>> asked_of(FormData([("action", "again"), ("term", "rent"), ("weight", "2"), ("use", "rent"), ("add", "lease=3")])).words
-    (Word(word='rent', count=0, weight='2', used=True), Word(word='lease', count=0, weight='3', used=True))
+    (EditedTerm(word='rent', count=0, weight='2', used=True), EditedTerm(word='lease', count=0, weight='3', used=True))
     """
 
     def text(name: str) -> str:
         value = data.get(name, "")
         return value if isinstance(value, str) else ""
 
-    return Asked(
+    return SimilarForm(
         text=text("text").replace("\r\n", "\n"),
         document=text("document"),
         index=text("index"),
@@ -231,7 +235,7 @@ def asked_of(data: FormData) -> Asked:
     )
 
 
-def _words(data: FormData) -> tuple[Word, ...]:
+def _words(data: FormData) -> tuple[EditedTerm, ...]:
     """The edited words: name, count and weight come in the same order, a tick says which are used; then those added."""
 
     def texts(name: str) -> list[str]:
@@ -244,11 +248,11 @@ def _words(data: FormData) -> tuple[Word, ...]:
     counts += ["0"] * (len(names) - len(counts))
     weights += ["1"] * (len(names) - len(weights))
     rows = zip(names, counts, weights, strict=False)
-    words = [Word(name, _count(count), weight.strip() or "1", name in used) for name, count, weight in rows]
-    added = dict[str, Word]()  # the last that is said of a word holds
+    words = [EditedTerm(name, _count(count), weight.strip() or "1", name in used) for name, count, weight in rows]
+    added = dict[str, EditedTerm]()  # the last that is said of a word holds
     for part in (part.strip() for one in given for part in one.split(",")):
         name, equals, weight = part.rpartition("=")
-        word = Word(name.strip(), 0, weight.strip()) if equals and name.strip() else Word(part, 0, "1")
+        word = EditedTerm(name.strip(), 0, weight.strip()) if equals and name.strip() else EditedTerm(part, 0, "1")
         added.pop(word.word, None)
         added[word.word] = word
     return (*(each for each in words if each.word not in added), *(each for each in added.values() if each.word))
@@ -258,7 +262,7 @@ def _count(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
-def _around(service: Service, asked: Asked) -> tuple[str, list[ProfileCard], Card | None]:
+def _around(service: ServiceContext, asked: SimilarForm) -> tuple[str, list[ProfileCard], DocumentCard | None]:
     """The index, its profiles, and the document that is the question."""
     shelf = service.library.shelf(asked.index)
     with shelf.lease() as opened:
@@ -268,16 +272,16 @@ def _around(service: Service, asked: Asked) -> tuple[str, list[ProfileCard], Car
         return shelf.name, profile_cards(opened), document
 
 
-def _told(request: Request, error: LexFuseError) -> Wrong:
+def _error_message(request: Request, error: LexFuseError) -> FormError:
     """An error in the reader's language, where the page has words for it."""
     messages = messages_of(reader_of(request).language)
     said = message_of(error)
     if not said:
-        return Wrong(messages.text("resembling.error.empty"))
+        return FormError(messages.text("resembling.error.empty"))
     for reason, name in _REASONS.items():
         if reason in said:
-            return Wrong(messages.text(f"resembling.error.{name}"))
-    return Wrong(messages.text("resembling.error.other"), said[:500])
+            return FormError(messages.text(f"resembling.error.{name}"))
+    return FormError(messages.text("resembling.error.other"), said[:500])
 
 
 def _weight(text: str) -> bool:
@@ -288,5 +292,5 @@ def _weight(text: str) -> bool:
 
 
 def _limit(request: Request) -> int:
-    service: Service = request.app.state.service
+    service: ServiceContext = request.app.state.service
     return service.settings.most_body_bytes

@@ -1,0 +1,1 @@
+"""Evidence behind an advice: complementarity, score distributions, length bias, overlap."""

@@ -1,0 +1,152 @@
+"""What an advice is made from: the sources of an index asked for all judged queries, or rankings of other systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lexfuse.advice.advice import SourceCost
+from lexfuse.advice.advisor import CollectionFacts
+from lexfuse.advice.grid import RECIPES
+from lexfuse.advice.judged_sources import JudgedSources
+from lexfuse.channels.cost import costs_of
+from lexfuse.channels.distribution import levels_of
+from lexfuse.channels.registry import open_retriever
+from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.fusion.normalisation import Percentile
+from lexfuse.fusion.union import Union, union_of
+from lexfuse.search.candidates import retrieve_union
+from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.storage.channel_data.channel_settings import BUILTIN_CHANNELS, WORDS
+from lexfuse.storage.snapshot import Snapshot
+
+TIMED = 30  # queries that each source is timed on
+
+
+def sources_of(snapshot: Snapshot, channels: Sequence[str] = (), *, k1: float = 1.2, b: float = 0.75) -> list[Retriever]:
+    """The retrievers of some channels, or of all that an index has; those that match words first.
+
+    >>> import tempfile
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     [source.name for source in sources_of(snapshot)]
+    ['bm25', 'tfidf', 'citation']
+    """
+    wanted = list(dict.fromkeys(channels)) or [*BUILTIN_CHANNELS, *snapshot.channels]
+    wanted.sort(key=lambda name: WORDS.index(name) if name in WORDS else len(WORDS))
+    return [open_retriever(snapshot, name, k1=k1, b=b) for name in wanted]
+
+
+def judged_by(
+    sources: Sequence[Retriever],
+    queries: Queries,
+    qrels: Qrels,
+    depth: int,
+    *,
+    within: Mask | None = None,
+    before_query_date: bool = False,
+) -> JudgedSources:
+    """The judged queries and what every source says about them, with true scores for what only others list.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
+    >>> asked = Queries.of([Query("q1", "loi", "fr"), Query("q2", "droit", "fr")])
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         judged = judged_by(sources_of(snapshot, ["bm25", "tfidf"]), asked, Qrels.of([("q2", "b", 1)]), 10)
+    >>> list(judged.union.queries), judged.union.names
+    (['q2'], ('bm25', 'tfidf'))
+    """
+    unknown = [query for query in qrels.queries if query not in queries.ids]
+    if unknown:
+        raise NotFoundError(
+            f"{len(unknown)} judged queries are not among the queries, first {unknown[0]!r}; give those they judge"
+        )
+    asked = queries.select([queries.ids.ordinal(query) for query in qrels.queries])
+    if not before_query_date:
+        return JudgedSources(retrieve_union(sources, asked, depth, within=within), qrels, asked)
+    runs = [retrieve_before(source, asked, depth, within=within) for source in sources]
+    union = union_of(runs, sources, asked)
+    return JudgedSources(replace(union, levels=tuple(levels_of(source) for source in sources)), qrels, asked)
+
+
+def judged_runs(runs: Sequence[Run], qrels: Qrels) -> JudgedSources:
+    """The judged queries of rankings that have nobody to ask; queries without judgements are left out.
+
+    >>> run = Run.of("a", {"q1": {"x": 1.0}, "q2": {"x": 1.0}})
+    >>> list(judged_runs([run, Run.of("b", {"q1": {"y": 1.0}})], Qrels.of([("q1", "x", 1)])).union.queries)
+    ['q1']
+    """
+    judged = set(qrels.queries)
+    return JudgedSources(union_of([_kept(run, judged) for run in runs]), qrels)
+
+
+def facts_of(snapshot: Snapshot, sources: Sequence[Retriever], queries: Queries, collection: str) -> CollectionFacts:
+    """What an index tells of its documents and its sources, timed on some of the queries.
+
+    >>> CollectionFacts("legi.index", 29_104).collection
+    'legi.index'
+    """
+    names = [source.name for source in sources]
+    timed = queries.select(np.unique(np.linspace(0, len(queries) - 1, min(TIMED, len(queries))).astype(int)).tolist())
+    costs = tuple(
+        SourceCost(cost.channel, cost.bytes, cost.read_p50 + cost.search_p50, cost.read_p95 + cost.search_p95, cost.flops)
+        for cost in costs_of(snapshot, timed, channels=names)
+    )
+    words = frozenset(WORDS)
+    lengths = np.array([len(text.split()) if text else 0 for text in snapshot.column("text")], dtype=np.int64)
+    return CollectionFacts(
+        collection,
+        len(snapshot),
+        words,
+        costs,
+        words,
+        lambda doc: snapshot.document(doc).text,
+        lengths,
+        _incomplete(snapshot, names),
+    )
+
+
+def usable_recipes(union: Union) -> tuple[list[str], list[str]]:
+    """The recipes that these sources allow, and notes about what is left out.
+
+    >>> usable_recipes(union_of([Run.of("a", {"q": {"x": 1.0}})]))[1]
+    []
+    """
+    try:
+        for levels in union.levels:
+            levels()
+    except ConfigError as error:
+        kept = [name for name, recipe in RECIPES.items() if not isinstance(recipe.normaliser, Percentile)]
+        return kept, [f"percentile was left out: {error}"]
+    return list(RECIPES), []
+
+
+def _incomplete(snapshot: Snapshot, names: Sequence[str]) -> tuple[str, ...]:
+    notes = []
+    for name in names:
+        if name not in WORDS:
+            held = int(snapshot.channel_numbering(name).alive.sum())
+            if held < len(snapshot):
+                notes.append(
+                    f"{name} holds {held:,} of {len(snapshot):,} documents; go on with lexfuse index INDEX --channels {name}"
+                )
+    return tuple(notes)
+
+
+def _kept(run: Run, judged: set[str]) -> Run:
+    """The rankings of some queries."""
+    rows = [row for row, query in enumerate(run.queries) if query in judged]
+    if len(rows) == len(run.queries):
+        return run
+    kept = Run.of(run.name, {run.queries[row]: {hit.doc: hit.score for hit in run.hits(run.queries[row])} for row in rows})
+    return replace(kept, low=None if run.low is None else run.low[rows])

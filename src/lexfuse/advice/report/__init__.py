@@ -1,0 +1,1 @@
+"""The report of an advice, as one HTML page and as JSON."""

@@ -1,0 +1,51 @@
+"""The advice as plain JSON: everything the report is made of, in a stable order, for other programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from lexfuse.advice.advice import Advice, Configuration, Difference, ScoreBasis
+
+VERSION = 1
+
+
+def advice_json(advice: Advice) -> dict[str, Any]:
+    """The advice as what JSON knows; numbers that it does not know (NaN, infinities) become null.
+
+    Fields have the names and the order of the dataclasses; the advice has its verdict, a configuration its name, a difference its
+    outcome and the basis of scores its words besides.
+
+    >>> from lexfuse.advice.advice import ConfigurationResult
+    >>> single = ConfigurationResult(Configuration(("bm25",)), (1.0,), math.nan)
+    >>> plain = advice_json(Advice("i", "R@10", ("R@10",), 9, 5, 5, ("bm25",), {}, (single,), single, ()))
+    >>> plain["version"], plain["chosen"]["configuration"], plain["chosen"]["value"]
+    (1, {'members': ['bm25'], 'method': '', 'name': 'bm25'}, None)
+    """
+    return {"version": VERSION, **_plain(advice)}
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        plain = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, Advice):
+            plain["verdict"] = value.verdict.value
+        if isinstance(value, Configuration):
+            plain["name"] = value.name
+        if isinstance(value, Difference):
+            plain["outcome"] = value.outcome.value
+        if isinstance(value, ScoreBasis):
+            plain["words"] = value.words
+        return plain
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value

@@ -1,0 +1,1 @@
+"""Rerankers that an advice tries on top of the chosen configuration."""

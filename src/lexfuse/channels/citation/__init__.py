@@ -1,0 +1,1 @@
+"""The citation channel: documents that a question cites."""

@@ -1,0 +1,180 @@
+"""Citation lookup: the documents that a query names, by whatever spelling.
+
+``article L. 1237-19 du code du travail``, ``C-60/22``, ``L. 1 à L. 9`` or ``C-60/22, paragraph 64`` are not words to
+match but names to look up. What is named comes first, in the order in which the query names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, translated
+from lexfuse.data.arrays import F32, I32, offsets_of
+from lexfuse.data.corpus import Corpus, days
+from lexfuse.data.document import DocumentKind, DocumentStatus
+from lexfuse.data.ids import Ids
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.storage.catalog_file import damaged
+from lexfuse.storage.document_numbers import allowed
+from lexfuse.storage.document_rows import texts_of
+from lexfuse.storage.folder_names import FILE
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.citation.citation import Citation
+from lexfuse.text.citation.resolve import CitationResolver, number_key
+
+_LATIN = ("BIS", "TER", "QUATER", "QUINQUIES", "SEXIES", "SEPTIES", "OCTIES", "NONIES", "DECIES")
+_SERIES = {"LO": "L", "D": "R"}  # printed among those of the other letter
+_NUMBER_PART = re.compile(rf"\d+|{'|'.join(_LATIN)}|[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class CitationLookup:
+    """Ranks the documents that a query names, and no others.
+
+    What is named first scores 1, what is named second 1/2, then 1/3 and so on. Documents that one name fits (versions of
+    an article, articles of that number in several codes where none is named, all paragraphs of a judgment) score the
+    same; a range names its articles one after the other. A document that is named twice counts where it is first.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> articles = [Document(f"id{n}", number=f"L{n}", code="Code du travail", kind=DocumentKind.STATUTE) for n in (1, 2, 3)]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=articles) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         queries = Queries.of([Query("q", "les articles L. 2 et L. 1 du code du travail")])
+    ...         CitationLookup(snapshot).retrieve(queries, 10).as_dict()
+    {'q': {'id2': 1.0, 'id1': 0.5}}
+    """
+
+    snapshot: Snapshot
+    name: str = field(default="citation", kw_only=True)
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """Above zero for what is named, zero for what is not."""
+        return ScoreBounds(0.0, 1.0)
+
+    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+        """The first k documents that each query names, among those the mask allows; none where it names none."""
+        order = self.snapshot.ids.order
+        within = None if within is None else allowed(within, len(self.snapshot))
+        rankings = []
+        for text in queries.text:
+            named = [(-score, int(order[doc]), doc) for doc, score in self.named(text).items() if within is None or within[doc]]
+            rankings.append(sorted(named)[: checked_k(k)])
+        hits = [hit for ranking in rankings for hit in ranking]
+        return Run(
+            self.name,
+            queries.ids,
+            self.snapshot.ids,
+            offsets_of(np.array([len(ranking) for ranking in rankings], dtype=np.int64)),
+            np.array([doc for _, _, doc in hits], dtype=np.int32),
+            np.array([-score for score, _, _ in hits], dtype=np.float32),
+            low=self.bounds.lows(queries),
+        )
+
+    def score(self, queries: Queries, pairs: Run) -> F32:
+        """The score of every pair of query and document in a run, in its order; 0 where the query does not name it."""
+        docs = translated(pairs.docs, pairs.doc, self.snapshot.ids).tolist()
+        scores = np.zeros(len(docs), dtype=np.float32)
+        for row, query in enumerate(pairs.queries):
+            start, stop = int(pairs.offsets[row]), int(pairs.offsets[row + 1])
+            named = self.named(queries.text[queries.ids.ordinal(query)]) if stop > start else {}
+            scores[start:stop] = [named.get(doc, 0.0) for doc in docs[start:stop]]
+        return scores
+
+    def named(self, text: str) -> dict[int, float]:
+        """Numbers of the documents that a text names, with their scores."""
+        place: dict[int, int] = {}
+        placed = np.zeros(len(self.order), dtype=np.bool_)
+        last = 0
+        for citation, found in self._resolver.resolve_each(text):
+            new = found[~placed[found]].tolist()
+            names = [number_key(self._corpus.number[at]) if citation.last else "" for at in new]
+            positions = {name: last + at for at, name in enumerate(dict.fromkeys(names), start=1)}
+            place |= {at: positions[name] for name, at in zip(names, new, strict=True)}
+            placed[new] = True
+            last += len(positions)
+        return {int(self.order[at]): 1.0 / position for at, position in place.items()}
+
+    def cited(self, text: str, *, own_code: str = "", found: Sequence[Citation] | None = None) -> Iterator[tuple[Citation, I32]]:
+        """Every citation of a text with the numbers of the documents that it means, in order of place.
+
+        A text that belongs to a code means the articles of its own code where it names no other one. `found` are the citations
+        to be looked up, where they have been found before.
+        """
+        for citation, ordinals in self._resolver.resolve_each(text, own_code=own_code, found=found):
+            yield citation, self.order[ordinals]
+
+    @cached_property
+    def order(self) -> I32:
+        """Documents in the order of codes and numbers, which is what a range runs through."""
+        code, number = _texts(self.snapshot, "code"), _texts(self.snapshot, "number")
+        keys = [(code[at], article_order(number[at])) for at in range(len(self.snapshot))]
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int32)
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        """What resolving needs of the documents, in `order`: no texts are read."""
+        snapshot, order = self.snapshot, self.order.tolist()
+        code, number, kind = (_texts(snapshot, name) for name in ("code", "number", "kind"))
+        identifiers = snapshot.column("identifiers")
+        blank, empty = ("",) * len(order), ((),) * len(order)
+        undated = days([None]).repeat(len(order))
+        try:
+            kinds = tuple(DocumentKind(kind[at]) for at in order)
+        except ValueError as error:
+            raise damaged(snapshot.folder / FILE, str(error)) from None
+        return Corpus(
+            ids=Ids(map(snapshot.ids.names.__getitem__, order)),
+            title=blank,
+            text=blank,
+            language=blank,
+            kind=kinds,
+            code=tuple(code[at] for at in order),
+            number=tuple(number[at] for at in order),
+            headings=empty,
+            court=blank,
+            date=undated,
+            valid_from=undated,
+            valid_to=undated,
+            status=(DocumentStatus.UNKNOWN,) * len(order),
+            identifiers=tuple(texts_of(identifiers[at]) for at in order),
+            citations=empty,
+            extra=({},) * len(order),
+        )
+
+    @cached_property
+    def _resolver(self) -> CitationResolver:
+        return CitationResolver(self._corpus)
+
+
+@lru_cache(maxsize=65536)  # a new version of an index has nearly the same numbers
+def article_order(number: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that sorts article numbers as a code prints them.
+
+    Numbers go by value, ``-1`` before ``bis``; R and D articles stand among each other, and so do L and LO. A letter at the
+    end was put in before the article (L1 A, L1), but in codes whose numbers have no letter in front after it (39, 39 A).
+
+    >>> sorted(["L10-1", "L2-9 bis", "L2-9", "L2-9 A", "L2-9-1", "D5", "R4", "R6"], key=article_order)
+    ['L2-9 A', 'L2-9', 'L2-9-1', 'L2-9 bis', 'L10-1', 'R4', 'D5', 'R6']
+    """
+    parts = _NUMBER_PART.findall(number_key(number))
+    series = parts.pop(0) if parts and parts[0].isalpha() else ""
+    inserted = -1 if series else 2
+    places = [
+        (1, int(part), "") if part.isdecimal() else (2, _LATIN.index(part), "") if part in _LATIN else (inserted, 0, part)
+        for part in parts
+    ]
+    return ((0, 0, _SERIES.get(series, series)), *places, (0, 0, series))
+
+
+def _texts(snapshot: Snapshot, column: str) -> list[str]:
+    return [value or "" for value in snapshot.column(column)]

@@ -1,0 +1,1 @@
+"""Dense channels: one vector per passage, exact and approximate search."""

@@ -1,0 +1,129 @@
+"""Dense retrieval: a document scores as its passages do, a passage by the dot product of its vector with the query's.
+
+With vectors of length one that is the cosine. The score of a document is that of its best passage, the mean over its
+passages (BSARD, section 5), or the mean over its best few. Search is exact, unless the channel was made with clusters and they
+are to be used; scores are exact either way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.channels.dense.approximate_search import ApproximateSearch
+from lexfuse.channels.dense.flat_search import FlatSearch, PassagePooling
+from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
+from lexfuse.data.arrays import F32, F64
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.encode.encoder import Encoder, Side
+from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.passages import Passage
+
+LONGEST_UNIT = 1.01  # length of a vector of length one, rounded to bytes
+
+
+@dataclass(frozen=True)
+class DenseRetriever:
+    """Exact search over the vectors of one channel; documents that are not encoded yet are not ranked.
+
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.channels.registry import open_retriever
+    >>> dense = open_retriever(snapshot, "dense")  # doctest: +SKIP
+    >>> dense.retrieve(Queries.of([Query("q", "délai de préavis")]), 10).hits("q")[0].doc  # doctest: +SKIP
+    'LEGIARTI000006901112'
+    """
+
+    snapshot: Snapshot
+    encoder: Encoder
+    channel: str = "dense"
+    pool: PassagePooling = PassagePooling.BEST
+    exact: bool = True  # else only the nearest clusters are looked at, where the channel has some
+    name: str = field(default="dense", kw_only=True)
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """From -1 to 1 where all vectors have length one; else they depend on the length of the query's vector."""
+        return ScoreBounds(-1.0, 1.0) if self.encoder.normalises and self.longest < LONGEST_UNIT else ScoreBounds(-math.inf)
+
+    @cached_property
+    def longest(self) -> float:
+        """The length of the longest vector of a document that is alive."""
+        alive, bases = self.numbering.alive, self.numbering.bases.tolist()
+        held = [
+            part.norms[np.repeat(alive[base : base + len(part)], np.diff(part.starts))]
+            for base, part in zip(bases, self.parts, strict=False)
+        ]
+        return max((float(norms.max(initial=0)) for norms in held), default=0.0)
+
+    @property
+    def numbering(self) -> Numbering:
+        """The raw numbers of the documents in the channel."""
+        return self.snapshot.channel_numbering(self.channel)
+
+    @cached_property
+    def parts(self) -> list[VectorPart]:
+        """The vectors, part by part."""
+        return [content for part in self.snapshot.channel(self.channel).parts if isinstance(content := part.content, VectorPart)]
+
+    @cached_property
+    def search(self) -> FlatSearch:
+        """Exact search over the raw numbers."""
+        if self.parts and self.parts[0].dimension != self.encoder.dimension:
+            raise ConfigError(
+                f"the channel {self.channel!r} has vectors of {self.parts[0].dimension} numbers, the encoder gives "
+                f"{self.encoder.dimension}; open the channel with the model it was made by"
+            )
+        clusters = [part.clusters for part in self.parts]
+        if self.exact or not any(clusters):
+            return FlatSearch(self.parts, self.numbering.order)
+        return ApproximateSearch(self.parts, self.numbering.order, clusters)
+
+    def read(self, queries: Queries) -> F32:
+        """The vectors of the queries."""
+        return self.encoder.encode(list(queries.text), Side.QUERY)
+
+    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+        """The best k documents of every query, among those the mask allows."""
+        return self.rank(queries, self.read(queries), k, within=within)
+
+    def rank(self, queries: Queries, vectors: F32, k: int, *, within: Mask | None = None) -> Run:
+        """`retrieve` for queries that `read` has read before."""
+        numbering = self.numbering
+        offsets, docs, scores = self.search.best(vectors, checked_k(k), self.pool, numbering.mask(within))
+        places = numbering.places[docs]
+        return Run(self.name, queries.ids, self.snapshot.ids, offsets, places, scores, low=self._lows(queries, vectors))
+
+    def _lows(self, queries: Queries, vectors: F32) -> F64:
+        """-1 for cosines; else minus the product of the norms: of the query's vector and the longest of a document."""
+        if math.isfinite(self.bounds.low):
+            return self.bounds.lows(queries)
+        lows: F64 = -self.longest * np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1))
+        return lows
+
+    def score(self, queries: Queries, pairs: Run) -> F32:
+        """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""
+        query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
+        raw = self.numbering.raw[doc]
+        return held_scores(raw, lambda held: self.search.pair_scores(self.read(queries), query[held], raw[held], self.pool))
+
+    def holds(self, doc: str) -> bool:
+        """Whether a document of the snapshot is encoded."""
+        return bool(self.numbering.raw[self.snapshot.ids.ordinal(doc)] >= 0)
+
+    def best_passage(self, vector: F32, doc: str) -> Passage:
+        """The passage of a document's text that is nearest to the vector of a query; `NotFoundError` if it is not encoded."""
+        raw = int(self.numbering.raw[self.snapshot.ids.ordinal(doc)])
+        if raw < 0:
+            raise NotFoundError(f"document {doc!r} is not in the channel {self.channel!r} yet; fill the channel")
+        at = self.search.best_passage(vector, raw)
+        part = int(np.searchsorted(self.numbering.bases, raw, side="right")) - 1
+        vectors = self.parts[part]
+        start, end = vectors.spans[int(vectors.starts[raw - int(self.numbering.bases[part])]) + at].tolist()
+        return Passage(start, end)

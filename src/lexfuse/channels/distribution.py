@@ -1,0 +1,240 @@
+"""The distribution of a channel's scores, estimated once from the index and frozen with it (FUSE, section 3 and Fig. 2).
+
+Every query scores every document, as in the paper; in an index so large that this would make more than `MOST` scores, every
+query scores the same sample of documents. What a channel of words does not list shares no word with the query and scores 0;
+what a channel of vectors does not list it does not hold, and that does not count.
+
+A distribution stays as it is when documents are added or deleted, so that scores of the same pair stay the same; estimate it
+again when the index has changed much. It belongs to one channel with its parameters (k1 and b, cosine).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import orjson
+
+from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.late.retriever import LateRetriever
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.lexical.tfidf import TfIdf
+from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.score_levels import SHARES, ScoreLevels
+from lexfuse.channels.sparse.retriever import SparseRetriever
+from lexfuse.channels.term_retriever import TermRetriever
+from lexfuse.data.queries import Queries, Query
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.storage.snapshot import Snapshot
+
+MOST = 10_000_000  # scores that a distribution is estimated from; FUSE took 5.6 million
+DRAWN = 200  # queries where none are given; FUSE took 201
+WORDS = 15  # of each, the mean length of a query in FUSE
+_AT_ONCE = 16  # queries
+
+Parameter = str | float | bool
+
+
+class SampleOrigin(StrEnum):
+    """Whose queries a distribution was estimated with.
+
+    >>> SampleOrigin("documents")
+    <SampleOrigin.DOCUMENTS: 'documents'>
+    """
+
+    DOCUMENTS = "documents"  # the first words of documents of the index
+    GIVEN = "given"  # a file of queries
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelDistribution:
+    """Quantiles of the scores of one channel, and what they were estimated from.
+
+    >>> ChannelDistribution("bm25", {"k1": 1.2}, (0.0,) * len(SHARES), 100, 2, 50, SampleOrigin.GIVEN).key
+    'bm25:{"k1":1.2}'
+    """
+
+    channel: str
+    parameters: Mapping[str, Parameter]
+    levels: tuple[float, ...]  # at `SHARES`
+    scores: int
+    queries: int
+    documents: int  # that the index had
+    origin: SampleOrigin
+
+    @property
+    def key(self) -> str:
+        """What it is kept under."""
+        return _key(self.channel, self.parameters)
+
+    def as_levels(self) -> ScoreLevels:
+        """What percentiles are read from.
+
+        >>> ChannelDistribution("tfidf", {}, (0.0,) * len(SHARES), 100, 2, 50,
+        ...     SampleOrigin.GIVEN).as_levels().below(np.array([0.5])).tolist()
+        [1.0]
+        """
+        return ScoreLevels(np.array(self.levels), SHARES)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values.
+
+        >>> distribution = ChannelDistribution("tfidf", {}, (0.0,) * len(SHARES), 100, 2, 50, SampleOrigin.DOCUMENTS)
+        >>> ChannelDistribution.from_json(distribution.as_json()) == distribution
+        True
+        """
+        return asdict(self) | {"levels": list(self.levels), "origin": self.origin.value}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> ChannelDistribution:
+        """A distribution from plain values; what is none is a `DataError`.
+
+        >>> ChannelDistribution.from_json({"levels": []})
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.DataError: a distribution in the catalog is damaged; estimate it again with ...
+        """
+        try:
+            found = cls(**values | {"levels": tuple(map(float, values["levels"])), "origin": SampleOrigin(values["origin"])})
+            found.as_levels()
+        except (KeyError, TypeError, ValueError, DataError):
+            again = "estimate it again with lexfuse index INDEX --distributions"
+            raise DataError(f"a distribution in the catalog is damaged; {again}") from None
+        return found
+
+
+def estimate(
+    retriever: Retriever, queries: Queries, origin: SampleOrigin = SampleOrigin.GIVEN, *, most: int = MOST
+) -> ChannelDistribution:
+    """The distribution of a channel's scores of all documents for these queries.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         found = estimate(BM25(snapshot), Queries.of([Query("q", "loi", "fr")]))
+    >>> found.scores, found.levels[0], round(found.levels[-1], 3)
+    (2, 0.0, 0.315)
+    """
+    named = _channel_of(retriever)
+    if named is None:
+        raise ConfigError(f"{retriever.name!r} is no channel of an index; only those have a distribution of their own")
+    if not len(queries) or not len(retriever.snapshot):
+        raise DataError("a distribution needs documents in the index and at least one query; there is nothing to estimate from")
+    if isinstance(retriever, DenseRetriever):
+        retriever = replace(retriever, exact=True)  # clusters would leave out low scores
+    within = _sample(len(retriever.snapshot), most // len(queries))
+    held = _scored_unlisted(retriever, within)
+    found = []
+    for first in range(0, len(queries), _AT_ONCE):
+        some = queries.select(range(first, min(first + _AT_ONCE, len(queries))))
+        run = retriever.retrieve(some, len(retriever.snapshot), within=within)
+        found += [run.score, np.zeros(max(0, held * len(some) - len(run)), dtype=np.float32)]
+    scores = np.concatenate(found)
+    levels = tuple(ScoreLevels.of(scores).scores.tolist())
+    return ChannelDistribution(*named, levels, len(scores), len(queries), len(retriever.snapshot), origin)
+
+
+def drawn_queries(snapshot: Snapshot, count: int = DRAWN) -> Queries:
+    """The first words of some documents, drawn at random but always the same ones: queries for an index that has none.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> documents = [Document("a", text="Le préavis est de deux mois."), Document("b")]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         drawn_queries(snapshot).text
+    ('Le préavis est de deux mois.',)
+    """
+    drawn = np.random.default_rng(0).permutation(len(snapshot))[:count].tolist()
+    found = [snapshot.document(snapshot.ids[at]) for at in drawn]
+    first = [(document, " ".join((document.text or document.title).split()[:WORDS])) for document in found]
+    return Queries.of(Query(document.id, words, document.language) for document, words in first if words)
+
+
+def levels_of(retriever: Retriever) -> Callable[[], ScoreLevels]:
+    """The frozen levels of a retriever, as a function; it is a `ConfigError` to ask for them where none were estimated.
+
+    >>> import tempfile
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     levels_of(BM25(snapshot, k1=0.9))()
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: the index has no distribution of the scores of 'bm25' with k1=0.9, b=0.75; estimate it with ...
+    """
+    named = _channel_of(retriever)
+    stored = retriever.snapshot.distributions.get(_key(*named)) if named else None
+    if stored is not None:
+        levels = ChannelDistribution.from_json(stored).as_levels()
+        return lambda: levels
+    return lambda: _refused(retriever.name, named)
+
+
+def _refused(name: str, named: tuple[str, Mapping[str, Parameter]] | None) -> ScoreLevels:
+    if named is None:
+        raise ConfigError(f"{name!r} is no channel of an index and has no distribution of scores; take min-max or z-score for it")
+    channel, parameters = named
+    options = "".join(f" --{option} {value:g}" for option, value in parameters.items() if option in ("k1", "b"))
+    options += " --cosine" if parameters.get("cosine") else ""
+    what = f"{channel!r}{' with ' if parameters else ''}{described(parameters)}"
+    advice = f"estimate it with lexfuse index INDEX --distributions{options}"
+    raise ConfigError(f"the index has no distribution of the scores of {what}; {advice}")
+
+
+def described(parameters: Mapping[str, Parameter]) -> str:
+    """Parameters in words.
+
+    >>> described({"k1": 1.2, "cosine": False})
+    'k1=1.2, cosine=False'
+    """
+    return ", ".join(f"{name}={value:g}" if type(value) is float else f"{name}={value}" for name, value in parameters.items())
+
+
+def _key(channel: str, parameters: Mapping[str, Parameter]) -> str:
+    return f"{channel}:{orjson.dumps(dict(parameters), option=orjson.OPT_SORT_KEYS).decode()}"
+
+
+def _channel_of(retriever: Retriever) -> tuple[str, Mapping[str, Parameter]] | None:
+    """The channel that a retriever searches, and what its scores depend on besides; None if it is made of others."""
+    if isinstance(retriever, BM25):
+        other = {} if retriever.idf == "lucene" else {"idf": retriever.idf.value}
+        return "bm25", {"k1": float(retriever.k1), "b": float(retriever.b), **other}
+    if isinstance(retriever, TfIdf):
+        return "tfidf", {}
+    if isinstance(retriever, CitationLookup):
+        return "citation", {}
+    if isinstance(retriever, SparseRetriever):
+        return retriever.channel, {"cosine": retriever.cosine}
+    if isinstance(retriever, DenseRetriever):
+        passages = retriever.pool.passages
+        return retriever.channel, {} if passages == 1 else {"pool": "mean" if passages is None else float(passages)}
+    if isinstance(retriever, LateRetriever):
+        return retriever.channel, {}
+    return None
+
+
+def _sample(documents: int, most: int) -> Mask | None:
+    """A mask of so many documents at most, drawn at random but always the same ones; None for all."""
+    if documents <= most:
+        return None
+    within = np.zeros(documents, dtype=np.bool_)
+    within[np.random.default_rng(0).permutation(documents)[: max(most, 1)]] = True
+    return within
+
+
+def _scored_unlisted(retriever: Retriever, within: Mask | None) -> int:
+    """How many documents score 0 for a query that lists none; none do where vectors are compared."""
+    if isinstance(retriever, TermRetriever):
+        holds = retriever.numbering.raw >= 0
+        return int((holds if within is None else holds & within).sum())
+    if isinstance(retriever, CitationLookup):
+        return len(retriever.snapshot) if within is None else int(within.sum())
+    return 0

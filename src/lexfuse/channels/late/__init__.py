@@ -1,0 +1,1 @@
+"""Late-interaction channels: one vector per token, compared by MaxSim."""

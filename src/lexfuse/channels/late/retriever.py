@@ -1,0 +1,115 @@
+"""Late interaction: every token of a query meets the token of a document that is most like it (MaxSim, FUSE eq. 11).
+
+Search goes by centroids first (PLAID) or scores every document. Scores are always true ones, of the vectors as stored.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.channels.late.late_search import LateMode, LateSearch
+from lexfuse.channels.late.stored_part import TokenPart
+from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
+from lexfuse.data.arrays import F32
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.late_encoder import LateEncoder
+from lexfuse.encode.passage_plan import whole_text
+from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMatch:
+    """A token of the query, the token of the document that it met, and how similar they are.
+
+    >>> TokenMatch("bail", "loyer", 0.8).similarity
+    0.8
+    """
+
+    in_query: str
+    in_document: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class LateRetriever:
+    """Search over the token vectors of one channel; documents that are not encoded yet are not ranked.
+
+    >>> from lexfuse.channels.registry import open_retriever
+    >>> colbert = open_retriever(snapshot, "colbert")  # doctest: +SKIP
+    >>> colbert.explain(Query("q", "fin du bail"), "L2")[0]  # doctest: +SKIP
+    TokenMatch(in_query='bail', in_document='bail', similarity=0.97)
+    """
+
+    snapshot: Snapshot
+    encoder: LateEncoder
+    channel: str = "colbert"
+    mode: LateMode = LateMode.PLAID
+    name: str = field(default="colbert", kw_only=True)
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """A similarity is -1 at least, so that a query has minus the number of its tokens; nothing holds for all queries."""
+        return ScoreBounds(-math.inf)
+
+    @property
+    def numbering(self) -> Numbering:
+        """The raw numbers of the documents in the channel."""
+        return self.snapshot.channel_numbering(self.channel)
+
+    @cached_property
+    def search(self) -> LateSearch:
+        """Search over the raw numbers."""
+        contents = [part.content for part in self.snapshot.channel(self.channel).parts]
+        parts = [content for content in contents if isinstance(content, TokenPart)]
+        if parts and parts[0].codec.dimension != self.encoder.dimension:
+            raise ConfigError(
+                f"the channel {self.channel!r} has vectors of {parts[0].codec.dimension} numbers, the encoder gives "
+                f"{self.encoder.dimension}; open the channel with the model it was made by"
+            )
+        return LateSearch(parts, self.numbering.order)
+
+    def read(self, queries: Queries) -> list[F32]:
+        """The token vectors of the queries."""
+        return self.encoder.encode(list(queries.text), Side.QUERY)
+
+    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+        """The best k documents of every query, among those the mask allows."""
+        return self.rank(queries, self.read(queries), k, within=within)
+
+    def rank(self, queries: Queries, vectors: list[F32], k: int, *, within: Mask | None = None) -> Run:
+        """`retrieve` for queries that `read` has read before; more results than candidates are found by brute force."""
+        numbering, mask = self.numbering, self.numbering.mask(within)
+        mode = self.mode if checked_k(k) <= self.search.candidates else LateMode.BRUTE_FORCE
+        offsets, docs, scores = self.search.best(vectors, k, mode=mode, mask=mask if len(mask) else None)
+        low = -np.array([len(table) for table in vectors], dtype=np.float64)  # fillers count like words
+        return Run(self.name, queries.ids, self.snapshot.ids, offsets, numbering.places[docs], scores, low=low)
+
+    def score(self, queries: Queries, pairs: Run) -> F32:
+        """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""
+        query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
+        raw = self.numbering.raw[doc]
+        return held_scores(raw, lambda held: self.search.pair_scores(self.read(queries), query[held], raw[held]))
+
+    def holds(self, doc: str) -> bool:
+        """Whether a document of the snapshot is encoded."""
+        return bool(self.numbering.raw[self.snapshot.ids.ordinal(doc)] >= 0)
+
+    def explain(self, query: Query, doc: str) -> list[TokenMatch]:
+        """Which token of the document each token of the query met, most similar first; the document need not be ranked."""
+        raw = int(self.numbering.raw[self.snapshot.ids.ordinal(doc)])
+        if raw < 0:
+            raise NotFoundError(f"document {doc!r} is not in the channel {self.channel!r} yet; fill the channel")
+        headings = bool(self.snapshot.channel(self.channel).named.settings.options["headings"])
+        there = self.encoder.words(whole_text(self.snapshot.document(doc), headings), Side.PASSAGE)
+        asked = self.encoder.words(query.text, Side.QUERY)
+        matches = self.search.matches(self.read(Queries.of([query]))[0], raw)
+        found = [TokenMatch(word, there[met.token], met.similarity) for word, met in zip(asked, matches, strict=True)]
+        return sorted(found, key=lambda match: (-match.similarity, match.in_query))

@@ -1,0 +1,107 @@
+"""BM25, with k1, b and the form of idf chosen at query time.
+
+FUSE eq. 1, BSARD eq. 3 and CJEU eq. 1 score a document by the sum over query terms of
+idf(t) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / mean length)), with Robertson's idf
+ln((N - df + 0.5) / (df + 0.5)), which is negative for terms in more than half of the documents. Lucene, and
+so the default here, uses ln(1 + (N - df + 0.5) / (df + 0.5)), always positive, and leaves out the constant k1 + 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.channels.query_terms import EncodedQueries
+from lexfuse.channels.retriever_protocol import Mask, ScoreBounds
+from lexfuse.channels.term_retriever import TermRetriever, kept
+from lexfuse.data.arrays import F32, F64
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+
+
+class IdfForm(StrEnum):
+    """The form of the inverse document frequency.
+
+    >>> IdfForm("lucene")
+    <IdfForm.LUCENE: 'lucene'>
+    """
+
+    LUCENE = "lucene"
+    ROBERTSON = "robertson"
+
+
+@dataclass(frozen=True)
+class BM25(TermRetriever):
+    """Okapi BM25 over the lexical channel of an index.
+
+    With Robertson's idf every document that holds a term of the query is ranked, whatever the sign of its score;
+    documents that hold none are not, though `score` gives them 0.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         BM25(snapshot).retrieve(Queries.of([Query("q", "quelle loi ?", "fr")]), 10).hits("q")[0].doc
+    'a'
+    """
+
+    k1: float = 1.2
+    b: float = 0.75
+    idf: IdfForm = IdfForm.LUCENE
+    name: str = field(default="bm25", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Refuse parameters outside their range."""
+        if not 0 <= self.k1 < np.inf:
+            raise ConfigError(f"k1 must be 0 or more, got {self.k1}; 1.2 is usual")
+        if not 0 <= self.b <= 1:
+            raise ConfigError(f"b must lie between 0 and 1, got {self.b}; 0.75 is usual")
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """Zero with Lucene's idf; with Robertson's the infimum depends on the query (see `rank`)."""
+        return ScoreBounds(0.0 if self.idf is IdfForm.LUCENE else -np.inf)
+
+    def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
+        """The best k of the documents that hold a term of the query.
+
+        What a term adds is less than k1 + 1 times its idf. So the infimum of a query is the sum of that over its terms with a
+        negative idf: a document that holds them alone, and ever more often, comes as near as one likes where b is 0.
+        """
+        if self.idf is IdfForm.LUCENE:
+            return super().rank(queries, encoded, k, within=within)
+        below = np.minimum(self.term_idf[encoded.terms], 0.0) * encoded.weights
+        row = np.repeat(np.arange(len(queries)), np.diff(encoded.starts))
+        low = np.asarray((self.k1 + 1.0) * np.bincount(row, weights=below, minlength=len(queries)), dtype=np.float64)
+        if (self.term_idf[encoded.terms] > 0).all():
+            return replace(super().rank(queries, encoded, k, within=within), low=low)
+        from lexfuse.channels.term_retriever import rank_signed
+
+        return replace(rank_signed(self, queries, encoded, k, within), low=low)
+
+    @cached_property
+    def term_idf(self) -> F64:
+        """The inverse document frequency of every term, over the documents alive."""
+        frequency = self.postings.document_frequency
+        odds = (self.postings.documents - frequency + 0.5) / (frequency + 0.5)
+        return np.log1p(odds) if self.idf is IdfForm.LUCENE else np.log(odds)
+
+    @property
+    def impacts(self) -> F32:
+        """One number per posting, kept for the parameters used last."""
+        return kept(self.postings, "bm25", (self.k1, self.b, self.idf), self._impacts)
+
+    def _impacts(self) -> F32:
+        postings = self.postings
+        mean = postings.mean_length or 1.0
+        scale = 1.0 if self.idf is IdfForm.LUCENE else self.k1 + 1.0
+        norm = (self.k1 * (1 - self.b + self.b * postings.lengths.astype(np.float64) / mean)).astype(np.float32)
+        idf = (self.term_idf * scale).astype(np.float32)
+        return postings.spread(lambda some: some.weights / (some.weights + norm[some.docs]) * idf[some.terms])

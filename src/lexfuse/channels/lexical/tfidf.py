@@ -1,0 +1,66 @@
+"""TF-IDF of BSARD, eq. 1 and 2: the sum over query terms of tf(t, a) * log(|C| / df(t)).
+
+The paper does not name the base of its logarithm; here it is the natural one, and another base only scales every
+score by one number. Document frequency counts the documents that hold the term, as the text of the paper says.
+(The program published with it tests for a substring of the raw text instead and takes log10.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.channels.retriever_protocol import ScoreBounds
+from lexfuse.channels.term_retriever import TermRetriever, kept
+from lexfuse.data.arrays import F32, F64, I64
+
+
+@dataclass(frozen=True)
+class TfIdf(TermRetriever):
+    """TF-IDF over the lexical channel of an index: no damping of frequent terms, no account of length.
+
+    A term that every document holds weighs nothing; documents that share only such terms with a query are not ranked.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Queries, Query
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> documents = [Document("a", text="loi loi", language="fr"), Document("b", text="droit", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         [hit] = TfIdf(snapshot).retrieve(Queries.of([Query("q", "loi", "fr")]), 10).hits("q")
+    >>> hit.doc, round(hit.score, 4), round(2 * float(np.log(2 / 1)), 4)
+    ('a', 1.3863, 1.3863)
+    """
+
+    name: str = field(default="tfidf", kw_only=True)
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """Never below zero."""
+        return ScoreBounds(0.0)
+
+    @cached_property
+    def term_idf(self) -> F64:
+        """ln(N / df) of every term, over the documents alive."""
+        return log_ratio(self.postings.documents, self.postings.document_frequency)
+
+    @property
+    def impacts(self) -> F32:
+        """One number per posting."""
+        return kept(self.postings, "tfidf", (), self._impacts)
+
+    def _impacts(self) -> F32:
+        idf = self.term_idf.astype(np.float32)
+        return self.postings.spread(lambda some: some.weights * idf[some.terms])
+
+
+def log_ratio(documents: int, frequency: I64) -> F64:
+    """ln(N / df); 0 for terms that no document holds any more, whose postings are all dead.
+
+    >>> log_ratio(4, np.array([4, 2, 0])).round(3).tolist()
+    [0.0, 0.693, 0.0]
+    """
+    return np.log(documents / np.maximum(frequency, 1)) * (frequency > 0)

@@ -1,0 +1,116 @@
+"""Queries as rows of term numbers: what the posting lists of a channel are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, I32, I64, offsets_of
+from lexfuse.data.queries import Queries
+from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
+from lexfuse.storage.segments.channel_postings import Postings
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.analysis.languages import detect_language
+from lexfuse.text.analysis.vocabulary import TermEncoder
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedQueries:
+    """Queries as rows (CSR) of distinct vocabulary numbers, each with its weight: how often it occurs, or any other.
+
+    >>> EncodedQueries(np.array([0, 1]), np.array([3]), np.array([2.0])).starts.tolist()
+    [0, 1]
+    """
+
+    starts: I64
+    terms: I32
+    weights: F32
+
+
+class QueryLanguages:
+    """Tells in which language queries are to be read against the documents of a snapshot.
+
+    As given; where none is given, as detected if documents are in that language, else that of most documents: a short
+    query shows little ("mise a pied", "CDI"), and a language that no document is in finds nothing.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> documents = [Document("a", text="la loi", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         languages = QueryLanguages(snapshot)
+    ...         languages.of("CDI", ""), languages.of("the contract", ""), languages.of("the contract", "en")
+    ('fr', 'fr', 'en')
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Take the snapshot; its documents are counted when a query comes without a language."""
+        self._snapshot = snapshot
+
+    def of(self, text: str, given: str) -> str:
+        """The language to read a query in."""
+        if given:
+            return given
+        found = detect_language(text)
+        return found if found in self._counts or not self._counts else self._most
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        """How many documents are read in each language."""
+        return Counter(language or FALLBACK_LANGUAGE for language in self._snapshot.column("language"))
+
+    @cached_property
+    def _most(self) -> str:
+        return min(self._counts, key=lambda language: (-self._counts[language], language))
+
+
+class QueryTermReader:
+    """Reads queries of any language and any length into the terms of one channel.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> documents = [Document("a", text="la loi", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         reader = QueryTermReader(snapshot, snapshot.postings("bm25"))
+    ...         reader.read(Queries.of([Query("q", "la loi, la loi", "fr")])).weights.tolist()
+    [2.0]
+    """
+
+    def __init__(self, snapshot: Snapshot, postings: Postings) -> None:
+        """Take the snapshot and the posting lists that are asked for."""
+        self._settings = snapshot.settings
+        self._postings = postings
+        self._languages = QueryLanguages(snapshot)
+        self._encoders: dict[str, TermEncoder] = {}
+
+    def read(self, queries: Queries) -> EncodedQueries:
+        """Distinct terms of each query that the index knows."""
+        languages = map(self._languages.of, queries.text, queries.language)
+        rows = [self._encoder(language).encode(text) for text, language in zip(queries.text, languages, strict=True)]
+        return encoded(rows, len(self._postings.vocabulary))
+
+    def _encoder(self, language: str) -> TermEncoder:
+        if language not in self._encoders:
+            analyser = self._settings.analyser(language)
+            self._encoders[language] = TermEncoder(analyser, self._postings.vocabulary, grows=False)
+        return self._encoders[language]
+
+
+def encoded(rows: list[I32], term_count: int) -> EncodedQueries:
+    """Distinct terms of every row in order of first occurrence, with how often each occurs.
+
+    >>> encoded([np.array([4, 1, 4], dtype=np.int32)], 5).terms.tolist()
+    [4, 1]
+    """
+    from lexfuse.kernels.postings import distinct
+
+    starts = offsets_of(np.array([len(row) for row in rows], dtype=np.int64))
+    flat = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
+    return EncodedQueries(*distinct(starts, flat.astype(np.int32, copy=False), term_count))

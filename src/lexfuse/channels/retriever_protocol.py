@@ -1,0 +1,123 @@
+"""What every retriever is: a name, bounds of its scores, a ranking, and exact scores of given pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, F64, I32, Bools
+from lexfuse.data.ids import Ids
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+
+if TYPE_CHECKING:
+    from lexfuse.storage.snapshot import Snapshot
+
+
+Mask = Bools  # one flag per document of the snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBounds:
+    """Infimum and supremum of a retriever's scores that hold for every query (BRUCH eq. 4).
+
+    Where the infimum depends on the query, `low` is -inf here, and the runs of the retriever state it query by query
+    (`Run.low`): minus the number of query tokens for MaxSim, minus the product of the norms for a dot product.
+
+    >>> ScoreBounds(0.0).high
+    inf
+    """
+
+    low: float
+    high: float = math.inf
+
+    def lows(self, queries: Queries) -> F64:
+        """The infimum of every query, as a run states it.
+
+        >>> ScoreBounds(-1.0, 1.0).lows(Queries.of([])).tolist()
+        []
+        """
+        return np.full(len(queries), self.low)
+
+
+class Retriever(Protocol):
+    """The shape of a retriever.
+
+    >>> from lexfuse.channels.lexical.bm25 import BM25
+    >>> hasattr(BM25, "retrieve") and hasattr(BM25, "score")
+    True
+    """
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state of the index whose documents it ranks."""
+
+    @property
+    def name(self) -> str:
+        """How the retriever is called in runs and explanations."""
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """Infimum and supremum of its scores, whatever the query."""
+
+    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+        """The best k documents of every query, among those the mask allows; the run states the infimum of every query."""
+
+    def score(self, queries: Queries, pairs: Run) -> F32:
+        """The exact score of every pair of query and document in a run, in its order."""
+
+
+def checked_k(k: int) -> int:
+    """The number of results if it makes sense.
+
+    >>> checked_k(0)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: k must be at least 1, got 0
+    """
+    if k < 1:
+        raise ConfigError(f"k must be at least 1, got {k}")
+    return k
+
+
+def requested_pairs(queries: Queries, pairs: Run, docs: Ids) -> tuple[I32, I32]:
+    """For every pair in a run the number of its query among these queries, and of its document among these documents.
+
+    >>> from lexfuse.data.ids import Ids
+    >>> from lexfuse.data.queries import Query
+    >>> queries = Queries.of([Query("q1", "…"), Query("q2", "…")])
+    >>> [array.tolist() for array in requested_pairs(queries, Run.of("x", {"q2": {"b": 1.0}}), Ids(["a", "b"]))]
+    [[1], [1]]
+    """
+    row = np.repeat(np.arange(len(pairs.queries), dtype=np.int32), np.diff(pairs.offsets))
+    return translated(pairs.queries, row, queries.ids), translated(pairs.docs, pairs.doc, docs)
+
+
+def translated(names: Ids, used: I32, into: Ids) -> I32:
+    """Ordinals of names as ordinals of the same names in another list; `NotFoundError` for one that is not there.
+
+    >>> translated(Ids("abc"), np.array([2, 0], np.int32), Ids("ca")).tolist()
+    [0, 1]
+    """
+    if names is into:
+        return used
+    distinct, place = np.unique(used, return_inverse=True)
+    return np.array([into.ordinal(names[at]) for at in distinct.tolist()], dtype=np.int32)[place]
+
+
+def held_scores(raw: I32, score: Callable[[Bools], F32]) -> F32:
+    """The scores of pairs whose documents a channel holds (raw number 0 or more), NaN for the others.
+
+    >>> held_scores(np.array([3, -1], np.int32), lambda held: np.full(int(held.sum()), 0.5, np.float32)).tolist()
+    [0.5, nan]
+    """
+    held = raw >= 0
+    scores = np.full(len(raw), np.nan, dtype=np.float32)
+    if held.any():
+        scores[held] = score(held)
+    return scores

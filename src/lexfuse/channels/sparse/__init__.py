@@ -1,0 +1,1 @@
+"""Learned sparse channels: weighted terms from a model (SPLADE)."""

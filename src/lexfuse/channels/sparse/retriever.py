@@ -1,0 +1,90 @@
+"""Learned sparse retrieval: a model weighs the terms of its vocabulary for a text, also terms that the text does not hold.
+
+The score is the dot product of the two vectors (FUSE eq. 5), or their cosine. Vectors of documents lie in an inverted file
+like words do, and so are searched exactly and at the same speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.channels.query_terms import EncodedQueries
+from lexfuse.channels.retriever_protocol import ScoreBounds
+from lexfuse.channels.term_retriever import TermRetriever
+from lexfuse.data.arrays import F32, F64, offsets_of
+from lexfuse.data.queries import Queries
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.sparse_encoder import SparseEncoder
+from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.segments.channel_postings import Postings
+from lexfuse.storage.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class SparseRetriever(TermRetriever):
+    """Search over a channel of learned sparse vectors.
+
+    `explain` tells the terms that were activated in the query, each with its weights in query and document.
+
+    >>> from lexfuse.channels.registry import open_retriever
+    >>> splade = open_retriever(snapshot, "splade")  # doctest: +SKIP
+    >>> splade.explain(Query("q", "démission"), "LEGIARTI000006901112")[0].term  # doctest: +SKIP
+    'préavis'
+    """
+
+    snapshot: Snapshot
+    encoder: SparseEncoder = field(kw_only=True)
+    channel: str = field(default="splade", kw_only=True)
+    cosine: bool = field(default=False, kw_only=True)
+    name: str = field(default="splade", kw_only=True)
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """Weights are not negative."""
+        return ScoreBounds(0.0, 1.0) if self.cosine else ScoreBounds(0.0)
+
+    @property
+    def postings(self) -> Postings:
+        """The posting lists of the channel."""
+        return self.snapshot.postings(self.channel)
+
+    @property
+    def numbering(self) -> Numbering:
+        """The raw numbers of the documents in the channel."""
+        return self.snapshot.channel_numbering(self.channel)
+
+    @cached_property
+    def term_idf(self) -> F64:
+        """One for every term: what a term tells is in its weights."""
+        return np.ones(len(self.postings.vocabulary))
+
+    @cached_property
+    def impacts(self) -> F32:
+        """The weights as stored; for the cosine, of vectors made as long as one."""
+        if not self.cosine:
+            return self.postings.weights
+        squares = np.zeros(len(self.numbering))
+        for some in self.postings.stretches():  # every document is in one of them
+            squares += np.bincount(some.docs, np.square(some.weights, dtype=np.float64), minlength=len(squares))
+        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+        return self.postings.spread(lambda some: (some.weights / lengths[some.docs]).astype(np.float32))
+
+    def read(self, queries: Queries) -> EncodedQueries:
+        """The activated terms of every query that a document holds too, with their weights."""
+        terms, weights = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
+        for row, values in self.encoder.encode(list(queries.text), Side.QUERY):
+            length = float(np.sqrt(np.square(values, dtype=np.float64).sum())) if self.cosine else 1.0
+            known = self._numbers[row]
+            terms.append(known[known >= 0])
+            weights.append((values[known >= 0] / (length or 1.0)).astype(np.float32))
+        starts = offsets_of(np.array([len(row) for row in terms[1:]], dtype=np.int64))
+        return EncodedQueries(starts, np.concatenate(terms), np.concatenate(weights))
+
+    @cached_property
+    def _numbers(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+        """The number in the channel's vocabulary of every term of the model, -1 for one that no document holds."""
+        found = (self.postings.vocabulary.find(term) for term in self.encoder.terms)
+        return np.array([-1 if number is None else number for number in found], dtype=np.int32)

@@ -1,0 +1,198 @@
+"""What lexical retrievers share: a score is a sum over the query's distinct terms of weight in the query x impact.
+
+BM25, TF-IDF and cosines differ only in the impact, one number per posting, and in the weights of query terms.
+Nothing is approximated: every posting of every term is added up, and `score` adds in the order of `retrieve`, so
+that a pair has the same bits in both, in however many segments the documents lie.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.channels.query_terms import EncodedQueries, QueryTermReader
+from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
+from lexfuse.data.arrays import F32, F64, I64
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
+from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.segments.builder import LEXICAL
+from lexfuse.storage.segments.channel_postings import Postings
+from lexfuse.storage.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class TermPart:
+    """What one query term adds to a score.
+
+    >>> TermPart("loi", 1.0, 2.0, 1.5, 0.9).contribution
+    0.9
+    """
+
+    term: str
+    in_query: float  # its weight there; for BM25 and TF-IDF how often it occurs
+    in_document: float  # how often it occurs, times the weight of its field; 0 where it does not
+    idf: float
+    contribution: float
+
+
+@dataclass(frozen=True)
+class TermRetriever(ABC):
+    """A retriever over the posting lists of one snapshot; a subclass says which, with which idf and impacts.
+
+    >>> from lexfuse.channels.lexical.tfidf import TfIdf
+    >>> issubclass(TfIdf, TermRetriever)
+    True
+    """
+
+    snapshot: Snapshot
+    name: str = field(default="lexical", kw_only=True)
+
+    @property
+    @abstractmethod
+    def bounds(self) -> ScoreBounds:
+        """Infimum and supremum of its scores, whatever the query."""
+
+    @property
+    @abstractmethod
+    def term_idf(self) -> F64:
+        """The inverse document frequency of every term of the vocabulary."""
+
+    @property
+    @abstractmethod
+    def impacts(self) -> F32:
+        """What each posting adds to a score, for a query weight of 1."""
+
+    @property
+    def postings(self) -> Postings:
+        """The posting lists it reads."""
+        return self.snapshot.postings(LEXICAL)
+
+    @property
+    def numbering(self) -> Numbering:
+        """The raw numbers of the documents in the posting lists."""
+        return self.snapshot.numbering
+
+    @cached_property
+    def _reader(self) -> QueryTermReader:
+        return QueryTermReader(self.snapshot, self.postings)
+
+    def read(self, queries: Queries) -> EncodedQueries:
+        """The queries as terms of the index; words that it does not know, and stop words, are not among them."""
+        return self._reader.read(queries)
+
+    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+        """The best k documents of every query, among those the mask allows; fewer where fewer hold a term of the query."""
+        return self.rank(queries, self.read(queries), k, within=within)
+
+    def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
+        """`retrieve` for queries that `read` has read before; documents with a score above zero are ranked."""
+        from lexfuse.kernels.postings import best
+
+        numbering, postings = self.numbering, self.postings
+        starts, ends, factors, rows = _ranges(postings, encoded)
+        mask, depth = numbering.mask(within), min(checked_k(k), len(numbering))
+        offsets, docs, scores = best(
+            rows, starts, ends, factors, postings.docs, self.impacts, numbering.order, mask, depth
+        )  # fmt: skip
+        places = numbering.places[docs]
+        return Run(self.name, queries.ids, self.snapshot.ids, offsets, places, scores, low=self.bounds.lows(queries))
+
+    def score(self, queries: Queries, pairs: Run) -> F32:
+        """The exact score of every pair of query and document in a run, in its order; 0 where they share no term.
+
+        NaN where a channel does not hold the document yet.
+        """
+        from lexfuse.kernels.postings import pair_scores
+
+        starts, ends, factors, rows = _ranges(self.postings, self.read(queries))
+        query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
+        raw, lists = self.numbering.raw[doc], (rows, starts, ends, factors, self.postings.docs, self.impacts)
+        return held_scores(raw, lambda held: pair_scores(query[held], raw[held], *lists))
+
+    def explain(self, query: Query, doc: str) -> list[TermPart]:
+        """What each term of a query adds to a document's score, largest first; the document need not be ranked."""
+        return self.parts(self.read(Queries.of([query])), doc)
+
+    def parts(self, encoded: EncodedQueries, doc: str) -> list[TermPart]:
+        """`explain` for one query that `read` has read before."""
+        raw = int(self.numbering.raw[self.snapshot.ids.ordinal(doc)])
+        parts = []
+        for term, weight in zip(encoded.terms.tolist(), encoded.weights.tolist(), strict=True):
+            at = self._posting(term, raw)
+            held, impact = (0.0, 0.0) if at is None else (float(self.postings.weights[at]), float(self.impacts[at]))
+            parts.append(TermPart(self.postings.vocabulary[term], weight, held, float(self.term_idf[term]), weight * impact))
+        return sorted(parts, key=lambda part: (-part.contribution, part.term))
+
+    def _posting(self, term: int, raw: int) -> int | None:
+        """Where the posting of a term in a document is, None if the document does not hold it."""
+        postings = self.postings
+        for start, end in zip(*(edges[0].tolist() for edges in postings.ranges(np.array([term]))), strict=True):
+            at = int(start + np.searchsorted(postings.docs[start:end], raw))
+            if at < end and postings.docs[at] == raw:
+                return at
+        return None
+
+
+def kept(postings: Postings, kind: str, parameters: tuple[Hashable, ...], make: Callable[[], F32]) -> F32:
+    """Impacts for these parameters; those of the parameters used last are kept for each kind of retriever.
+
+    >>> postings = Postings([], np.array([0]), np.array([], dtype=bool))
+    >>> kept(postings, "bm25", (1.2,), lambda: np.ones(1, np.float32)) is kept(postings, "bm25", (1.2,), lambda: np.zeros(1))
+    True
+    """
+    key = (kind, *parameters)
+    impacts = postings.impacts.get(key)
+    if impacts is None:
+        impacts = make()
+        for old in [old for old in list(postings.impacts) if isinstance(old, tuple) and old[0] == kind]:
+            postings.impacts.pop(old, None)  # another thread may have been here
+        postings.impacts[key] = impacts
+    return impacts
+
+
+def _ranges(postings: Postings, encoded: EncodedQueries) -> tuple[I64, I64, F32, I64]:
+    """Posting ranges of every query term in every segment, with the term's weight in the query."""
+    starts, ends = postings.ranges(encoded.terms)
+    segments = starts.shape[1]
+    return starts.ravel(), ends.ravel(), np.repeat(encoded.weights, segments), encoded.starts * segments
+
+
+def rank_signed(retriever: TermRetriever, queries: Queries, encoded: EncodedQueries, k: int, within: Mask | None) -> Run:
+    """The best k of the documents that hold a term of the query, by summed impacts of any sign.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> from lexfuse.channels.lexical.bm25 import BM25
+    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         bm25, queries = BM25(snapshot), Queries.of([Query("q", "loi", "fr")])
+    ...         [hit.doc for hit in rank_signed(bm25, queries, bm25.read(queries), 10, None).hits("q")]
+    ['a']
+    """
+    numbering, postings, impacts = retriever.numbering, retriever.postings, retriever.impacts
+    candidates = numbering.alive if within is None else numbering.mask(within)
+    query, doc, score = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
+    for row in range(len(queries)):
+        total = np.zeros(len(candidates), dtype=np.float32)
+        held = np.zeros(len(candidates), dtype=np.bool_)
+        for at in range(int(encoded.starts[row]), int(encoded.starts[row + 1])):
+            term, weight = encoded.terms[at], encoded.weights[at]
+            for start, end in zip(*(edges[0].tolist() for edges in postings.ranges(np.array([term]))), strict=True):
+                total[postings.docs[start:end]] += weight * impacts[start:end]
+                held[postings.docs[start:end]] = True
+        raw = np.flatnonzero(held & candidates)
+        best = raw[np.lexsort((numbering.order[raw], -total[raw]))[: checked_k(k)]]
+        query.append(np.full(len(best), row, dtype=np.int32))
+        doc.append(numbering.places[best])
+        score.append(total[best])
+    return Run.from_arrays(
+        retriever.name, queries.ids, retriever.snapshot.ids, np.concatenate(query), np.concatenate(doc), np.concatenate(score)
+    )

@@ -1,0 +1,95 @@
+"""``lexfuse analyse``: how LexFuse reads a text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lexfuse.cli.output.console import AsJson, line, note, print_json, table
+
+if TYPE_CHECKING:
+    from lexfuse.text.analysis.analyser import Token
+    from lexfuse.text.citation.citation import Citation
+
+
+def analyse(
+    text: Annotated[str | None, typer.Argument(help="The text; - reads standard input.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from this file.")] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", "-l", help="fr, en or another code; detected if not given.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Show how a text is understood: its language, sentences, words and citations.
+
+    lexfuse analyse "L'article L. 1237-19 du code du travail s'applique-t-il ?"
+
+    lexfuse analyse --file judgment.txt --json
+    """
+    from lexfuse.text.analysis.analyser import Analyser
+    from lexfuse.text.analysis.languages import detect_language
+    from lexfuse.text.citation.find import find_citations
+    from lexfuse.text.sentences.splitter import sentence_texts
+
+    given = _text(text, file)
+    code = detect_language(given) if language is None else language
+    analyser = Analyser(code or "en")
+    tokens, citations, sentences = analyser.tokens(given), find_citations(given), sentence_texts(given, code or "en")
+    if json:
+        print_json(
+            {
+                "language": code,
+                "sentences": sentences,
+                "citations": [_citation(citation, given) for citation in citations],
+                "tokens": [_token(token) for token in tokens],
+            }
+        )
+        return
+    if not code:
+        note("the language is not clear; read as English (say --language fr or en)")
+    line(f"language: {code or 'not clear'}")
+    table("sentences", ["", "sentence"], enumerate(sentences, start=1), numbers_from=9)
+    if citations:
+        rows = [(given[c.start : c.end], c.system.value, str(c), " ".join(c.terms)) for c in citations]
+        table("citations", ["as written", "system", "canonical", "index terms"], rows, numbers_from=9)
+    words = [(t.text, t.exact, " ".join(t.terms) or "not indexed") for t in tokens]
+    table("words", ["as written", "exact", "index terms"], words, numbers_from=9)
+
+
+def _text(text: str | None, file: Path | None) -> str:
+    from lexfuse.data.files import decode, read_bytes
+    from lexfuse.errors import ConfigError
+
+    if (text is None) == (file is None):
+        raise ConfigError("give a text, - for standard input, or --file, and only one of them")
+    if file is not None:
+        return decode(read_bytes(file), path=file)
+    return decode(sys.stdin.buffer.read(), path="standard input") if text == "-" else text or ""
+
+
+def _citation(citation: Citation, text: str) -> dict[str, object]:
+    return {
+        "start": citation.start,
+        "end": citation.end,
+        "text": text[citation.start : citation.end],
+        "system": citation.system.value,
+        "key": citation.key,
+        "last": citation.last,
+        "code": citation.code,
+        "parts": list(citation.parts),
+        "terms": list(citation.terms),
+    }
+
+
+def _token(token: Token) -> dict[str, object]:
+    return {
+        "start": token.start,
+        "end": token.end,
+        "text": token.text,
+        "exact": token.exact,
+        "terms": list(token.terms),
+        "citation": token.citation,
+    }

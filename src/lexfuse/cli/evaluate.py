@@ -1,0 +1,80 @@
+"""``lexfuse evaluate``: what runs reach on judgements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, spinner, table
+
+if TYPE_CHECKING:
+    from lexfuse.data.qrels import Qrels
+    from lexfuse.data.run import Run
+
+Judgements = Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements: TREC (query 0 document grade) or BEIR (.tsv).")]
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN…", help="TREC runs, plain or gzipped.")]
+Measures = Annotated[
+    str, typer.Option("--measures", "-m", help="Measures, with spaces between: nDCG@10 R@100 P(rel=2)@5 microF1@5 …")
+]
+USUAL = "nDCG@10 R@100 RR@10 AP@100"
+
+
+def evaluate(
+    qrels: Judgements,
+    runs: Runs,
+    measures: Measures = USUAL,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Show every query, not only the means.")] = False,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Measure runs against judgements.
+
+    Queries that a run does not rank count as zero, and are named. Ties are broken by document id.
+
+        lexfuse evaluate qrels/test.tsv bm25.trec dense.trec -m "nDCG@10 R@100 RR@10"
+    """
+    from lexfuse.evaluation.evaluation import evaluate as evaluate_run
+    from lexfuse.evaluation.measure_names import parse_measures
+
+    wanted = parse_measures(measures)
+    judged, ranked = read_both(qrels, runs, skip_bad)
+    with spinner("measuring"):
+        evaluations = [evaluate_run(judged, run, wanted) for run in ranked]
+    for evaluation in evaluations:
+        for remark in evaluation.notes():
+            note(f"{evaluation.run}: {remark}")
+    if json and per_query:
+        values = {
+            e.run: {str(m): dict(zip(e.queries, v.tolist(), strict=True)) for m, v in e.per_query.items()} for e in evaluations
+        }
+        print_json(values)
+    elif json:
+        print_json({e.run: {str(measure): mean for measure, mean in e.means.items()} for e in evaluations})
+    elif per_query:
+        for e in evaluations:
+            rows = [[query, *(float(values[at]) for values in e.per_query.values())] for at, query in enumerate(e.queries)]
+            table(e.run, ["query", *map(str, e.per_query)], rows)
+    else:
+        rows = [[e.run, *e.means.values()] for e in evaluations]
+        table(f"{len(evaluations[0].queries):,} queries", ["run", *map(str, wanted)], rows)
+
+
+def read_both(qrels: Path, runs: list[Path], skip_bad: bool) -> tuple[Qrels, list[Run]]:
+    """Judgements and runs from files, with what the readers had to say; run names must differ."""
+    from lexfuse.data.formats.trec_qrels import read_qrels
+    from lexfuse.data.formats.trec_run import read_run
+    from lexfuse.data.read_report import ReadReport
+    from lexfuse.errors import ConfigError
+
+    report = ReadReport(skip_bad=skip_bad)
+    with spinner("reading"):
+        judged = read_qrels(qrels, report)
+        ranked = [read_run(path, report=report) for path in runs]
+    for remark in report.lines():
+        note(remark)
+    names = [run.name for run in ranked]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ConfigError(f"two runs have the name {twice[0]!r}, which is the file's; rename one of the files")
+    return judged, ranked

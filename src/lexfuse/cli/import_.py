@@ -1,0 +1,122 @@
+"""``lexfuse import``: any supported collection becomes a folder in BEIR layout with legal metadata."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lexfuse.cli.output.collection_summary import print_summary, summary_of
+from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, progress_bar, spinner
+from lexfuse.data.sources.names import SourceName, WithinTest
+
+if TYPE_CHECKING:
+    from lexfuse.data.formats.beir import Collection
+    from lexfuse.data.read_report import ReadReport
+
+
+def import_(
+    source: Annotated[
+        Path, typer.Argument(help="A BEIR folder, a corpus file (.jsonl, .csv, .parquet, also .gz), or a published collection.")
+    ],
+    out: Annotated[Path, typer.Argument(help="The folder to write.")],
+    from_: Annotated[SourceName | None, typer.Option("--from", help="What SOURCE is, when it is not recognised.")] = None,
+    queries: Annotated[Path | None, typer.Option(help="Queries to go with a corpus file.")] = None,
+    qrels: Annotated[
+        list[Path] | None, typer.Option(help="Judgements to go with them; the file name is the split's name. May be repeated.")
+    ] = None,
+    within_test: Annotated[
+        WithinTest | None,
+        typer.Option(help="cjeu: what to do with citations between paragraphs of the test period [default: remove-citations]."),
+    ] = None,
+    skip_bad: SkipBad = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is a collection already.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Write plain files instead of gzipped ones.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Read a collection of law and write it as a corpus folder.
+
+    Languages that are not given are detected, and the articles and decisions that each text cites are
+    resolved to documents. OUT appears only when it is complete.
+
+        lexfuse import bsard/ data/bsard
+
+        lexfuse import socialgouv-legi-data-2.513.0.tgz data/legi
+
+        lexfuse import corpus.csv data/mine --queries questions.csv --qrels test.tsv
+    """
+    from lexfuse.data.formats.beir import write_collection
+    from lexfuse.data.read_report import ReadReport
+
+    report = ReadReport(skip_bad=skip_bad)
+    refuse_existing(out, force)
+    with spinner(f"reading {source}"):
+        collection = read_any(source, from_, queries, qrels or [], within_test, report)
+    collection, found = completed(collection)
+    with spinner(f"writing {out}"):
+        write_collection(collection, out, replace=force, gzipped=not plain)
+    summary = summary_of(collection) | {"citations_found_in_text": found}
+    if json:
+        print_json({"out": str(out), **summary, "skipped": report.skipped, "report": report.lines()})
+        return
+    for remark in report.lines():
+        note(remark)
+    print_summary(f"{out}", summary)
+
+
+def refuse_existing(out: Path, force: bool) -> None:
+    """Say at once, before the work, that the target is in the way."""
+    from lexfuse.errors import StorageError
+
+    if out.exists() and not force and (not out.is_dir() or any(out.iterdir())):
+        raise StorageError(f"{str(out)!r} is there already; choose another name or say --force to replace it")
+
+
+def read_any(
+    source: Path,
+    kind: SourceName | None,
+    queries: Path | None,
+    qrels: list[Path],
+    within_test: WithinTest | None,
+    report: ReadReport,
+) -> Collection:
+    """Read a published collection, a BEIR folder, or a corpus file with its queries and judgements."""
+    from lexfuse.data.files import existing
+    from lexfuse.data.formats.beir import Collection, is_collection, read_collection
+    from lexfuse.data.formats.file_format import read_corpus, read_queries
+    from lexfuse.data.formats.trec_qrels import read_qrels
+    from lexfuse.data.formats.trec_run import stem
+    from lexfuse.data.sources.registry import detect_source, read_source
+    from lexfuse.errors import ConfigError, DataError
+
+    existing(source)
+    kind = kind or (None if is_collection(source) else detect_source(source))
+    if kind is None and within_test:
+        raise ConfigError(f"--within-test goes with the cjeu collection, which {str(source)!r} is not; say --from cjeu if it is")
+    if kind is None and not is_collection(source):
+        corpus = read_corpus(source, report)
+        asked = read_queries(queries, report) if queries else None
+        names = asked.ids if asked else None
+        judged = {stem(path): read_qrels(path, report, queries=names, docs=corpus.ids) for path in qrels}
+        empty = [queries] if queries and not asked else []
+        empty += [path for path in qrels if not len(judged[stem(path)])]
+        if empty:
+            raise DataError("holds nothing that could be read; leave it out, or give a file with at least one row", path=empty[0])
+        return Collection(corpus, asked, judged)
+    if queries or qrels:
+        raise ConfigError(f"--queries and --qrels go with a corpus file; {str(source)!r} is a whole collection")
+    return read_source(kind, source, report, within_test=within_test) if kind else read_collection(source, report)
+
+
+def completed(collection: Collection) -> tuple[Collection, int]:
+    """The collection with its documents' languages detected and citations resolved, and how many citations that added.
+
+    Queries keep only the language they were given: a short one shows little, and what is read against it helps to tell.
+    """
+    from lexfuse.text.annotation import annotate
+
+    with progress_bar("finding citations", len(collection.corpus)) as progress:
+        corpus, annotation = annotate(collection.corpus, progress=progress)
+    return replace(collection, corpus=corpus), annotation.citations

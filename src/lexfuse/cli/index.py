@@ -1,0 +1,237 @@
+"""``lexfuse index``: build an index, and change, merge or verify one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.options.channel_flags import (
+    Approximate,
+    Bits,
+    CacheFile,
+    ChannelOptions,
+    Channels,
+    Headings,
+    Int8,
+    Models,
+    Overlap,
+    Passages,
+    QueryModels,
+    Size,
+    StorageName,
+    Terms,
+    Threads,
+    fill_channels,
+    names_of,
+)
+from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner
+from lexfuse.cli.output.distributions import DistributionQueries, Distributions, estimate_distributions
+
+if TYPE_CHECKING:
+    from lexfuse.data.corpus import Corpus
+    from lexfuse.storage.index_folder import IndexFolder
+    from lexfuse.storage.index_settings import IndexSettings
+
+
+def index(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="[CORPUS] INDEX",
+            help="The corpus to read (not for --delete, --merge, --verify, --rebuild), and the index folder.",
+        ),
+    ],
+    add: Annotated[bool, typer.Option("--add", help="Add the corpus to an index that is there.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Add the corpus and replace documents of the same id.")] = False,
+    delete: Annotated[list[str] | None, typer.Option("--delete", help="Delete this document; may be repeated.")] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Make one segment of all, drop what is deleted and give the space back.")
+    ] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Check every file of the index.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write damaged segments anew from the catalog's documents.")] = False,
+    fields: Annotated[
+        str, typer.Option("--fields", help="What is searched, with weights if wanted: title:2,headings,text.")
+    ] = "title,headings,text",
+    citations: Annotated[bool, typer.Option(help="Read citations as terms of their own.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Build anew in the place of an index that is there.")] = False,
+    channels: Channels = "",
+    models: Models = None,
+    query_models: QueryModels = None,
+    passages: Passages = None,
+    size: Size = None,
+    overlap: Overlap = None,
+    headings: Headings = True,
+    storage: StorageName = "fp16",
+    int8: Int8 = False,
+    approximate: Approximate = False,
+    terms: Terms = 0,
+    bits: Bits = 3,
+    threads: Threads = None,
+    cache: CacheFile = None,
+    drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel; may be repeated.")] = None,
+    distributions: Distributions = False,
+    distribution_queries: DistributionQueries = None,
+    k1: Annotated[float, typer.Option("--k1", help="--distributions: k1 of BM25.")] = 1.2,
+    b: Annotated[float, typer.Option("--b", help="--distributions: b of BM25.")] = 0.75,
+    cosine: Annotated[
+        bool | None,
+        typer.Option(
+            "--cosine/--dot",
+            help="--distributions: how learned sparse vectors are compared; as their model was trained if not given.",
+        ),
+    ] = None,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Build an index of a corpus, or change one.
+
+    What is committed survives anything; a build that is interrupted leaves nothing behind.
+
+        lexfuse index data/legi legi.index
+
+        lexfuse index new-articles.jsonl legi.index --update
+
+        lexfuse index legi.index --channels dense --model dense=fr-legal-dense
+
+        lexfuse index legi.index --delete LEGIARTI000018764571 --merge
+
+        lexfuse index legi.index --distributions
+    """
+    from lexfuse.errors import ConfigError
+
+    if distribution_queries is not None and not distributions:
+        raise ConfigError("--distribution-queries are for --distributions; give both")
+    tending = bool(delete or drop) or merge or verify or rebuild
+    if sum((add, update, tending)) > 1:
+        raise ConfigError("choose one of --add, --update, or --delete/--drop/--merge/--verify/--rebuild")
+    options = ChannelOptions(
+        names_of(channels), models or (), query_models or (), passages, size, overlap, headings, storage, int8, approximate,
+        terms, bits, threads, cache,
+    )  # fmt: skip
+    options.check()
+    if tending:
+        folder = _only(paths)
+        result = _maintain(folder, delete or [], drop or [], merge, verify, rebuild)
+    elif (options.names or distributions) and len(paths) == 1 and not (add or update):
+        folder, result = paths[0], {"index": str(paths[0])}
+    else:
+        corpus, folder = _both(paths)
+        result = _build(corpus, folder, add or update, update, _settings(fields, citations), force, skip_bad)
+    if options.names or (add or update):
+        result |= {"channels": fill_channels(folder, options)}
+    if distributions:
+        result |= {"distributions": estimate_distributions(folder, distribution_queries, k1, b, cosine)}
+    if json:
+        print_json(result)
+    else:
+        _show(result)
+    if result.get("damages"):
+        raise typer.Exit(3)
+
+
+def _show(result: dict[str, Any]) -> None:
+    for name, value in result.items():
+        if name == "channels":
+            for channel, told in value.items():
+                line(f"{channel}: {told['encoded']:,} documents encoded by {told['model']}")
+        elif name == "distributions":
+            for channel, told in value.items():
+                line(f"{channel}: distribution of {told['scores']:,} scores, {told['queries']:,} queries")
+        elif value or name == "documents":
+            line(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+
+
+def _only(paths: list[Path]) -> Path:
+    from lexfuse.errors import ConfigError
+
+    if len(paths) != 1:
+        raise ConfigError(f"one path was expected, the index folder; got {len(paths)}")
+    return paths[0]
+
+
+def _both(paths: list[Path]) -> tuple[Path, Path]:
+    from lexfuse.errors import ConfigError
+
+    if len(paths) != 2:
+        raise ConfigError(f"two paths were expected, the corpus and the index folder; got {len(paths)}")
+    return paths[0], paths[1]
+
+
+def _settings(fields: str, citations: bool) -> IndexSettings:
+    from lexfuse.errors import ConfigError
+    from lexfuse.storage.index_settings import IndexSettings
+
+    weights: dict[str, float] = {}
+    for part in fields.split(","):
+        name, _, weight = part.strip().partition(":")
+        try:
+            weights[name] = float(weight or 1)
+        except ValueError:
+            raise ConfigError(f"the weight of field {name!r} must be a number, got {weight!r}") from None
+    return IndexSettings(fields=weights, citations=citations)
+
+
+def _build(
+    source: Path, folder: Path, existing: bool, update: bool, settings: IndexSettings, force: bool, skip_bad: bool
+) -> dict[str, Any]:
+    from lexfuse.cli.import_ import refuse_existing
+    from lexfuse.data.formats.file_format import read_corpus
+    from lexfuse.data.read_report import ReadReport
+    from lexfuse.storage.index_folder import IndexFolder
+    from lexfuse.text.annotation import with_languages
+
+    if not existing:
+        refuse_existing(folder, force)
+    report = ReadReport(skip_bad=skip_bad)
+    with spinner(f"reading {source}"):
+        corpus = with_languages(read_corpus(source, report))
+    for remark in report.lines():
+        note(remark)
+    changed = _filled(IndexFolder(folder), corpus, update) if existing else _created(folder, settings, corpus, force)
+    return {**changed, "skipped": report.skipped}
+
+
+def _filled(index: IndexFolder, corpus: Corpus, update: bool) -> dict[str, Any]:
+    with index, progress_bar("indexing", len(corpus)) as progress:
+        changes = index.add(corpus, update=update, progress=progress)
+        with index.snapshot() as snapshot:
+            return {"index": str(index.folder), "documents": len(snapshot), "added": changes.added, "updated": changes.updated}
+
+
+def _created(folder: Path, settings: IndexSettings, corpus: Corpus, force: bool) -> dict[str, Any]:
+    from lexfuse.storage.index_folder import IndexFolder
+
+    with progress_bar("indexing", len(corpus)) as progress:
+        IndexFolder.create(folder, settings, documents=corpus, replace=force, progress=progress).close()
+    return {"index": str(folder), "documents": len(corpus), "added": len(corpus)}
+
+
+def _maintain(folder: Path, delete: list[str], drop: list[str], merge: bool, verify: bool, rebuild: bool) -> dict[str, Any]:
+    from lexfuse.storage.index_folder import IndexFolder
+
+    result: dict[str, Any] = {"index": str(folder)}
+    with IndexFolder(folder) as index:
+        if rebuild:
+            with spinner("rebuilding"):
+                index.rebuild()
+        if delete:
+            changes = index.delete(delete)
+            result |= {"deleted": changes.deleted, "missing": list(changes.missing)}
+        for name in drop:
+            index.channels.drop(name)
+        if merge:
+            with spinner("merging"):
+                index.compact()
+        if verify:
+            with spinner("verifying"):
+                result["damages"] = index.verify()
+            result["verified"] = not result["damages"]
+            if not index.has_digests:
+                note("the catalog was written by an older LexFuse, without check sums of its tables; the next change adds them")
+        if result.get("damages"):
+            return result  # it may not even open
+        with index.snapshot() as snapshot:
+            result["documents"] = len(snapshot)
+    return result

@@ -1,0 +1,224 @@
+"""``lexfuse info``: what an index, a collection, a run or a file of judgements holds."""
+
+from __future__ import annotations
+
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.output.collection_summary import print_document, print_summary, summary_of
+from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, table
+from lexfuse.cli.output.distributions import distribution_figures
+
+if TYPE_CHECKING:
+    from lexfuse.channels.cost import ChannelCost
+    from lexfuse.data.queries import Queries
+    from lexfuse.data.read_report import ReadReport
+    from lexfuse.storage.snapshot import Snapshot
+
+
+CATALOG = "catalog.sqlite"  # what makes a folder an index
+
+
+def info(
+    path: Annotated[Path, typer.Argument(help="An index, a corpus folder or file, a TREC run, or judgements.")],
+    document: Annotated[str | None, typer.Option("--document", "-d", help="Show this document of the corpus instead.")] = None,
+    cost: Annotated[bool, typer.Option("--cost", help="Time every channel of an index, and show what it costs.")] = False,
+    queries: Annotated[
+        Path | None, typer.Option("--queries", help="Queries for --cost; the first words of documents if not given.")
+    ] = None,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Tell what an index, a collection, a run or judgements hold.
+
+    lexfuse info data/legi
+
+    lexfuse info data/legi --document LEGIARTI000019071190
+
+    lexfuse info runs/bm25.trec
+
+    lexfuse info legi.index --cost
+    """
+    from lexfuse.data.read_report import ReadReport
+
+    if cost:
+        show_costs(path, queries, json)
+        return
+    report = ReadReport(skip_bad=skip_bad)
+    if document is not None:
+        _show_document(path, document, report, json)
+        return
+    with spinner(f"reading {path}"):
+        title, figures = _figures(path, report)
+    if json:
+        print_json({**figures, "skipped": report.skipped, "report": report.lines()})
+        return
+    for remark in report.lines():
+        note(remark)
+    if "documents" in figures:
+        print_summary(title, figures)
+    else:
+        table(title, ["", "count"], [row for name, value in figures.items() for row in _rows(name, value)])
+
+
+def _rows(name: str, value: Any) -> list[tuple[str, object]]:
+    """A figure as rows of a table; what is grouped is set under its name."""
+    if isinstance(value, dict):
+        return [row for part, inner in value.items() for row in _rows(f"{name}: {part}", inner)]
+    return [(name.replace("_", " "), value if isinstance(value, int) else str(value))]
+
+
+def _figures(path: Path, report: ReadReport) -> tuple[str, dict[str, Any]]:
+    from lexfuse.data.files import existing, lines
+    from lexfuse.data.formats.beir import Collection, is_collection, read_collection
+    from lexfuse.data.formats.file_format import read_corpus
+    from lexfuse.data.formats.trec_qrels import read_qrels
+    from lexfuse.data.formats.trec_run import RUN_COLUMNS, columns, read_run
+
+    existing(path)
+    if (path / CATALOG).is_file():
+        return f"index {path}", _index_figures(path)
+    if is_collection(path):
+        return f"collection {path}", summary_of(read_collection(path, report))
+    suffix = path.name.lower().removesuffix(".gz")
+    if path.is_dir() or suffix.endswith((".jsonl", ".ndjson", ".jsonlines", ".csv", ".parquet")):
+        return f"corpus {path}", summary_of(Collection(read_corpus(path, report)))
+    first = next(iter(lines(path)), (0, b""))[1]
+    if len(columns(first)) == RUN_COLUMNS:
+        run = read_run(path, report=report)
+        depths = [int(run.offsets[row + 1] - run.offsets[row]) for row in range(len(run.queries))]
+        return f"run {run.name}", {
+            "queries": len(run.queries),
+            "hits": len(run),
+            "ranked_documents": len(run.docs),
+            "shortest_ranking": min(depths, default=0),
+            "longest_ranking": max(depths, default=0),
+        }
+    qrels = read_qrels(path, report)
+    grades = Counter(qrels.grade.tolist())
+    figures = {"queries": len(qrels.queries), "judgements": len(qrels), "judged_documents": len(qrels.docs)}
+    return f"judgements {path}", figures | {f"grade_{grade}": grades[grade] for grade in sorted(grades)}
+
+
+def _index_figures(path: Path) -> dict[str, Any]:
+    from lexfuse.storage.folder_names import CHANNELS
+    from lexfuse.storage.segments.builder import LEXICAL
+    from lexfuse.storage.snapshot import open_snapshot
+
+    sizes = dict(_sizes(path))
+    with open_snapshot(path) as snapshot:
+        figures: dict[str, Any] = {
+            "documents alive": len(snapshot),
+            "documents deleted": len(snapshot.numbering) - len(snapshot),
+            "segments": len(snapshot.segments),
+            "generation": snapshot.generation,
+            "fingerprint": snapshot.settings.fingerprint,
+            "settings": snapshot.settings.as_json(),
+            "languages": dict(Counter(snapshot.column("language")).most_common()),
+            "bytes": sum(sizes.values()),
+        }
+        postings = snapshot.postings(LEXICAL)
+        figures[LEXICAL] = {
+            "terms": int((postings.document_frequency > 0).sum()),
+            "postings": len(postings),
+            "mean length": round(postings.mean_length, 2),
+        }
+        for name in snapshot.channels:
+            named, numbering = snapshot.channel(name).named, snapshot.channel_numbering(name)
+            figures[name] = {
+                "model": named.settings.model,
+                "fingerprint": named.settings.fingerprint,
+                "documents": int(numbering.alive.sum()),
+                "complete": numbering.complete,
+                "bytes": sum(size for file, size in sizes.items() if file.is_relative_to(path / CHANNELS / name)),
+                **named.settings.options,
+            }
+        if snapshot.distributions:
+            figures["distributions"] = distribution_figures(snapshot.distributions)
+    return figures
+
+
+def _sizes(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The bytes of every file; a log or a segment that a writer removes meanwhile is not counted."""
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode):
+                yield path, found.st_size
+
+
+def _show_document(path: Path, id: str, report: ReadReport, json: bool) -> None:
+    from lexfuse.data.formats.fields import document_record
+    from lexfuse.data.formats.file_format import read_corpus
+
+    with spinner(f"reading {path}"):
+        corpus = read_corpus(path, report)
+    found = corpus.document(id)
+    if json:
+        print_json(document_record(found))
+    else:
+        print_document(found, corpus, characters=100_000)
+
+
+DRAWN = 50  # queries where none are given
+
+
+def show_costs(folder: Path, queries: Path | None, json: bool) -> None:
+    """Time every channel of an index on queries, and show what it costs."""
+    from lexfuse.channels.cost import costs_of
+    from lexfuse.data.formats.file_format import read_queries
+    from lexfuse.storage.snapshot import open_snapshot
+
+    with open_snapshot(folder) as snapshot, spinner("timing every channel"):
+        asked = read_queries(queries) if queries else _drawn(snapshot)
+        costs = costs_of(snapshot, asked)
+    if json:
+        print_json({"queries": len(asked), "channels": [asdict(cost) for cost in costs]})
+        return
+    names = [
+        "channel",
+        "on disk",
+        "of text",
+        "vectors",
+        "passages/s",
+        "FLOPs/query",
+        "read p50",
+        "p95",
+        "search p50",
+        "p95",
+        "memory",
+    ]
+    table(f"costs of {folder}, {len(asked):,} queries one by one", names, [_row(cost) for cost in costs])
+    line(
+        "Times in milliseconds for the 100 best; vectors of bm25 and splade are postings; memory is the peak so far.", style="dim"
+    )
+
+
+def _row(cost: ChannelCost) -> list[object]:
+    speed = None if cost.passages_per_second is None else f"{cost.passages_per_second:.1f}"
+    times = [f"{value:.1f}" for value in (cost.read_p50, cost.read_p95, cost.search_p50, cost.search_p95)]
+    return [
+        cost.channel, _mega(cost.bytes), f"{cost.ratio:.2f}x", cost.vectors, speed, f"{cost.flops:.1e}", *times,
+        _mega(cost.peak_memory),
+    ]  # fmt: skip
+
+
+def _mega(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+def _drawn(snapshot: Snapshot) -> Queries:
+    """Queries for an index that has none."""
+    from lexfuse.channels.distribution import drawn_queries
+    from lexfuse.errors import DataError
+
+    if not len(snapshot):
+        raise DataError("the index is empty, so there is nothing to time; add documents first")
+    return drawn_queries(snapshot, DRAWN)

@@ -1,0 +1,53 @@
+"""``lexfuse mcp``: the same search for AI assistants, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lexfuse.cli.output.console import spinner
+
+
+def mcp(
+    indexes: Annotated[
+        list[str], typer.Argument(metavar="INDEX…", help="Index folders, or NAME=FOLDER; the first is the default.")
+    ],
+    profiles: Annotated[list[Path] | None, typer.Option("--profile", help="A profile file to offer; may be repeated.")] = None,
+) -> None:
+    """Search for AI assistants, over the Model Context Protocol on standard input and output.
+
+    An assistant's client starts this command itself. It offers five tools, search, similar, explain, cite and fetch, and
+    documents as resources. The log is JSON on standard error, without questions. It ends when the client closes standard input.
+    It needs the extra lexfuse[mcp].
+
+        lexfuse mcp legi.index
+
+        lexfuse mcp labour=legi.index india.index --profile advised.toml
+    """
+    from lexfuse.errors import MissingDependencyError
+
+    try:
+        from lexfuse.service.mcp.server import serve_mcp
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        raise MissingDependencyError("lexfuse mcp needs the package mcp; install lexfuse[mcp]") from None
+    from lexfuse.service.context import ServiceContext
+    from lexfuse.service.logs import configure_logs
+    from lexfuse.service.registry import IndexRegistry
+    from lexfuse.service.settings import load_settings
+
+    settings = load_settings({"indexes": indexes, "profiles": profiles or None}).settings
+    with spinner("opening the indexes"):
+        library = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)
+    configure_logs()
+    service = ServiceContext(library, settings)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a thread that waits for input would keep the process until its next line
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        serve_mcp(service)
+    finally:
+        service.close()

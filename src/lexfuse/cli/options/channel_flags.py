@@ -1,0 +1,251 @@
+"""Options of channels, and filling them with a progress bar; `lexfuse index` and `lexfuse demo` use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.output.console import note, progress_bar, spinner
+
+if TYPE_CHECKING:
+    from lexfuse.channels.channel_plan import ChannelPlan
+    from lexfuse.storage.index_folder import IndexFolder
+
+Channels = Annotated[
+    str,
+    typer.Option(
+        "--channels", help="Besides words: dense, splade, colbert, static, sentences, or names like dense-mine; commas between."
+    ),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="dense=MODEL: a folder, a hub id, a registry package or a model of LexFuse. May be repeated."),
+]
+QueryModels = Annotated[
+    list[str] | None, typer.Option("--query-model", help="dense=MODEL: another model for queries (two towers). May be repeated.")
+]
+Passages = Annotated[
+    str | None,
+    typer.Option(
+        "--passages",
+        help="What gets a vector: whole (documents, divided only where the model must), windows, paragraphs, sentences, words or "
+        "beginning; whole if not given, sentences for a channel of that name.",
+    ),
+]
+Size = Annotated[
+    int | None,
+    typer.Option("--size", help="Tokens of a window, 200 if not given; words of a sentence at most, or of a unit: 25."),
+]
+Overlap = Annotated[
+    int | None, typer.Option("--overlap", help="Tokens that a window shares with the one before, 20 if not given.")
+]
+Headings = Annotated[bool, typer.Option("--headings/--no-headings", help="Read the heading path with every passage.")]
+StorageName = Annotated[str, typer.Option("--storage", help="Numbers of dense vectors: fp32, fp16 or int8.")]
+Int8 = Annotated[bool, typer.Option("--int8", help="Run the model on bytes: faster, a little less exact.")]
+Approximate = Annotated[
+    bool,
+    typer.Option("--approximate", help="Search dense vectors in their nearest clusters only: for millions of passages."),
+]
+Threads = Annotated[int | None, typer.Option("--threads", help="Processors that encode; all of them if not given.")]
+CacheFile = Annotated[
+    Path | None,
+    typer.Option("--embedding-cache", help="A file that keeps dense vectors, so that no text is encoded twice."),
+]
+Terms = Annotated[int, typer.Option("--terms", help="Keep the heaviest so many terms of a sparse vector; 0 keeps all.")]
+Bits = Annotated[int, typer.Option("--bits", help="Bits of a number in the token vectors of colbert: 1 to 8.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelOptions:
+    """What was said about channels on the command line."""
+
+    names: tuple[str, ...] = ()
+    models: Sequence[str] = ()
+    query_models: Sequence[str] = ()
+    passages: str | None = None
+    size: int | None = None
+    overlap: int | None = None
+    headings: bool = True
+    storage: str = "fp16"
+    int8: bool = False
+    approximate: bool = False
+    terms: int = 0
+    bits: int = 3
+    threads: int | None = None
+    cache: Path | None = None
+
+    def check(self) -> None:
+        """Refuse what no channel can be made with, before anything is built."""
+        from lexfuse.errors import ConfigError
+
+        if self.threads is not None and self.threads < 1:
+            raise ConfigError(f"--threads must be at least 1, got {self.threads}; leave it out to use every processor")
+        self.model("")
+        for name in self.names or ("",):
+            self._plan(name, "")
+        self._refuse_unheeded()
+
+    def model(self, name: str) -> str:
+        """The model that was named for a channel, if one was."""
+        return _named(self.models, "--model", self.names).get(name, "")
+
+    def query_model(self, name: str) -> str:
+        """The model for the queries of a channel, if one was named."""
+        return _named(self.query_models, "--query-model", self.names).get(name, "")
+
+    def plan(self, name: str, language: str) -> ChannelPlan:
+        """How to make one of the channels, for documents of a language."""
+        from lexfuse.channels.channel_plan import default_model
+
+        return self._plan(name, self.model(name) or default_model(name, language))
+
+    def refuse_others(self, name: str, made: Mapping[str, Any]) -> None:
+        """Refuse options that a channel which is there was not made with; those that were not given do not count."""
+        from lexfuse.errors import ConfigError
+
+        usual = ChannelOptions()
+        for option, value in made.items():
+            asked = "passages" if option == "scheme" else option
+            given = getattr(self, asked)
+            if given not in (getattr(usual, asked), value):
+                raise ConfigError(
+                    f"the channel {name!r} was made with {asked} {value}, not {given}; drop it first, or choose another name"
+                )
+
+    def _refuse_unheeded(self) -> None:
+        """Refuse an option that none of the named channels heeds."""
+        from lexfuse.channels.channel_plan import CHANNEL_NAMES, CHANNEL_OPTIONS, kind_of
+        from lexfuse.errors import ConfigError
+
+        usual, kinds = ChannelOptions(), {kind_of(name) for name in self.names}
+        for kind, options in CHANNEL_OPTIONS.items():
+            given = [option for option in options if getattr(self, option) != getattr(usual, option)]
+            if given and kind not in kinds:
+                heeding = ", ".join(name for name, one in CHANNEL_NAMES.items() if one is kind)
+                raise ConfigError(f"--{given[0]} is for channels of {heeding}, and --channels names none")
+
+    def _plan(self, name: str, model: str) -> ChannelPlan:
+        from lexfuse.channels.channel_plan import ChannelPlan, default_scheme
+        from lexfuse.channels.dense.stored_part import VectorStorage
+        from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+
+        scheme = _one_of(PassageScheme, self.passages, "--passages") if self.passages else default_scheme(name)
+        passages = PassagePlan.usual(scheme, self.size, self.overlap, headings=self.headings)
+        return ChannelPlan(
+            model,
+            self.query_model(name),
+            passages,
+            _one_of(VectorStorage, self.storage, "--storage").value,
+            self.int8,
+            self.approximate,
+            self.terms,
+            self.bits,
+        )
+
+
+def names_of(channels: str) -> tuple[str, ...]:
+    """The names of an option, each once, without the words that every index has.
+
+    >>> names_of("bm25, dense")
+    ('dense',)
+    """
+    from lexfuse.channels.channel_plan import kind_of
+    from lexfuse.storage.channel_data.channel_settings import WORDS
+
+    names = tuple(dict.fromkeys(name for part in channels.split(",") if (name := part.strip()) and name not in WORDS))
+    for name in names:
+        kind_of(name)
+    return names
+
+
+def fill_channels(folder: Path, options: ChannelOptions) -> dict[str, Any]:
+    """Make the channels that are wanted, and fill these and those that are there already; tells what was encoded."""
+    from lexfuse.storage.index_folder import IndexFolder
+
+    told: dict[str, Any] = {}
+    with IndexFolder(folder) as index:
+        for name in options.names:
+            _make(index, name, options)
+        for name in dict.fromkeys((*options.names, *index.channels.names)):
+            told[name] = _fill(index, name, options)
+    return told
+
+
+def _make(index: IndexFolder, name: str, options: ChannelOptions) -> None:
+    from lexfuse.channels.registry import plan_channel
+    from lexfuse.encode.model_folder.locator import fetch_model, local_path
+
+    if name in index.channels.names and not (options.model(name) or options.query_model(name)):  # going on with what was begun
+        options.refuse_others(name, index.channels.named(name).settings.options)
+        return
+    plan = options.plan(name, _language(index))
+    with spinner(f"loading {plan.model}"):
+        for model in (plan.model, plan.query_model):
+            if model and local_path(model) is None:
+                fetch_model(model)  # the user has named it, or asked for the channel that it is the default of
+        settings = plan_channel(name, plan)
+    index.channels.make(name, settings)
+
+
+def _fill(index: IndexFolder, name: str, options: ChannelOptions) -> dict[str, Any]:
+    from contextlib import ExitStack
+
+    from lexfuse.channels.channel_builder import fill_channel
+    from lexfuse.encode.embedding_cache import EmbeddingCache
+
+    pending = len(index.channels.pending(name))
+    settings = index.channels.named(name).settings
+    if pending:
+        with ExitStack() as opened:
+            progress = opened.enter_context(progress_bar(f"encoding {name} by {settings.model}", pending))
+            cache = opened.enter_context(EmbeddingCache(options.cache)) if options.cache else None
+            fill_channel(index, name, threads=options.threads, cache=cache, progress=progress)
+    named = index.channels.named(name)
+    if named.cut:
+        note(f"{name}: the ends of {named.cut:,} documents are beyond the model's window and not encoded; --passages whole does")
+    return {
+        "model": settings.model, "encoded": pending, "passages": named.passages, "cut": named.cut,
+        "seconds": round(named.seconds, 1),
+    }  # fmt: skip
+
+
+def _language(index: IndexFolder) -> str:
+    """The language of most documents."""
+    from collections import Counter
+
+    from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
+
+    with index.snapshot() as snapshot:
+        counts = Counter(language or FALLBACK_LANGUAGE for language in snapshot.column("language"))
+    if len(counts) > 1:
+        shown = ", ".join(f"{count:,} in {language}" for language, count in counts.most_common())
+        note(f"documents are in several languages ({shown}); a model for one language reads the others badly")
+    return counts.most_common(1)[0][0] if counts else FALLBACK_LANGUAGE
+
+
+def _named(values: Sequence[str], option: str, names: Sequence[str]) -> dict[str, str]:
+    """Values of the form channel=model; a bare model belongs to the only channel."""
+    from lexfuse.errors import ConfigError
+
+    found: dict[str, str] = {}
+    for value in values:
+        name, equals, model = value.partition("=")
+        if not equals and len(names) == 1:
+            name, model = names[0], value
+        if name not in names or not model:
+            raise ConfigError(f"{option} takes channel=MODEL for one of {', '.join(names) or 'the --channels'}; got {value!r}")
+        found[name] = model
+    return found
+
+
+def _one_of(kind: Any, value: str, option: str) -> Any:
+    from lexfuse.errors import ConfigError
+
+    try:
+        return kind(value)
+    except ValueError:
+        raise ConfigError(f"{option} must be one of {', '.join(one.value for one in kind)}; got {value!r}") from None

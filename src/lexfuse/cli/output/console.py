@@ -1,0 +1,167 @@
+"""What commands print: tables for people, one JSON value for programs, progress and notes on standard error.
+
+Text that comes from users or files is never read as markup.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_SOON = 5.0  # seconds that need no word
+WIDTH_OF_FILES = 160  # where the output is no terminal, nothing needs to be squeezed
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of tables.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave bad records out, count and report them, instead of stopping at the first.")
+]
+
+
+@cache
+def screen() -> Console:
+    """Standard output for people."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=WIDTH_OF_FILES)
+
+
+@cache
+def side() -> Console:
+    """Standard error: progress, notes and errors."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value, indented for reading, with keys in their own order; letters that the output lacks are escaped."""
+    import orjson
+
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    if encoding.lower().replace("-", "") != "utf8" and not text.isascii():
+        import json
+
+        text = json.dumps(orjson.loads(text), indent=2) + "\n"
+    sys.stdout.write(text)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers_from: int = 1) -> None:
+    """A table on the screen; columns from `numbers_from` on are set to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(
+        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+    )
+    for position, column in enumerate(columns):
+        number = position >= numbers_from
+        grid.add_column(Text(column), justify="right" if number else "left", no_wrap=number, overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(cell_text(cell)) for cell in row))
+    screen().print(grid)
+
+
+def cell_text(value: object) -> str:
+    """A value as a table shows it: thousands separated, measures with four decimals.
+
+    >>> cell_text(29104), cell_text(0.5), cell_text(None), cell_text("a")
+    ('29,104', '0.5000', '–', 'a')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return str(value)
+
+
+def line(text: str = "", style: str = "") -> None:
+    """A line on the screen, as it is."""
+    from rich.text import Text
+
+    screen().print(Text(text, style=style))
+
+
+def note(text: str) -> None:
+    """A remark on standard error."""
+    from rich.text import Text
+
+    side().print(Text(text, style="yellow"), soft_wrap=True)
+
+
+@contextmanager
+def warnings_noted() -> Iterator[None]:
+    """Show what the library warns of as notes, each once, and let all other warnings pass."""
+    import warnings
+
+    from lexfuse.errors import BoundWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", category=BoundWarning)
+        yield
+    for text in dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, BoundWarning)):
+        note(text)
+    for one in caught:
+        if not issubclass(one.category, BoundWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def print_error(text: str) -> None:
+    """An error on standard error."""
+    from rich.text import Text
+
+    side().print(Text(text, style="red"), soft_wrap=True)
+
+
+@contextmanager
+def spinner(what: str) -> Iterator[None]:
+    """Show that something is being done, where its length is not known."""
+    from rich.markup import escape
+
+    with side().status(escape(what)):
+        yield
+
+
+def _tenths(what: str, total: int) -> Callable[[int], None]:
+    """Says a line each time another tenth is done, of what takes longer than a few seconds."""
+    started, told = time.monotonic(), 0
+
+    def tell(done: int) -> None:
+        nonlocal told
+        tenth = 10 * done // max(total, 1)
+        if tenth > told and time.monotonic() - started > _SOON:
+            told = tenth
+            note(f"{what}: {done:,} of {total:,}")
+
+    return tell
+
+
+@contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar on standard error, or a line each tenth where that is no terminal; tell it the number done so far."""
+    if not side().is_terminal:
+        yield _tenths(what, total)
+        return
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=side(), transient=True) as progress:
+        task = progress.add_task(escape(what), total=total)
+        yield lambda done: progress.update(task, completed=done)

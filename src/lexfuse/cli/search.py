@@ -1,0 +1,219 @@
+"""``lexfuse search``: ask the index."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.fuse import Alpha, Beta, Eta, MissingName, Normaliser, Weights
+from lexfuse.cli.options.search_flags import K1, B, fusion_from_flags, masked, spec_from_flags
+from lexfuse.cli.output.console import AsJson, line, note, print_json, screen
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from lexfuse.channels.explanation import Explanation
+    from lexfuse.channels.late.retriever import TokenMatch
+    from lexfuse.channels.term_retriever import TermPart
+    from lexfuse.search.results import SearchHit
+
+
+_PARTS_SHOWN = 20  # terms that add to a score; a whole judgment has hundreds
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", help="field=value, field=a,b, date>=2020-01-01, headings^=A > B, court!=X. May be repeated."),
+]
+AsOf = Annotated[str | None, typer.Option("--as-of", help="Only what was in force on this day.")]
+Channel = Annotated[
+    str,
+    typer.Option(
+        "--channel",
+        "-c",
+        help="What ranks: bm25, tfidf, citation, tfidf-1gram, tfidf-2gram, tfidf-bigram, a channel of the index, or several: "
+        "bm25,dense",
+    ),
+]
+FusionName = Annotated[
+    str, typer.Option("--fusion", help="How several channels become one: tm2c2, convex, rrf, srrf, borda, combmnz, combmax.")
+]
+Cosine = Annotated[
+    bool | None,
+    typer.Option(
+        "--cosine/--dot", help="Compare learned sparse vectors by cosine or dot product; as their model was trained if not given."
+    ),
+]
+Exact = Annotated[bool, typer.Option("--exact", help="Look at every document, where the channel is searched by clusters.")]
+ProfileFile = Annotated[
+    Path | None, typer.Option("--profile", help="A search profile (TOML), in the place of all options that say how to rank.")
+]
+
+
+def search(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
+    question: Annotated[str, typer.Argument(help="What to look for, in any words; citations are understood.")],
+    k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
+    channel: Channel = "bm25",
+    fusion: FusionName = "tm2c2",
+    weights: Weights = "",
+    alpha: Alpha = None,
+    eta: Eta = "",
+    beta: Beta = None,
+    normaliser: Normaliser = "",
+    missing: MissingName = "",
+    exact: Exact = False,
+    cosine: Cosine = None,
+    profile: ProfileFile = None,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    language: Annotated[str, typer.Option("--language", "-l", help="Language of the question; detected if not given.")] = "",
+    k1: K1 = 1.2,
+    b: B = 0.75,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
+    why: Annotated[
+        list[str] | None, typer.Option("--why", metavar="ID", help="Explain this document too, found or not. May be repeated.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Find documents: those the question cites first, then the best matches.
+
+    lexfuse search legi.index "durée du préavis de démission"
+
+    lexfuse search legi.index "licenciement économique" --filter "code=Code du travail" --as-of 2024-01-01 --explain
+
+    lexfuse search legi.index "licenciement économique" --profile labour.toml --why LEGIARTI000018764571
+    """
+    from lexfuse.data.queries import Query
+    from lexfuse.fusion.composite_retriever import CompositeRetriever, explanations_of, members_of
+    from lexfuse.fusion.registry import default_fusions
+    from lexfuse.search.results import search_hits
+    from lexfuse.storage.index_folder import IndexFolder
+
+    asked = Query("q", question, language)
+    opened = spec_from_flags(
+        context,
+        profile,
+        channel,
+        lambda: fusion_from_flags(fusion, weights, alpha, eta, beta, normaliser, missing),
+        k1,
+        b,
+        exact,
+        cosine,
+    )
+    with IndexFolder(folder) as index, index.snapshot() as snapshot:
+        within = masked(snapshot, filters, as_of)
+        retriever = opened(snapshot)
+        members = members_of(retriever, asked)
+        found = search_hits(retriever, asked, k, within=within, members=members)
+        fused: dict[str, Explanation] = {}
+        if explain and isinstance(retriever, CompositeRetriever):
+            docs = [answer.document.id for answer in found]
+            fused = dict(zip(docs, retriever.explanations(asked, docs, within=within), strict=True))
+        others = default_fusions()
+        wanted = explanations_of(retriever, asked, why, within=within, others=others) if why else []
+    if json:
+        results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]
+        print_json({"results": results} | ({"why": [asdict(one) for one in wanted]} if why else {}))
+        return
+    if not found:
+        note("nothing found; try other words, or fewer filters")
+    for answer in found:
+        show(answer, explain, fused.get(answer.document.id))
+    for one in wanted:
+        show_why(one)
+
+
+def answer_json(answer: SearchHit, explain: bool, why: Explanation | None = None) -> dict[str, Any]:
+    """One answer as plain values."""
+    document, span = answer.document, answer.snippet.span
+    result = {
+        "rank": answer.rank,
+        "id": document.id,
+        "found": answer.found,
+        "score": answer.score,
+        "title": document.title,
+        "headings": list(document.headings),
+        "snippet": span.of(document.text),
+        "matches": [[match.start - span.start, match.end - span.start] for match in answer.snippet.matches],
+    }
+    if answer.passage:
+        result["passage"] = [answer.passage.start, answer.passage.end]
+    if answer.sources:
+        result["sources"] = dict(answer.sources)
+    if why:
+        result["fusion"] = asdict(why)
+    if explain:
+        parts: list[TermPart | TokenMatch] = [*answer.parts, *answer.matches]
+        result["explanation"] = [asdict(part) for part in parts]
+    return result
+
+
+def show(answer: SearchHit, explain: bool = False, why: Explanation | None = None) -> None:
+    """One answer on the screen: title, place, marked snippet and, if asked, what each source and word adds."""
+    from rich.text import Text
+
+    document = answer.document
+    how = "cited" if answer.found == "citation" else f"{answer.score:.3f}"
+    head = Text(f"{answer.rank}. {document.title or document.id}", style="bold")
+    screen().print(head.append(f"  {how}  [{document.id}]", style="dim"))
+    place = " › ".join(part for part in (document.court, *document.headings[-3:]) if part)
+    if place:
+        line(f"   {place}", style="dim")
+    screen().print(_marked(answer))
+    _show_sources(why)
+    if explain:
+        _show_parts(answer)
+    line()
+
+
+def show_why(why: Explanation) -> None:
+    """Why a document stands where it stands, or would, and where other fusions put it."""
+    place = f"rank {why.rank}" if why.listed else f"not among the candidates; would be rank {why.rank}"
+    line(f"{why.doc}: {place}, score {why.score:.3f}", style="bold")
+    _show_sources(why)
+    if why.others:
+        ranks = ", ".join(f"{name} rank {rank}" for name, rank in why.others.items())
+        line(f"     by each fusion as it usually is: {ranks}", style="dim")
+    line()
+
+
+def _show_sources(why: Explanation | None) -> None:
+    """What each source adds; for a reranked document also what was before."""
+    if why is None:
+        return
+    for source in why.parts:
+        score = "unknown" if source.score is None else f"{source.score:.3f}"
+        place = f"rank {source.rank}" if source.rank else "not ranked"
+        shown = f"score {score}, {place}, normalised {source.value:.3f}{' (imputed)' if source.imputed else ''}"
+        line(f"     {source.source}: {source.contribution:+.3f}  ({shown}, weight {source.weight:.2f})", style="magenta")
+    if why.before:
+        line(f"     before reranking: rank {why.before.rank}, score {why.before.score:.3f}", style="magenta")
+        _show_sources(why.before)
+
+
+def _show_parts(answer: SearchHit) -> None:
+    """What makes the score: terms that both hold, or tokens that met."""
+    adding = [part for part in answer.parts if part.contribution]
+    for part in adding[:_PARTS_SHOWN]:
+        held = f"in the question {part.in_query:g}, in the document {part.in_document:g}, idf {part.idf:.2f}"
+        line(f"     {part.term}: {part.contribution:+.3f}  ({held})", style="cyan")
+    if rest := adding[_PARTS_SHOWN:]:
+        line(f"     {len(rest):,} more terms: {sum(part.contribution for part in rest):+.3f}  (all with --json)", style="cyan")
+    for match in answer.matches:
+        line(f"     {match.in_query} met {match.in_document}: {match.similarity:+.3f}", style="cyan")
+
+
+def _marked(answer: SearchHit) -> Text:
+    from rich.text import Text
+
+    text, span = answer.document.text, answer.snippet.span
+    shown = Text("   … " if span.start else "   ")
+    at = span.start
+    for match in answer.snippet.matches:
+        shown.append(text[at : match.start]).append(match.of(text), style="bold yellow")
+        at = match.end
+    shown.append(text[at : span.end])
+    return shown.append(" …") if span.end < len(text) else shown

@@ -1,0 +1,121 @@
+"""``lexfuse serve`` and ``lexfuse keys``: the HTTP service with its search page, and who may use it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.output.console import note, spinner
+
+if TYPE_CHECKING:
+    from lexfuse.service.settings import ServiceSettings
+
+
+def serve(
+    indexes: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INDEX…", help="Index folders, or NAME=FOLDER; the first is the default."),
+    ] = None,
+    profiles: Annotated[list[Path] | None, typer.Option("--profile", help="A profile file to offer; may be repeated.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="Settings in a TOML file.")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on; 127.0.0.1 if not given.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port, 8080 if not given; 0 takes a free one.")] = None,
+    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
+    language: Annotated[str | None, typer.Option(help="The page's language for those who ask for none: en or fr.")] = None,
+    advice: Annotated[
+        list[Path] | None, typer.Option("--advice", help="A folder of advice reports to show; may be repeated.")
+    ] = None,
+    keys: Annotated[Path | None, typer.Option(help="The file of lexfuse keys; without it nobody may write.")] = None,
+    anonymous_read: Annotated[bool | None, typer.Option(help="Whether one may read without a key.")] = None,
+    anonymous_judging: Annotated[
+        bool | None, typer.Option(help="Whether one may judge results, and have all judgements, without a key.")
+    ] = None,
+    requests_per_minute: Annotated[int | None, typer.Option(help="Of one key, or one address without; 0 = no limit.")] = None,
+    burst: Annotated[int | None, typer.Option(help="How many of these may come at once.")] = None,
+    most_body_bytes: Annotated[int | None, typer.Option(help="The largest body.")] = None,
+    most_query_characters: Annotated[int | None, typer.Option(help="The longest question.")] = None,
+    timeout_seconds: Annotated[float | None, typer.Option(help="That an answer may take.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads that search; one for each processor if not given.")] = None,
+    most_waiting: Annotated[int | None, typer.Option(help="Requests that may wait for a thread.")] = None,
+    most_connections: Annotated[int | None, typer.Option(help="Connections that may be open.")] = None,
+    header_seconds: Annotated[float | None, typer.Option(help="That a client has to send the head of a request.")] = None,
+    shutdown_seconds: Annotated[float | None, typer.Option(help="That running requests have to finish at the end.")] = None,
+    reload_seconds: Annotated[float | None, typer.Option(help="How often a newer index is looked for; 0 = never.")] = None,
+    log_queries: Annotated[bool | None, typer.Option(help="Whether questions are written to the log.")] = None,
+    client_header: Annotated[str | None, typer.Option(help="In which a proxy in front tells the client's address.")] = None,
+    allowed_hosts: Annotated[
+        list[str] | None, typer.Option("--allowed-host", help="A name the service answers to; may be repeated.")
+    ] = None,
+    show_settings: Annotated[bool, typer.Option("--show-settings", help="Show every setting with its origin, and stop.")] = False,
+) -> None:
+    """Serve the search page and the HTTP API.
+
+    Settings come from flags, then the environment (LEXFUSE_SERVE_PORT …), then the file, then the defaults. A newer version of
+    an index is taken over while it runs. The log is JSON on standard error, without questions. Ctrl-C or SIGTERM ends it.
+
+        lexfuse serve legi.index
+
+        lexfuse serve labour=legi.index india.index --profile advised.toml --port 0
+
+        lexfuse serve --config serve.toml --show-settings
+    """
+    from lexfuse.service.settings import load_settings
+
+    flags: dict[str, Any] = {
+        "indexes": indexes, "profiles": profiles, "host": host, "port": port, "title": title, "language": language,
+        "advice": advice, "keys": keys, "anonymous_read": anonymous_read,
+        "anonymous_judging": anonymous_judging, "requests_per_minute": requests_per_minute,
+        "burst": burst, "most_body_bytes": most_body_bytes, "most_query_characters": most_query_characters,
+        "timeout_seconds": timeout_seconds, "workers": workers, "most_waiting": most_waiting,
+        "most_connections": most_connections, "header_seconds": header_seconds, "shutdown_seconds": shutdown_seconds,
+        "reload_seconds": reload_seconds, "log_queries": log_queries,
+        "client_header": client_header, "allowed_hosts": allowed_hosts,
+    }  # fmt: skip
+    loaded = load_settings({name: value or None if isinstance(value, list) else value for name, value in flags.items()}, config)
+    if show_settings:
+        typer.echo(loaded.text())
+        return
+    run_service(loaded.settings)
+
+
+def run_service(settings: ServiceSettings, *, log_requests: bool = True) -> None:
+    """Open everything, tell what is wrong with it, and serve until the process is told to end."""
+    import logging
+
+    from lexfuse.service.app import create_app
+    from lexfuse.service.context import ServiceContext
+    from lexfuse.service.http_server import listening
+    from lexfuse.service.http_server import serve as served
+    from lexfuse.service.logs import LOGGER, configure_logs
+    from lexfuse.service.registry import IndexRegistry
+    from lexfuse.web.routes import add_pages
+
+    with listening(settings.host, settings.port) as bound:
+        with spinner("opening the indexes"):
+            library = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)
+        with library:
+            app = create_app(ServiceContext(library, settings))
+            add_pages(app)
+            _warn(settings)
+            configure_logs()
+            if not log_requests:
+                logging.getLogger(LOGGER).setLevel(logging.WARNING)
+            served(app, settings, bound, lambda url: _announce(url, settings.title, library.names))
+
+
+def _announce(url: str, title: str, names: tuple[str, ...]) -> None:
+    """The one line on standard output; programs that started the service wait for it."""
+    import sys
+
+    sys.stdout.write(f"{title} on {url} ({', '.join(names)}); Ctrl-C ends it\n")
+    sys.stdout.flush()
+
+
+def _warn(settings: ServiceSettings) -> None:
+    """What an operator should know."""
+    if settings.keys is None and not settings.anonymous_read:
+        note("nobody can read: anonymous_read is off and there is no file of keys; make one by lexfuse keys add")
+    if settings.log_queries:
+        note("questions are written to the log, because log_queries is on")

@@ -1,0 +1,259 @@
+"""``lexfuse similar``: a whole judgment as the query, from a file or from the index."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexfuse.cli.options.search_flags import fusion_from_flags, is_given, masked, spec_from_flags
+from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner, table
+from lexfuse.cli.search import AsOf, Filters, FusionName, ProfileFile, answer_json, show
+
+if TYPE_CHECKING:
+    from lexfuse.channels.explanation import Explanation
+    from lexfuse.channels.lexical.bm25_kli import ChosenTerms
+    from lexfuse.channels.retriever_protocol import Retriever
+    from lexfuse.data.queries import Query
+    from lexfuse.rerank.sentence_alignment import ProportionalRelevance
+    from lexfuse.search.similar import EligibleDocuments, SimilarQuery
+    from lexfuse.storage.snapshot import Snapshot
+    from lexfuse.text.kli import TermChoice
+    from lexfuse.text.paragraph_map import TextParagraph
+
+_TERMS_SHOWN = 60
+_PAIRS_SHOWN = 5  # of paragraphs that met
+_MANY_SENTENCES = 5000  # some minutes of encoding
+_WIDTH = 50  # characters of a paragraph that are shown
+
+
+def similar(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
+    source: Annotated[str, typer.Argument(metavar="FILE|ID", help="A text, HTML or PDF file, or the id of a document.")],
+    k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
+    channel: Annotated[
+        str, typer.Option("--channel", "-c", help="What ranks, if not bm25 and, where the index has sentences, RPRS: bm25,dense")
+    ] = "bm25",
+    fusion: FusionName = "tm2c2",
+    profile: ProfileFile = None,
+    k1: Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")] = 2.8,
+    b: Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")] = 1.0,
+    kli: Annotated[
+        float | None,
+        typer.Option(
+            "--kli",
+            help="How many of the terms, most informative first: 0.1 is a tenth, 50 is fifty, 1 is all; a tenth and at least ten "
+            "if not given.",
+        ),
+    ] = None,
+    term_weights: Annotated[
+        str, typer.Option("--term-weights", help="What each term counts: once, count (as often as it occurs) or kli.")
+    ] = "once",
+    terms: Annotated[str, typer.Option("--terms", help="Search by these words instead: word,word=2,…")] = "",
+    add_term: Annotated[list[str] | None, typer.Option("--add-term", help="Add a word, or word=weight. May be repeated.")] = None,
+    drop_term: Annotated[list[str] | None, typer.Option("--drop-term", help="Leave a word out. May be repeated.")] = None,
+    show_terms: Annotated[bool, typer.Option("--show-terms", help="Show the terms, and do not search.")] = False,
+    exclude_self: Annotated[bool, typer.Option("--exclude-self", help="Leave out the document itself.")] = False,
+    before: Annotated[str | None, typer.Option("--before", help="Only documents dated before this day.")] = None,
+    before_own_date: Annotated[
+        bool, typer.Option("--before-own-date", help="Only documents dated before the one that is given by its id.")
+    ] = False,
+    mask: Annotated[bool, typer.Option("--mask", help="Hide citations of decisions in the query.")] = False,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    language: Annotated[str, typer.Option("--language", "-l", help="Language of the file; detected if not given.")] = "",
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Find documents like a whole judgment: a file, or a document of the index.
+
+    BM25 asks for the tenth of its terms that tell it best from the other documents; look at them with --show-terms. Where the
+    index has a channel of sentences, the best 100 are then compared sentence by sentence (RPRS).
+
+    lexfuse similar cases.index judgment.pdf --exclude-self --before 2020-01-01
+
+    lexfuse similar cases.index "ECLI:EU:C:2023:373" --exclude-self --before-own-date --mask
+
+    lexfuse similar cases.index judgment.txt --drop-term appellant --add-term "estoppel=2"
+    """
+    from functools import partial
+
+    from lexfuse.channels.lexical.bm25_kli import terms_of
+    from lexfuse.fusion.composite_retriever import members_of
+    from lexfuse.search.similar import candidates, known_day, last_day, open_similar
+    from lexfuse.storage.index_folder import IndexFolder
+
+    choice = _choice(kli, term_weights, terms, add_term, drop_term)
+    opened = spec_from_flags(
+        context,
+        profile,
+        channel,
+        lambda: fusion_from_flags(fusion, "", None, "", None, "", ""),
+        k1,
+        b,
+        False,
+        False,
+        terms=choice,
+    )
+    if profile is None and not is_given(context, "channel"):
+        opened = partial(open_similar, terms=choice, k1=k1, b=b)
+    with IndexFolder(folder) as index, index.snapshot() as snapshot:
+        asked = _asked(snapshot, source, language, mask)
+        day = last_day(asked, known_day(before, "--before"), before_own_date)
+        own = _own(snapshot, asked, source) if exclude_self else ()
+        allowed = candidates(snapshot, masked(snapshot, filters, as_of), own=own, before=day)
+        retriever = opened(snapshot)
+        shown = show_terms or choice.edited
+        chosen_terms = terms_of(members_of(retriever, asked.query), asked.query) if shown else None
+        _tell(allowed, chosen_terms)
+        if show_terms:
+            _show_terms(chosen_terms, json)
+        else:
+            _search(retriever, asked, allowed, k, explain=explain, json=json)
+
+
+def _choice(kli: float | None, weights: str, only: str, added: list[str] | None, dropped: list[str] | None) -> TermChoice:
+    from lexfuse.errors import ConfigError
+    from lexfuse.text.kli import TermChoice, TermWeight
+
+    if weights not in set(TermWeight):
+        raise ConfigError(f"--term-weights must be one of {', '.join(TermWeight)}; got {weights!r}")
+    words = [word for word in only.split(",") if word.strip()]
+    return TermChoice.of(kli, TermWeight(weights), only=words, added=added or (), dropped=dropped or ())
+
+
+def _asked(snapshot: Snapshot, source: str, language: str, mask: bool) -> SimilarQuery:
+    """The query of a file or, where there is none of that name, of a document."""
+    import os
+
+    from lexfuse.data.formats.text_file import read_text
+    from lexfuse.data.read_report import ReadReport
+    from lexfuse.errors import NotFoundError
+    from lexfuse.search.similar import query_from_document, query_from_text
+
+    held = source in snapshot.ids
+    if os.path.exists(source) and not (held and os.path.isdir(source)):  # unlike Path.exists, no error for what cannot be a name
+        if held:
+            note(f"{source!r} is a file and the id of a document too; the file was read")
+        report = ReadReport()
+        with spinner("reading the file"):  # a PDF takes some tenths of a second a page
+            text = read_text(source, report)
+        for remark in report.lines():
+            note(remark)
+        return query_from_text(text, language, mask=mask)
+    if not held:
+        raise NotFoundError(f"there is no file {source!r}, and no document of that id in the index; check the name")
+    return query_from_document(snapshot, source, language, mask=mask)
+
+
+def _own(snapshot: Snapshot, asked: SimilarQuery, source: str) -> tuple[str, ...]:
+    """The documents of the index that are the query; if none is, that is told."""
+    from lexfuse.data.formats.trec_run import stem
+    from lexfuse.search.similar import own_documents
+
+    own = own_documents(snapshot, asked, (Path(source).name, stem(Path(source))))
+    if not own:
+        note(f"--exclude-self: no document of the index has the name or the text of {source!r}; none was left out")
+    return own
+
+
+def _tell(allowed: EligibleDocuments, terms: ChosenTerms | None) -> None:
+    from lexfuse.channels.lexical.bm25_kli import notes_of
+
+    if allowed.own:
+        note(f"left out as the document itself: {', '.join(allowed.own)}")
+    if allowed.undated:
+        note(f"{allowed.undated:,} documents have no date and were left out")
+    for remark in notes_of(terms) if terms else ():
+        note(remark)
+
+
+def _show_terms(chosen_terms: ChosenTerms | None, json: bool) -> None:
+    from lexfuse.errors import ConfigError
+
+    if chosen_terms is None:
+        raise ConfigError("--show-terms: this pipeline has no choice of terms; only bm25 has")
+    found = chosen_terms.terms
+    if json:
+        print_json({"distinct": chosen_terms.distinct, "terms": [asdict(term) for term in found]})
+        return
+    title = f"{len(found):,} of {chosen_terms.distinct:,} terms"
+    rows = [[term.word, term.term, term.count, term.informativeness, term.weight] for term in found[:_TERMS_SHOWN]]
+    table(title, ("word", "term", "in the query", "KLI", "weight"), rows, numbers_from=2)
+    if len(found) > _TERMS_SHOWN:
+        line(f"{len(found) - _TERMS_SHOWN:,} more; all with --json")
+
+
+def _search(retriever: Retriever, asked: SimilarQuery, allowed: EligibleDocuments, k: int, *, explain: bool, json: bool) -> None:
+    from lexfuse.channels.dense.retriever import DenseRetriever
+    from lexfuse.fusion.composite_retriever import CompositeRetriever, members_of
+    from lexfuse.search.results import search_hits
+    from lexfuse.search.rprs_explanation import proportional_relevance
+
+    query, within = asked.query, allowed.within
+    members = [
+        one for one in members_of(retriever, query) if not isinstance(one, DenseRetriever)
+    ]  # one vector says little of a judgment
+    _read_sentences(retriever, query)
+    with spinner("searching"):
+        found = search_hits(retriever, query, k, within=within, members=members, cited_first=False)
+    docs = [answer.document.id for answer in found]
+    why: dict[str, Explanation] = {}
+    if explain and isinstance(retriever, CompositeRetriever):
+        why = dict(zip(docs, retriever.explanations(query, docs, within=within), strict=True))
+    met = proportional_relevance(retriever, query, docs, within=within) if explain else {}
+    if json:
+        results = [answer_json(answer, explain, why.get(answer.document.id)) for answer in found]
+        for result in results:
+            result |= {"rprs": met[result["id"]].as_json()} if result["id"] in met else {}
+        print_json(_about(asked, allowed) | {"results": results})
+    elif not found:
+        note("nothing found; no word of the query is in the documents, or the filters leave none")
+    else:
+        for answer in found:
+            show(answer, explain, why.get(answer.document.id))
+            if answer.document.id in met:
+                _show_met(met[answer.document.id], query.text, answer.document.text)
+
+
+def _read_sentences(retriever: Retriever, query: Query) -> None:
+    """Encode the sentences of the query where they will be needed; for a long one that is nearly all of the work."""
+    from lexfuse.search.rprs_explanation import rprs_stage
+
+    stage = rprs_stage(retriever, query)
+    if stage is None:
+        return
+    reader = stage[1].reader
+    count = len(reader.divided(query))
+    if count > _MANY_SENTENCES:
+        note(f"the query has {count:,} sentences, which takes a while; --channel bm25 ranks by its words alone")
+    with progress_bar("reading the query, sentences", count) as tell:
+        reader.query(query, progress=tell)
+
+
+def _show_met(met: ProportionalRelevance, query: str, text: str) -> None:
+    if met.query_proportion is None or met.document_proportion is None:
+        return
+    line(f"     RPRS: {met.query_proportion:.3f} of the query, {met.document_proportion:.3f} of the document", style="magenta")
+    for pair in met.paragraphs[:_PAIRS_SHOWN]:
+        ours, theirs = _beginning(query, pair.query), _beginning(text, pair.doc)
+        line(f"     {pair.meetings} met, cosine {pair.cosine:.2f}: {ours} ↔ {theirs}", style="cyan")
+    if len(met.paragraphs) > _PAIRS_SHOWN:
+        line(f"     {len(met.paragraphs) - _PAIRS_SHOWN:,} more pairs of paragraphs  (all with --json)", style="cyan")
+    line()
+
+
+def _beginning(text: str, paragraph: TextParagraph) -> str:
+    """The number of a paragraph, if it has one, and its first words."""
+    words = " ".join(text[paragraph.start : paragraph.end].split())
+    shown = f"“{words[:_WIDTH]}…”" if len(words) > _WIDTH else f"“{words}”"
+    return f"§ {paragraph.number} {shown}" if paragraph.number else shown
+
+
+def _about(asked: SimilarQuery, allowed: EligibleDocuments) -> dict[str, Any]:
+    """What was asked, and what was left out."""
+    left_out = {"own": list(allowed.own), "later": allowed.later, "undated": allowed.undated}
+    return {"query": {"document": asked.document, "words": len(asked.query.text.split())}, "left_out": left_out}

@@ -1,0 +1,93 @@
+"""The files that a model is trained on, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lexfuse.cli.output.console import note, spinner
+
+if TYPE_CHECKING:
+    from lexfuse.data.corpus import Corpus
+    from lexfuse.data.qrels import Qrels
+    from lexfuse.data.queries import Queries
+    from lexfuse.data.read_report import ReadReport
+    from lexfuse.data.run import Run
+    from lexfuse.train.material import TrainingMaterial
+    from lexfuse.train.plan import TrainingPlan
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingInputFiles:
+    """Where the data lie."""
+
+    corpus: Path
+    queries: Path | None
+    train: Path | None
+    dev: Path | None
+    index: Path | None
+    run: Path | None
+
+    def material(self, plan: TrainingPlan, report: ReadReport) -> TrainingMaterial:
+        """Read all of it."""
+        from lexfuse.data.formats.file_format import read_corpus, read_queries
+        from lexfuse.errors import ConfigError
+        from lexfuse.text.annotation import with_languages
+        from lexfuse.train.material import TrainingMaterial
+
+        if self.index is not None and self.run is not None:
+            raise ConfigError("hard negatives come from --index or from --negatives, not from both; leave one out")
+        with spinner(f"reading {self.corpus}"):
+            corpus = with_languages(read_corpus(self.corpus, report))
+            place = self.queries or self._inside("queries.jsonl")
+            asked = None if place is None else read_queries(place, report)
+            judged = {split: self._qrels(split, corpus, asked, report) for split in ("train", "dev")}
+        train = judged["train"] if plan.judged else None
+        _tell_shared(train, judged["dev"])
+        ranking = self._ranking(plan, asked, (train, judged["dev"]), report)
+        return TrainingMaterial(self.corpus.resolve().name, corpus, asked, train, judged["dev"], ranking)
+
+    def _inside(self, name: str) -> Path | None:
+        """A file of the corpus folder, plain or gzipped, if it is there."""
+        found = (self.corpus / name, self.corpus / f"{name}.gz") if self.corpus.is_dir() else ()
+        return next((path for path in found if path.is_file()), None)
+
+    def _qrels(self, split: str, corpus: Corpus, queries: Queries | None, report: ReadReport) -> Qrels | None:
+        from lexfuse.data.formats.trec_qrels import read_qrels
+        from lexfuse.errors import ConfigError, DataError
+
+        path = (self.train if split == "train" else self.dev) or self._inside(f"qrels/{split}.tsv")
+        if path is None:
+            return None
+        if queries is None:
+            raise ConfigError(f"{str(path)!r} judges queries, and there are none; give them with --queries")
+        qrels = read_qrels(path, report, queries=queries.ids, docs=corpus.ids)
+        if not len(qrels):
+            raise DataError("there are no judgements in it; a line is needed for each: query-id, corpus-id, score", path=path)
+        return qrels
+
+    def _ranking(
+        self, plan: TrainingPlan, queries: Queries | None, judged: Iterable[Qrels | None], report: ReadReport
+    ) -> Run | None:
+        from lexfuse.data.formats.trec_run import read_run
+        from lexfuse.train.examples.hard_negatives import mining_run
+
+        if self.run is not None:
+            return read_run(self.run, report=report)
+        if self.index is None or queries is None:
+            return None
+        names = dict.fromkeys(name for qrels in judged if qrels is not None for name in qrels.queries)
+        asked = queries.select(queries.ids.ordinals(names).tolist())
+        mining = plan.mining
+        with spinner(f"ranking by {mining.channel}"):
+            return mining_run(
+                self.index, asked, channel=mining.channel, depth=mining.depth, before_query_date=plan.before_query_date
+            )  # fmt: skip
+
+
+def _tell_shared(train: Qrels | None, dev: Qrels | None) -> None:
+    """Say how many queries are learned from and measured on."""
+    if train is not None and dev is not None and (both := [name for name in dev.queries if name in train.queries]):
+        note(f"{len(both):,} queries are both in train and in dev, first {both[0]!r}: the dev figures will be too good")

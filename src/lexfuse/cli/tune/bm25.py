@@ -1,0 +1,74 @@
+"""``lexfuse tune``: parameters that suit a collection, chosen on judged queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lexfuse.cli.options.search_flags import masked, values_of
+from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, table
+from lexfuse.cli.search import AsOf, Filters
+from lexfuse.cli.tune.weights import runs, weights
+
+tune = typer.Typer(help="Choose parameters on judged queries (a train or dev split, never test).", no_args_is_help=True)
+tune.command()(weights)
+tune.command()(runs)
+
+
+@tune.command()
+def bm25(
+    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
+    queries: Annotated[
+        Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")
+    ],
+    qrels: Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements of a train or dev split.")],
+    measure: Annotated[str, typer.Option("--measure", "-m", help="What to make as high as possible.")] = "nDCG@10",
+    k1: Annotated[str | None, typer.Option("--k1", help="Values of k1 to try: 0.6,0.9,1.2")] = None,
+    b: Annotated[str | None, typer.Option("--b", help="Values of b to try: 0.4,0.75,1")] = None,
+    depth: Annotated[int, typer.Option(help="How many documents a query are ranked.")] = 1000,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    before_query_date: Annotated[
+        bool, typer.Option("--before-query-date", help="Only documents dated before the query.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the whole surface as JSON.")] = None,
+    skip_bad: SkipBad = False,
+    json: AsJson = False,
+) -> None:
+    """Try every k1 and b of a grid, without indexing again.
+
+    lexfuse tune bm25 legi.index data/legi data/legi/qrels/train.tsv -m nDCG@10 -o surface.json
+    """
+    from lexfuse.data.formats.file_format import read_queries
+    from lexfuse.data.formats.trec_qrels import read_qrels
+    from lexfuse.data.read_report import ReadReport
+    from lexfuse.optimisation.bm25_parameters import B_S, K1S, tune_bm25
+    from lexfuse.storage.index_folder import IndexFolder
+
+    report = ReadReport(skip_bad=skip_bad)
+    asked = read_queries(queries, report)
+    judged = read_qrels(qrels, report, queries=asked.ids)
+    for remark in report.lines():
+        note(remark)
+    k1s, b_s = values_of(k1, "k1") or K1S, values_of(b, "b") or B_S
+    with IndexFolder(folder) as index, index.snapshot() as snapshot, progress_bar("trying", len(k1s) * len(b_s)) as progress:
+        tuned = tune_bm25(
+            snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth,
+            within=masked(snapshot, filters, as_of), before_query_date=before_query_date, progress=progress,
+        )  # fmt: skip
+    if out is not None:
+        tuned.save(out)
+    if json:
+        print_json(tuned.as_json())
+        return
+    rows = [(f"{row:g}", *map(float, tuned.surface[at])) for at, row in enumerate(tuned.k1s)]
+    table(
+        f"{tuned.measure} on {tuned.queries:,} queries; k1 down, b across",
+        ["k1 \\ b", *(f"{value:g}" for value in tuned.b_s)],
+        rows,
+    )
+    line(f"best: k1 {tuned.k1:g}, b {tuned.b:g} with {tuned.measure} {tuned.value:.4f}", style="bold")
+    if tuned.at_edge:
+        note(f"the best {' and '.join(tuned.at_edge)} lies at the edge of the grid; try values beyond it")

@@ -1,0 +1,1 @@
+"""File formats: JSON lines, CSV, Parquet, BEIR, TREC, PDF, HTML, TOML."""

@@ -1,0 +1,164 @@
+"""A collection as a BEIR folder: ``corpus.jsonl``, ``queries.jsonl``, ``qrels/<split>.tsv``, each plain or gzipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.files import existing, written_folder
+from lexfuse.data.formats import jsonl
+from lexfuse.data.formats.trec_qrels import read_qrels, write_qrels
+from lexfuse.data.ids import Ids
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import ConfigError, DataError, NotFoundError, StorageError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collection:
+    """A corpus with its queries, and judgements by the name of their split.
+
+    >>> from lexfuse.data.document import Document
+    >>> Collection(Corpus.of([Document("a")])).queries is None
+    True
+    """
+
+    corpus: Corpus
+    queries: Queries | None = None
+    qrels: Mapping[str, Qrels] = field(default_factory=dict)
+
+
+def read_collection(folder: str | Path, report: ReadReport | None = None) -> Collection:
+    """Read a BEIR folder; queries and judgements may be missing, but what is judged must be there.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     write_collection(Collection(Corpus.of([Document("a", text="un")])), Path(parent, "c"))
+    ...     read_collection(Path(parent, "c")).corpus.text
+    ('un',)
+    """
+    report = report or ReadReport()
+    folder = _folder(folder)
+    corpus = jsonl.read_corpus(corpus_file(folder), report)
+    queries_file = _one_of(folder, "queries.jsonl")
+    queries = None if queries_file is None else jsonl.read_queries(queries_file, report)
+    names = None if queries is None else queries.ids
+    qrels = {split: read_qrels(path, report, queries=names, docs=corpus.ids) for split, path in _qrels_files(folder).items()}
+    return Collection(corpus, queries, qrels)
+
+
+def write_collection(collection: Collection, folder: str | Path, *, replace: bool = False, gzipped: bool = True) -> None:
+    """Write a BEIR folder, complete or not at all; ``replace`` takes the place of an older collection.
+
+    Corpus and queries are gzipped unless told otherwise; judgements are plain, as other tools expect.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     write_collection(Collection(Corpus.of([Document("a", text="un")])), Path(parent, "c"), gzipped=False)
+    ...     [path.name for path in Path(parent, "c").iterdir()]
+    ['corpus.jsonl']
+    """
+    _check_judged(collection)
+    _check_target(Path(folder))
+    suffix = ".jsonl.gz" if gzipped else ".jsonl"
+    with written_folder(folder, replace=replace) as partial:
+        jsonl.write_corpus(collection.corpus, partial / f"corpus{suffix}")
+        if collection.queries is not None:
+            jsonl.write_queries(collection.queries, partial / f"queries{suffix}")
+        for split, qrels in collection.qrels.items():
+            write_qrels(qrels, partial / "qrels" / f"{split}.tsv")
+
+
+def is_collection(path: str | Path) -> bool:
+    """Whether this is a folder that holds a BEIR corpus.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     is_collection(folder)
+    False
+    """
+    return any(Path(path, name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
+
+
+def corpus_file(folder: str | Path) -> Path:
+    """The corpus of a BEIR folder; `NotFoundError` if there is none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "corpus.jsonl").touch()
+    ...     corpus_file(folder).name
+    'corpus.jsonl'
+    """
+    return _required(folder, "corpus.jsonl")
+
+
+def queries_file(folder: str | Path) -> Path:
+    """The queries of a BEIR folder; `NotFoundError` if there are none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "queries.jsonl.gz").touch()
+    ...     queries_file(folder).name
+    'queries.jsonl.gz'
+    """
+    return _required(folder, "queries.jsonl")
+
+
+def _folder(path: str | Path) -> Path:
+    path = existing(path)
+    if not path.is_dir():
+        raise DataError("is a file, a folder with corpus.jsonl was expected", path=path)
+    return path
+
+
+def _required(folder: str | Path, name: str) -> Path:
+    folder = _folder(folder)
+    path = _one_of(folder, name)
+    if path is None:
+        found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:8]) or "nothing"
+        raise NotFoundError(f"no {name} or {name}.gz in {str(folder)!r}; found {found}")
+    return path
+
+
+def _one_of(folder: Path, name: str) -> Path | None:
+    """The plain or the gzipped file; both at once leave open which one counts."""
+    found = [path for path in (folder / name, folder / f"{name}.gz") if path.exists()]
+    if len(found) > 1:
+        raise DataError(f"holds both {name} and {name}.gz; remove one", path=folder)
+    return found[0] if found else None
+
+
+def _qrels_files(folder: Path) -> dict[str, Path]:
+    splits = {path.name.removesuffix(".gz").removesuffix(".tsv") for path in (folder / "qrels").glob("*.tsv*")}
+    files = {split: _one_of(folder / "qrels", f"{split}.tsv") for split in sorted(splits)}
+    return {split: path for split, path in files.items() if path is not None}
+
+
+def _check_judged(collection: Collection) -> None:
+    """What is written must be readable again: judgements only of what is there, under names that are file names."""
+    for split, qrels in collection.qrels.items():
+        if not split or Path(split).name != split or split.startswith("."):
+            raise ConfigError(f"the split {split!r} cannot be a file name; use a word like 'test'")
+        judged = Ids(qrels.docs[at] for at in sorted(set(qrels.doc.tolist())))
+        _check_known(judged, collection.corpus.ids, f"split {split!r} judges documents that are not in the corpus")
+        if collection.queries is not None:
+            _check_known(qrels.queries, collection.queries.ids, f"split {split!r} judges queries that are not there")
+
+
+def _check_known(names: Ids, known: Ids, what: str) -> None:
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise DataError(
+            f"{what}: {', '.join(map(repr, unknown[:3]))}{' …' if len(unknown) > 3 else ''} ({len(unknown):,} in all)"
+        )
+
+
+def _check_target(folder: Path) -> None:
+    """Only a collection, or an empty folder, is ever replaced: a mistyped path must not cost other files."""
+    if folder.is_dir() and any(folder.iterdir()) and not is_collection(folder):
+        raise StorageError(f"{str(folder)!r} holds other files and no corpus.jsonl; choose another folder")

@@ -1,0 +1,197 @@
+r"""CSV with a header: canonical column names, lists and ``extra`` as JSON in their cells, ``\n`` at line ends.
+
+A cell that is empty says nothing. A list may also be written ``A > B > C`` (headings) or ``A; B`` (other lists).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.files import raw_lines, written_file
+from lexfuse.data.formats.fields import (
+    DOCUMENT_FIELDS,
+    LIST_FIELDS,
+    NAMES,
+    QUERY_FIELDS,
+    document_record,
+    known_names,
+    query_record,
+)
+from lexfuse.data.formats.json_text import from_json, to_json
+from lexfuse.data.formats.records import corpus_from, queries_from
+from lexfuse.data.queries import Queries
+from lexfuse.data.read_report import ReadReport, listed
+from lexfuse.errors import DataError
+
+FIELD_LIMIT = 2**31 - 1  # Python's own limit of 131,072 characters is less than a long judgment
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LISTS = frozenset().union(*(NAMES[field] for field in LIST_FIELDS))
+_HEADINGS = frozenset(NAMES["headings"])
+
+
+def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
+    r"""Read a corpus from CSV, plain or gzipped.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "corpus.csv")
+    ...     _ = path.write_text("id,text,headings\nL1,Tout projet…,Partie I > Titre I\n")
+    ...     read_corpus(path).headings
+    (('Partie I', 'Titre I'),)
+    """
+    report = report or ReadReport()
+    return corpus_from(_records(path, known_names(DOCUMENT_FIELDS), report), path, report)
+
+
+def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
+    r"""Read queries from CSV, plain or gzipped.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "queries.csv")
+    ...     _ = path.write_text("id,text\nq1,préavis\n")
+    ...     read_queries(path).text
+    ('préavis',)
+    """
+    report = report or ReadReport()
+    return queries_from(_records(path, known_names(QUERY_FIELDS), report), path, report)
+
+
+def write_corpus(corpus: Corpus, path: str | Path) -> None:
+    """Write a corpus with all canonical columns; the same corpus gives the same bytes.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_corpus(Corpus.of([Document("a", text="un, deux", headings=("I", "II"))]), Path(folder, "c.csv"))
+    ...     Path(folder, "c.csv").read_text().splitlines()[1]
+    'a,,"un, deux",,,,,"[""I"",""II""]",,,,,,,,'
+    """
+    _write(((f"document {document.id!r}", document_record(document)) for document in corpus), DOCUMENT_FIELDS, path)
+
+
+def write_queries(queries: Queries, path: str | Path) -> None:
+    r"""Write queries with the columns id, text, language, date and extra.
+
+    >>> import tempfile
+    >>> from lexfuse.data.queries import Query
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_queries(Queries.of([Query("q1", "préavis", "fr")]), Path(folder, "q.csv"))
+    ...     Path(folder, "q.csv").read_text()
+    'id,text,language,date,extra\nq1,préavis,fr,,\n'
+    """
+    _write(((f"query {query.id!r}", query_record(query)) for query in queries), QUERY_FIELDS, path)
+
+
+def _records(path: str | Path, known: frozenset[str], report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    rows = _rows(path, report)
+    line, header = next(rows, (1, []))
+    columns = [name.strip() for name in header]
+    _check_header(columns, path, line)
+    for line, cells in rows:
+        try:
+            yield line, _record(columns, cells, known)
+        except DataError as error:
+            report.bad(DataError(error.reason, path=path, line=line))
+
+
+def _rows(path: str | Path, report: ReadReport) -> Iterator[tuple[int, list[str]]]:
+    """The line where each row starts, and its cells; rows that are no CSV or no UTF-8 are reported."""
+    # Set and left so: putting it back would break a reader in another thread.
+    csv.field_size_limit(FIELD_LIMIT)
+    reader = csv.reader(_text_lines(path), strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            report.bad(DataError(f"not valid CSV: {error}", path=path, line=line))
+            continue
+        if not cells:
+            continue
+        try:
+            "".join(cells).encode()
+        except UnicodeEncodeError as error:
+            byte = ord(error.object[error.start]) - 0xDC00
+            reason = f"byte {byte:#04x} in the row is not UTF-8; convert the file to UTF-8 first"
+            report.bad(DataError(reason, path=path, line=line))
+            continue
+        yield line, cells
+
+
+def _text_lines(path: str | Path) -> Iterator[str]:
+    """Lines as text; bytes that are not UTF-8 become surrogates, so that only their own row is refused."""
+    for number, raw in raw_lines(path):
+        yield (raw.removeprefix(BYTE_ORDER_MARK) if number == 1 else raw).decode("utf-8", "surrogateescape")
+
+
+def _check_header(columns: list[str], path: str | Path, line: int) -> None:
+    twice = sorted(name for name, times in Counter(columns).items() if times > 1)
+    if twice:
+        raise DataError(f"columns given twice in the header: {listed(twice)}; rename them", path=path, line=line)
+    missing = [field for field in ("id", "text") if not set(NAMES[field]) & set(columns)]
+    if missing:
+        reason = (
+            f"no column {listed(missing)}: found {listed(columns) or 'no header'}; expected 'id' and 'text', and where known "
+            f"{listed([field for field in DOCUMENT_FIELDS if field not in ('id', 'text')])}, separated by commas"
+        )
+        raise DataError(reason, path=path, line=line)
+
+
+def _record(columns: list[str], cells: list[str], known: frozenset[str]) -> dict[str, Any]:
+    if len(cells) != len(columns):
+        raise DataError(f"the row has {len(cells)} columns, the header {len(columns)}; check the quotes")
+    record: dict[str, Any] = {}
+    for name, cell in zip(columns, cells, strict=True):
+        if not cell and name not in NAMES["text"]:
+            continue
+        if name in known and name in _LISTS:
+            record[name] = _list(cell, " > " if name in _HEADINGS else ";")
+        elif name == "extra" and cell.startswith("{"):
+            record[name] = _extra(cell)
+        else:
+            record[name] = cell
+    return record
+
+
+def _list(cell: str, separator: str) -> list[Any]:
+    if cell.startswith("["):
+        try:
+            value = from_json(cell)
+        except DataError:
+            value = None  # "[X] > Titre I" is no JSON
+        if isinstance(value, list):
+            return value
+    return [part for piece in cell.split(separator) if (part := piece.strip())]
+
+
+def _extra(cell: str) -> Any:
+    try:
+        return from_json(cell)
+    except DataError as error:
+        raise DataError(f"column 'extra': {error.reason}") from None
+
+
+def _write(records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[str, ...], path: str | Path) -> None:
+    columns = (*fields, "extra")
+    with written_file(path) as out:
+        out.write(",".join(columns).encode() + b"\n")
+        for what, record in records:
+            cells = (_cell(record.get(column, ""), what) for column in columns)
+            try:
+                out.write(",".join(cells).encode() + b"\n")
+            except UnicodeEncodeError as error:
+                raise DataError(f"{what} cannot be written as UTF-8: {error.reason}; remove the character") from None
+
+
+def _cell(value: Any, what: str) -> str:
+    text = value if isinstance(value, str) else to_json(value, what).decode()
+    # Quoted by hand: Python versions differ on whether a lone carriage return needs quotes.
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\r\n') else text

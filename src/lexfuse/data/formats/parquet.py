@@ -1,0 +1,226 @@
+"""Parquet through pyarrow: text as strings, lists as lists, dates as dates, ``extra`` as JSON text.
+
+Other files are read where a column's type can hold the field: whole numbers as ids and article numbers,
+dictionary-encoded and large strings, timestamps as dates. Columns that are not known go to ``extra``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.files import read_bytes, written_file
+from lexfuse.data.formats.fields import (
+    DATE_FIELDS,
+    DOCUMENT_FIELDS,
+    LIST_FIELDS,
+    NAMES,
+    QUERY_FIELDS,
+    document_record,
+    query_record,
+)
+from lexfuse.data.formats.json_text import from_json, to_json
+from lexfuse.data.formats.records import corpus_from, queries_from
+from lexfuse.data.queries import Queries
+from lexfuse.data.read_report import ReadReport, listed
+from lexfuse.errors import DataError
+
+ROWS = 4096  # of one row group: whole judgments of a megabyte each still fit in memory
+_Rows = Iterable[tuple[str, dict[str, Any]]]
+
+
+def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
+    """Read a corpus from Parquet; line numbers in messages count rows from 1.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_corpus(Corpus.of([Document("a", text="un", headings=("I", "II"))]), Path(folder, "c.parquet"))
+    ...     read_corpus(Path(folder, "c.parquet"))[0].headings
+    ('I', 'II')
+    """
+    report = report or ReadReport()
+    return corpus_from(_records(path, DOCUMENT_FIELDS, report), path, report)
+
+
+def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
+    """Read queries from Parquet.
+
+    >>> import tempfile
+    >>> from lexfuse.data.queries import Query
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_queries(Queries.of([Query("q", "préavis")]), Path(folder, "q.parquet"))
+    ...     read_queries(Path(folder, "q.parquet")).text
+    ('préavis',)
+    """
+    report = report or ReadReport()
+    return queries_from(_records(path, QUERY_FIELDS, report), path, report)
+
+
+def write_corpus(corpus: Corpus, path: str | Path) -> None:
+    """Write a corpus; the same corpus and pyarrow give the same bytes.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_corpus(Corpus.of([Document("a", extra={"n": 1})]), Path(folder, "c.parquet"))
+    ...     read_corpus(Path(folder, "c.parquet"))[0].extra
+    {'n': 1}
+    """
+    _write(((f"document {document.id!r}", document_record(document)) for document in corpus), DOCUMENT_FIELDS, path)
+
+
+def write_queries(queries: Queries, path: str | Path) -> None:
+    """Write queries; the same queries and pyarrow give the same bytes.
+
+    >>> import tempfile
+    >>> from lexfuse.data.queries import Query
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_queries(Queries.of([Query("q", "préavis", "fr")]), Path(folder, "q.parquet"))
+    ...     read_queries(Path(folder, "q.parquet")).language
+    ('fr',)
+    """
+    _write(((f"query {query.id!r}", query_record(query)) for query in queries), QUERY_FIELDS, path)
+
+
+def _records(path: str | Path, fields: tuple[str, ...], report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(pa.BufferReader(read_bytes(path)))
+        known = {name: field for field in fields for name in NAMES[field]}
+        _check(file.schema_arrow, known, path)
+        row = 0
+        for batch in file.iter_batches(batch_size=ROWS):
+            for values in batch.to_pylist():
+                row += 1
+                try:
+                    yield row, _record(values, known)
+                except DataError as error:
+                    report.bad(DataError(error.reason, path=path, line=row))
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(f"cannot be read as Parquet: {reason}; write the file again", path=path) from None
+
+
+def _check(schema: Any, known: Mapping[str, str], path: str | Path) -> None:
+    """Every column must have a type that its field can be read from."""
+    from pyarrow import types
+
+    names = schema.names
+    missing = [field for field in ("id", "text") if not set(NAMES[field]) & set(names)]
+    if missing:
+        reason = f"no column {' and '.join(map(repr, missing))}: found {listed(names)}; expected 'id' and 'text'"
+        raise DataError(reason, path=path)
+    for column in schema:
+        accepted, expected = _expected(column.name, known, types)
+        type_ = column.type.value_type if types.is_dictionary(column.type) else column.type
+        if not types.is_null(type_) and not accepted(type_):
+            reason = f"column {column.name!r} has the type {column.type}, expected {expected}; convert it first"
+            raise DataError(reason, path=path)
+
+
+def _expected(name: str, known: Mapping[str, str], types: Any) -> tuple[Callable[[Any], bool], str]:
+    """What type a column must have: a test, and its name for the message."""
+
+    def text(type_: Any) -> bool:
+        return bool(types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_))
+
+    def word(type_: Any) -> bool:
+        return text(type_) or bool(types.is_integer(type_))
+
+    def words(type_: Any) -> bool:
+        return word(type_.value_type) if _is_list(type_, types) else word(type_)
+
+    def date(type_: Any) -> bool:
+        return text(type_) or bool(types.is_date(type_) or types.is_timestamp(type_))
+
+    def structure(type_: Any) -> bool:
+        return _is_json(type_, types)
+
+    field = known.get(name, "")
+    if field in ("id", "number"):
+        return word, "string or integer"
+    if field in LIST_FIELDS:
+        return words, "list<string>"
+    if field in DATE_FIELDS:
+        return date, "date32, timestamp or string"
+    return (text, "string") if field else (structure, "what JSON can hold: text, numbers, booleans, dates, lists, structs")
+
+
+def _is_list(type_: Any, types: Any) -> bool:
+    return bool(types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_))
+
+
+def _is_json(type_: Any, types: Any) -> bool:
+    if types.is_dictionary(type_):
+        return _is_json(type_.value_type, types)
+    if _is_list(type_, types):
+        return _is_json(type_.value_type, types)
+    if types.is_struct(type_):
+        return all(_is_json(type_.field(at).type, types) for at in range(type_.num_fields))
+    tests = ("null", "boolean", "integer", "floating", "string", "large_string", "string_view", "date", "timestamp")
+    return any(getattr(types, f"is_{test}")(type_) for test in tests)
+
+
+def _record(values: dict[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+    record = {}
+    for name, value in values.items():
+        if name in known:
+            record[name] = value
+        elif name == "extra" and isinstance(value, str) and value.startswith("{"):
+            record[name] = from_json(value)
+        elif value is not None:
+            record[name] = _json_value(value)
+    return record
+
+
+def _json_value(value: Any) -> Any:
+    """A value of an unknown column as JSON has it: days and times as ISO text, no number (NaN) as null."""
+    if isinstance(value, dict):
+        return {name: _json_value(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_json_value(inner) for inner in value]
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _write(rows: _Rows, fields: tuple[str, ...], path: str | Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = _schema(fields)
+    rows = iter(rows)
+    with written_file(path) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        while batch := list(islice(rows, ROWS)):
+            records = [_typed(what, record, fields) for what, record in batch]
+            writer.write_batch(pa.RecordBatch.from_pylist(records, schema=schema))
+
+
+def _schema(fields: tuple[str, ...]) -> Any:
+    import pyarrow as pa
+
+    def type_of(field: str) -> Any:
+        if field in LIST_FIELDS:
+            return pa.list_(pa.string())
+        return pa.date32() if field in DATE_FIELDS else pa.string()
+
+    required = ("id", "text")
+    columns = [pa.field(field, type_of(field), nullable=field not in required) for field in fields]
+    return pa.schema([*columns, pa.field("extra", pa.string())])
+
+
+def _typed(what: str, record: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
+    """A record with the values of its schema; text that UTF-8 cannot hold is refused with its place."""
+    extra = record.pop("extra", None)
+    to_json(record, what)
+    typed = record | {field: datetime.date.fromisoformat(record[field]) for field in DATE_FIELDS if field in record}
+    typed |= {field: [] for field in LIST_FIELDS if field in fields and field not in record}
+    return typed | ({"extra": to_json(extra, what).decode()} if extra else {})

@@ -1,0 +1,129 @@
+"""The text of a PDF, page by page; a scan without text is told from an empty file."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+    from pypdf.generic import PdfObject
+
+# A word that was divided at the end of a line; numbers stay ("L. 1234-" and "5" are one article), as do "Franco-" and "British".
+_DIVIDED = re.compile(r"([^\W\d_])[-\u2010\u00ad][ \t]*\n[ \t]*([^\W\d_])")
+_SHOWN = 10  # pages that a note names
+
+
+@dataclass(frozen=True, slots=True)
+class PdfLimits:
+    """How much a PDF may hold: a few thousand bytes can stand for any number of pages, and for any length of text.
+
+    >>> PdfLimits(pages=100).characters
+    50000000
+    """
+
+    pages: int = 10_000
+    characters: int = 50_000_000
+
+    def __post_init__(self) -> None:
+        """Refuse limits that would refuse every file."""
+        if min(self.pages, self.characters) < 1:
+            raise ConfigError(f"a PDF needs room for one page and one character, got {self}; give 1 or more of each")
+
+
+PDF_LIMITS = PdfLimits()
+
+
+def pdf_text(raw: bytes, path: str | Path, report: ReadReport | None = None, *, limits: PdfLimits = PDF_LIMITS) -> str:
+    """The text of all pages, words that lines divide put together; a `DataError` where there is none.
+
+    >>> pdf_text(b"%PDF-1.7 and nothing else", "a.pdf")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: a.pdf: the PDF is damaged ...
+    """
+    pages = [_joined(text).strip() for text in _pages(raw, path, limits)]
+    if not pages:
+        raise DataError("the PDF has no pages; check that it is complete", path=path)
+    silent = [number for number, text in enumerate(pages, start=1) if not text]
+    if len(silent) == len(pages):
+        count = "the one page of the PDF has" if len(pages) == 1 else f"none of the {len(pages):,} pages of the PDF has"
+        text = "no text" if len(pages) == 1 else "text"
+        raise DataError(f"{count} {text}, it is a scan or blank; recognise its text first (OCR)", path=path)
+    if silent and report is not None:
+        named = ", ".join(map(str, silent[:_SHOWN])) + (" …" if len(silent) > _SHOWN else "")
+        report.note(
+            f"{len(silent):,} of {len(pages):,} pages of the PDF have no text (page {named}); they are not searched", path=path
+        )
+    return "\n\n".join(text for text in pages if text)
+
+
+def _pages(raw: bytes, path: str | Path, limits: PdfLimits) -> Iterator[str]:
+    """The text of every page; a page that the file names again is read once."""
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError
+
+    try:
+        with _quiet():
+            reader = PdfReader(io.BytesIO(raw))
+            if reader.is_encrypted and not reader.decrypt(""):
+                raise DataError("the PDF is locked by a password; save it without one", path=path)
+            _refuse_many_pages(reader, limits.pages, path)
+            known: dict[int, str] = {}
+            characters = 0
+            for page in reader.pages:
+                key = page.indirect_reference.idnum if page.indirect_reference else -len(known) - 1
+                if key not in known:
+                    known[key] = page.extract_text()
+                characters += len(known[key])
+                if characters > limits.characters:
+                    raise DataError(f"the text of the PDF is longer than {limits.characters:,} characters; divide it", path=path)
+                yield known[key]
+    except DataError:
+        raise
+    except (DependencyError, NotImplementedError) as error:
+        raise DataError(f"the PDF is encrypted in a way that cannot be read ({error}); save it without", path=path) from None
+    except Exception as error:  # damage shows itself anywhere in the reader, as whatever the bytes look like there
+        raise DataError(f"the PDF is damaged ({error or type(error).__name__}); save it again, or as text", path=path) from None
+
+
+def _refuse_many_pages(reader: PdfReader, most: int, path: str | Path) -> None:
+    """Count the nodes of the page tree before the reader makes an object of each; one that holds itself has no end."""
+    waiting, nodes = [reader.root_object.get("/Pages")], 1
+    while waiting:
+        node = _resolved(waiting.pop())
+        kids = _resolved(node.get("/Kids")) if isinstance(node, dict) else None
+        if isinstance(kids, list):
+            nodes += len(kids)
+            if nodes > 2 * most + 1:  # there are at least as many pages as groups of pages
+                raise DataError(f"the PDF has more than {most:,} pages, or names pages again and again; divide it", path=path)
+            waiting += kids
+
+
+def _resolved(value: PdfObject | None) -> PdfObject | None:
+    return None if value is None else value.get_object()
+
+
+def _joined(text: str) -> str:
+    return _DIVIDED.sub(lambda found: found[1] + found[2] if found[2].islower() else found[0], text)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the reader's remarks on files that break the rules but can be read; real damage is raised."""
+    log = logging.getLogger("pypdf")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)

@@ -1,0 +1,137 @@
+"""A file that a person has at hand as text: plain text, HTML or PDF, told apart by what is in it."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+
+from lexfuse.data.files import decode, read_bytes
+from lexfuse.data.formats.html_text import declared_encoding, html_text
+from lexfuse.data.formats.pdf_text import PDF_LIMITS, PdfLimits, pdf_text
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import DataError
+
+# Possessive throughout: a text that looks like a page until near its end is read once, not once for every way to divide it.
+_PAGE = re.compile(
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?:(?!-->).){0,1000}+-->\s*+)*+<(?:!doctype\s++html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_PAGE_NAMES = (".html", ".htm", ".xhtml")
+_SEEN = 1024  # bytes in which a PDF may begin
+_OTHERS = {
+    b"PK\x03\x04": "a Word, OpenDocument or zip file",
+    b"\xd0\xcf\x11\xe0": "an old Word file",
+    b"{\\rtf": "a Rich Text file",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"II*\x00": "a picture",
+    b"MM\x00*": "a picture",
+}
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))  # never in text
+_READABLE = 0.95  # share of bytes that must look like text
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# By Python's names. A page may name any codec that Python has, and not all of them are encodings of text.
+_ENCODINGS = frozenset({
+    "big5", "big5hkscs", "cp437", "cp850", "cp852", "cp858", "cp866", "cp874", "cp932", "cp949", "cp1250", "cp1251", "cp1252",
+    "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso2022_jp",
+    "iso8859-1", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "iso8859-9",
+    "iso8859-10", "iso8859-11", "iso8859-13", "iso8859-14", "iso8859-15", "iso8859-16", "koi8-r", "koi8-u", "mac-cyrillic",
+    "mac-roman", "shift_jis", "tis-620", "utf-8",
+})  # fmt: skip
+# Browsers read Latin-1 as Windows-1252, which has quotation marks where Latin-1 has control characters; and a page whose
+# declaration can be read byte by byte is not in UTF-16, whatever it declares.
+_READ_AS = {"iso8859-1": "cp1252", "ascii": "cp1252", "utf-16": "utf-8", "utf-16-le": "utf-8", "utf-16-be": "utf-8"}
+
+
+def read_text(path: str | Path, report: ReadReport | None = None, *, limits: PdfLimits = PDF_LIMITS) -> str:
+    """The text of a file of any length; `DataError` for one that has none, or is of another kind.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "judgment.html")
+    ...     _ = file.write_text("<h1>Judgment</h1><p>The appeal is dismissed.</p>", "utf-8")
+    ...     read_text(file).splitlines()
+    ['Judgment', 'The appeal is dismissed.']
+    """
+    return text_of(read_bytes(path), path, report, limits=limits)
+
+
+def text_of(raw: bytes, name: str | Path, report: ReadReport | None = None, *, limits: PdfLimits = PDF_LIMITS) -> str:
+    """The text of a file that is at hand as bytes; its name tells what the bytes leave open, and stands in errors.
+
+    Time and memory are in proportion to the file for text and HTML; a PDF may need far more, up to its limits.
+
+    >>> text_of(b"<p>The appeal is dismissed.</p>", "judgment.html").strip()
+    'The appeal is dismissed.'
+    """
+    if not raw.strip():
+        raise DataError("the file is empty; give one that holds text", path=name)
+    text = _text(raw, Path(name), report, limits)
+    if not text.strip():
+        raise DataError("the file shows no text; give one that does", path=name)
+    return text
+
+
+def _text(raw: bytes, path: Path, report: ReadReport | None, limits: PdfLimits) -> str:
+    if b"%PDF-" in raw[:_SEEN]:
+        return pdf_text(raw, path, report, limits=limits)
+    for beginning, what in _OTHERS.items():
+        if raw.startswith(beginning):
+            raise DataError(f"is {what}, text, HTML or PDF was expected; save it as one of these", path=path)
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith(".pdf"):
+        raise DataError("is no PDF, whatever its name says (it does not begin with %PDF-); check the file", path=path)
+    if name.endswith(_PAGE_NAMES) or _PAGE.match(raw.removeprefix(codecs.BOM_UTF8)):
+        return html_text(_decoded(raw, path, declared_encoding(raw)))
+    return _decoded(raw, path, None)
+
+
+def _decoded(raw: bytes, path: Path, declared: str | None) -> str:
+    """Text by its byte-order mark or declared encoding, else UTF-8."""
+    if raw.startswith(_UTF16):
+        encoding = "utf-16"
+    elif b"\x00" in raw:
+        raise DataError(_about_zeros(raw), path=path)
+    else:
+        encoding = "utf-8" if declared is None or raw.startswith(codecs.BOM_UTF8) else _encoding(declared, path)
+    if encoding == "utf-8":
+        return _unicode(raw, path)
+    try:
+        return raw.decode(encoding)
+    except UnicodeError as error:
+        raise DataError(f"cannot be read as {encoding} ({error}); convert the file to UTF-8 first", path=path) from None
+
+
+def _encoding(declared: str, path: Path) -> str:
+    """Python's name of the encoding that a page declares; `DataError` where that is no encoding of text."""
+    try:
+        name = codecs.lookup(declared).name
+    except (LookupError, UnicodeError):
+        name = ""
+    name = _READ_AS.get(name, name)
+    if name not in _ENCODINGS:
+        reason = f"cannot be read as {declared}, the encoding that the page names: it is unknown"
+        raise DataError(f"{reason}; convert the file to UTF-8 first", path=path)
+    return name
+
+
+def _unicode(raw: bytes, path: Path) -> str:
+    """Text of UTF-8; what is none is told from text in an older encoding, which cannot be known for sure."""
+    try:
+        return decode(raw, path=path)
+    except DataError as error:
+        if len(raw.translate(None, _CONTROLS)) < _READABLE * len(raw):
+            raise DataError("is no text; text, HTML or PDF was expected", path=path) from None
+        if raw.startswith(codecs.BOM_UTF8):
+            raise
+        reason = error.reason.partition(";")[0]
+        raise DataError(f"{reason}; perhaps it is Windows-1252 (Latin-1): save the file as UTF-8", path=path) from None
+
+
+def _about_zeros(raw: bytes) -> str:
+    """What a file with zero bytes is: in UTF-16 nearly every second byte of western text is one."""
+    fewer, more = sorted(raw[place::2].count(0) / (len(raw) // 2 or 1) for place in (0, 1))
+    if len(raw) % 2 == 0 and more > _READABLE and fewer < 1 - _READABLE:
+        return "looks like UTF-16 without the mark that says so at its beginning; save the file as UTF-8"
+    return "holds zero bytes, so it is no text; text, HTML or PDF was expected"

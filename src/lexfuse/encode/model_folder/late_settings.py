@@ -1,0 +1,134 @@
+"""What a model folder says of late interaction: markers, lengths, query augmentation, skipped tokens, projection.
+
+Three layouts are read: checkpoints of ColBERT's authors (``artifact.metadata``, the projection as ``linear.weight`` among the
+weights), PyLate's (``config_sentence_transformers.json`` with ``query_prefix`` and the like, a Dense module), and those of
+sentence-transformers' multi-vector encoder (prompts, ``query_expansion``, a MultiVectorMask module). A folder that says nothing
+has no markers and the values of ColBERT: queries filled up to 32 tokens, punctuation of documents skipped.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.archives import parse_json
+from lexfuse.data.files import read_bytes
+from lexfuse.encode.model_folder.folder import ModelFolder, json_object
+from lexfuse.encode.model_folder.modules import ActivationFunction, DenseHead
+from lexfuse.encode.model_folder.tensors import TensorFiles
+from lexfuse.errors import DataError
+
+QUERY_LENGTH = 32  # tokens; FUSE, table 8, domain-general models
+PUNCTUATION = tuple(string.punctuation)
+_PYLATE = ("query_prefix", "document_prefix", "query_length", "document_length", "do_query_expansion", "skiplist_words")
+
+
+@dataclass(frozen=True, slots=True)
+class LateSettings:
+    """How texts are read for late interaction.
+
+    >>> LateSettings().query_length
+    32
+    """
+
+    query_marker: str = ""  # a token after the first special one
+    document_marker: str = ""
+    query_prompt: str = ""  # words before those of the text
+    document_prompt: str = ""
+    query_length: int = QUERY_LENGTH  # tokens that a query is filled up to; 0: not filled up
+    document_length: int | None = None  # tokens of a window; the model's own window if not given
+    attends: bool = False  # whether other tokens see those that fill up
+    skipped: tuple[str, ...] = PUNCTUATION  # tokens of documents that are not kept
+
+    @classmethod
+    def read(cls, folder: ModelFolder) -> LateSettings:
+        """What a folder says; `DataError` names a value that cannot be."""
+        prompting = folder.path / "config_sentence_transformers.json"
+        settings = json_object(prompting)
+        try:
+            if (metadata := folder.path / "artifact.metadata").is_file() or "linear.weight" in _weights(folder):
+                return _of_authors(json_object(metadata))
+            if any(name in settings for name in _PYLATE):
+                return _of_pylate(settings)
+            return _of_modules(folder, json_object(folder.transformer / "sentence_bert_config.json"))
+        except (TypeError, ValueError, AttributeError) as error:
+            raise DataError(
+                f"a setting of late interaction is damaged ({error}); fetch the model again", path=folder.path
+            ) from None
+
+
+def projections(folder: ModelFolder) -> tuple[DenseHead, ...]:
+    """The layers after the transformer: Dense modules, ``linear.weight`` among the weights, or none.
+
+    >>> from lexfuse.encode.model_folder.locator import SHIPPED
+    >>> projections(ModelFolder.read(SHIPPED / "fr-legal-splade"))
+    ()
+    """
+    if others := [step for step in folder.others if step != "MultiVectorMask"]:
+        raise DataError(f"the model has steps that late interaction does not take: {', '.join(others)}", path=folder.path)
+    weights = _weights(folder)
+    if folder.heads or "linear.weight" not in weights:
+        return folder.heads
+    bias = weights.get("linear.bias")
+    return (DenseHead(weights["linear.weight"], bias, ActivationFunction.IDENTITY),)
+
+
+def _weights(folder: ModelFolder) -> TensorFiles:
+    return TensorFiles.read(list(folder.weights))
+
+
+def _of_authors(values: Mapping[str, Any]) -> LateSettings:
+    return LateSettings(
+        query_marker=str(values.get("query_token_id") or "[unused0]"),
+        document_marker=str(values.get("doc_token_id") or "[unused1]"),
+        query_length=int(values.get("query_maxlen") or QUERY_LENGTH),
+        document_length=_length(values.get("doc_maxlen")),
+        attends=bool(values.get("attend_to_mask_tokens", False)),
+        skipped=PUNCTUATION if values.get("mask_punctuation", True) else (),
+    )
+
+
+def _of_pylate(values: Mapping[str, Any]) -> LateSettings:
+    prompts = values.get("prompts") or {}
+    markers = {side: str(values.get(f"{side}_prefix") or "") for side in ("query", "document")}
+    words = {side: str(prompts.get(side) or "").removeprefix(marker) for side, marker in markers.items()}
+    skipped = values.get("skiplist_words")
+    return LateSettings(
+        query_marker=markers["query"],
+        document_marker=markers["document"],
+        query_prompt=words["query"],
+        document_prompt=words["document"],
+        query_length=int(values.get("query_length") or QUERY_LENGTH) if values.get("do_query_expansion", True) else 0,
+        document_length=_length(values.get("document_length")),
+        attends=bool(values.get("attend_to_expansion_tokens", False)),
+        skipped=PUNCTUATION if skipped is None else tuple(map(str, skipped)),
+    )
+
+
+def _of_modules(folder: ModelFolder, values: Mapping[str, Any]) -> LateSettings:
+    """The layout of sentence-transformers; a folder without its mask module is none of late interaction, and has our values."""
+    plain = LateSettings(query_prompt=folder.prompts.get("query", ""), document_prompt=folder.prompts.get("document", ""))
+    if "MultiVectorMask" not in folder.others:
+        return plain
+    expansion = values.get("query_expansion") or {}
+    skipped = json_object(folder.path / _place(folder.path, "MultiVectorMask") / "config.json").get("skiplist_words") or ()
+    return replace(
+        plain,
+        query_length=int(expansion.get("length") or 0),
+        document_length=_length(values.get("document_length")),
+        attends=bool(expansion.get("attend", False)),
+        skipped=tuple(map(str, skipped)),
+    )
+
+
+def _place(path: Path, kind: str) -> str:
+    """The folder of a module."""
+    steps = parse_json(read_bytes(path / "modules.json"), str(path / "modules.json"))
+    return next(str(step["path"]) for step in steps if str(step["type"]).endswith(f".{kind}"))
+
+
+def _length(value: Any) -> int | None:
+    return None if value is None else int(value)

@@ -1,0 +1,145 @@
+"""Tensors of safetensors files, mapped and widened to float32; nothing is ever unpickled.
+
+A safetensors file is eight bytes with the length of a JSON header, the header (name -> type, shape, place), then the numbers.
+Large models are split over several files; ``model.safetensors.index.json`` tells which.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from lexfuse.data.arrays import F32
+from lexfuse.data.files import read_bytes
+from lexfuse.errors import DataError
+
+LARGEST_HEADER = 100_000_000  # bytes; the format's own limit
+_WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+_PLAIN = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
+
+
+@dataclass(frozen=True, slots=True)
+class _TensorEntry:
+    """Where a tensor lies."""
+
+    path: Path
+    kind: str
+    shape: tuple[int, ...]
+    start: int
+    end: int
+
+
+class TensorFiles(Mapping[str, F32]):
+    """The tensors of some files by name, each read when it is asked for.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.safetensors")
+    ...     header = orjson.dumps({"w": {"dtype": "F16", "shape": [2], "data_offsets": [0, 4]}})
+    ...     raw = len(header).to_bytes(8, "little") + header + np.array([1, 2], dtype="<f2").tobytes()
+    ...     _ = path.write_bytes(raw)
+    ...     TensorFiles.read([path])["w"].tolist()
+    [1.0, 2.0]
+    """
+
+    def __init__(self, tensors: Mapping[str, _TensorEntry]) -> None:
+        """Take where every tensor lies."""
+        self._tensors = tensors
+
+    @classmethod
+    def read(cls, paths: list[Path]) -> TensorFiles:
+        """Read the headers of files and check that what they promise is there.
+
+        >>> len(TensorFiles.read([]))
+        0
+        """
+        tensors: dict[str, _TensorEntry] = {}
+        for path in paths:
+            tensors.update(_header(path))
+        return cls(tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __getitem__(self, name: str) -> F32:
+        tensor = self._tensors[name]
+        if tensor.kind not in {*_PLAIN, "BF16"}:
+            raise DataError(f"tensor {name!r} has type {tensor.kind}, expected one of F64, F32, F16, BF16", path=tensor.path)
+        raw = (
+            np.memmap(tensor.path, np.uint8, "r", tensor.start, (tensor.end - tensor.start,))
+            if tensor.end > tensor.start
+            else b""
+        )
+        if tensor.kind == "BF16":  # the upper half of a float32
+            halves = np.frombuffer(raw, dtype="<u2").astype(np.uint32)
+            return (halves << 16).view(np.float32).reshape(tensor.shape)
+        values: NDArray[Any] = np.frombuffer(raw, dtype=_PLAIN[tensor.kind])
+        return values.astype(np.float32).reshape(tensor.shape)
+
+    def ending(self, suffix: str) -> list[str]:
+        """Names that end so, in order.
+
+        >>> TensorFiles.read([]).ending("weight")
+        []
+        """
+        return sorted(name for name in self._tensors if name.endswith(suffix))
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a model folder, one or several; none if it has no such file.
+
+    >>> weight_files(Path("/no/such/folder"))
+    []
+    """
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return [single] if (single := folder / "model.safetensors").is_file() else []
+    try:
+        names = sorted(set(orjson.loads(read_bytes(index))["weight_map"].values()))
+    except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError) as error:
+        raise DataError(f"not an index of safetensors files ({error}); fetch it again", path=index) from None
+    paths = [folder / Path(str(name)).name for name in names]
+    if missing := [path.name for path in paths if not path.is_file()]:
+        raise DataError(f"names {', '.join(missing)}, which the folder lacks; fetch the model again", path=index)
+    return paths
+
+
+def _header(path: Path) -> dict[str, _TensorEntry]:
+    """The tensors that a file promises, each checked to lie inside it."""
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        if size < 8 or length > min(size - 8, LARGEST_HEADER):
+            raise _damaged(path, f"it has {size:,} bytes, its header says that it needs more than {length:,}")
+        raw = stream.read(length)
+    try:
+        entries = orjson.loads(raw)
+        entries.pop("__metadata__", None)
+        return {str(name): _tensor(path, entry, 8 + length, size) for name, entry in entries.items()}
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _damaged(path, f"its header cannot be read: {error}") from None
+
+
+def _tensor(path: Path, entry: Mapping[str, Any], begin: int, size: int) -> _TensorEntry:
+    kind, shape = str(entry["dtype"]), tuple(int(length) for length in entry["shape"])
+    start, end = (begin + int(place) for place in entry["data_offsets"])
+    if kind not in _WIDTHS:
+        raise ValueError(f"unknown type {kind}")
+    needed = math.prod(shape) * _WIDTHS[kind]
+    if min(shape, default=0) < 0 or not begin <= start <= end <= size or end - start != needed:
+        raise ValueError(f"a tensor of {needed:,} bytes at {start:,} to {end:,} in a file of {size:,}")
+    return _TensorEntry(path, kind, shape, start, end)
+
+
+def _damaged(path: Path, why: str) -> DataError:
+    return DataError(f"not a safetensors file, or a damaged one ({why}); fetch the model again", path=path)

@@ -1,0 +1,123 @@
+"""What a transformer is asked for, and the end of the graph that gives it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lexfuse.encode.model_folder.folder import ModelFamily, ModelFolder, ModelSizes
+from lexfuse.encode.model_folder.tensors import TensorFiles
+from lexfuse.encode.onnx_export.graph import OnnxGraph
+from lexfuse.encode.onnx_export.layers import WORDS, Tensors, activated, encoder, linear, normed
+from lexfuse.errors import DataError
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+PIECE = 4096  # entries of the vocabulary whose logits are computed together: all at once would fill gigabytes
+
+
+class OutputHead(StrEnum):
+    """What comes out of a transformer.
+
+    >>> OutputHead("mlm").output
+    'max_logits'
+    """
+
+    HIDDEN = "hidden"  # batch x length x width: the last hidden state
+    MLM = "mlm"  # batch x vocabulary: the highest logit of each entry over the tokens of the text
+    CLASSES = "classes"  # batch x labels: the logits of a classifier
+
+    @property
+    def output(self) -> str:
+        """Name of the graph's output.
+
+        >>> OutputHead.HIDDEN.output
+        'last_hidden_state'
+        """
+        return {"hidden": "last_hidden_state", "mlm": "max_logits", "classes": "logits"}[self.value]
+
+
+def build_graph(folder: ModelFolder, head: OutputHead) -> ModelProto:
+    """The graph of a safetensors folder with a head.
+
+    >>> build_graph(ModelFolder.read("fr-legal-splade"), OutputHead.MLM).graph.output[0].name  # doctest: +SKIP
+    'max_logits'
+    """
+    family, sizes = folder.family, folder.sizes
+    if family is None or sizes is None or not folder.weights:
+        raise DataError("the folder has no weights to build a graph from", path=folder.path)
+    tensors = Tensors(TensorFiles.read(list(folder.weights)), str(folder.transformer))
+    graph = OnnxGraph()
+    ids, mask = (graph.input(name, np.int64, ["batch", "length"]) for name in ("input_ids", "attention_mask"))
+    typed = head is OutputHead.CLASSES and sizes.types > 1
+    types = graph.input("token_type_ids", np.int64, ["batch", "length"]) if typed else ""
+    hidden = encoder(graph, tensors, family, sizes, ids, mask, types)
+    if head is OutputHead.HIDDEN:
+        graph.output(hidden, head.output, np.float32, ["batch", "length", sizes.hidden])
+    elif head is OutputHead.MLM:
+        graph.output(_highest(graph, tensors, family, sizes, hidden, mask), head.output, np.float32, ["batch", sizes.vocabulary])
+    else:
+        graph.output(_classes(graph, tensors, family, sizes, hidden), head.output, np.float32, ["batch", "labels"])
+    return graph.model()
+
+
+def _highest(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: ModelSizes, hidden: str, mask: str) -> str:
+    """The highest logit of every vocabulary entry over the tokens of a text.
+
+    Padding takes the place of the first token, so that the maximum over all places is that over the text. The vocabulary
+    is taken piece by piece; the bias is added after the maximum, which is the same.
+    """
+    width = sizes.hidden
+    first = graph.node("Slice", [hidden, *map(graph.integers, (0, 1, 1))])
+    real = graph.node("Unsqueeze", [graph.node("Cast", [mask], to=9), graph.integers(2)])
+    hidden = graph.node("Where", [real, hidden, first])
+    start = "cls.predictions.transform." if family is ModelFamily.BERT else "lm_head."
+    dense, norm = start + "dense.", start + ("LayerNorm." if family is ModelFamily.BERT else "layer_norm.")
+    changed = linear(graph, hidden, "head.dense", tensors.head(dense + "weight", width, width))
+    activation = sizes.activation if family is ModelFamily.BERT else "gelu"
+    changed = activated(graph, changed, "head.dense.bias", tensors.head(dense + "bias", width), activation)
+    scale = (tensors.head(norm + "weight", width), tensors.head(norm + "bias", width))
+    changed = normed(graph, changed, "head.norm", scale, sizes.epsilon)
+    decoder = "cls.predictions.decoder." if family is ModelFamily.BERT else "lm_head.decoder."
+    if tensors.has(decoder + "weight"):
+        words = graph.constant("head.words", tensors.head(decoder + "weight", sizes.vocabulary, width))
+    else:  # tied: the entries' own vectors
+        words = graph.constant(WORDS, tensors.of(WORDS, sizes.vocabulary, width))
+    shared = "cls.predictions.bias" if family is ModelFamily.BERT else "lm_head.bias"
+    bias = tensors.head(shared if tensors.has(shared) else decoder + "bias", sizes.vocabulary)
+    return graph.node("Add", [_pieces(graph, sizes, changed, words), graph.constant("head.bias", bias)])
+
+
+def _pieces(graph: OnnxGraph, sizes: ModelSizes, values: str, words: str) -> str:
+    """The maxima over places of rows times the vectors of the vocabulary."""
+    flat = graph.node("Reshape", [values, graph.integers(-1, sizes.hidden)])
+    shape = graph.node("Slice", [graph.node("Shape", [values]), *map(graph.integers, (0, 2))])
+    found = []
+    for start in range(0, sizes.vocabulary, PIECE):
+        end = min(start + PIECE, sizes.vocabulary)
+        some = graph.node("Slice", [words, *map(graph.integers, (start, end, 0))])
+        logits = graph.node("Gemm", [flat, some], transB=1)
+        by_text = graph.node("Reshape", [logits, graph.node("Concat", [shape, graph.integers(end - start)], axis=0)])
+        found.append(graph.node("ReduceMax", [by_text], axes=[1], keepdims=0))
+    return graph.node("Concat", found, axis=1) if len(found) > 1 else found[0]
+
+
+def _classes(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: ModelSizes, hidden: str) -> str:
+    """A classifier on the first token: BERT's pooler and classifier, or RoBERTa's head of two layers."""
+    width = sizes.hidden
+    first = graph.node("Gather", [hidden, graph.constant("zero", np.array(0, dtype=np.int64))], axis=1)
+    names = ("pooler.dense", "classifier") if family is ModelFamily.BERT else ("classifier.dense", "classifier.out_proj")
+    pooled = graph.node(
+        "Add",
+        [
+            linear(graph, first, "pooler", tensors.head(f"{names[0]}.weight", width, width)),
+            graph.constant("pooler.bias", tensors.head(f"{names[0]}.bias", width)),
+        ],
+    )
+    labels = tensors.labels(f"{names[1]}.bias")
+    weight = tensors.head(f"{names[1]}.weight", labels, width)
+    bias = graph.constant("labels.bias", tensors.head(f"{names[1]}.bias", labels))
+    return graph.node("Add", [linear(graph, graph.node("Tanh", [pooled]), "labels", weight), bias])

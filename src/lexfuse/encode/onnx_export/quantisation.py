@@ -1,0 +1,168 @@
+"""Smaller and faster graphs: int8 weights, with or without int8 arithmetic.
+
+`stored_as_int8` keeps each matrix as int8 with one scale a row of embeddings or a column of a layer; ONNX Runtime widens them
+when the model is loaded, so that only the file is smaller and only the rounding of the weights is lost. `computed_as_int8` is
+ONNX Runtime's dynamic quantisation: it multiplies in int8 and is faster, and rounds activations too, which costs more. Its
+scale is taken over a whole batch, so texts are run one by one, lest a vector depend on the texts around it.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexfuse.data.files import written_folder
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.onnx_export.heads import OutputHead, build_graph
+from lexfuse.encode.onnx_runtime import quantization
+from lexfuse.errors import DataError, StorageError
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+SMALLEST = 4096  # numbers in a matrix that is worth it
+_ROWS = ("embeddings.word_embeddings.weight", "head.words")  # one scale a row: tables that are looked up by row
+# Small tables whose rounding costs much: leaving them alone took fr-legal-splade's mean cosine from .9974 to .9994.
+_KEPT = ("positions", "types", "head.dense")
+
+
+def stored_as_int8(model: ModelProto) -> ModelProto:
+    """A copy of a graph whose matrices are kept in int8 and widened on loading.
+
+    >>> from onnx import load
+    >>> stored_as_int8(load("model.onnx")).graph.node[0].op_type  # doctest: +SKIP
+    'DequantizeLinear'
+    """
+    from onnx import ModelProto, helper, numpy_helper
+
+    changed = ModelProto()
+    changed.CopyFrom(model)
+    constants, nodes = [], []
+    for constant in model.graph.initializer:
+        values = numpy_helper.to_array(constant)
+        if values.dtype != np.float32 or values.ndim != 2 or values.size < SMALLEST or constant.name in _KEPT:
+            constants.append(constant)
+            continue
+        axis = 0 if constant.name in _ROWS else 1
+        rounded, scale = _rounded(values, axis)
+        names = (f"{constant.name}.int8", f"{constant.name}.scale")
+        constants += [numpy_helper.from_array(rounded, names[0]), numpy_helper.from_array(scale, names[1])]
+        nodes.append(helper.make_node("DequantizeLinear", names, [constant.name], name=f"{constant.name}.wide", axis=axis))
+    del changed.graph.initializer[:], changed.graph.node[:]
+    changed.graph.initializer.extend(constants)
+    changed.graph.node.extend([*nodes, *model.graph.node])
+    return changed
+
+
+def widened(model: ModelProto) -> ModelProto:
+    """The contrary of `stored_as_int8`: the same graph with float32 matrices.
+
+    >>> from lexfuse.encode.onnx_export.graph import OnnxGraph
+    >>> graph = OnnxGraph()
+    >>> graph.output(graph.node("Abs", [graph.input("x", np.float32, ["n"])]), "y", np.float32, ["n"])
+    >>> widened(graph.model()) == graph.model()  # nothing was narrow
+    True
+    """
+    from onnx import ModelProto, numpy_helper
+
+    changed = ModelProto()
+    changed.CopyFrom(model)
+    constants = {constant.name: numpy_helper.to_array(constant) for constant in model.graph.initializer}
+    nodes = []
+    for node in model.graph.node:
+        if node.op_type != "DequantizeLinear" or not set(node.input) <= set(constants):
+            nodes.append(node)
+            continue
+        values, scale = constants.pop(node.input[0]), constants.pop(node.input[1])
+        shape = (-1, 1) if node.attribute[0].i == 0 else (1, -1)
+        constants[node.output[0]] = values.astype(np.float32) * scale.reshape(shape)
+    del changed.graph.initializer[:], changed.graph.node[:]
+    changed.graph.initializer.extend(numpy_helper.from_array(values, name) for name, values in constants.items())
+    changed.graph.node.extend(nodes)
+    return changed
+
+
+def computed_as_int8(source: Path | bytes, model: Path) -> bytes:
+    """A graph that multiplies in int8, from one in float32 or one that `stored_as_int8` made; errors name the model.
+
+    >>> from lexfuse.encode.onnx_export.graph import OnnxGraph
+    >>> from onnx import load_from_string
+    >>> graph, weight = OnnxGraph(), np.ones((4, 4), dtype=np.float32)
+    >>> values = graph.input("x", np.float32, ["n", 4])
+    >>> graph.output(graph.node("MatMul", [values, graph.constant("w", weight)]), "y", np.float32, ["n", 4])
+    >>> small = computed_as_int8(graph.model().SerializeToString(), Path("mine"))
+    >>> "MatMulInteger" in {node.op_type for node in load_from_string(small).graph.node}
+    True
+    """
+    from onnx import TensorProto, load, load_from_string, save
+
+    tools = quantization()
+    with _temporary(model) as name:
+        wide, small = Path(name, "wide.onnx"), Path(name, "small.onnx")
+        root = logging.getLogger()
+        level = root.level
+        root.setLevel(logging.ERROR)  # its advice on preparing a graph is not for users
+        try:
+            save(widened(load_from_string(source) if isinstance(source, bytes) else load(str(source))), str(wide))
+            tools.quantize_dynamic(
+                wide,
+                small,
+                per_channel=True,
+                reduce_range=True,  # processors without VNNI would overflow on eight bits
+                weight_type=tools.QuantType.QInt8,
+                extra_options={"DefaultTensorType": TensorProto.FLOAT},
+            )
+        except Exception as error:  # the library raises whatever comes
+            raise DataError(f"the graph cannot be quantised ({error}); use it without int8", path=model) from None
+        finally:
+            root.setLevel(level)
+        return small.read_bytes()
+
+
+@contextmanager
+def _temporary(model: Path) -> Iterator[str]:
+    """A folder for ONNX Runtime's tools, which work on files alone."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="lexfuse-int8-")
+    except OSError as error:
+        raise StorageError(
+            f"to run {str(model)!r} on int8 its graph is made once, which needs a folder for temporary files ({error}); "
+            "set TMPDIR to one that can be written"
+        ) from None
+    with folder as name:
+        yield name
+
+
+def write_small_model(folder: ModelFolder, head: OutputHead, target: str | Path) -> None:
+    """Write a model folder of about a byte a weight: an ONNX file for one head, the tokenizer and every configuration.
+
+    >>> write_small_model(ModelFolder.read("fr-legal-dense"), OutputHead.HIDDEN, "small")  # doctest: +SKIP
+    """
+    graph = stored_as_int8(build_graph(folder, head)).SerializeToString(deterministic=True)
+    with written_folder(target) as place:
+        for file in sorted(folder.path.rglob("*")):
+            inside = file.relative_to(folder.path)
+            of_module = file.suffix == ".safetensors" and file not in folder.weights and file.parent != folder.transformer
+            if (
+                file.is_file()
+                and not any(part.startswith(".") for part in inside.parts)
+                and (file.suffix == ".json" or of_module)
+            ):
+                copy = place / inside
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(file.read_bytes())
+        (place / folder.transformer.relative_to(folder.path) / "model.onnx").write_bytes(graph)
+
+
+def _rounded(values: NDArray[Any], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Whole numbers from -127 to 127, and the scale of every row (axis 0) or column (axis 1)."""
+    scale = (np.abs(values).max(axis=1 - axis, initial=0) / np.float32(127)).astype(np.float32)
+    scale[scale == 0] = 1
+    return np.rint(values / np.expand_dims(scale, 1 - axis)).astype(np.int8), scale

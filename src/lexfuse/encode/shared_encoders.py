@@ -1,0 +1,156 @@
+"""One model for all who need it: loaded once, asked for many queries at once, and not asked twice for the same query.
+
+A service opens the same channels again and again: for every profile, and for every new version of an index. Inside `sharing`,
+`lexfuse.channels.channel_plan` takes encoders from a `SharedEncoders`. What comes out is the same, bit for bit: encoders give a
+text the same vector whatever stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Condition, Lock
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from lexfuse.deadline import unlimited
+from lexfuse.encode.encoder import Progress, Side, no_progress
+
+KEPT = 1024  # queries whose vectors are kept in memory, for each encoder
+FEW = 32  # texts; more at once come from a batch job, which needs neither company nor memory
+
+Encoding = TypeVar("Encoding")
+_current: ContextVar[SharedEncoders | None] = ContextVar("shared encoders", default=None)
+
+
+class SharedEncoders:
+    """Encoders by what they were made of; safe for many threads.
+
+    >>> encoders = SharedEncoders()
+    >>> first, again = (encoders.shared("a model", lambda: object()) for _ in range(2))
+    >>> first is again
+    True
+    """
+
+    def __init__(self) -> None:
+        """Nothing is loaded yet."""
+        self._lock = Lock()
+        self._encoders: dict[Hashable, Any] = {}
+
+    def shared(self, key: Hashable, load: Callable[[], Encoding]) -> Encoding:
+        """The encoder of this key, loaded the first time, in the shape that `load` gives."""
+        with self._lock:
+            if key not in self._encoders:
+                self._encoders[key] = _BatchingEncoder(load())
+            return cast(Encoding, self._encoders[key])
+
+
+@contextmanager
+def sharing(encoders: SharedEncoders) -> Iterator[None]:
+    """Have channels opened in this context (this thread) take their encoders from here.
+
+    >>> with sharing(SharedEncoders()) as nothing:
+    ...     nothing is None
+    True
+    """
+    token = _current.set(encoders)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def shared_or_loaded(key: Hashable, load: Callable[[], Encoding]) -> Encoding:
+    """The shared encoder of a key inside `sharing`, else one that is loaded now.
+
+    >>> shared_or_loaded("a model", lambda: "loaded")
+    'loaded'
+    """
+    encoders = _current.get()
+    return load() if encoders is None else encoders.shared(key, load)
+
+
+def unshared(encoder: Encoding) -> Encoding:
+    """The encoder itself where it is a shared one, to see of which kind it is.
+
+    >>> unshared(SharedEncoders().shared("a model", lambda: [1]))
+    [1]
+    """
+    return cast(Encoding, encoder._encoder) if isinstance(encoder, _BatchingEncoder) else encoder
+
+
+class _BatchingEncoder:
+    """An encoder for many threads: whoever finds it free encodes all queries that wait, in one batch."""
+
+    def __init__(self, encoder: Any) -> None:
+        self._encoder = encoder
+        self._changed = Condition()  # held for moments, around the three below
+        self._busy = False  # whether a thread encodes
+        self._waiting: dict[str, Future[Any]] = {}
+        self._kept: OrderedDict[str, Future[Any]] = OrderedDict()
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is the encoder's own."""
+        return getattr(self._encoder, name)
+
+    def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> Any:
+        """As the encoder does; a few queries are encoded together with those of other threads."""
+        if side is not Side.QUERY or isinstance(texts, str) or not 0 < len(texts) <= FEW:
+            return self._encoder.encode(texts, side, progress=progress)
+        asked = self._asked(texts)
+        while batch := self._turn(asked):
+            self._encode(batch)
+        rows = [one.result() for one in asked]
+        progress(len(texts))
+        return np.stack(rows) if isinstance(rows[0], np.ndarray) and rows[0].ndim == 1 else rows
+
+    def _asked(self, texts: Sequence[str]) -> list[Future[Any]]:
+        with self._changed:
+            asked = []
+            for text in texts:
+                if text not in self._kept:  # one that still waits may have been forgotten meanwhile, but not by who waits
+                    self._kept[text] = self._waiting.setdefault(text, Future())
+                self._kept.move_to_end(text)
+                asked.append(self._kept[text])
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return asked
+
+    def _turn(self, asked: list[Future[Any]]) -> dict[str, Future[Any]]:
+        """Everything that waits, for the thread to encode; nothing once all it asked for is there, from whichever thread."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._busy or all(one.done() for one in asked))
+            if all(one.done() for one in asked):
+                return {}
+            self._busy = True
+            batch, self._waiting = self._waiting, {}
+            return batch
+
+    def _encode(self, batch: dict[str, Future[Any]]) -> None:
+        found: list[Any]
+        try:
+            with unlimited():  # the batch holds queries of other calls
+                found = self._rows(list(batch))
+        except BaseException as error:  # whoever waits is told too
+            found = [error] * len(batch)
+        with self._changed:
+            for (text, future), row in zip(batch.items(), found, strict=True):
+                if isinstance(row, BaseException):
+                    if self._kept.get(text) is future:
+                        del self._kept[text]  # the next who asks tries again
+                    future.set_exception(row)
+                else:
+                    future.set_result(row)
+            self._busy = False
+            self._changed.notify_all()
+
+    def _rows(self, texts: list[str]) -> list[Any]:
+        """What the encoder makes of each text, or the error that it is: a text that cannot be encoded harms no other."""
+        try:
+            return list(self._encoder.encode(texts, Side.QUERY))
+        except Exception as error:
+            return [row for text in texts for row in self._rows([text])] if len(texts) > 1 else [error]

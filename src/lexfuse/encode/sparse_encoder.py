@@ -1,0 +1,168 @@
+"""Learned sparse vectors: SPLADE-max, from a model with a masked-language head (FUSE eq. 6-8).
+
+The weight of a term of the vocabulary is the largest ln(1 + relu(logit)) over the tokens of a text. Special tokens count both
+as places and as terms, as in the models' own code. ln(1 + relu(x)) grows with x, so the largest logit is taken first. A text
+beyond the model's window is not cut: it is read in windows of equal length, and the largest weight over all windows counts,
+which is the same maximum over all its tokens. A sentence-transformers folder may ask for a second logarithm over the first
+(``log1p_relu``), which is done; one that asks for sums in place of maxima is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lexfuse.data.archives import parse_json
+from lexfuse.data.arrays import F32, I32
+from lexfuse.data.files import read_bytes
+from lexfuse.encode.encoder import Progress, Side, no_progress
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.model_folder.locator import locate_model
+from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.tokenizer import ModelTokenizer, Row
+from lexfuse.encode.transformer import GRAPHS, Transformer
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.text.analysis.vocabulary import Vocabulary
+
+BLOCK = 1024  # texts that are sorted by length together
+MOST_TOKENS = 2048  # in a batch, padding included
+
+_LOGARITHMS = {"relu": 1, "log1p_relu": 2}
+
+SparseVector = tuple[I32, F32]  # ids of terms, ascending, and their weights, all above zero
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseEncoder:
+    """A model that weighs every term of its vocabulary for a text.
+
+    >>> encoder = SparseEncoder.load("fr-legal-splade")  # doctest: +SKIP
+    >>> terms, weights = encoder.encode(["démission"], Side.QUERY)[0]  # doctest: +SKIP
+    >>> encoder.terms[int(terms[weights.argmax()])]  # doctest: +SKIP
+    'démission'
+    """
+
+    folder: ModelFolder
+    tokens: ModelTokenizer
+    transformer: Transformer
+    terms: Vocabulary
+    most_terms: int | None
+    logarithms: int
+    prompts: Mapping[Side, str]
+    fingerprint: str
+
+    @classmethod
+    def load(
+        cls, name: str | Path, *, int8: bool = False, threads: int | None = None, most_terms: int | None = None
+    ) -> SparseEncoder:
+        """Load a model by name (see `locate_model`); ``most_terms`` keeps that many largest weights of a text."""
+        if most_terms is not None and most_terms < 1:
+            raise ConfigError(f"most_terms must be at least 1, got {most_terms}; leave it out to keep every term")
+        folder = ModelFolder.read(locate_model(name))
+        logarithms = _logarithms(folder)
+        prompts = {side: folder.prompt(side) for side in Side}
+        tokens = ModelTokenizer(folder)
+        transformer = Transformer.load(folder, OutputHead.MLM, threads=threads, int8=int8)
+        terms = Vocabulary([tokens.word(number) for number in range(transformer.width)])
+        parts = [folder.fingerprint, str(GRAPHS), "int8" if int8 else "", str(most_terms), str(logarithms), *prompts.values()]
+        fingerprint = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+        return cls(folder, tokens, transformer, terms, most_terms, logarithms, prompts, fingerprint)
+
+    @property
+    def cosine(self) -> bool:
+        """Whether the model's folder asks to compare vectors by their cosine."""
+        return self.folder.similarity == "cosine"
+
+    @property
+    def window(self) -> int:
+        """The most tokens that the model reads at once, special ones included."""
+        return self.tokens.window
+
+    def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[SparseVector]:
+        """The vector of every text; the two sides differ by the prompts of the folder, and the same text is encoded once."""
+        if isinstance(texts, str):
+            raise ConfigError("encode takes a list of texts, got one text; put it into a list")
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        distinct = list(places)
+        vectors: list[SparseVector] = []
+        for start in range(0, len(distinct), BLOCK):
+
+            def scaled(done: int, start: int = start) -> None:
+                progress(len(texts) * (start + done) // len(distinct))
+
+            vectors += self._block(distinct[start : start + BLOCK], self.prompts[side], scaled)
+        progress(len(texts))
+        return [vectors[places[text]] for text in texts]
+
+    def _block(self, texts: list[str], prompt: str, progress: Progress) -> list[SparseVector]:
+        """The vectors of some distinct texts; those of long ones grow window by window."""
+        windows: list[Row] = []
+        owners: list[int] = []
+        kept = self.tokens.count(prompt) if prompt else 0
+        for place, row in enumerate(self.tokens.ids([prompt + text for text in texts])):
+            found = self.tokens.windows(row, kept)
+            windows += found
+            owners += [place] * len(found)
+        pieces: list[list[SparseVector]] = [[] for _ in texts]
+        done = 0
+        for chosen, ids, mask in self.tokens.batches(windows, MOST_TOKENS):
+            logits = self.transformer.run(ids, mask)
+            for at, row in zip(chosen.tolist(), logits, strict=True):
+                if len(windows[at]):  # a tokenizer without special tokens gives nothing for an empty text
+                    pieces[owners[at]].append(_activated(row, self.logarithms))
+            done += len(chosen)
+            progress(len(texts) * done // len(windows))
+        return [self._pruned(_largest(some)) for some in pieces]
+
+    def _pruned(self, vector: SparseVector) -> SparseVector:
+        """The terms of largest weight; of equal ones those of lower ids."""
+        terms, weights = vector
+        if self.most_terms is None or len(terms) <= self.most_terms:
+            return vector
+        chosen = np.sort(np.argsort(-weights, kind="stable")[: self.most_terms])
+        return terms[chosen], weights[chosen]
+
+
+def _activated(logits: F32, logarithms: int) -> SparseVector:
+    """Eq. 8 for the largest logit of every term; terms of weight 0 are left out."""
+    weights = np.maximum(logits, np.float32(0.0))
+    for _ in range(logarithms):
+        weights = np.log1p(weights)
+    terms = np.flatnonzero(weights > 0).astype(np.int32)
+    return terms, weights[terms]
+
+
+def _logarithms(folder: ModelFolder) -> int:
+    """How many logarithms the model was trained with: one, if its folder says nothing else."""
+    if unknown := [step for step in folder.others if step != "SpladePooling"]:
+        raise DataError(f"the model has steps that SPLADE does not take: {', '.join(unknown)}; choose another", path=folder.path)
+    if not folder.others:
+        return 1
+    steps = parse_json(read_bytes(folder.path / "modules.json"), str(folder.path / "modules.json"))
+    path = folder.path / next(step["path"] for step in steps if step["type"].endswith("SpladePooling")) / "config.json"
+    values = parse_json(read_bytes(path), str(path))
+    pooling, activation = values.get("pooling_strategy", "max"), values.get("activation_function", "relu")
+    if pooling != "max" or activation not in _LOGARITHMS:
+        expected = f"expected max and one of {', '.join(_LOGARITHMS)}"
+        raise DataError(f"pooling {pooling!r} with activation {activation!r} is not supported; {expected}", path=path)
+    return _LOGARITHMS[activation]
+
+
+def _largest(vectors: Sequence[SparseVector]) -> SparseVector:
+    """The largest weight of every term over several vectors.
+
+    >>> [part.tolist() for part in _largest([(np.array([1, 4]), np.array([2.0, 1.0])), (np.array([4]), np.array([3.0]))])]
+    [[1, 4], [2.0, 3.0]]
+    """
+    if len(vectors) == 1:
+        return vectors[0]
+    terms = np.concatenate([np.empty(0, dtype=np.int32), *(terms for terms, _ in vectors)])
+    weights = np.concatenate([np.empty(0, dtype=np.float32), *(weights for _, weights in vectors)])
+    distinct, place = np.unique(terms, return_inverse=True)
+    largest = np.zeros(len(distinct), dtype=np.float32)
+    np.maximum.at(largest, place, weights)
+    return distinct, largest

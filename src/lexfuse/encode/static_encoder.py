@@ -1,0 +1,227 @@
+"""Texts as means of word vectors: the encoder for those who have no model, and BSARD's word2vec and fastText rows.
+
+The vector of a text is the mean of the vectors of its words, each counted as often as it occurs and, if wanted, times its
+idf; then it is made as long as one. A text without a known word has the zero vector. Beside single files of word vectors
+(see `lexfuse.encode.word_vector_file`) a folder of our own is read, written by ``lexfuse train static``:
+
+    static.json             how text becomes words, the default weighting, where the vectors come from
+    words.offsets.npy       the words, as `lexfuse.storage.string_list` keeps them
+    words.bytes.npy
+    vectors.npy             one row after the other, 16-bit floats
+    idf.npy                 ln((N + 1) / (df + 1)) of every word
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from lexfuse.data.arrays import F32, F64, read_only
+from lexfuse.data.files import existing
+from lexfuse.encode.encoder import Progress, Side, no_progress
+from lexfuse.encode.word_vector_file import read_word_vectors
+from lexfuse.encode.word_vectors import WordVectors
+from lexfuse.errors import ConfigError, DataError, NotFoundError
+from lexfuse.storage.array_file import map_array, save_array
+from lexfuse.storage.string_list import StringList
+from lexfuse.text.analysis.analyser import Analyser, Folding
+from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
+
+DESCRIPTION = "static.json"
+FORMAT = "lexfuse static vectors 1"
+_SWITCHES = ("stems", "stop_words", "citations")
+
+
+class WordWeighting(StrEnum):
+    """How much a word counts in the mean.
+
+    >>> WordWeighting("idf")
+    <WordWeighting.IDF: 'idf'>
+    """
+
+    NONE = "none"  # each occurrence the same
+    IDF = "idf"  # rare words more
+
+
+def plain_words(language: str = "") -> Analyser:
+    """What published word vectors were made from: words in small letters, with their accents.
+
+    >>> plain_words().terms("L'employé, art. 3")
+    ['employé', 'art']
+    """
+    return Analyser(language, stems=False, stop_words=False, citations=False, folding=Folding.KEEP)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StaticEncoder:
+    """Word vectors, how text becomes words, and how words are weighted.
+
+    >>> vectors = WordVectors(Vocabulary(["droit", "loi"]), np.eye(2, dtype=np.float32))
+    >>> StaticEncoder(vectors, plain_words()).encode(["Loi, loi !", "???"], Side.QUERY).tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
+
+    vectors: WordVectors
+    analyser: Analyser
+    idf: F32 = field(default_factory=lambda: np.empty(0, dtype=np.float32))  # of every word, or nothing where not known
+    weighting: WordWeighting = WordWeighting.NONE
+    origin: Mapping[str, Any] = field(default_factory=dict)  # how the vectors were made, to tell
+    _terms: TermEncoder = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse weights that are not there."""
+        if len(self.idf) not in (0, len(self.vectors.words)):
+            raise ConfigError(f"{len(self.vectors.words):,} words need as many idf values, got {len(self.idf):,}")
+        if self.weighting is WordWeighting.IDF and not len(self.idf):
+            raise ConfigError("these vectors come without idf; use weighting none, or give them idf with lexfuse train static")
+        object.__setattr__(self, "_terms", TermEncoder(self.analyser, self.vectors.words, grows=False))
+
+    @classmethod
+    def load(cls, name: str | Path, *, weighting: WordWeighting | None = None) -> StaticEncoder:
+        """Load a folder of our own, or a file of word vectors, which has no idf and is read as plain words.
+
+        >>> StaticEncoder.load("/nowhere")
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.NotFoundError: no file or folder '/nowhere'; check the path
+        """
+        path = existing(name)
+        encoder = _read_folder(path) if path.is_dir() else cls(read_word_vectors(path), plain_words())
+        return encoder if weighting is None else replace(encoder, weighting=weighting)
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector.
+
+        >>> StaticEncoder(WordVectors(Vocabulary(), np.empty((0, 3), dtype=np.float32)), plain_words()).dimension
+        3
+        """
+        return self.vectors.dimension
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for two encoders exactly when they give the same vectors.
+
+        >>> one = StaticEncoder(WordVectors(Vocabulary(["loi"]), np.eye(1, dtype=np.float32)), plain_words())
+        >>> one.fingerprint == replace(one, analyser=Analyser("fr")).fingerprint
+        False
+        """
+        digest = hashlib.sha256(orjson.dumps([_shown(self.analyser), self.weighting.value], option=orjson.OPT_SORT_KEYS))
+        digest.update("\n".join(self.vectors.words).encode("utf-8", "surrogatepass"))
+        digest.update(np.ascontiguousarray(self.vectors.matrix).data)
+        if self.vectors.subwords is not None:
+            digest.update(self.vectors.subwords.fingerprint.encode())
+        if self.weighting is WordWeighting.IDF:
+            digest.update(np.ascontiguousarray(self.idf).data)
+        return digest.hexdigest()[:32]
+
+    @property
+    def normalises(self) -> bool:
+        """All vectors have length one, but for that of a text without a known word.
+
+        >>> StaticEncoder(WordVectors(Vocabulary(), np.empty((0, 3), dtype=np.float32)), plain_words()).normalises
+        True
+        """
+        return True
+
+    def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
+        """One row a text; both sides are read alike. A text without a known word gives zeros."""
+        if isinstance(texts, str):
+            raise ConfigError("encode takes a list of texts, got one text; put it into a list")
+        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for at, text in enumerate(texts):
+            total = self._sum_of_any(text) if self.vectors.subwords is not None else self._sum_of_known(text)
+            length = float(np.sqrt(np.square(total).sum()))
+            if length > 0:
+                rows[at] = total / length
+            progress(at + 1)
+        return rows
+
+    def _sum_of_known(self, text: str) -> F64:
+        """The weighted sum over the words of a text; its direction is that of the mean."""
+        words, counts = np.unique(self._terms.encode(text), return_counts=True)
+        weights = counts.astype(np.float64)
+        if self.weighting is WordWeighting.IDF:
+            weights *= self.idf[words]
+        total: F64 = weights @ self.vectors.matrix[words].astype(np.float64)
+        return total
+
+    def _sum_of_any(self, text: str) -> F64:
+        """The same where words outside of the vocabulary have vectors too; they count as the rarest word does."""
+        total = np.zeros(self.dimension)
+        rarest = float(self.idf.max(initial=0.0)) if self.weighting is WordWeighting.IDF else 1.0
+        for word, count in sorted(Counter(self.analyser.terms(text)).items()):
+            vector, place = self.vectors.of(word), self.vectors.words.find(word)
+            if vector is not None:
+                known = self.weighting is WordWeighting.IDF and place is not None
+                total += count * (float(self.idf[place]) if known else rarest) * vector.astype(np.float64)
+        return total
+
+    def save(self, folder: Path) -> Iterator[Path]:
+        """Write the files of the folder layout, which is there, and tell each; n-grams of fastText are not kept.
+
+        >>> import tempfile
+        >>> encoder = StaticEncoder(WordVectors(Vocabulary(["loi"]), np.eye(1, dtype=np.float32)), plain_words())
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [path.name for path in encoder.save(Path(folder))]
+        ['words.offsets.npy', 'words.bytes.npy', 'vectors.npy', 'idf.npy', 'static.json']
+        """
+        yield from StringList.of(self.vectors.words).save(folder / "words")
+        yield save_array(folder / "vectors.npy", self.vectors.matrix.astype(np.float16).reshape(-1))
+        yield save_array(folder / "idf.npy", self.idf.astype(np.float32))
+        values = {
+            "format": FORMAT,
+            "dimension": self.dimension,
+            "analysis": _shown(self.analyser),
+            "weighting": self.weighting.value,
+            "origin": dict(self.origin),
+        }
+        description = folder / DESCRIPTION
+        description.write_bytes(orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        yield description
+
+
+def is_static(path: str | Path) -> bool:
+    """Whether a folder holds static word vectors of our own layout.
+
+    >>> is_static("/")
+    False
+    """
+    return Path(path, DESCRIPTION).is_file()
+
+
+def _shown(analyser: Analyser) -> dict[str, Any]:
+    switches = {name: getattr(analyser, name) for name in _SWITCHES}
+    return {"language": analyser.language, **switches, "folding": analyser.folding.value}
+
+
+def _read_folder(folder: Path) -> StaticEncoder:
+    if not is_static(folder):
+        raise DataError(
+            f"no folder of static word vectors: it has no {DESCRIPTION}; make one with lexfuse train static", path=folder
+        )
+    try:
+        values = orjson.loads((folder / DESCRIPTION).read_bytes())
+        if values["format"] != FORMAT:
+            raise ValueError(f"format {values['format']!r}, expected {FORMAT!r}")
+        analysis = dict(values["analysis"])
+        stems, stop_words, citations = (bool(analysis[name]) for name in _SWITCHES)
+        analyser = Analyser(analysis["language"], stems, stop_words, citations, Folding(analysis["folding"]))
+        words, dimension = StringList.load(folder / "words").strings(), int(values["dimension"])
+        flat, idf = map_array(folder / "vectors.npy", np.float16), map_array(folder / "idf.npy", np.float32)
+        if dimension < 1 or len(flat) != dimension * len(words) or len(idf) not in (0, len(words)):
+            raise ValueError(f"{len(words):,} words, {len(flat):,} numbers and {len(idf):,} idf values do not belong together")
+        if len(set(words)) != len(words) or not np.isfinite(flat).all() or not np.isfinite(idf).all():
+            raise ValueError("a word comes twice, or a number is nan or infinite")
+        vectors = WordVectors(Vocabulary(words), read_only(flat.reshape(-1, dimension).view()))
+        return StaticEncoder(vectors, analyser, idf, WordWeighting(values["weighting"]), values.get("origin") or {})
+    except (DataError, NotFoundError, ConfigError, ValueError, KeyError, TypeError, OSError) as error:
+        raise DataError(f"the word vectors are damaged ({error}); copy or train them again", path=folder) from None

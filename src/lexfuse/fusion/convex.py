@@ -1,0 +1,73 @@
+"""Score-based fusion: normalised scores, weighted and added.
+
+The convex combination is FUSE's normalised score fusion (eq. 20) and BRUCH's eq. 3; with theoretical min-max it is BRUCH's
+TM2C2, the default of LexFuse. CombMNZ and CombMAX are the classical others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lexfuse.data.arrays import F64
+from lexfuse.errors import ConfigError
+from lexfuse.fusion.fusion import Fusion, check_weights
+from lexfuse.fusion.normalisation import MinMax, Normaliser, TheoreticalMinMax, normalised
+from lexfuse.fusion.union import Missing, Union
+
+_MIN_MAX = MinMax()
+_NEAR = 1e-6  # weights sum to one if they are as near as that
+
+
+@dataclass(frozen=True, slots=True)
+class Convex(Fusion):
+    """Sum over sources of weight * normalised score; weights sum to one, and are equal if not given.
+
+    One normaliser serves all sources, or each has its own: `Convex((0.2, 0.8), (ZScore(), TheoreticalMinMax()))`.
+
+    >>> from lexfuse.data.run import Run
+    >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 0.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})]
+    >>> Convex((0.25, 0.75)).fuse(runs, 10).as_dict()
+    {'q': {'y': 0.75, 'x': 0.25}}
+    """
+
+    name: ClassVar[str] = "convex"
+    weight: Sequence[float] | None = None
+    normaliser: Normaliser | Sequence[Normaliser] = _MIN_MAX
+    missing: Missing = Missing.RESCORE
+
+    def __post_init__(self) -> None:
+        """Refuse weights that are negative or do not sum to one."""
+        if self.weight is not None:
+            check_weights(self.weight)
+            if abs(sum(self.weight) - 1) > _NEAR:
+                raise ConfigError(f"weights must sum to 1, got {list(self.weight)}, which sum to {sum(self.weight):g}")
+
+    def weights(self, sources: int) -> F64:
+        """The weight of each source."""
+        if self.weight is None:
+            return np.full(sources, 1.0 / sources)
+        if len(self.weight) != sources:
+            raise ConfigError(f"{len(self.weight)} weights for {sources} sources; give one each")
+        return np.asarray(self.weight, dtype=np.float64)
+
+    def values(self, union: Union) -> F64:
+        """The normalised scores."""
+        return normalised(union, self.normaliser, self.missing)
+
+    def uses_infimum(self) -> bool:
+        """Whether a source is normalised by theoretical min-max."""
+        return uses_infimum(self.normaliser)
+
+
+def uses_infimum(normaliser: Normaliser | Sequence[Normaliser]) -> bool:
+    """Whether a normaliser, or one of several, needs the lowest possible score.
+
+    >>> uses_infimum([MinMax(), TheoreticalMinMax()])
+    True
+    """
+    each = normaliser if isinstance(normaliser, Sequence) else [normaliser]
+    return any(isinstance(one, TheoreticalMinMax) for one in each)

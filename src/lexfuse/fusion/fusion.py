@@ -1,0 +1,116 @@
+"""What every fusion is: a value for each source and document, combined into one score."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from lexfuse.data.arrays import F64
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+from lexfuse.fusion.union import Missing, RankedSource, Union, union_of
+from lexfuse.kernels.fusion import in_order
+
+
+class Fusion(ABC):
+    """A way to make one ranking of several.
+
+    A subclass says what a source's opinion of a document is worth (`values`) and how much each source counts (`weights`);
+    the fused score is the weighted sum unless it says otherwise (`combined`).
+
+    A source of weight 0 takes no part: it adds no candidates, and statistics do not count what only it lists. So the fused
+    ranking is that of the other sources without it, and all weight on one source gives back its own ranking ("rank-equivalent",
+    BRUCH Fig. 5).
+
+    >>> from lexfuse.fusion.reciprocal_rank import ReciprocalRank
+    >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})]
+    >>> [hit.doc for hit in ReciprocalRank().fuse(runs, 10).hits("q")]
+    ['x', 'y']
+    """
+
+    name: ClassVar[str]
+    missing: Missing
+
+    def fuse(
+        self, runs: Sequence[Run], k: int, *, sources: Sequence[RankedSource] | None = None, queries: Queries | None = None
+    ) -> Run:
+        """The best k documents of every query; `sources` are asked for the scores that their rankings lack."""
+        union = union_of(runs, sources if self.missing is Missing.RESCORE else None, queries)
+        return self.fused(union, k)
+
+    def fused(self, union: Union, k: int, name: str | None = None) -> Run:
+        """The best k documents of every query of a union set; the run is called as the fusion if no name is given."""
+        return union.ranked_by(name or self.name, self.scores(union), k)
+
+    def scores(self, union: Union) -> F64:
+        """The fused score of every candidate; -inf for one that no source with a weight lists."""
+        weights = self.weights(len(union.names))
+        counting = np.flatnonzero(weights)
+        fused = np.full(len(union), -np.inf)
+
+        def score(block: Union, _: slice, candidates: slice) -> None:
+            if not 0 < len(counting) < len(weights):
+                fused[candidates] = self.combined(self.values(block), weights, block)
+                return
+            listed = block.listed_by(counting)
+            some = block.select(listed)
+            values = self.combined(self.values(some), weights, some)
+            if len(counting) == 1:
+                values = in_order(some.query, np.nan_to_num(some.scores[counting[0]], nan=-np.inf), values)
+            fused[candidates][listed] = values
+
+        union.in_blocks(score)
+        return fused
+
+    def uses_infimum(self) -> bool:
+        """Whether the fusion uses the lowest possible score of some source (theoretical min-max)."""
+        return False
+
+    @abstractmethod
+    def values(self, union: Union) -> F64:
+        """What each source's opinion of each candidate is worth: a row for each source."""
+
+    def weights(self, sources: int) -> F64:
+        """How much each source counts."""
+        return np.ones(sources)
+
+    def combined(self, values: F64, weights: F64, union: Union) -> F64:
+        """One score from the values of all sources."""
+        total = np.zeros(values.shape[1])
+        for row, weight in zip(values, weights.tolist(), strict=True):  # source after source: the same bits for any number
+            total += weight * row
+        return total
+
+
+def one_each(values: float | Sequence[float], sources: int, what: str) -> F64:
+    """One number for every source, from one for all or one each.
+
+    >>> one_each(60.0, 2, "eta").tolist()
+    [60.0, 60.0]
+    >>> one_each([1.0], 2, "eta")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: eta has 1 values for 2 sources; give one for all, or one each
+    """
+    found = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if len(found) == 1 and np.ndim(values) == 0:
+        return np.repeat(found, sources)
+    if len(found) != sources:
+        raise ConfigError(f"{what} has {len(found)} values for {sources} sources; give one for all, or one each")
+    return found
+
+
+def check_weights(weight: float | Sequence[float]) -> None:
+    """Refuse weights below 0.
+
+    >>> check_weights([0.5, -0.5])
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: weights must be 0 or more, got [0.5, -0.5]
+    """
+    if not (np.isfinite(np.atleast_1d(weight)) & (np.atleast_1d(weight) >= 0)).all():
+        raise ConfigError(f"weights must be 0 or more, got {weight}")

@@ -1,0 +1,53 @@
+"""TM2C2: a convex combination of scores normalised by their theoretical minimum (BRUCH eq. 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lexfuse.data.arrays import F64
+from lexfuse.errors import ConfigError
+from lexfuse.fusion.fusion import Fusion
+from lexfuse.fusion.normalisation import TheoreticalMinMax, normalised
+from lexfuse.fusion.union import Missing, Union
+
+
+@dataclass(frozen=True, slots=True)
+class TM2C2(Fusion):
+    """The convex combination of BRUCH with theoretical min-max: alpha on what is semantic, the rest on what is lexical.
+
+    The first `lexical` sources share 1 - alpha equally, all others alpha; BRUCH has one of each, and alpha = 0.8.
+
+    >>> TM2C2().weights(2).round(2).tolist(), TM2C2().weights(3).round(2).tolist()
+    ([0.2, 0.8], [0.2, 0.4, 0.4])
+    """
+
+    name: ClassVar[str] = "tm2c2"
+    alpha: float = 0.8
+    lexical: int = 1
+    missing: Missing = Missing.RESCORE
+
+    def __post_init__(self) -> None:
+        """Refuse shares outside of their range."""
+        if not 0 <= self.alpha <= 1:
+            raise ConfigError(f"alpha must lie between 0 and 1, got {self.alpha}; 0.8 is BRUCH's value")
+        if self.lexical < 0:
+            raise ConfigError(f"the number of lexical sources must be 0 or more, got {self.lexical}")
+
+    def weights(self, sources: int) -> F64:
+        """The weight of each source."""
+        lexical = min(self.lexical, sources)
+        semantic = sources - lexical
+        if not lexical or not semantic:
+            return np.full(sources, 1.0 / sources)
+        return np.concatenate([np.full(lexical, (1 - self.alpha) / lexical), np.full(semantic, self.alpha / semantic)])
+
+    def values(self, union: Union) -> F64:
+        """Scores by theoretical min-max."""
+        return normalised(union, TheoreticalMinMax(), self.missing)
+
+    def uses_infimum(self) -> bool:
+        """It does, for every source."""
+        return True

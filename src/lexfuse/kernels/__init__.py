@@ -1,0 +1,1 @@
+"""Numeric kernels in numpy and numba: the only compiled code."""

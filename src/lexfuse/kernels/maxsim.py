@@ -1,0 +1,152 @@
+"""MaxSim, the score of late interaction: for every token of the query its best token of the document, added up.
+
+That is eq. 11 of FUSE. A product of two vectors is defined to the last bit: 32-bit floats, multiplied, rounded, added,
+rounded, one dimension after the other; the best products are added in 64-bit floats and rounded to 32 bits once. So a
+score does not depend on what else is scored at the same time. Each function has two ways with the same bits, numpy for
+little work and compiled loops on all cores for much.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, I32, I64
+from lexfuse.kernels.compilation import compiled_is_due
+
+_LANES = 16  # as in the compiled loops, which are loaded later
+_AT_ONCE = 1 << 20  # products in numpy
+
+
+def maxsim(query: F32, tokens: F32, starts: I64) -> F32:
+    """The score of every document; document i has the tokens from starts[i] to starts[i + 1], one without any has none (NaN).
+
+    >>> query = np.array([[1, 0], [0, 1]], dtype=np.float32)
+    >>> tokens = np.array([[0.5, 0], [0, 1], [1, 1]], dtype=np.float32)
+    >>> maxsim(query, tokens, np.array([0, 2, 3, 3])).tolist()
+    [1.5, 2.0, nan]
+    """
+    if not compiled_is_due(steps(len(tokens), query)):
+        return summed(highest(products(tokens, query), starts), starts)
+    from lexfuse.kernels.compilation import read_only_view
+    from lexfuse.kernels.maxsim_numba import maxsim as loop
+    from lexfuse.kernels.threads import run_on_cores
+
+    scores = np.empty(len(starts) - 1, dtype=np.float32)
+    rows, lanes = read_only_view(tokens), read_only_view(in_lanes(query))
+    run_on_cores(
+        lambda first, last: loop(rows, read_only_view(starts[first : last + 1]), lanes, len(query), scores[first:last]),
+        len(scores),
+        64,
+    )
+    return scores
+
+
+def products(rows: F32, vectors: F32) -> F32:
+    """The product of every row with every vector.
+
+    >>> products(np.array([[1, 2], [3, 4]], dtype=np.float32), np.array([[1, 10]], dtype=np.float32)).tolist()
+    [[21.0], [43.0]]
+    """
+    if not compiled_is_due(steps(len(rows), vectors)):
+        found = np.empty((len(rows), len(vectors)), dtype=np.float32)
+        size = max(1, _AT_ONCE // max(1, len(vectors)))
+        columns = np.ascontiguousarray(vectors.T)
+        for first in range(0, len(rows), size):
+            found[first : first + size] = _plain(rows[first : first + size], columns)
+        return found
+    return padded_products(rows, vectors)[:, : len(vectors)]
+
+
+def padded_products(rows: F32, vectors: F32) -> F32:
+    """The same by compiled loops, with columns for whole groups of lanes.
+
+    >>> padded_products(np.ones((1, 2), dtype=np.float32), np.ones((1, 2), dtype=np.float32)).shape
+    (1, 16)
+    """
+    from lexfuse.kernels.compilation import read_only_view
+    from lexfuse.kernels.maxsim_numba import products as loop
+    from lexfuse.kernels.threads import run_on_cores
+
+    lanes = read_only_view(in_lanes(vectors))
+    found = np.empty((len(rows), len(lanes) * _LANES), dtype=np.float32)
+    run_on_cores(lambda first, last: loop(read_only_view(rows[first:last]), lanes, found[first:last]), len(rows), 1020)
+    return found
+
+
+def nearest(vectors: F32, centroids: F32) -> I32:
+    """The centroid that is nearest to each vector; the first one where several are.
+
+    >>> nearest(np.array([[2, 0], [0, 1]], dtype=np.float32), np.array([[0, 0], [0, 2], [3, 0]], dtype=np.float32)).tolist()
+    [2, 0]
+    """
+    halves = (0.5 * np.square(centroids, dtype=np.float64).sum(axis=1)).astype(np.float32)
+    found = np.empty(len(vectors), dtype=np.int32)
+    if not compiled_is_due(steps(len(vectors), centroids)):
+        size = max(1, _AT_ONCE // len(centroids))
+        columns = np.ascontiguousarray(centroids.T)
+        for first in range(0, len(vectors), size):
+            found[first : first + size] = (_plain(vectors[first : first + size], columns) - halves).argmax(axis=1)
+        return found
+    from lexfuse.kernels.compilation import read_only_view
+    from lexfuse.kernels.maxsim_numba import nearest as loop
+    from lexfuse.kernels.threads import run_on_cores
+
+    rows, each = read_only_view(centroids), read_only_view(halves)
+    run_on_cores(lambda first, last: loop(read_only_view(vectors[first:last]), rows, each, found[first:last]), len(vectors), 2048)
+    return found
+
+
+def highest(products: F32, starts: I64) -> F32:
+    """The highest product of every document with every vector; -inf where it has no token.
+
+    >>> highest(np.array([[1], [3], [2]], dtype=np.float32), np.array([0, 2, 2, 3])).tolist()
+    [[3.0], [-inf], [2.0]]
+    """
+    found = np.full((len(starts) - 1, products.shape[1]), -np.inf, dtype=np.float32)
+    some = np.flatnonzero(np.diff(starts))
+    if len(some):
+        found[some] = np.maximum.reduceat(products, starts[some], axis=0)
+    return found
+
+
+def summed(best: F32, starts: I64) -> F32:
+    """The sum over the vectors of the query, one after the other; NaN where a document has no token.
+
+    >>> summed(np.array([[1, 2], [-np.inf, -np.inf]], dtype=np.float32), np.array([0, 2, 2])).tolist()
+    [3.0, nan]
+    """
+    total = np.zeros(len(best), dtype=np.float64)
+    for column in range(best.shape[1]):
+        total += best[:, column]
+    return np.where(np.diff(starts) > 0, total, np.nan).astype(np.float32)
+
+
+def in_lanes(vectors: F32) -> F32:
+    """Vectors in groups of 16, dimension by dimension; what is missing in the last group is 0.
+
+    >>> in_lanes(np.ones((17, 3), dtype=np.float32)).shape
+    (2, 3, 16)
+    """
+    groups = -(-len(vectors) // _LANES)
+    padded = np.zeros((groups * _LANES, vectors.shape[1]), dtype=np.float32)
+    padded[: len(vectors)] = vectors
+    return np.ascontiguousarray(padded.reshape(groups, _LANES, -1).transpose(0, 2, 1))
+
+
+def steps(rows: int, vectors: F32) -> int:
+    """What the products of rows and vectors take in numpy, roughly.
+
+    >>> steps(10, np.ones((2, 3), dtype=np.float32))
+    3060
+    """
+    return int(vectors.shape[1]) * (1000 + rows * len(vectors))
+
+
+def _plain(rows: F32, columns: F32) -> F32:
+    """Products in the same order of operations as the compiled loops."""
+    sums = np.zeros((len(rows), columns.shape[1]), dtype=np.float32)
+    product = np.empty_like(sums)
+    for at, column in enumerate(columns):
+        np.multiply(rows[:, at, None], column, out=product)
+        sums += product
+    return sums

@@ -1,0 +1,101 @@
+"""The inner loops of the inverted file, compiled by numba and cached on disk; `lexfuse.kernels.postings` says what they do.
+
+Importing this takes a second for numba alone. Arrays must be read-only and contiguous (`read_only_view`): numba compiles anew for
+every other kind, and mapped files are read-only already.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, I32, I64
+from lexfuse.kernels.jit import njit
+
+
+@njit(cache=True, nogil=True)
+def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I32, F32, F32]:
+    """Posting lists of documents: one pass sums and counts, one puts in place."""
+    documents = len(starts) - 1
+    counts = np.zeros(len(numbers), dtype=np.int64)
+    lengths = np.zeros(documents, dtype=np.float32)
+    place = np.full(len(numbers), -1, dtype=np.int64)  # of each term among the postings of this document
+    row_starts = np.zeros(documents + 1, dtype=np.int64)
+    row_terms = np.empty(len(terms), dtype=np.uint32)
+    row_sums = np.empty(len(terms), dtype=np.float32)
+    size = 0
+    for doc in range(documents):
+        first = size
+        length = np.float32(0.0)
+        for at in range(starts[doc], starts[doc + 1]):
+            term = np.uint32(terms[at])
+            weight = weights[at] if len(weights) else np.float32(1.0)
+            length += weight
+            if place[term] < first:
+                place[term] = size
+                row_terms[size] = term
+                row_sums[size] = weight
+                counts[term] += 1
+                size += 1
+            else:
+                row_sums[place[term]] += weight
+        lengths[doc] = length
+        row_starts[doc + 1] = size
+    offsets = np.zeros(len(numbers) + 1, dtype=np.int64)
+    for at in range(len(numbers)):
+        offsets[numbers[at] + 1] = counts[at]
+    for at in range(len(numbers)):
+        offsets[at + 1] += offsets[at]
+    slot = np.empty(len(numbers), dtype=np.int64)
+    for at in range(len(numbers)):
+        slot[at] = offsets[numbers[at]]
+    docs = np.empty(size, dtype=np.int32)
+    sums = np.empty(size, dtype=np.float32)
+    for doc in range(documents):
+        for at in range(row_starts[doc], row_starts[doc + 1]):
+            to = slot[row_terms[at]]
+            docs[to] = doc
+            sums[to] = row_sums[at]
+            slot[row_terms[at]] = to + 1
+    return offsets, docs, sums, lengths
+
+
+@njit(cache=True, nogil=True)
+def distinct(starts: I64, terms: I32, term_count: int) -> tuple[I64, I32, F32]:
+    """The terms of each query once, with how often they occur."""
+    place = np.full(term_count, -1, dtype=np.int64)
+    new_starts = np.zeros(len(starts), dtype=np.int64)
+    new_terms = np.empty(len(terms), dtype=np.int32)
+    counts = np.zeros(len(terms), dtype=np.float32)
+    size = 0
+    for query in range(len(starts) - 1):
+        first = size
+        for at in range(starts[query], starts[query + 1]):
+            term = terms[at]
+            if place[term] < first:
+                place[term] = size
+                new_terms[size] = term
+                size += 1
+            counts[place[term]] += np.float32(1.0)
+        new_starts[query + 1] = size
+    return new_starts, new_terms[:size], counts[:size]
+
+
+@njit(cache=True, nogil=True)
+def pair_scores(
+    query: I32, doc: I32, row_starts: I64, range_starts: I64, range_ends: I64, factors: F32, docs: I32, impacts: F32
+) -> F32:
+    """The score of every pair, by a search in each posting list."""
+    scores = np.zeros(len(query), dtype=np.float32)
+    for pair in range(len(query)):
+        wanted = doc[pair]
+        for part in range(row_starts[query[pair]], row_starts[query[pair] + 1]):
+            low, high = range_starts[part], range_ends[part]
+            while low < high:
+                middle = (low + high) // 2
+                if docs[middle] < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < range_ends[part] and docs[low] == wanted:
+                scores[pair] += factors[part] * impacts[low]
+    return scores

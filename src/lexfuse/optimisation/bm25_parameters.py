@@ -1,0 +1,179 @@
+"""The k1 and b of BM25 that suit a collection best: a full grid on judged queries, without indexing again.
+
+Queries are read once; a point of the grid costs new impacts (one number per posting) and a ranking of every query. The
+whole surface is kept, since it tells more than its highest point: whether the choice matters, and whether the grid ended
+too soon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from lexfuse.channels.lexical.bm25 import BM25, IdfForm
+from lexfuse.channels.retriever_protocol import Mask
+from lexfuse.data.arrays import F64, read_only
+from lexfuse.data.files import written_file
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.evaluation.measure_names import parse_measure
+from lexfuse.evaluation.measures import Measure
+from lexfuse.search.temporal_filter import SameDay, document_dates, join_groups, queries_by_day
+from lexfuse.storage.snapshot import Snapshot
+
+K1S = (0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.8, 4.0)
+B_S = (0.0, 0.2, 0.4, 0.6, 0.75, 0.9, 1.0)
+USUAL_B = 0.75
+SAME = 1e-9  # values that differ by less are equal: sums of floats in another order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TunedBM25:
+    """The best point of a grid, and the grid.
+
+    >>> TunedBM25(1.2, 0.75, "nDCG@10", 40, 1000, IdfForm.LUCENE, (1.2,), (0.75,), np.array([[0.5]])).value
+    0.5
+    """
+
+    k1: float
+    b: float
+    measure: str
+    queries: int  # how many were judged
+    k: int
+    idf: IdfForm
+    k1s: tuple[float, ...]
+    b_s: tuple[float, ...]
+    surface: F64  # mean of the measure, at [k1, b]
+
+    @property
+    def value(self) -> float:
+        """What the best point reaches, on the queries it was chosen on.
+
+        >>> TunedBM25(1.2, 0.4, "RR", 9, 100, IdfForm.LUCENE, (1.2,), (0.4, 0.8), np.array([[0.3, 0.2]])).value
+        0.3
+        """
+        return float(self.surface.max())
+
+    @property
+    def at_edge(self) -> tuple[str, ...]:
+        """Parameters whose best value is the first or last of a longer list, so that a wider grid may find more.
+
+        >>> TunedBM25(1.2, 0.4, "RR", 9, 100, IdfForm.LUCENE, (1.2,), (0.4, 0.8), np.array([[0.3, 0.2]])).at_edge
+        ('b',)
+        """
+        sides = (("k1", self.k1, self.k1s, (0.0,)), ("b", self.b, self.b_s, (0.0, 1.0)))
+        return tuple(
+            name
+            for name, best, tried, ends in sides
+            if len(tried) > 1 and best in (min(tried), max(tried)) and best not in ends  # beyond 0 and 1 there is nothing
+        )
+
+    def retriever(self, snapshot: Snapshot) -> BM25:
+        """BM25 with the parameters found."""
+        return BM25(snapshot, self.k1, self.b, self.idf)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values.
+
+        >>> TunedBM25(1.2, 0.4, "RR", 9, 100, IdfForm.LUCENE, (1.2,), (0.4, 0.8), np.array([[0.3, 0.2]])).as_json()["surface"]
+        [[0.3, 0.2]]
+        """
+        return {
+            "k1": self.k1,
+            "b": self.b,
+            "value": self.value,
+            "measure": self.measure,
+            "queries": self.queries,
+            "k": self.k,
+            "idf": self.idf.value,
+            "k1s": list(self.k1s),
+            "b_s": list(self.b_s),
+            "surface": self.surface.tolist(),
+            "at_edge": list(self.at_edge),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write everything as JSON, complete or not at all."""
+        with written_file(path) as out:
+            out.write(orjson.dumps(self.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def tune_bm25(
+    snapshot: Snapshot,
+    queries: Queries,
+    qrels: Qrels,
+    measure: Measure | str,
+    *,
+    k1s: Sequence[float] = K1S,
+    b_s: Sequence[float] = B_S,
+    k: int = 1000,
+    idf: IdfForm = IdfForm.LUCENE,
+    within: Mask | None = None,
+    before_query_date: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> TunedBM25:
+    """The k1 and b with the highest mean of a measure over the judged queries; `progress` is told the points done.
+
+    Between equal points the smallest k1 wins, then the b nearest to 0.75, then the smaller b. With ``before_query_date``
+    the candidates of each query are the documents dated before it.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> documents = [Document("a", text="law law law court"), Document("b", text="law")]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         queries, qrels = Queries.of([Query("q", "law", "en")]), Qrels.of([("q", "b", 1)])
+    ...         tuned = tune_bm25(snapshot, queries, qrels, "RR", k1s=[1.2], b_s=[0.0, 1.0])
+    >>> tuned.b, tuned.surface.tolist()
+    (1.0, [[0.5, 1.0]])
+    """
+    measure = parse_measure(measure) if isinstance(measure, str) else measure
+    k1s, b_s = _grid("k1", k1s), _grid("b", b_s)
+    judged = [at for at, id in enumerate(queries.ids) if id in qrels.queries]
+    if not judged:
+        raise DataError("no query has judgements; give the queries and the judgements of the same split")
+    queries = queries.select(judged)
+    if before_query_date:
+        groups = list(queries_by_day(queries, document_dates(snapshot), within))
+    else:
+        groups = [SameDay(np.arange(len(queries)), queries, within)]
+    reader = BM25(snapshot)
+    read = [reader.read(group.queries) for group in groups]
+    surface = np.zeros((len(k1s), len(b_s)))
+    evaluated = 0
+    for done, (row, column) in enumerate(np.ndindex(surface.shape), start=1):
+        point = BM25(snapshot, k1s[row], b_s[column], idf)
+        runs = [point.rank(g.queries, encoded, k, within=g.within) for g, encoded in zip(groups, read, strict=True)]
+        evaluation = evaluate(qrels, join_groups(queries, groups, runs), [measure])
+        surface[row, column] = evaluation.mean(measure)
+        evaluated = len(evaluation.queries)
+        progress(done)
+    k1, b = best_bm25_point(k1s, b_s, surface)
+    return TunedBM25(k1, b, str(measure), evaluated, k, idf, k1s, b_s, read_only(surface))
+
+
+def best_bm25_point(k1s: Sequence[float], b_s: Sequence[float], surface: F64) -> tuple[float, float]:
+    """The highest point of a surface; ties go to the smallest k1, then to the b nearest to 0.75, then to the smaller b.
+
+    >>> best_bm25_point([0.9, 1.2], [0.4, 0.8], np.array([[0.5, 0.5], [0.5, 0.1]]))
+    (0.9, 0.8)
+    """
+    rows, columns = np.nonzero(surface >= surface.max() - SAME)
+    points = ((k1s[row], b_s[column]) for row, column in zip(rows.tolist(), columns.tolist(), strict=True))
+    return min(points, key=lambda point: (point[0], abs(point[1] - USUAL_B), point[1]))
+
+
+def _grid(name: str, values: Sequence[float]) -> tuple[float, ...]:
+    """The values of one parameter, ascending, each once."""
+    if not len(values):
+        raise ConfigError(f"the grid has no value of {name}; give at least one")
+    return tuple(sorted({float(value) for value in values}))

@@ -1,0 +1,131 @@
+"""How many judged queries it takes to tune weights (BRUCH, figure 12).
+
+Weights are chosen on samples of the train queries, 5 % of them, 10 %, up to all, several samples of each size, and measured on
+the test queries, which nothing is chosen by. The weights themselves tell the same story: they settle, or they do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lexfuse.data.arrays import F64
+from lexfuse.data.qrels import Qrels
+from lexfuse.errors import ConfigError
+from lexfuse.evaluation.bootstrap import ConfidenceInterval
+from lexfuse.evaluation.measures import Measure
+from lexfuse.fusion.fusion import Fusion
+from lexfuse.fusion.union import Union
+from lexfuse.optimisation.fusion_weights import STEP, chooser_of, weighted
+from lexfuse.optimisation.weight_evaluator import WeightEvaluator
+
+SHARE = 0.05
+TRIALS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleEfficiency:
+    """For every share of the train queries and every trial: the weights chosen, and the test mean they reach.
+
+    >>> found = SampleEfficiency(("a", "b"), "RR", (1.0,), (40,), 20, np.full((1, 1, 2), 0.5), np.array([[0.7]]), 0.6)
+    >>> found.means, found.full
+    ((0.7,), 0.7)
+    """
+
+    sources: tuple[str, ...]
+    measure: str
+    shares: tuple[float, ...]  # of the train queries, rising; the last is 1
+    queries: tuple[int, ...]  # how many train queries each share is
+    test_queries: int
+    weights: F64  # shares x trials x sources
+    values: F64  # shares x trials: means on the test queries
+    equal: float  # the test mean of equal weights
+
+    @property
+    def means(self) -> tuple[float, ...]:
+        """The mean over trials, for every share."""
+        return tuple(self.values.mean(axis=1).tolist())
+
+    @property
+    def full(self) -> float:
+        """The test mean of weights chosen on all train queries."""
+        return float(self.values[-1].mean())
+
+    @property
+    def band(self) -> tuple[ConfidenceInterval, ...]:
+        """The 95 % interval of the mean over trials (Student's t), for every share; a point where all trials agree."""
+        from scipy.special import stdtrit
+
+        trials = self.values.shape[1]
+        if trials < 2:
+            return tuple(ConfidenceInterval(mean, mean) for mean in self.means)
+        same = np.ptp(self.values, axis=1) == 0  # which rounding in the mean would hide
+        deviation = np.where(same, 0.0, self.values.std(axis=1, ddof=1) / np.sqrt(trials))
+        half = (float(stdtrit(trials - 1, 0.975)) * deviation).tolist()
+        return tuple(ConfidenceInterval(mean - one, mean + one) for mean, one in zip(self.means, half, strict=True))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "sources": list(self.sources),
+            "measure": self.measure,
+            "shares": list(self.shares),
+            "queries": list(self.queries),
+            "test_queries": self.test_queries,
+            "weights": self.weights.tolist(),
+            "values": self.values.tolist(),
+            "means": list(self.means),
+            "band": [[one.low, one.high] for one in self.band],
+            "full": self.full,
+            "equal": self.equal,
+        }
+
+
+def sample_efficiency(
+    train: tuple[Union, Qrels],
+    test: tuple[Union, Qrels],
+    fusion: Fusion,
+    measure: Measure | str,
+    *,
+    share: float = SHARE,
+    trials: int = TRIALS,
+    step: float = STEP,
+    seed: int = 0,
+) -> SampleEfficiency:
+    """Tune on growing samples of the train queries and measure on the test queries.
+
+    A trial draws one order of the queries and takes ever more of it, so that its samples contain each other.
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fusion.convex import Convex
+    >>> from lexfuse.fusion.union import union_of
+    >>> docs = {"x": 3.0, "y": 1.0, "z": 0.0}, {"y": 4.0, "x": 2.0, "z": 0.0}
+    >>> runs = [Run.of(name, {f"q{n}": scores for n in range(4)}) for name, scores in zip("ab", docs)]
+    >>> judged = union_of(runs), Qrels.of([(f"q{n}", "y", 1) for n in range(4)])
+    >>> found = sample_efficiency(judged, judged, Convex(), "RR", share=0.5, trials=2)
+    >>> found.queries, found.means, found.equal
+    ((2, 4), (1.0, 1.0), 0.5)
+    """
+    if not 0 < share <= 1:
+        raise ConfigError(f"the share must lie above 0 and not above 1, got {share}; BRUCH takes 0.05")
+    if trials < 1:
+        raise ConfigError(f"at least 1 trial is needed, got {trials}; BRUCH takes 5")
+    if train[0].names != test[0].names:
+        raise ConfigError(f"train has the sources {', '.join(train[0].names)}, test has {', '.join(test[0].names)}")
+    chooser = chooser_of(train[0], fusion, train[1], measure, step)
+    sources = len(train[0].names)
+    evaluator = WeightEvaluator.of_fusion(test[0], weighted(fusion, (1 / sources,) * sources), test[1], measure)
+    shares = [min(1.0, round(share * at, 9)) for at in range(1, int(np.ceil(1 / share - 1e-9)) + 1)]
+    count = len(chooser.grid.queries)
+    sizes = [max(1, round(one * count)) for one in shares]
+    order = sorted(range(count), key=chooser.grid.queries.__getitem__)  # so that the order of a file does not matter
+    chance = np.random.default_rng(seed)
+    drawn = [chance.permutation(order) for _ in range(trials)]
+    chosen = np.stack([[chooser.choose(np.sort(one[:size])).weights for one in drawn] for size in sizes])
+    means = evaluator.at(chosen.reshape(-1, sources)).mean(axis=1).reshape(len(sizes), trials)
+    equal = float(evaluator.at(np.full((1, sources), 1 / sources)).mean())
+    return SampleEfficiency(
+        train[0].names, str(evaluator.measure), tuple(shares), tuple(sizes), len(evaluator.queries), chosen, means, equal
+    )

@@ -1,0 +1,116 @@
+"""For each sentence of a query the most similar sentences of its candidates: r_n of RPRS (section 3.1).
+
+The cosine of every query sentence with every candidate sentence is a matrix product, block by block. What may be among the best
+is then computed exactly (`lexfuse.channels.dense.exact_scores`), so that a list does not depend on blocks, and equal sentences
+tie: of equal ones, that of the document with the lower id comes first, then the one that stands first in the document.
+
+A list for a large n begins with those for smaller ones. And going through candidates in their order gives, on the way, the lists
+for every smaller depth. So one pass serves a whole grid of n and depths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, I32
+from lexfuse.errors import ConfigError
+from lexfuse.kernels.blas import one_core_each
+from lexfuse.kernels.compilation import read_only_view
+from lexfuse.kernels.dot_product import error_of
+from lexfuse.kernels.threads import run_on_cores
+from lexfuse.rerank.sentence_vectors import CandidateSentences
+
+ASKED = 64  # query sentences that are looked at together
+BLOCK = 4096  # candidate sentences in one product
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearestSentences:
+    """For every query sentence the rows of its most similar candidate sentences, best first, with their cosines.
+
+    >>> NearestSentences(np.array([[4, -1]], np.int32), np.array([[0.5, -np.inf]], np.float32)).n
+    2
+    """
+
+    rows: I32  # query sentences x n; -1 where the candidates have fewer sentences than n
+    cosines: F32
+
+    @property
+    def n(self) -> int:
+        """The longest lists that can be had of it."""
+        return int(self.rows.shape[1])
+
+
+def nearest(queries: F32, candidates: CandidateSentences, n: int) -> NearestSentences:
+    """The n most similar candidate sentences of every query sentence (vectors of length one).
+
+    >>> candidates = CandidateSentences.of([np.eye(2, dtype=np.float32), np.ones((1, 2), np.float32)])
+    >>> nearest(np.array([[0, 1]], np.float32), candidates, 2).rows.tolist()
+    [[1, 2]]
+    """
+    (found,) = nearest_at(queries, candidates, n, [len(candidates)])
+    return found
+
+
+def nearest_at(queries: F32, candidates: CandidateSentences, n: int, depths: Sequence[int]) -> list[NearestSentences]:
+    """The same among the first candidates only, for each of several depths (ascending), in one pass.
+
+    >>> candidates = CandidateSentences.of([np.eye(2, dtype=np.float32), np.ones((1, 2), np.float32)])
+    >>> [found.rows.tolist() for found in nearest_at(np.array([[1, 1]], np.float32) / 2**0.5, candidates, 1, [1, 2])]
+    [[[0]], [[2]]]
+    """
+    if n < 1:
+        raise ConfigError(f"n must be at least 1, got {n}; RPRS takes 1 to 10")
+    if list(depths) != sorted(set(depths)) or (len(depths) and depths[0] < 1):
+        raise ConfigError(f"depths must ascend from 1, got {', '.join(map(str, depths))}")
+    if len(candidates.vectors) and queries.shape[1] != candidates.vectors.shape[1]:
+        raise ConfigError(f"sentences of the query have {queries.shape[1]} numbers, candidates {candidates.vectors.shape[1]}")
+    ends = [int(candidates.starts[min(depth, len(candidates))]) for depth in depths]
+    shape = (len(depths), len(queries), n)
+    rows, cosines = np.full(shape, -1, dtype=np.int32), np.full(shape, -np.inf, dtype=np.float32)
+    search = _NearestSearch(np.ascontiguousarray(queries, dtype=np.float32), candidates, ends, rows, cosines)
+    with one_core_each() as alone:
+        if alone:
+            run_on_cores(search.work, len(queries), ASKED)
+        else:
+            for first in range(0, len(queries), ASKED):
+                search.work(first, min(first + ASKED, len(queries)))
+    return [NearestSentences(some, scores) for some, scores in zip(rows, cosines, strict=True)]
+
+
+class _NearestSearch:
+    """One pass over the candidates for some query sentences at a time, from several threads."""
+
+    def __init__(self, queries: F32, candidates: CandidateSentences, ends: list[int], rows: I32, cosines: F32) -> None:
+        self.queries, self.vectors, self.ends = queries, read_only_view(candidates.vectors), ends
+        self.rows, self.cosines = rows, cosines
+        self.order = read_only_view(_order_of(candidates))
+        self.error = float(error_of(np.ones(1), 1.0, queries.shape[1])[0]) * 1.001  # lengths of one are rounded too
+
+    def work(self, first: int, last: int) -> None:
+        """Fill in the lists of these query sentences."""
+        from lexfuse.kernels.rprs_numba import keep_nearest
+
+        asked, done = read_only_view(self.queries[first:last]), 0
+        best = np.full((last - first, self.rows.shape[2]), -np.inf, dtype=np.float32)
+        kept = np.full(best.shape, -1, dtype=np.int32)
+        for depth, end in enumerate(self.ends):
+            for start in range(done, end, BLOCK):
+                block = self.vectors[start : min(start + BLOCK, end)]
+                quick = np.matmul(asked, block.T)
+                keep_nearest(read_only_view(quick), asked, read_only_view(block), start, self.order, self.error, best, kept)
+            done = end
+            self.rows[depth, first:last], self.cosines[depth, first:last] = kept, best
+
+
+def _order_of(candidates: CandidateSentences) -> I32:
+    """The place of every sentence among all, by the id of its document and then as they stand in it."""
+    by_id = np.argsort(candidates.order, kind="stable")
+    lengths = candidates.lengths
+    begin = np.empty(len(candidates), dtype=np.int64)
+    begin[by_id] = np.cumsum(lengths[by_id]) - lengths[by_id]
+    within = np.arange(len(candidates.vectors)) - np.repeat(candidates.starts[:-1], lengths)
+    return (np.repeat(begin, lengths) + within).astype(np.int32)

@@ -1,0 +1,184 @@
+"""The sentences of a query and of its candidates, as vectors: what RPRS, SDR and Birch compare.
+
+Those of documents are in a dense channel of the index, one row each (``--channels sentences``). A whole judgment as the query is
+divided and encoded by the plan of that channel, however long it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lexfuse.channels.dense.builder import Divide, divider
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.query_terms import QueryLanguages
+from lexfuse.data.arrays import F32, I32, I64, offsets_of
+from lexfuse.data.document import Document
+from lexfuse.data.queries import Query
+from lexfuse.encode.encoder import Progress, Side, no_progress
+from lexfuse.text.passages import Passage
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuerySentences:
+    """The sentences of one query; none if it has no words.
+
+    >>> QuerySentences((Passage(0, 8),), np.ones((1, 1), np.float32)).vectors.shape
+    (1, 1)
+    """
+
+    spans: tuple[Passage, ...]
+    vectors: F32  # of length one, a row each
+
+    def __len__(self) -> int:
+        """How many."""
+        return len(self.spans)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateSentences:
+    """The sentences of the candidates of a query, document after document in the order of the candidates.
+
+    >>> sentences = CandidateSentences.of([np.eye(2, dtype=np.float32), np.ones((1, 2), np.float32)])
+    >>> sentences.starts.tolist(), sentences.owner.tolist(), len(sentences)
+    ([0, 2, 3], [0, 0, 1], 2)
+    """
+
+    starts: I64  # of the sentences of every candidate; one that the channel does not hold has none
+    vectors: F32  # of length one, a row each
+    spans: I32  # where each starts and ends in the text of its document
+    order: I32  # of every candidate by its id, for ties
+
+    @classmethod
+    def of(cls, vectors: Sequence[F32], spans: Sequence[I32] | None = None, order: I32 | None = None) -> CandidateSentences:
+        """Those of documents that are given by the vectors of their sentences, in any length.
+
+        >>> CandidateSentences.of([np.full((1, 1), 5, np.float32)]).vectors.tolist()
+        [[1.0]]
+        """
+        every = np.concatenate(vectors) if len(vectors) else np.empty((0, 1), dtype=np.float32)
+        places = (
+            np.zeros((len(every), 2), dtype=np.int32) if spans is None else np.concatenate([*spans, np.empty((0, 2), np.int32)])
+        )
+        ids = np.arange(len(vectors), dtype=np.int32) if order is None else order
+        return cls(offsets_of(np.array([len(rows) for rows in vectors], dtype=np.int64)), unit_length(every), places, ids)
+
+    def __len__(self) -> int:
+        """How many candidates."""
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self) -> I64:
+        """How many sentences every candidate has."""
+        return np.diff(self.starts)
+
+    @property
+    def owner(self) -> I32:
+        """The candidate of every sentence."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.lengths)
+
+
+class SentenceVectorReader:
+    """Reads queries into sentences, and finds those of documents in a dense channel.
+
+    >>> import tempfile
+    >>> from lexfuse.channels.channel_plan import ChannelPlan
+    >>> from lexfuse.channels.registry import plan_channel
+    >>> from lexfuse.channels.channel_builder import fill_channel
+    >>> from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> from lexfuse.channels.registry import open_retriever
+    >>> documents = [Document("a", text="Le bail est nul. Le loyer est dû. Il y a appel.", language="fr")]
+    >>> plan = ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(PassageScheme.SENTENCES))
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     index.channels.make("sentences", plan_channel("sentences", plan))
+    ...     _ = fill_channel(index, "sentences")
+    ...     with index.snapshot() as snapshot:
+    ...         reader = SentenceVectorReader(open_retriever(snapshot, "sentences"))
+    ...         len(reader.query(Query("q", "Le loyer. Le bail.", "fr"))), reader.candidates(np.array([0])).lengths.tolist()
+    (2, [3])
+    """
+
+    def __init__(self, dense: DenseRetriever) -> None:
+        """Take the retriever of the channel."""
+        self.dense = dense
+        self._languages = QueryLanguages(dense.snapshot)
+        self._read: tuple[str, str, QuerySentences] | None = None  # the last query
+
+    def query(self, query: Query, *, progress: Progress = no_progress) -> QuerySentences:
+        """The sentences of a query by the plan of the channel; the last query is remembered, as one is often asked twice.
+
+        A ranking and the reasons for it both need its sentences, and encoding those of a long judgment takes seconds.
+        `progress` is told how many are encoded.
+        """
+        language, read = self._language(query), self._read
+        if read is None or read[:2] != (query.text, language):
+            self._read = read = (query.text, language, self._encoded(self.divided(query), progress))
+        return read[2]
+
+    def divided(self, query: Query) -> list[tuple[str, Passage]]:
+        """The sentences of a query and where they stand in it, not encoded; none if it has no words."""
+        if not query.text.strip():
+            return []
+        return self._divide(Document(query.id, text=query.text, language=self._language(query)))
+
+    def _language(self, query: Query) -> str:
+        return self._languages.of(query.text, query.language)
+
+    def _encoded(self, pieces: Sequence[tuple[str, Passage]], progress: Progress) -> QuerySentences:
+        if not pieces:
+            return QuerySentences((), np.empty((0, self.dense.encoder.dimension), dtype=np.float32))
+        vectors = self.dense.encoder.encode([text for text, _ in pieces], Side.QUERY, progress=progress)
+        return QuerySentences(tuple(passage for _, passage in pieces), unit_length(vectors))
+
+    def candidates(self, docs: I32 | I64) -> CandidateSentences:
+        """The sentences of documents, given by their numbers in the snapshot."""
+        numbering, dimension = self.dense.numbering, self.dense.encoder.dimension
+        pieces = [self._rows(raw) for raw in numbering.raw[docs].tolist()]
+        starts = offsets_of(np.array([last - first for _, first, last in pieces], dtype=np.int64))
+        vectors = np.empty((int(starts[-1]), dimension), dtype=np.float32)
+        spans = np.empty((len(vectors), 2), dtype=np.int32)
+        for at, (part, first, last) in zip(starts.tolist(), pieces, strict=False):
+            if part is not None:
+                here = slice(at, at + last - first)
+                lengths = part.norms[first:last, None]
+                np.divide(part.block(first, last), np.where(lengths > 0, lengths, 1), out=vectors[here])
+                spans[here] = part.spans[first:last]
+        return CandidateSentences(starts, vectors, spans, self.dense.snapshot.ids.order[docs].astype(np.int32))
+
+    def _rows(self, raw: int) -> tuple[VectorPart | None, int, int]:
+        """The part that holds a document, and where its rows start and end in it."""
+        if raw < 0:
+            return None, 0, 0
+        bases = self.dense.numbering.bases
+        at = int(np.searchsorted(bases, raw, side="right")) - 1
+        part, own = self.dense.parts[at], raw - int(bases[at])
+        return part, int(part.starts[own]), int(part.starts[own + 1])
+
+    @cached_property
+    def average_length(self) -> float:
+        """Sentences of a document on average, over all documents that the channel holds."""
+        counts = [np.diff(part.starts) for part in self.dense.parts]
+        living = np.concatenate(counts)[self.dense.numbering.alive] if counts else np.empty(0)
+        return float(living.mean()) if len(living) else 1.0
+
+    @cached_property
+    def _divide(self) -> Divide:
+        settings = self.dense.snapshot.channel(self.dense.channel).named.settings
+        return divider(settings, self.dense.encoder, Side.QUERY)
+
+
+def unit_length(vectors: F32) -> F32:
+    """Rows of length one in the same directions, so that dot products are cosines; zero stays zero.
+
+    >>> unit_length(np.array([[3, 4], [0, 0]], np.float32)).tolist()
+    [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    lengths[lengths == 0] = 1.0
+    units: F32 = vectors / lengths.astype(np.float32)[:, None]
+    return units

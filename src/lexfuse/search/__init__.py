@@ -1,0 +1,1 @@
+"""Search pipelines: specification, fusion, reranking, results and explanations."""

@@ -1,0 +1,79 @@
+"""Several retrievers asked at once, and what they say as one union set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
+from functools import cache, partial
+
+from lexfuse.channels.distribution import levels_of
+from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.deadline import check
+from lexfuse.fusion.union import Missing, Union, union_of
+from lexfuse.kernels.threads import cores
+
+
+def retrieve_all(retrievers: Sequence[Retriever], queries: Queries, depth: int, *, within: Mask | None = None) -> list[Run]:
+    """The best `depth` documents of each retriever, all asked at the same time; each run states the infimum of every query.
+
+    >>> retrieve_all([], Queries.of([]), 10)
+    []
+    """
+    asks = [partial(_retrieved, one, queries, depth, within) for one in retrievers]
+    others = [_threads().submit(copy_context().run, ask) for ask in asks[:-1]]  # with the deadline of this call
+    try:
+        last = [ask() for ask in asks[-1:]]  # of the hybrids that are opened here the encoder, which takes longest
+        # What no thread has begun is done here, so that in a hybrid of hybrids nobody waits for a thread that waits itself.
+        first = [ask() if other.cancel() else other.result() for ask, other in zip(asks, others, strict=False)]
+        return [_stated(run, one, queries) for run, one in zip([*first, *last], retrievers, strict=True)]
+    finally:
+        for other in others:
+            if not other.cancel():
+                other.exception()  # also after an error nobody is left behind who still reads
+
+
+def retrieve_union(
+    retrievers: Sequence[Retriever],
+    queries: Queries,
+    depth: int,
+    *,
+    within: Mask | None = None,
+    missing: Missing = Missing.RESCORE,
+) -> Union:
+    """The candidates of every query with what each retriever says about them, the infimum and the levels that the index keeps.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> from lexfuse.channels.lexical.bm25 import BM25
+    >>> from lexfuse.channels.lexical.tfidf import TfIdf
+    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         union = retrieve_union([BM25(snapshot), TfIdf(snapshot)], Queries.of([Query("q", "loi", "fr")]), 10)
+    >>> union.names, union.doc_names(), union.low.tolist()
+    (('bm25', 'tfidf'), ['a'], [[0.0], [0.0]])
+    """
+    runs = retrieve_all(retrievers, queries, depth, within=within)
+    union = union_of(runs, retrievers if missing is Missing.RESCORE else None, queries)
+    return replace(union, levels=tuple(levels_of(retriever) for retriever in retrievers))
+
+
+def _stated(run: Run, retriever: Retriever, queries: Queries) -> Run:
+    return run if run.low is not None else replace(run, low=retriever.bounds.lows(queries))
+
+
+def _retrieved(retriever: Retriever, queries: Queries, depth: int, within: Mask | None) -> Run:
+    check()
+    return retriever.retrieve(queries, depth, within=within)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Threads for all who ask: starting some for every question would take longer than some answers."""
+    return ThreadPoolExecutor(max(4, 2 * cores()), thread_name_prefix="retriever")

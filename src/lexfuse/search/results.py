@@ -1,0 +1,170 @@
+"""Answers to one question, ready to be shown: documents it cites first, then the best matches, each with a snippet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.late.retriever import LateRetriever, TokenMatch
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.term_retriever import TermPart, TermRetriever
+from lexfuse.data.document import Document
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Hit
+from lexfuse.deadline import check
+from lexfuse.text.analysis.analyser import Analyser
+from lexfuse.text.passages import Passage
+from lexfuse.text.sentences.splitter import SentenceSpan
+from lexfuse.text.snippets import Snippet, snippet
+
+_SMALL = 0.01  # weight in a snippet of a term that says next to nothing
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A document that answers, which channel found it, and the part of its text to show.
+
+    >>> SearchHit.__slots__[0]
+    'rank'
+    """
+
+    rank: int
+    found: str  # the name of the retriever: "citation", "bm25", "dense" …
+    score: float
+    document: Document
+    snippet: Snippet
+    parts: tuple[TermPart, ...]  # what each term of the question adds to the score, where terms make it
+    matches: tuple[TokenMatch, ...] = ()  # which token each token of the question met, where tokens make it
+    passage: Passage | None = None  # the passage that is nearest to the question, where vectors were compared
+    sources: Mapping[str, float] = field(default_factory=dict)  # raw scores of the sources, where several were fused
+
+
+class FoundDocument(NamedTuple):
+    """A document that answers, and who found it: a lookup of citations, or the retriever.
+
+    >>> FoundDocument("bm25", Hit("a", 1, 0.5)).hit.doc
+    'a'
+    """
+
+    by: str
+    hit: Hit
+
+
+def search_hits(
+    retriever: Retriever,
+    question: Query,
+    k: int,
+    *,
+    within: Mask | None = None,
+    members: Sequence[Retriever] = (),
+    cited_first: bool = True,
+) -> list[SearchHit]:
+    """The k best answers to a question; `members` are the retrievers that the one given is made of, if it is.
+
+    A whole judgment cites more documents than anybody wants to see first: for one, say ``cited_first=False``.
+
+    >>> import tempfile
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
+    ...     _ = index.add([Document("a", text="Le préavis est de deux mois.", language="fr"), Document("b", number="L2")])
+    ...     with index.snapshot() as snapshot:
+    ...         [(a.document.id, a.found) for a in search_hits(BM25(snapshot), Query("q", "préavis, article L. 2", "fr"), 5)]
+    [('b', 'citation'), ('a', 'bm25')]
+    """
+    citations = CitationLookup(retriever.snapshot) if cited_first else None
+    found = find_documents(retriever, question, k, within=within, citations=citations)[:k]
+    return ResultBuilder(members or [retriever], question).answers(found)
+
+
+def find_documents(
+    retriever: Retriever, question: Query, k: int, *, within: Mask | None = None, citations: CitationLookup | None = None
+) -> list[FoundDocument]:
+    """What answers a question, best first: the documents that it cites, if a lookup is given, then the k best others.
+
+    >>> import tempfile
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
+    ...     _ = index.add([Document("a", text="Le préavis est de deux mois.", language="fr"), Document("b", number="L2")])
+    ...     with index.snapshot() as snapshot:
+    ...         found = find_documents(BM25(snapshot), Query("q", "préavis", "fr"), 5)
+    >>> [(one.by, one.hit.doc) for one in found]
+    [('bm25', 'a')]
+    """
+    queries = Queries.of([question])
+    cited = citations.retrieve(queries, k, within=within).hits(question.id) if citations else []
+    named = {hit.doc for hit in cited}
+    matching = retriever.retrieve(queries, k + len(named), within=within).hits(question.id)
+    first = [FoundDocument(citations.name, hit) for hit in cited] if citations else []
+    return first + [FoundDocument(retriever.name, hit) for hit in matching if hit.doc not in named][:k]
+
+
+class ResultBuilder:
+    """Makes answers of documents: what of the text to show, and what to mark in it.
+
+    >>> import tempfile
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
+    ...     _ = index.add([Document("a", text="Le préavis est de deux mois.", language="fr")])
+    ...     with index.snapshot() as snapshot:
+    ...         [answer] = ResultBuilder([BM25(snapshot)], Query("q", "préavis", "fr")).answers([FoundDocument("bm25",
+    ...             Hit("a", 1, 0.5))])
+    >>> answer.snippet.marked(answer.document.text, "[", "]")
+    'Le [préavis] est de deux mois.'
+    """
+
+    def __init__(self, members: Sequence[Retriever], question: Query, *, words: BM25 | None = None) -> None:
+        """Take the members that have something to show: words, tokens that met, the nearest passage.
+
+        Where none of them reads words, `words` does; one that is kept saves counting the words of the index for every question.
+        """
+        self._question = question
+        self._words = next((one for one in members if isinstance(one, BM25)), words or BM25(members[0].snapshot))
+        self._terms = next((one for one in members if isinstance(one, TermRetriever)), None)
+        self._late = next((one for one in members if isinstance(one, LateRetriever)), None)
+        self._dense = next((one for one in members if isinstance(one, DenseRetriever)), None)
+        queries = Queries.of([question])
+        self._vector = self._dense.read(queries)[0] if self._dense else None
+        self._read = self._words.read(queries)
+        self._read_terms = self._terms.read(queries) if self._terms and self._terms is not self._words else self._read
+
+    def answers(self, found: Sequence[FoundDocument], *, after: int = 0) -> list[SearchHit]:
+        """Answers of documents that were found, in this order; `after` so many others."""
+        snapshot = self._words.snapshot
+        return [
+            self._answer(rank, one.by, one.hit, snapshot.document(one.hit.doc)) for rank, one in enumerate(found, start=after + 1)
+        ]
+
+    def _answer(self, rank: int, found: str, hit: Hit, document: Document) -> SearchHit:
+        check()
+        words = self._words.parts(self._read, document.id)
+        parts = words if self._terms is self._words else self._terms.parts(self._read_terms, document.id) if self._terms else []
+        late = self._late if self._late and self._late.holds(document.id) else None
+        matches = late.explain(self._question, document.id) if late else []
+        nearest = self._nearest(document)
+        shown = self._snippet(document, words, nearest or Passage(0, len(document.text)))
+        return SearchHit(rank, found, hit.score, document, shown, tuple(parts), tuple(matches), nearest, hit.parts)
+
+    def _snippet(self, document: Document, terms: list[TermPart], passage: Passage) -> Snippet:
+        """The window of a passage that matches best."""
+        analyser = _lasting(self._words.snapshot.settings.analyser(document.language))
+        weights = {part.term: max(part.idf, _SMALL) for part in terms}
+        shown = snippet(passage.of(document.text), analyser, weights)
+        start = passage.start
+        matches = tuple(SentenceSpan(match.start + start, match.end + start) for match in shown.matches)
+        return Snippet(SentenceSpan(shown.span.start + start, shown.span.end + start), matches)
+
+    def _nearest(self, document: Document) -> Passage | None:
+        if self._dense and self._vector is not None and self._dense.holds(document.id):
+            return self._dense.best_passage(self._vector, document.id)
+        return None
+
+
+@lru_cache(maxsize=16)
+def _lasting(analyser: Analyser) -> Analyser:
+    """The first of equal analysers: it knows the words that it has met."""
+    return analyser

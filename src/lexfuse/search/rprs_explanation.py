@@ -1,0 +1,81 @@
+"""What RPRS compared in a pipeline: its stage is found wherever it stands, and tells why documents have the scores they have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.data.queries import Queries, Query
+from lexfuse.rerank.reranker import RerankedRetriever
+from lexfuse.rerank.rprs import Rprs
+from lexfuse.rerank.sentence_alignment import ProportionalRelevance
+
+
+@runtime_checkable
+class QueryRouter(Protocol):
+    """A retriever that leaves a query to another one, by its text; `lexfuse.search.pipeline.RoutedRetriever` is one.
+
+    >>> from lexfuse.search.pipeline import RoutedRetriever
+    >>> issubclass(RoutedRetriever, QueryRouter)
+    True
+    """
+
+    def route(self, text: str) -> Retriever:
+        """The retriever that answers a query."""
+
+
+def rprs_stage(retriever: Retriever, query: Query) -> tuple[Retriever, Rprs] | None:
+    """The retriever whose first documents RPRS compares, and RPRS itself, wherever they stand in a pipeline.
+
+    >>> import tempfile
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> from lexfuse.search.similar import open_similar
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     print(rprs_stage(open_similar(snapshot), Query("q", "loi")))  # without a channel of sentences
+    None
+    """
+    while True:
+        if isinstance(retriever, RerankedRetriever):
+            if isinstance(retriever.reranker, Rprs):
+                return retriever.retriever, retriever.reranker
+            retriever = retriever.retriever
+        elif isinstance(retriever, QueryRouter):
+            retriever = retriever.route(query.text)
+        else:
+            return None
+
+
+def proportional_relevance(
+    retriever: Retriever, query: Query, docs: Sequence[str], *, within: Mask | None = None
+) -> dict[str, ProportionalRelevance]:
+    """Which sentences and paragraphs met, for those of the documents that RPRS compared; none where it has no part in a pipeline.
+
+    The query is read once for all documents. Of a pipeline with several stages of RPRS the last one tells.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.channels.channel_plan import ChannelPlan
+    >>> from lexfuse.channels.registry import plan_channel
+    >>> from lexfuse.channels.channel_builder import fill_channel
+    >>> from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> from lexfuse.search.similar import open_similar
+    >>> documents = [Document("a", text="Le bail est nul. Le loyer est dû.", language="fr"), Document("b", text="Il pleut.")]
+    >>> plan = ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(PassageScheme.SENTENCES))
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     index.channels.make("sentences", plan_channel("sentences", plan))
+    ...     _ = fill_channel(index, "sentences")
+    ...     with index.snapshot() as snapshot:
+    ...         why = proportional_relevance(open_similar(snapshot), Query("q", "Le loyer est dû.", "fr"), ["a", "b"])
+    >>> {doc: len(one.meetings) for doc, one in why.items()}  # bm25 did not find b, so that it was not compared
+    {'a': 2}
+    """
+    stage = rprs_stage(retriever, query)
+    if stage is None:
+        return {}
+    first, rprs = stage
+    ranking = first.retrieve(Queries.of([query]), rprs.depth, within=within)
+    compared = [hit.doc for hit in ranking.hits(query.id)]
+    among = set(compared)
+    return {one.doc: one for one in rprs.explanations(query, compared, [doc for doc in docs if doc in among])}

@@ -1,0 +1,61 @@
+"""What an index can be searched by: profiles that were given, those advised for it, and those that its channels make."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from lexfuse.errors import ConfigError
+from lexfuse.search.similar import SENTENCES
+from lexfuse.search.spec.pipeline_spec import ChannelSpec, PipelineSpec
+from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.storage.snapshot import Snapshot
+
+HYBRID = "hybrid"
+_ENOUGH = 0.99  # share of the documents that a channel must hold to be offered: the rest may be on its way
+_SECOND = ("dense", "splade", "colbert", "static")  # what the hybrid fuses with words, the first that is there
+
+
+def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before: Collection[str] = ()) -> dict[str, SearchSpec]:
+    """Profiles by name, the default first: those given, then words with vectors, words alone, and each channel alone.
+
+    A channel that holds too few documents is left out, unless the version `before` offered it: documents that were just added are
+    found by their words until they are encoded, and whoever asks for a profile is not told meanwhile that there is none.
+
+    >>> import tempfile
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     list(default_specs(snapshot, {}))
+    ['bm25']
+    """
+    searched = [name for name in snapshot.channels if name.split("-")[0] != SENTENCES]
+    channels = [name for name in searched if name in before or _holds_enough(snapshot, name)]
+    second = sorted((name for name in channels if name in _SECOND), key=_SECOND.index)[:1]
+    own = {HYBRID: _fused("bm25", *second)} if second else {}
+    own |= {name: _fused(name) for name in ("bm25", *channels)}
+    return {**given, **{name: profile for name, profile in own.items() if name not in given}}
+
+
+def read_profiles(files: list[Path]) -> dict[str, SearchSpec]:
+    """Profiles from files, by their own names or those of the files; two of one name are refused.
+
+    >>> read_profiles([])
+    {}
+    """
+    found: dict[str, SearchSpec] = {}
+    for file in files:
+        profile = SearchSpec.read(file)
+        name = profile.name or file.stem
+        if name in found:
+            raise ConfigError(f"{file}: there is a profile {name!r} already; give one of them another name")
+        found[name] = profile
+    return found
+
+
+def _fused(*channels: str) -> SearchSpec:
+    return SearchSpec(PipelineSpec(tuple(map(ChannelSpec, channels))))
+
+
+def _holds_enough(snapshot: Snapshot, channel: str) -> bool:
+    held = snapshot.channel_numbering(channel).raw >= 0
+    return bool(len(held)) and float(held.mean()) >= _ENOUGH

@@ -1,0 +1,136 @@
+"""What every request shares: the library, the settings, and the threads and processes that do the work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import ParamSpec, TypeVar
+
+from lexfuse.deadline import Deadline, limited
+from lexfuse.errors import OverloadError
+from lexfuse.service.change_outcomes import ChangeOutcome, Outcomes
+from lexfuse.service.middleware.request_log import note_answer
+from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.settings import ServiceSettings
+from lexfuse.service.uploads import UploadReader, UploadText
+
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+
+PARSERS = 2  # files that are read at the same time
+
+
+class ServiceContext:
+    """The library behind a bounded number of threads; a call that takes too long is stopped.
+
+    Searches, writes and uploads have threads of their own, so that none of them waits for another: `workers` threads search,
+    one thread writes to each index, and files are read in child processes.
+
+    >>> import asyncio
+    >>> service = ServiceContext(IndexRegistry([]), ServiceSettings())
+    >>> asyncio.run(service.run(sum, [1, 2]))
+    3
+    """
+
+    def __init__(self, library: IndexRegistry, settings: ServiceSettings) -> None:
+        """Start the threads."""
+        self.library = library
+        self.settings = settings
+        self.outcomes = Outcomes()
+        self._searchers = _Workers(settings.workers, "search")
+        self._writers = {name: _Workers(1, f"write-{name}") for name in library.names}
+        self._parsers = _Workers(PARSERS, "upload")
+        self._uploads = UploadReader()
+
+    async def run(self, call: Callable[Parameters, Answer], *args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
+        """A call that reads, on a thread that searches; `OverloadError` if it takes too long, and then it stops."""
+        answer = await self._done(self._searchers, lambda: call(*args, **kwargs), Deadline(self.settings.timeout_seconds))
+        note_answer(answer)
+        return answer
+
+    async def write(
+        self, index: str, call: Callable[Parameters, Answer], /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Answer | ChangeOutcome[Answer]:
+        """A call that changes an index, on the thread that writes to it.
+
+        One that takes too long is stopped, and `OverloadError` then means that nothing was changed. A change that is being made
+        permanent at that moment cannot be stopped: its `ChangeOutcome` is given instead, to be asked for later.
+        """
+        writer = self._writers[self.library.shelf(index).name]
+        deadline = Deadline(self.settings.timeout_seconds)
+        future = writer.submit(lambda: call(*args, **kwargs), deadline)
+        if not await _ended(future, deadline):
+            stopped = future.cancel() or deadline.revoke()
+            if not stopped:
+                return self.outcomes.keep(future)
+            if future.cancelled() or not future.done():
+                reason = f"not done within {deadline.seconds:g} seconds, and nothing was changed; try again"
+                raise OverloadError(reason, retry_after=5)
+        answer = future.result()
+        note_answer(answer)
+        return answer
+
+    async def read_upload(self, raw: bytes, name: str) -> UploadText:
+        """The text of a file that somebody sent, read in a child process; what takes too long or too much memory is refused."""
+        deadline = Deadline(self.settings.timeout_seconds)
+        return await self._done(self._parsers, lambda: self._uploads.read(raw, name, deadline), deadline)
+
+    @property
+    def stuck(self) -> int:
+        """How many threads that search are at a call that nobody waits for any more."""
+        return self._searchers.stuck
+
+    def close(self) -> None:
+        """Wait for what runs, and let go of the library."""
+        self._uploads.close()
+        for workers in (self._parsers, self._searchers, *self._writers.values()):
+            workers.close()
+        self.library.close()
+
+    async def _done(self, workers: _Workers, call: Callable[[], Answer], deadline: Deadline) -> Answer:
+        future = workers.submit(call, deadline)
+        if not await _ended(future, deadline):
+            future.cancel()
+            deadline.revoke()
+            raise deadline.error()
+        return future.result()
+
+
+class _Workers:
+    """Threads, and the deadlines of what they are at."""
+
+    def __init__(self, count: int, name: str) -> None:
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix=f"lexfuse-{name}")
+        self._lock = Lock()
+        self._running: set[Deadline] = set()
+
+    def submit(self, call: Callable[[], Answer], deadline: Deadline) -> Future[Answer]:
+        return self._threads.submit(self._run, call, deadline)
+
+    @property
+    def stuck(self) -> int:
+        with self._lock:
+            return sum(deadline.passed for deadline in self._running)
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _run(self, call: Callable[[], Answer], deadline: Deadline) -> Answer:
+        with self._lock:
+            self._running.add(deadline)
+        try:
+            with limited(deadline):
+                return call()
+        finally:
+            with self._lock:
+                self._running.remove(deadline)
+
+
+async def _ended(future: Future[Answer], deadline: Deadline) -> bool:
+    """Whether a call ends before its deadline; it is left alone if it does not."""
+    waiting = asyncio.wrap_future(future)
+    waiting.add_done_callback(lambda done: done.cancelled() or done.exception())  # or asyncio logs an error that nobody asks for
+    done, _ = await asyncio.wait([waiting], timeout=deadline.left)
+    return bool(done)

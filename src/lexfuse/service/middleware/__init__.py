@@ -1,0 +1,39 @@
+"""Everything that stands around the application, in its order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lexfuse.service.middleware.api_key import ApiKeyMiddleware
+from lexfuse.service.middleware.limits import BodyLimit, InFlightLimit
+from lexfuse.service.middleware.origin import OriginCheck
+from lexfuse.service.middleware.request_log import RequestLogMiddleware
+from lexfuse.service.middleware.security_headers import SecurityHeaders
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from lexfuse.service.api_keys import KeyRing
+    from lexfuse.service.metrics import ServiceMetrics
+    from lexfuse.service.settings import ServiceSettings
+
+
+def add_middleware(app: Starlette, settings: ServiceSettings, keys: KeyRing, metrics: ServiceMetrics) -> None:
+    """Put the layers around an application; it must have a handler of `LexFuseError`, which also answers for them.
+
+    >>> from starlette.applications import Starlette
+    >>> from lexfuse.service.api_keys import KeyRing
+    >>> from lexfuse.service.metrics import ServiceMetrics
+    >>> from lexfuse.service.settings import ServiceSettings
+    >>> app = Starlette()
+    >>> add_middleware(app, ServiceSettings(), KeyRing(None), ServiceMetrics())
+    >>> [layer.cls.__name__ for layer in app.user_middleware]
+    ['SecurityHeaders', 'RequestLogMiddleware', 'OriginCheck', 'ApiKeyMiddleware', 'BodyLimit', 'InFlightLimit']
+    """
+    # The innermost first. What costs least refuses first, and nothing is counted, kept or read for those who may not ask.
+    app.add_middleware(InFlightLimit, most=settings.workers + settings.most_waiting, metrics=metrics)
+    app.add_middleware(BodyLimit, most=settings.most_body_bytes, seconds=settings.timeout_seconds, metrics=metrics)
+    app.add_middleware(ApiKeyMiddleware, settings=settings, keys=keys, metrics=metrics)
+    app.add_middleware(OriginCheck, hosts=settings.allowed_hosts, own=settings.host, metrics=metrics)
+    app.add_middleware(RequestLogMiddleware, metrics=metrics, log_queries=settings.log_queries)
+    app.add_middleware(SecurityHeaders)  # around all, so that answers to unexpected errors have them too

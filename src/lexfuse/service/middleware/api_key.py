@@ -1,0 +1,154 @@
+"""Who asks, and whether they may: keys, reading without one, and how often each may ask."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lexfuse.errors import AccessError, ForbiddenError, LexFuseError, LimitError
+from lexfuse.service.api_keys import ApiKey, KeyRing
+from lexfuse.service.api_keys import KeyScope as Allowed
+from lexfuse.service.middleware.limits import RateLimiter, neighbourhood
+from lexfuse.service.middleware.paths import header, is_exempt
+from lexfuse.service.middleware.request_log import current_notes
+from lexfuse.service.problems import send_problem
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from lexfuse.service.metrics import ServiceMetrics
+    from lexfuse.service.settings import ServiceSettings
+
+CALLER = "caller"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: a key, or nobody in particular, who may read if the service says so.
+
+    >>> Caller(None, anonymous_read=True).allows(Allowed.READ), Caller(None, anonymous_read=True).allows(Allowed.WRITE)
+    (True, False)
+    """
+
+    key: ApiKey | None
+    anonymous_read: bool
+
+    def allows(self, scope: Allowed) -> bool:
+        """Whether they may do it.
+
+        >>> Caller(None, anonymous_read=False).allows(Allowed.READ)
+        False
+        """
+        if self.key is None:
+            return self.anonymous_read and scope is Allowed.READ
+        return self.key.allows(scope)
+
+
+def require(request: Request, scope: Allowed) -> Caller:
+    """Who asks, if they may do it; else `AccessError` for want of a key, or `ForbiddenError` for one that does not allow it.
+
+    >>> from starlette.requests import Request
+    >>> require(Request({"type": "http", "state": {CALLER: Caller(None, True)}}), Allowed.WRITE)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.AccessError: a key that allows to write is needed; send it as Authorization: Bearer lf_…
+    """
+    caller = getattr(request.state, CALLER, None) or Caller(None, anonymous_read=False)
+    if not caller.allows(scope):
+        raise _refusal(caller, scope)
+    return caller
+
+
+def may_judge(request: Request) -> bool:
+    """Whether whoever asks may judge results: by a key that allows to write, or since the service lets anybody.
+
+    >>> from types import SimpleNamespace
+    >>> from starlette.requests import Request
+    >>> service = SimpleNamespace(settings=SimpleNamespace(anonymous_judging=True))
+    >>> app = SimpleNamespace(state=SimpleNamespace(service=service))
+    >>> may_judge(Request({"type": "http", "app": app, "state": {CALLER: Caller(None, True)}}))
+    True
+    """
+    caller = getattr(request.state, CALLER, None)
+    allowed = caller is not None and caller.allows(Allowed.WRITE)
+    return allowed or bool(request.app.state.service.settings.anonymous_judging)
+
+
+def require_feedback_scope(request: Request) -> None:
+    """Refuse whoever may not judge."""
+    if not may_judge(request):
+        require(request, Allowed.WRITE)
+
+
+def _refusal(caller: Caller, scope: Allowed) -> AccessError:
+    if caller.key is None:
+        return AccessError(f"a key that allows to {scope} is needed; send it as Authorization: Bearer lf_…")
+    return ForbiddenError(f"the key {caller.key.name!r} does not allow to {scope}; use one that does")
+
+
+def token_of(scope: Scope) -> str:
+    """The key that a request gives: as ``Authorization: Bearer``, as ``X-API-Key``, or as the password of a browser's prompt.
+
+    >>> token_of({"headers": [(b"authorization", b"Bearer lf_x")]}), token_of({"headers": [(b"x-api-key", b"lf_y")]})
+    ('lf_x', 'lf_y')
+    """
+    method, _, value = header(scope, "authorization").strip().partition(" ")
+    if method.lower() == "bearer":
+        return value.strip()
+    if method.lower() == "basic":
+        try:
+            return base64.b64decode(value.strip(), validate=True).decode().partition(":")[2]
+        except (binascii.Error, ValueError):
+            return "unreadable"  # something was given, so that the answer is that it is not known
+    return header(scope, "x-api-key").strip()
+
+
+class ApiKeyMiddleware:
+    """Finds out who asks, counts their requests, and lets only readers in; routes that write ask for more by `require`."""
+
+    def __init__(self, app: ASGIApp, settings: ServiceSettings, keys: KeyRing, metrics: ServiceMetrics | None = None) -> None:
+        """Around an application."""
+        self.app = app
+        self.settings = settings
+        self.keys = keys
+        self.metrics = metrics
+        self.buckets = RateLimiter(settings.requests_per_minute, settings.burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse."""
+        if scope["type"] != "http" or is_exempt(scope):
+            await self.app(scope, receive, send)
+            return
+        try:
+            caller = self._admitted(scope)
+        except LexFuseError as error:
+            if self.metrics:
+                self.metrics.refused.labels("rate" if isinstance(error, LimitError) else "key").inc()
+            await send_problem(error, scope, receive, send)
+            return
+        scope.setdefault("state", {})[CALLER] = caller
+        await self.app(scope, receive, send)
+
+    def _admitted(self, scope: Scope) -> Caller:
+        """Who asks; those whose key is not known count by their address, so that guessing is slow."""
+        token = token_of(scope)
+        key = self.keys.find(token) if token else None
+        if key:
+            current_notes().key = key.name
+        self.buckets.take(f"key {key.name}" if key else f"address {neighbourhood(self._address(scope))}")
+        if token and key is None:
+            raise AccessError("this key is not known; it may have been revoked")
+        caller = Caller(key, self.settings.anonymous_read)
+        if not caller.allows(Allowed.READ):
+            raise _refusal(caller, Allowed.READ)
+        return caller
+
+    def _address(self, scope: Scope) -> str:
+        """The client's address: what the proxy in front tells, if one is trusted to; of several, the one it added last."""
+        told = header(scope, self.settings.client_header) if self.settings.client_header else ""
+        nearest = told.rpartition(",")[2].strip()
+        client = scope.get("client")
+        return nearest if neighbourhood(nearest) else (client[0] if client else "")

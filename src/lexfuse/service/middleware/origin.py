@@ -1,0 +1,137 @@
+"""What keeps a reader's browser safe: headers of every answer, and refusal of requests that another site made it send.
+
+HTTPS, and so HSTS, is the matter of the proxy in front.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from lexfuse.errors import ForbiddenError
+from lexfuse.service.middleware.api_key import token_of
+from lexfuse.service.middleware.paths import HEALTH, header
+from lexfuse.service.problems import send_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from lexfuse.service.metrics import ServiceMetrics
+
+
+NOT_KEPT = "no-store"  # answers have questions in them, and a shared computer's disk is no place for these
+KEPT_FOR_EVER = "public, max-age=31536000, immutable"
+CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::[0-9]*)?")  # a name or an address, and perhaps a port
+
+
+class OriginCheck:
+    """Refuses requests to a name that is not the service's, and changing ones that another site made a browser send.
+
+    Where no names are given, a request that arrives at a loopback address must call the service by a loopback name. Otherwise any
+    site could point a name of its own at 127.0.0.1 and read, as its own page, what is meant for this computer (DNS rebinding).
+
+    >>> OriginCheck(app=None, hosts=["law.example"]).hosts
+    ('law.example',)
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str] = (), own: str = "", metrics: ServiceMetrics | None = None) -> None:
+        """Around an application that answers to these names; `own` is the one that it listens on, which is always fine."""
+        self.app = app
+        self.hosts = tuple(host.lower() for host in hosts)
+        self.own = own.lower()
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse."""
+        if scope["type"] == "http":
+            reason, told = self._refusal(scope)
+            if reason:
+                if self.metrics:
+                    self.metrics.refused.labels(reason).inc()
+                await send_problem(ForbiddenError(told), scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> tuple[str, str]:
+        if scope["path"] not in HEALTH and (told := self._wrong_name(scope)):
+            return "host", told
+        if scope["method"] in CHANGING and is_cross_site(scope) and not _has_key(scope):
+            return "origin", "another site sent this; send it from the service's own page, or with a key"
+        return "", ""
+
+    def _wrong_name(self, scope: Scope) -> str:
+        """What is wrong with the name that the service is asked by; empty if nothing is."""
+        name = host_name(header(scope, "host"))
+        if self.hosts:
+            known = any(goes_by(name, one) for one in self.hosts)
+            return "" if known else "the service does not go by this name; ask it by one of its allowed_hosts"
+        server = scope.get("server")
+        if not server or not is_loopback(server[0]) or is_loopback(name) or (name and name == self.own):
+            return ""
+        return (
+            "on a loopback address only loopback names such as localhost and 127.0.0.1 are answered; "
+            "set allowed_hosts to the names that a proxy passes on as Host"
+        )
+
+
+def host_name(host: str) -> str:
+    """The name or address of a Host header without its port; empty for what is none. An IPv6 address keeps its brackets.
+
+    >>> host_name("Law.example:8080"), host_name("[::1]:8080"), host_name("[::1]law.example")
+    ('law.example', '[::1]', '')
+    """
+    found = _HOST.fullmatch(host.strip().lower())
+    return found[1] if found else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address means this computer alone; names are not looked up.
+
+    >>> is_loopback("localhost"), is_loopback("127.8.0.1"), is_loopback("[::1]"), is_loopback("127.0.0.1.law.example")
+    (True, True, True, False)
+    """
+    name = host.removesuffix(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
+
+
+def goes_by(host: str, allowed: str) -> bool:
+    """Whether a host is an allowed name, or, for one that begins with ``*.``, a name below it.
+
+    >>> goes_by("search.law.example", "*.law.example"), goes_by("law.example", "*.law.example")
+    (True, False)
+    """
+    return host.endswith(allowed[1:]) if allowed.startswith("*.") else host == allowed
+
+
+def is_cross_site(scope: Scope) -> bool:
+    """Whether a browser sends this on behalf of another site; programs that are no browsers say nothing of it.
+
+    >>> is_cross_site({"headers": [(b"sec-fetch-site", b"cross-site")]})
+    True
+    >>> is_cross_site({"headers": [(b"host", b"law.example:8080"), (b"origin", b"http://law.example:8080")]})
+    False
+    """
+    if site := header(scope, "sec-fetch-site"):
+        return site not in ("same-origin", "none")
+    origin = header(scope, "origin")
+    try:
+        return bool(origin) and urlsplit(origin).netloc.lower() != header(scope, "host").lower()
+    except ValueError:  # no address of any site, so not of this one
+        return True
+
+
+def _has_key(scope: Scope) -> bool:
+    """Whether a key was given on purpose: a browser sends Basic credentials by itself, also for other sites."""
+    return bool(token_of(scope)) and not header(scope, "authorization").lower().startswith("basic ")

@@ -1,0 +1,30 @@
+"""Which addresses are always answered: no key, no limit of requests, no line in the log for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+HEALTH = ("/healthz", "/readyz")
+STATIC = "/static/"
+
+
+def is_exempt(scope: Mapping[str, Any]) -> bool:
+    """Whether a request is for the health of the service, or for a file of the page, which is the same for everybody.
+
+    >>> is_exempt({"path": "/healthz"}), is_exempt({"path": "/static/page.css"}), is_exempt({"path": "/v1/search"})
+    (True, True, False)
+    """
+    path = str(scope["path"])
+    return path in HEALTH or path.startswith(STATIC)
+
+
+def header(scope: Mapping[str, Any], name: str) -> str:
+    """The value of a header, empty if there is none; of several the last, which the nearest proxy has written.
+
+    >>> header({"headers": [(b"host", b"law.example")]}, "Host")
+    'law.example'
+    """
+    wanted = name.lower().encode("latin-1", "replace")
+    values = [value for key, value in scope["headers"] if key == wanted]
+    return values[-1].decode("latin-1") if values else ""

@@ -1,0 +1,147 @@
+"""One request from its arrival to its answer: its id, its line in the log, its numbers, and errors nobody expected."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect
+
+from lexfuse.service.logs import log
+from lexfuse.service.metrics import METHODS, OTHER
+from lexfuse.service.middleware.paths import STATIC, header, is_exempt
+from lexfuse.service.problems import send_problem
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from lexfuse.service.metrics import ServiceMetrics
+
+REQUEST_ID = "x-request-id"
+GONE = 499  # the client left before there was an answer
+_SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+@dataclass(slots=True)
+class RequestNotes:
+    """What is noted of a request while it is answered, for the log and the counters.
+
+    >>> RequestNotes("r1").told(with_query=False)
+    {}
+    """
+
+    id: str = ""
+    key: str = ""
+    index: str = ""
+    profile: str = ""
+    generation: int | None = None
+    results: int | None = None
+    query: str = ""
+    stages: dict[str, float] = field(default_factory=dict)
+
+    def told(self, *, with_query: bool) -> dict[str, Any]:
+        """What is known, for the log; the question only where that was switched on.
+
+        >>> RequestNotes(index="labour", query="divorce").told(with_query=False)
+        {'index': 'labour'}
+        """
+        names = ("index", "profile", "generation", "results", "key", *(("query",) if with_query else ()))
+        return {name: value for name in names if (value := getattr(self, name)) not in ("", None)}
+
+
+_notes: ContextVar[RequestNotes] = ContextVar("notes")
+
+
+def current_notes() -> RequestNotes:
+    """The notes of the request that is being answered; new ones, which nobody reads, outside of a request.
+
+    >>> current_notes().index
+    ''
+    """
+    return _notes.get(None) or RequestNotes()
+
+
+def note_answer(answer: object) -> None:
+    """Note what an answer of a call tells of itself: index, version, profile, how many results, and the times of its stages.
+
+    >>> note_answer(object())
+    """
+    notes = current_notes()
+    for name in ("index", "profile", "generation", "query"):
+        if (value := getattr(answer, name, None)) is not None:
+            setattr(notes, name, value)
+    if isinstance(results := getattr(answer, "results", None), list):
+        notes.results = len(results)
+    if isinstance(stages := getattr(getattr(answer, "timing", None), "stages", None), Mapping):
+        notes.stages.update(stages)
+
+
+class RequestLogMiddleware:
+    """Follows every request."""
+
+    def __init__(self, app: ASGIApp, metrics: ServiceMetrics, *, log_queries: bool = False) -> None:
+        """Around an application; everything inside it is timed, and nothing that it raises gets further."""
+        self.app = app
+        self.metrics = metrics
+        self.log_queries = log_queries
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, whatever happens."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        given = header(scope, REQUEST_ID)
+        notes = RequestNotes(given if _SANE.fullmatch(given) else uuid.uuid4().hex)
+        scope.setdefault("state", {})["request_id"] = notes.id
+        status = GONE
+
+        async def with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": [*message["headers"], (REQUEST_ID.encode(), notes.id.encode())]}
+            await send(message)
+
+        token = _notes.set(notes)
+        started = time.perf_counter()
+        self.metrics.running.inc()
+        try:
+            await self.app(scope, receive, with_id)
+        except ClientDisconnect:
+            pass  # nobody is there to be answered, and nothing is wrong inside
+        except Exception as error:
+            log.error("unexpected error", exc_info=error, extra={"told": {"request_id": notes.id, "route": route_of(scope)}})
+            if status == GONE:
+                await send_problem(error, scope, receive, with_id)
+            else:
+                raise  # half an answer is out: the server must cut the connection, so that it is not taken for a whole one
+        finally:
+            self.metrics.running.dec()
+            _notes.reset(token)
+            self._tell(scope, notes, status, time.perf_counter() - started)
+
+    def _tell(self, scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
+        route = route_of(scope)
+        method = scope["method"] if scope["method"] in METHODS else OTHER
+        self.metrics.answered(route, method, status, seconds, notes.stages)
+        if is_exempt(scope) and status < 400:
+            return
+        told = {"request_id": notes.id, "method": method, "route": route, "status": status}
+        told |= {"ms": round(1000 * seconds, 2), **notes.told(with_query=self.log_queries)}
+        log.info("request", extra={"told": told})
+
+
+def route_of(scope: Scope) -> str:
+    """The template of the route that answers, never the address that was asked: this may hold the question.
+
+    >>> route_of({"path": "/static/1/page.css"}), route_of({"path": "/nothing/here"})
+    ('/static', 'other')
+    """
+    if scope["path"].startswith(STATIC):
+        return STATIC.rstrip("/")
+    return str(getattr(scope.get("route"), "path", "") or OTHER)

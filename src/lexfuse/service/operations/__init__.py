@@ -1,0 +1,1 @@
+"""What the service does, one module per operation; routes, MCP tools and pages call these."""

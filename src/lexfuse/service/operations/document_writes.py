@@ -1,0 +1,160 @@
+"""Writing documents: one is put or deleted, and is found, or not, by the next question.
+
+A document that is put is searchable by its words at once, and by every channel of the index whose model is at hand.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.data.document import Document, DocumentKind, DocumentStatus
+from lexfuse.errors import DataError, LexFuseError, NotFoundError
+from lexfuse.service.operations.documents import etag_of
+from lexfuse.service.operations.preconditions import Precondition
+from lexfuse.service.redaction import message_of
+from lexfuse.service.registry import IndexRegistry, ServedIndex
+from lexfuse.service.schemas.base import Day
+from lexfuse.service.schemas.document import DocumentChange, DocumentWritten
+from lexfuse.service.schemas.request_body import RequestBody
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.analysis.languages import detect_language
+
+LONGEST_ID = 500  # characters
+FEW = 64  # documents that a channel lacks and that are encoded while the writer waits
+
+Line = Annotated[str, Field(max_length=2000)]
+
+
+class DocumentBody(RequestBody):
+    """A document as it is written; the id stands in the address.
+
+    >>> DocumentBody(text="la loi", kind="statute").document("a").kind
+    <DocumentKind.STATUTE: 'statute'>
+    """
+
+    title: Line = Field("", examples=["Article L1237-19"])
+    text: str = Field("", examples=["L'employeur et le salarié peuvent convenir en commun des conditions de la rupture."])
+    language: str = Field("", pattern=r"^([a-z]{2,3})?$", description="ISO 639 code; detected if not given.", examples=["fr"])
+    kind: DocumentKind = Field(DocumentKind.OTHER, examples=["statute"])
+    code: Line = Field("", examples=["Code du travail"])
+    number: Line = Field("", description="Of the article or paragraph.", examples=["L1237-19"])
+    headings: list[Line] = Field([], max_length=50, description="Path from the root of the code to the section.")
+    court: Line = ""
+    date: Day | None = Field(None, description="Of the decision or publication.")
+    valid_from: Day | None = Field(None, description="First day in force.")
+    valid_to: Day | None = Field(None, description="First day no longer in force.")
+    status: DocumentStatus = DocumentStatus.UNKNOWN
+    identifiers: list[Line] = Field([], max_length=100, description="ECLI, CELEX, case numbers.")
+    citations: list[Line] = Field(
+        [], max_length=10_000, description="Ids of documents that it cites; those that its text cites are added."
+    )
+    extra: dict[str, Any] = Field({}, description="Whatever else is to be kept with it.")
+
+    def document(self, id: str) -> Document:
+        """The document of an id.
+
+        >>> DocumentBody(title="Article 1").document("a").title
+        'Article 1'
+        """
+        values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in dict(self).items()}
+        return Document(id, **values)
+
+
+def put_document(
+    library: IndexRegistry, id: str, given: DocumentBody, *, index: str = "", precondition: Precondition | None = None
+) -> DocumentWritten:
+    """Create or replace one document; `ConflictError` if the precondition does not hold, and then nothing is changed.
+
+    >>> import tempfile
+    >>> from lexfuse.service.registry import IndexPlace
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     IndexFolder.create(f"{folder}/law").close()
+    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law")]) as library:
+    ...         changes = [put_document(library, "a", DocumentBody(text=text)).change for text in ("la loi", "la loi",
+    ...             "le droit")]
+    >>> [change.value for change in changes]
+    ['created', 'unchanged', 'replaced']
+    """
+    shelf, notes = library.shelf(index), list[str]()
+    document = _completed(shelf, _checked(id), given)
+    etag = etag_of(document)
+    with shelf.writing() as folder:
+        held = _held(folder, id)
+        (precondition or Precondition()).check(held)
+        if held != etag:
+            folder.add([document], update=True)
+            notes = _encoded(folder)
+    change = DocumentChange.CREATED if held is None else DocumentChange.UNCHANGED if held == etag else DocumentChange.REPLACED
+    return DocumentWritten(index=shelf.name, generation=shelf.generation, id=id, change=change, etag=etag, notes=notes)
+
+
+def delete_document(
+    library: IndexRegistry, id: str, *, index: str = "", precondition: Precondition | None = None
+) -> DocumentWritten:
+    """Delete one document; `NotFoundError` if it is not there.
+
+    >>> import tempfile
+    >>> from lexfuse.service.registry import IndexPlace
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     IndexFolder.create(f"{folder}/law", documents=[Document("a")]).close()
+    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law")]) as library:
+    ...         delete_document(library, "a").change.value
+    'deleted'
+    """
+    shelf = library.shelf(index)
+    with shelf.writing() as folder:
+        held = _held(folder, id)
+        (precondition or Precondition()).check(held)
+        if held is None:
+            raise NotFoundError(f"the index has no document {id!r}")
+        folder.delete([id])
+    return DocumentWritten(index=shelf.name, generation=shelf.generation, id=id, change=DocumentChange.DELETED)
+
+
+def _checked(id: str) -> str:
+    if not id.strip() or len(id) > LONGEST_ID or not id.isprintable():
+        raise DataError(f"the id of a document has 1 to {LONGEST_ID} printable characters; got {id[:80]!r}")
+    return id
+
+
+def _completed(shelf: ServedIndex, id: str, given: DocumentBody) -> Document:
+    """The document with its language, and with what its text cites in the index."""
+    language = given.language or detect_language(f"{given.title} {given.text}")
+    with shelf.lease() as opened:
+        found: dict[int, None] = {}
+        for _, numbers in opened.citations.cited(given.text, own_code=given.code):
+            found |= dict.fromkeys(numbers.tolist())
+        cited = [name for name in map(opened.snapshot.ids.__getitem__, found) if name != id]
+    citations = list(dict.fromkeys((*given.citations, *cited)))
+    return given.model_copy(update={"language": language, "citations": citations}).document(id)
+
+
+def _held(folder: IndexFolder, id: str) -> str | None:
+    """The etag of a document as it is in the newest version, which another process may have written; None if it is not there."""
+    with folder.snapshot() as snapshot:
+        try:
+            return etag_of(snapshot.document(id))
+        except NotFoundError:
+            return None
+
+
+def _encoded(folder: IndexFolder) -> list[str]:
+    """Encode for every channel what it lacks, if that is little; what is left to do is told."""
+    notes = []
+    for name in folder.channels.names:
+        lacking = len(folder.channels.pending(name))
+        if lacking > FEW:
+            notes.append(f"the channel {name} lacks {lacking:,} documents, this one among them; fill it by lexfuse index")
+            continue
+        cut = folder.channels.named(name).cut
+        try:
+            fill_channel(folder, name)
+        except LexFuseError as error:
+            notes.append(f"the channel {name} does not hold the document, it is found by the others: {message_of(error)}")
+            continue
+        if folder.channels.named(name).cut > cut:
+            notes.append(f"the end of the document is beyond what the channel {name} reads, and is found by words only")
+    return notes

@@ -1,0 +1,204 @@
+"""Why a document stands where it stands for a question, or why it is not found: the document by its id or by a citation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lexfuse.channels.explanation import Explanation, SourceContribution
+from lexfuse.channels.late.retriever import LateRetriever
+from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.term_retriever import TermRetriever
+from lexfuse.data.queries import Query
+from lexfuse.data.run import Hit
+from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.fusion.composite_retriever import explanations_of, members_of
+from lexfuse.fusion.registry import default_fusions
+from lexfuse.rerank.sentence_alignment import ProportionalRelevance
+from lexfuse.search.results import FoundDocument, ResultBuilder
+from lexfuse.search.rprs_explanation import proportional_relevance
+from lexfuse.service.index_version import IndexVersion
+from lexfuse.service.operations.candidate_filter import within_of
+from lexfuse.service.operations.document_cards import card_of
+from lexfuse.service.operations.search import mark_of
+from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.schemas.document import DocumentCard
+from lexfuse.service.schemas.explanation import (
+    AlignedPair,
+    AlignedParagraph,
+    ExplainResponse,
+    HitExplanation,
+    ParagraphAlignment,
+    SourceShare,
+    TermShare,
+    TokenShare,
+)
+from lexfuse.text.paragraph_map import TextParagraph
+
+LONGEST_NAME = 2000  # characters of an id or a citation
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRequest:
+    """A question, and a document by its id or by what cites it.
+
+    >>> ExplainRequest(query="préavis", document=" ")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: name a document, by its id or by a citation
+    """
+
+    query: str
+    document: str
+    index: str = ""
+    profile: str = ""
+    filters: tuple[str, ...] = ()
+    as_of: str = ""
+    language: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a question of nothing, and no document."""
+        if not self.query.strip():
+            raise ConfigError("the question is empty; ask with at least one word")
+        if not self.document.strip():
+            raise ConfigError("name a document, by its id or by a citation")
+        if len(self.document) > LONGEST_NAME:
+            raise ConfigError(f"the name of a document has at most {LONGEST_NAME:,} characters, got {len(self.document):,}")
+
+
+def explain(library: IndexRegistry, ask: ExplainRequest) -> ExplainResponse:
+    """What every source says about a document, found or not; `NotFoundError` if no document is meant.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> from lexfuse.service.registry import IndexPlace
+    >>> documents = [Document("a", text="la loi", number="L1", code="Code civil", language="fr"), Document("b", text="loi, loi")]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     IndexFolder.create(f"{folder}/law", documents=documents).close()
+    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law")]) as library:
+    ...         why = explain(library, ExplainRequest("loi", "article L. 1 du code civil", language="fr")).why
+    >>> why.document.id, why.listed, why.sources[0].source, why.terms[0].term
+    ('a', True, 'bm25', 'loi')
+    """
+    shelf = library.shelf(ask.index)
+    with shelf.lease() as opened:
+        doc = document_meant(opened, ask.document)
+        profile = ask.profile or opened.default_profile
+        pipeline, question = opened.pipeline(profile), Query("q", ask.query, ask.language)
+        mask = within_of(opened, ask.filters, ask.as_of)
+        why = _why(opened, pipeline, question, doc, mask)
+        return ExplainResponse(index=shelf.name, generation=opened.generation, profile=profile, query=ask.query, why=why)
+
+
+def document_meant(opened: IndexVersion, name: str) -> str:
+    """The id of the document that a name means: its id, or a citation; of several that it cites, the first."""
+    if name in opened.snapshot.ids:
+        return name
+    found = next((int(numbers[0]) for _, numbers in opened.citations.cited(name) if len(numbers)), None)
+    if found is None:
+        raise NotFoundError(f"the index has no document {name!r}, and none that it cites; check the id or the citation")
+    return opened.snapshot.ids[found]
+
+
+def _why(opened: IndexVersion, pipeline: Retriever, question: Query, doc: str, mask: Mask | None) -> HitExplanation:
+    members = members_of(pipeline, question)
+    others = default_fusions()
+    [found] = explanations_of(pipeline, question, [doc], within=mask, others=others)
+    ordinal = opened.snapshot.ids.ordinal(doc)
+    hit = FoundDocument(pipeline.name, Hit(doc, found.rank, found.score))
+    [answer] = ResultBuilder(members, question).answers([hit])
+    met = proportional_relevance(pipeline, question, [doc], within=mask).get(doc)
+    return _stage(found, card_of(answer.document)).model_copy(
+        update={
+            "allowed": mask is None or bool(mask[ordinal]),
+            "cited": ordinal in opened.citations.named(question.text),
+            "terms": _terms(members, question, doc),
+            "tokens": _tokens(members, question, doc),
+            "snippet": mark_of(answer),
+            "alignment": alignment_of(met, question.text, answer.document.text) if met else None,
+        }
+    )
+
+
+def _stage(found: Explanation, card: DocumentCard) -> HitExplanation:
+    """One stage of a pipeline, with those before it."""
+    return HitExplanation(
+        document=card,
+        rank=found.rank,
+        listed=found.listed,
+        score=found.score,
+        sources=[_source(part) for part in found.parts],
+        other_ranks=dict(found.others),
+        before=_stage(found.before, card) if found.before else None,
+    )
+
+
+def _source(part: SourceContribution) -> SourceShare:
+    return SourceShare(
+        source=part.source,
+        score=part.score,
+        rank=part.rank,
+        value=part.value,
+        imputed=part.imputed,
+        weight=part.weight,
+        contribution=part.contribution,
+    )
+
+
+def _terms(members: Sequence[Retriever], question: Query, doc: str) -> list[TermShare]:
+    return [
+        TermShare(
+            source=member.name,
+            term=part.term,
+            in_query=part.in_query,
+            in_document=part.in_document,
+            idf=part.idf,
+            contribution=part.contribution,
+        )
+        for member in members
+        if isinstance(member, TermRetriever)
+        for part in member.explain(question, doc)
+    ]
+
+
+def _tokens(members: Sequence[Retriever], question: Query, doc: str) -> list[TokenShare]:
+    return [
+        TokenShare(source=member.name, in_query=met.in_query, in_document=met.in_document, similarity=met.similarity)
+        for member in members
+        if isinstance(member, LateRetriever) and member.holds(doc)
+        for met in member.explain(question, doc)
+    ]
+
+
+PAIRS_LISTED = 20
+
+
+def alignment_of(met: ProportionalRelevance, query: str, text: str) -> ParagraphAlignment:
+    """What RPRS tells of a document, with the paragraphs that met most; the rest is counted.
+
+    >>> from lexfuse.rerank.sentence_alignment import ParagraphPair
+    >>> pair = ParagraphPair(TextParagraph(0, 0, 5, None), TextParagraph(0, 0, 6, "1"), 2, 0.75)
+    >>> alignment_of(ProportionalRelevance("a", 0.1, 0.5, 0.2, (), (pair,)), "Rent.", "Lease.").pairs[0].document.text
+    'Lease.'
+    """
+    return ParagraphAlignment(
+        query_proportion=met.query_proportion,
+        document_proportion=met.document_proportion,
+        pairs=[
+            AlignedPair(
+                query=_paragraph(query, pair.query),
+                document=_paragraph(text, pair.doc),
+                meetings=pair.meetings,
+                cosine=pair.cosine,
+            )
+            for pair in met.paragraphs[:PAIRS_LISTED]
+        ],
+        more=max(len(met.paragraphs) - PAIRS_LISTED, 0),
+    )
+
+
+def _paragraph(text: str, paragraph: TextParagraph) -> AlignedParagraph:
+    return AlignedParagraph(
+        number=paragraph.number, text=text[paragraph.start : paragraph.end], span=(paragraph.start, paragraph.end)
+    )

@@ -1,0 +1,244 @@
+"""The indexes that a service offers, each in its newest version; a newer one takes over without disturbing who reads.
+
+Whoever reads takes a lease on one version and sees it unchanged. Versions that were replaced are kept for a while, so that the
+next pages of a ranking can be had from where the first one came from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock, RLock
+from types import TracebackType
+
+from lexfuse.data.queries import Query
+from lexfuse.encode.shared_encoders import SharedEncoders, sharing
+from lexfuse.errors import ConfigError, GoneError, LexFuseError, NotFoundError
+from lexfuse.search.results import find_documents
+from lexfuse.search.spec.defaults import read_profiles
+from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.service.index_version import IndexVersion
+from lexfuse.storage.catalog import Catalog
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.snapshot import open_snapshot
+
+WARM_QUESTION = "article 1"  # words, and a citation
+KEPT = 8  # versions, the newest included
+KEPT_SECONDS = 600.0  # a version that was replaced
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlace:
+    """Where an index is, and what it is called.
+
+    >>> IndexPlace.of("data/french-labour-law.index").title
+    'French labour law'
+    """
+
+    name: str
+    folder: Path
+    title: str
+
+    @classmethod
+    def of(cls, folder: str | Path) -> IndexPlace:
+        """An index called as its folder."""
+        path = Path(folder)
+        name = path.resolve().name.removesuffix(".index") or "index"
+        title = name.replace("-", " ").replace("_", " ")
+        return cls(name, path, title[:1].upper() + title[1:])
+
+
+class ServedIndex:
+    """One index: its newest version, and a few older ones.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     IndexFolder.create(f"{folder}/law.index").close()
+    ...     shelf = ServedIndex(IndexPlace.of(f"{folder}/law.index"), {}, SharedEncoders())
+    ...     with shelf.lease() as opened:
+    ...         len(opened.snapshot)
+    ...     shelf.close()
+    0
+    """
+
+    def __init__(
+        self, place: IndexPlace, profiles: Mapping[str, SearchSpec], encoders: SharedEncoders, *, kept: int = KEPT
+    ) -> None:
+        """Open the newest version."""
+        self.name, self.title, self.folder = place.name, place.title, place.folder.absolute()
+        self._profiles, self._encoders, self._kept = profiles, encoders, kept
+        self._lock = Lock()  # held for moments
+        self._changing = RLock()  # held while a version is written, or looked for: no half of what is written is taken over
+        self._versions: list[_OpenVersion] = []
+        self._versions.append(_OpenVersion(self._open()))
+
+    @property
+    def generation(self) -> int:
+        """The number of the newest version that is open."""
+        return self._versions[-1].opened.generation
+
+    @contextmanager
+    def lease(self, generation: int | None = None) -> Iterator[IndexVersion]:
+        """The newest version, or the one of a number, as long as it is needed; `GoneError` if that is not kept any more."""
+        with self._lock:
+            version = self._version(generation)
+            version.leases += 1
+        try:
+            yield version.opened
+        finally:
+            with self._lock:
+                version.leases -= 1
+            self._forget()
+
+    def refresh(self) -> bool:
+        """Open a newer version, if there is one; whoever reads an older one goes on with it."""
+        with self._changing:
+            catalog = Catalog.open(self.folder)
+            try:
+                newer = bool(catalog.meta("generation") != self.generation)
+            finally:
+                catalog.close()
+            if newer:
+                version = _OpenVersion(self._open())
+                with self._lock:
+                    self._versions[-1].replaced = time.monotonic()
+                    self._versions[-1].opened.snapshot.forget_impacts()
+                    self._versions.append(version)
+        self._forget()
+        return newer
+
+    @contextmanager
+    def writing(self) -> Iterator[IndexFolder]:
+        """The index, to write to; whoever reads after this sees what was written."""
+        with self._changing, sharing(self._encoders):  # what is written is encoded by the models that search
+            with IndexFolder(self.folder) as index:
+                yield index
+            self.refresh()
+
+    def close(self) -> None:
+        """Let go of every version."""
+        with self._lock:
+            for version in self._versions:
+                version.opened.close()
+
+    def _open(self) -> IndexVersion:
+        former = self._versions[-1].opened if self._versions else None
+        snapshot = open_snapshot(self.folder, former.snapshot if former else None)  # they have nearly everything in common
+        opened = IndexVersion(self.name, snapshot, self._profiles, self._encoders, before=former.names if former else ())
+        try:
+            _ = opened.profiles  # opens their pipelines, and one search fills their tables, so that no reader waits for that
+            with suppress(LexFuseError):  # whoever asks for what cannot be searched is told
+                find_documents(opened.pipeline(), Query("q", WARM_QUESTION), 1, citations=opened.citations)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    def _version(self, generation: int | None) -> _OpenVersion:
+        if generation is None:
+            return self._versions[-1]
+        for version in self._versions:
+            if version.opened.generation == generation:
+                return version
+        raise GoneError(f"the index {self.name!r} has changed since the first page; search again from the first page")
+
+    def _forget(self) -> None:
+        """Close versions that nobody reads, if there are too many or they are too old."""
+        with self._lock:
+            long_ago = time.monotonic() - KEPT_SECONDS
+            older, many = self._versions[:-1], len(self._versions) - self._kept
+            gone = [one for at, one in enumerate(older) if not one.leases and (at < many or one.replaced < long_ago)]
+            self._versions = [one for one in self._versions if one not in gone]
+        for version in gone:
+            version.opened.close()
+
+
+class _OpenVersion:
+    """A version, how many read it, and since when there is a newer one."""
+
+    def __init__(self, opened: IndexVersion) -> None:
+        self.opened = opened
+        self.leases = 0
+        self.replaced = float("inf")
+
+
+class IndexRegistry:
+    """The indexes of a service, by name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     IndexFolder.create(f"{folder}/law.index").close()
+    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law.index")]) as library:
+    ...         library.names, library.shelf().title
+    (('law',), 'Law')
+    """
+
+    def __init__(self, shelves: Sequence[ServedIndex]) -> None:
+        """Offer indexes that are open, the first where none is named."""
+        self._shelves = {shelf.name: shelf for shelf in shelves}
+
+    @classmethod
+    def open(cls, places: Sequence[IndexPlace], profiles: Sequence[Path] = (), *, kept: int = KEPT) -> IndexRegistry:
+        """Open indexes; a profile is offered for those that have its channels, and must fit one of them."""
+        if not places:
+            raise ConfigError("there is no index to serve; name at least one folder")
+        names = [place.name for place in places]
+        if len(set(names)) < len(names):
+            raise ConfigError(f"two indexes have the same name: {', '.join(names)}; give them names of their own")
+        found, encoders, shelves = read_profiles(list(profiles)), SharedEncoders(), list[ServedIndex]()
+        try:
+            for place in places:
+                shelves.append(ServedIndex(place, found, encoders, kept=kept))
+            library = cls(shelves)
+            library._check(found)
+        except BaseException:
+            for shelf in shelves:
+                shelf.close()
+            raise
+        return library
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the indexes."""
+        return tuple(self._shelves)
+
+    def shelf(self, name: str = "") -> ServedIndex:
+        """An index by its name, or the first one; `NotFoundError` lists those there are."""
+        if not name:
+            return next(iter(self._shelves.values()))
+        if name not in self._shelves:
+            raise NotFoundError(f"there is no index {name!r}; there are {', '.join(self._shelves)}")
+        return self._shelves[name]
+
+    def refresh(self) -> list[str]:
+        """Open newer versions where there are some; the names of these indexes."""
+        return [name for name, shelf in self._shelves.items() if shelf.refresh()]
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for shelf in self._shelves.values():
+            shelf.close()
+
+    def __enter__(self) -> IndexRegistry:
+        """Use as a context that closes."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close."""
+        self.close()
+
+    def _check(self, profiles: Mapping[str, SearchSpec]) -> None:
+        """Refuse a profile that no index can be searched by."""
+        for name in profiles:
+            reasons: dict[str, str] = {}
+            for shelf in self._shelves.values():
+                with shelf.lease() as opened:
+                    card = next(card for card in opened.profiles if card.name == name)
+                if not card.usable:
+                    reasons[shelf.name] = card.reason
+            if len(reasons) == len(self._shelves):
+                told = "; ".join(f"index {index!r}: {reason}" for index, reason in reasons.items())
+                raise ConfigError(f"the profile {name!r} fits no index: {told}")

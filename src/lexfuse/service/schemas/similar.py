@@ -1,0 +1,53 @@
+"""Documents like a whole document, with the terms that were searched for."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from lexfuse.service.schemas.base import ResponseModel
+from lexfuse.service.schemas.explanation import ParagraphAlignment
+from lexfuse.service.schemas.search import SearchResult, SearchTiming
+
+
+class QueryTerm(ResponseModel):
+    """A term of a whole document that is searched for, which the caller may edit.
+
+    >>> QueryTerm(word="licenciement", term="licenci", count=4, informativeness=0.5, weight=1.0).count
+    4
+    """
+
+    word: str
+    term: str
+    count: int
+    informativeness: float
+    weight: float
+
+
+class SimilarResult(SearchResult):
+    """A document that is like the query.
+
+    >>> from lexfuse.service.schemas.search import MarkedSpan
+    >>> SimilarResult(id="a", rank=1, found="bm25", score=2.0, snippet=MarkedSpan(text="")).alignment
+    """
+
+    alignment: ParagraphAlignment | None = None
+
+
+class SimilarPage(ResponseModel):
+    """Documents like a whole document.
+
+    >>> SimilarPage.model_fields["words"].annotation
+    <class 'int'>
+    """
+
+    index: str
+    generation: int
+    profile: str
+    words: int  # of the query
+    document: str | None = None  # the id of the document that is the query, if it is one of the index
+    terms: list[QueryTerm] = Field(default=[])
+    distinct: int = 0  # terms of the query before the most informative were chosen
+    results: list[SimilarResult]
+    left_out: dict[str, int] = Field(default={})  # later and undated documents, the document itself
+    notes: list[str] = Field(default=[])
+    timing: SearchTiming

@@ -1,0 +1,321 @@
+"""The catalog: one SQLite file that says what the index holds, table by table; `catalogfile` opens and changes it.
+
+Whatever the catalog does not name does not exist: segment files are written first, and the one transaction
+that names them makes them visible. Readers keep the state they opened (SQLite's write-ahead log); a second
+writer is refused at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import orjson
+
+from lexfuse.data.document import Document
+from lexfuse.errors import DataError, LexFuseError, NotFoundError
+from lexfuse.storage.catalog_file import NUMBERS, CatalogFile, damaged, sqlite_errors
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
+from lexfuse.storage.document_rows import COLUMNS, LONG, OPTIONAL, SHORT, DocumentRow, check_types, checksum_of, document_of
+from lexfuse.storage.folder_names import CHANNEL_NAME, part_folder, segment_folder
+from lexfuse.storage.table_digests import DIGESTS
+
+FEEDBACK = "query, doc, grade, rank, profile, moment, generation"  # columns of a table that `feedback` makes
+_AT_ONCE = 10_000  # ids in one statement
+SERIAL = "serial"  # the number of one version of a document
+_SETTINGS = ("settings", DIGESTS, *NUMBERS)
+_DISTRIBUTION = "distribution:"  # begins the names of settings that hold one: an older index simply has none
+
+_SCHEMA = f"""
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE segments (number INTEGER PRIMARY KEY, folder TEXT NOT NULL, documents INTEGER NOT NULL, manifest TEXT NOT NULL);
+CREATE TABLE tombstones (segment INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (segment, ordinal)) WITHOUT ROWID;
+CREATE TABLE documents (serial INTEGER PRIMARY KEY, segment INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+                        id TEXT NOT NULL UNIQUE, {", ".join(SHORT)});
+CREATE TABLE channels (name TEXT PRIMARY KEY, settings TEXT NOT NULL, passages INTEGER NOT NULL, cut INTEGER NOT NULL,
+                       seconds REAL NOT NULL);
+CREATE TABLE parts (number INTEGER PRIMARY KEY, channel TEXT NOT NULL, folder TEXT NOT NULL, documents INTEGER NOT NULL,
+                    manifest TEXT NOT NULL);
+CREATE TABLE contents (serial INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, {", ".join(LONG)});
+"""
+_WHOLE = "documents JOIN contents USING (serial)"
+_ROW = f"id, {', '.join(COLUMNS)}"
+
+
+class CatalogSegment(NamedTuple):
+    """A segment as the catalog names it.
+
+    >>> CatalogSegment(1, "segments/000001", 20, "e3b0c442").documents
+    20
+    """
+
+    number: int
+    folder: str
+    documents: int  # the dead included
+    manifest: str  # sha256
+
+
+class CatalogChannel(NamedTuple):
+    """A channel as the catalog names it, with what was encoded for it so far.
+
+    >>> CatalogChannel._fields
+    ('name', 'settings', 'passages', 'cut', 'seconds')
+    """
+
+    name: str
+    settings: ChannelSettings
+    passages: int
+    cut: int  # documents whose end was not encoded
+    seconds: float
+
+
+class Catalog(CatalogFile):
+    """An open catalog; every statement sees the newest state, unless it stands inside `reading` or `writing`.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     catalog = Catalog.create(Path(folder), {"fields": ["text"]})
+    ...     print(catalog.meta("fields"))
+    ...     catalog.close()
+    ['text']
+    """
+
+    schema = _SCHEMA
+    summed: ClassVar = {**CatalogFile.summed, **{table: f"SELECT * FROM {table}" for table in ("segments", "channels", "parts")}}  # noqa: S608
+    counted: ClassVar = {"feedback": f"SELECT {FEEDBACK} FROM feedback"}  # noqa: S608 -- constants
+
+    def segments(self) -> list[CatalogSegment]:
+        """Every segment, oldest first."""
+        found = [
+            CatalogSegment(*row) for row in self._rows("SELECT number, folder, documents, manifest FROM segments ORDER BY number")
+        ]
+        return self._checked("segments", found, [segment_folder(one.number) for one in found if type(one.number) is int])
+
+    def tombstones(self) -> list[tuple[int, int]]:
+        """Segment and ordinal of every deleted document."""
+        found = self._rows("SELECT segment, ordinal FROM tombstones ORDER BY segment, ordinal")
+        if any(type(value) is not int for row in found for value in row):
+            raise self._wrong("tombstones")
+        return found
+
+    def members(self, segment: int) -> list[tuple[int, str]]:
+        """Ordinal and id of a segment's living documents, by ordinal."""
+        return self._rows("SELECT ordinal, id FROM documents WHERE segment = ? ORDER BY ordinal", (segment,))
+
+    def _checked(self, table: str, found: list[CatalogSegment], folders: list[str]) -> list[CatalogSegment]:
+        """What a table names if it is what an index writes, each in the folder of its number; nothing else is opened."""
+        if [one.folder for one in found] != folders:
+            raise self._wrong(table)
+        if any(type(one.documents) is not int or one.documents < 0 or type(one.manifest) is not str for one in found):
+            raise self._wrong(table)
+        return found
+
+    def _wrong(self, table: str) -> DataError:
+        return damaged(self.path, f"its table {table} has rows that no index writes")
+
+    def present(self, ids: Sequence[str]) -> set[str]:
+        """Which of these ids the index has."""
+        # Half a character cannot be stored, so it cannot be here either, and SQLite does not take it.
+        wanted = [id for id in ids if id.isascii() or id.encode("utf-8", "ignore").decode() == id]
+        found: set[str] = set()
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            found.update(id for (id,) in self._rows(f"SELECT id FROM documents WHERE id IN ({marks})", some))  # noqa: S608
+        return found
+
+    def column(self, name: str) -> tuple[list[int], list[int], list[Any]]:
+        """Segments, ordinals and one column of all documents, as three parallel lists."""
+        if name not in (*COLUMNS, SERIAL):
+            raise NotFoundError(f"documents have no field {name!r}; they have {', '.join(COLUMNS)}")
+        table = _WHOLE if name in LONG else "documents"
+        columns: tuple[list[int], list[int], list[Any]] = ([], [], [])
+        # As JSON, a million values come over in a few strings instead of a million rows.
+        every = ", ".join(f"json_group_array({column})" for column in ("segment", "ordinal", name))
+        some = f"SELECT serial, segment, ordinal, {name} FROM {table} WHERE serial > ? ORDER BY serial LIMIT {_AT_ONCE}"  # noqa: S608
+        after = -1
+        while (found := self._rows(f"SELECT max(serial), {every} FROM ({some})", (after,))[0])[0] is not None:  # noqa: S608
+            after, *lists = found
+            if not isinstance(after, int):
+                raise self._wrong("documents")
+            for column, values in zip(columns, lists, strict=True):
+                column += orjson.loads(values)
+        types = {int} if name == SERIAL else {str, type(None)} if name in OPTIONAL else {str}
+        if not {*map(type, columns[0]), *map(type, columns[1])} <= {int} or not {*map(type, columns[2])} <= types:
+            raise self._wrong("documents")
+        return columns
+
+    def document(self, id: str) -> Document:
+        """A whole document; `NotFoundError` if the index does not have it."""
+        rows = self._rows(f"SELECT {_ROW} FROM {_WHOLE} WHERE id = ?", (id,)) if self.present([id]) else []  # noqa: S608
+        if not rows:
+            raise NotFoundError(f"the index has no document {id!r}")
+        return document_of(rows[0])
+
+    def heads(self, ids: Sequence[str]) -> dict[str, Document]:
+        """Documents by id without their texts and what else the source said, for lists; those that are not there are left out."""
+        wanted, found = sorted(self.present(ids)), dict[str, Document]()
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            rows = self._rows(f"SELECT id, {', '.join(SHORT)} FROM documents WHERE id IN ({_marks(len(some))})", some)  # noqa: S608
+            found |= {row[0]: document_of((*row, None, "")) for row in rows}
+        return found
+
+    def documents(self) -> Iterator[Document]:
+        """All documents, by id."""
+        with sqlite_errors(self.path):
+            for row in self.connection.execute(f"SELECT {_ROW} FROM {_WHOLE} ORDER BY id"):  # noqa: S608 -- constants
+                yield document_of(row)
+
+    def serials(self) -> list[int]:
+        """The serial number of every document, ascending."""
+        return [serial for (serial,) in self._rows("SELECT serial FROM documents ORDER BY serial")]  # rowids are always numbers
+
+    def versions(self, serials: Sequence[int]) -> dict[int, Document]:
+        """Whole documents by serial number, without those that are gone."""
+        marks = ",".join("?" * len(serials))
+        rows = self._rows(f"SELECT serial, {_ROW} FROM {_WHOLE} WHERE serial IN ({marks}) ORDER BY serial", list(serials))  # noqa: S608
+        return {serial: document_of(row) for serial, *row in rows}
+
+    def channels(self) -> list[CatalogChannel]:
+        """Every channel that is kept beside the segments, by name."""
+        rows = self._rows("SELECT name, settings, passages, cut, seconds FROM channels ORDER BY name")
+        try:
+            found = [CatalogChannel(row[0], ChannelSettings.from_json(orjson.loads(row[1])), *row[2:]) for row in rows]
+        except ValueError:
+            raise self._wrong("channels") from None
+        for name, _, *encoded in found:
+            if not isinstance(name, str) or not CHANNEL_NAME.fullmatch(name) or [*map(type, encoded)] != [int, int, float]:
+                raise self._wrong("channels")
+        return found
+
+    def parts(self, channel: str) -> list[CatalogSegment]:
+        """The parts of a channel, oldest first."""
+        statement = "SELECT number, folder, documents, manifest FROM parts WHERE channel = ? ORDER BY number"
+        found = [CatalogSegment(*row) for row in self._rows(statement, (channel,))]
+        return self._checked("parts", found, [part_folder(channel, one.number) for one in found if type(one.number) is int])
+
+    def insert_channel(self, name: str, settings: ChannelSettings) -> None:
+        """Name a new channel."""
+        self.connection.execute(
+            "INSERT INTO channels VALUES (?, ?, 0, 0, 0.0)", (name, orjson.dumps(settings.as_json()).decode())
+        )
+
+    def remove_channel(self, name: str) -> None:
+        """Forget a channel."""
+        self.connection.execute("DELETE FROM channels WHERE name = ?", (name,))
+        self.connection.execute("DELETE FROM parts WHERE channel = ?", (name,))
+        self._forget_distributions(f"{name}:")
+
+    def distributions(self) -> dict[str, Any]:
+        """The distributions of scores that were kept, as plain values by their keys: the channel, a colon, its parameters."""
+        rows = self._rows("SELECT name, value FROM meta WHERE name GLOB ? ORDER BY name", (f"{_DISTRIBUTION}*",))
+        try:
+            return {name.removeprefix(_DISTRIBUTION): orjson.loads(value) for name, value in rows}
+        except ValueError:
+            raise DataError("a distribution of scores is damaged; estimate it again", path=self.path) from None
+
+    def keep_distribution(self, key: str, values: dict[str, Any]) -> None:
+        """Keep a distribution, in the place of an older one of the same key."""
+        self.set_meta(f"{_DISTRIBUTION}{key}", values)
+
+    def _forget_distributions(self, beginning: str) -> None:
+        self.connection.execute("DELETE FROM meta WHERE name GLOB ?", (f"{_DISTRIBUTION}{beginning}*",))
+
+    def replace_parts(self, channel: str, old: Sequence[CatalogSegment], new: CatalogSegment | None) -> None:
+        """Put one part, or none, in the place of others, or of none."""
+        self.connection.executemany("DELETE FROM parts WHERE number = ?", [(part.number,) for part in old])
+        if new is not None:
+            row = (new.number, channel, new.folder, new.documents, new.manifest)
+            self.connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", row)
+
+    def count_encoded(self, channel: str, passages: int, cut: int, seconds: float) -> None:
+        """Add to what was encoded for a channel, and to what that took."""
+        statement = "UPDATE channels SET passages = passages + ?, cut = cut + ?, seconds = seconds + ? WHERE name = ?"
+        self.connection.execute(statement, (passages, cut, seconds, channel))
+
+    def insert(self, segment: CatalogSegment, rows: Sequence[DocumentRow]) -> None:
+        """Name a new segment and its documents, which come in the order of their ordinals."""
+        self.connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?)", segment)
+        first = self.meta("next_serial")  # a number is never used again: channels know documents by it
+        self.set_meta("next_serial", first + len(rows))
+        size = 1 + len(SHORT)
+        documents = ((first + at, segment.number, at, *row[:size]) for at, row in enumerate(rows))
+        contents = ((first + at, checksum_of(row), *row[size:]) for at, row in enumerate(rows))
+        self.connection.executemany(f"INSERT INTO documents VALUES ({_marks(3 + size)})", documents)  # noqa: S608
+        self.connection.executemany(f"INSERT INTO contents VALUES ({_marks(2 + len(LONG))})", contents)  # noqa: S608
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Bury documents, all of which must be present."""
+        one = [(id,) for id in ids]
+        self.connection.executemany("INSERT INTO tombstones SELECT segment, ordinal FROM documents WHERE id = ?", one)
+        self.connection.executemany("DELETE FROM contents WHERE serial = (SELECT serial FROM documents WHERE id = ?)", one)
+        self.connection.executemany("DELETE FROM documents WHERE id = ?", one)
+
+    def replace(self, old: Sequence[CatalogSegment], new: CatalogSegment | None, ids: Sequence[str]) -> None:
+        """Put one segment, or none, in the place of several; its ids are given in the order of their ordinals."""
+        numbers = [(segment.number,) for segment in old]
+        self.connection.executemany("DELETE FROM segments WHERE number = ?", numbers)
+        self.connection.executemany("DELETE FROM tombstones WHERE segment = ?", numbers)
+        if new is not None:
+            self.connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?)", new)
+            places = ((new.number, ordinal, id) for ordinal, id in enumerate(ids))
+            self.connection.executemany("UPDATE documents SET segment = ?, ordinal = ? WHERE id = ?", places)
+
+    def forget_places(self) -> None:
+        """Forget every segment and what was deleted from it, also rows that are damaged; the documents stay."""
+        for table in ("segments", "tombstones"):
+            self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
+
+    def forget_parts(self, channel: str) -> None:
+        """Forget every part of a channel, also rows that are damaged."""
+        self.connection.execute("DELETE FROM parts WHERE channel = ?", (channel,))
+
+    def forget_lost_parts(self) -> None:
+        """Forget parts of channels that are not there."""
+        self.connection.execute("DELETE FROM parts WHERE channel NOT IN (SELECT name FROM channels)")
+
+    def clear(self) -> None:
+        """Forget every document, segment and channel."""
+        for table in ("segments", "tombstones", "documents", "contents", "channels", "parts"):
+            self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
+        self.connection.execute(f"DELETE FROM meta WHERE name NOT IN ({_marks(len(_SETTINGS))})", _SETTINGS)  # noqa: S608
+
+    def damages(self) -> list[str]:
+        """What SQLite finds wrong with its file, documents and tables that are not what was written, and rows that lack."""
+        try:
+            found = self.malformed()
+            found += self._damaged_documents()
+            tables = self.damaged_tables((*self.summed, *self.counted))
+            found += [f"table {table} has other rows than were written" for table in tables]
+            names = [name for (name,) in self._rows("SELECT name FROM meta WHERE name NOT GLOB ?", (f"{_DISTRIBUTION}*",))]
+            found += [f"its meta table has an unknown setting {name!r}" for name in names if name not in _SETTINGS]
+        except LexFuseError as error:
+            return [str(error)]
+        return [f"{self.path}: {line}" for line in found]
+
+    def _damaged_documents(self) -> list[str]:
+        found = []
+        with sqlite_errors(self.path):
+            for checksum, *row in self.connection.execute(f"SELECT checksum, {_ROW} FROM {_WHOLE}"):  # noqa: S608 -- constants
+                try:
+                    check_types(row)
+                    whole = checksum_of(row) == checksum
+                except ValueError:
+                    whole = False
+                if not whole:
+                    found.append(f"document {row[0]!r} has other bytes than were written")
+        counts = [self._rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("documents", "contents", _WHOLE)]  # noqa: S608
+        if len(set(counts)) > 1:
+            found.append(
+                f"tables documents and contents have {counts[0]:,} and {counts[1]:,} rows, {counts[2]:,} of them together"
+            )
+        (last,) = self._rows("SELECT coalesce(max(serial), 0) FROM documents")[0]
+        if last >= self.meta("next_serial"):
+            found.append(f"a document has the serial number {last:,}, which was never given")
+        return found
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)

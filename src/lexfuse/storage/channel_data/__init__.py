@@ -1,0 +1,1 @@
+"""Stored channels: settings, segments and their commit."""

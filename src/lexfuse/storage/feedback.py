@@ -1,0 +1,187 @@
+"""What people say about results, kept in the catalog: judgements to evaluate and tune with.
+
+A judgement holds the text of its query, and is kept only when somebody gives one: searching keeps nothing. The table is made by
+the first judgement, so that an index without any is as it always was. Judgements are no part of what is searched: keeping one
+makes no new generation, and no reader has to look again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries, Query
+from lexfuse.errors import DataError, NotFoundError
+from lexfuse.storage.catalog import FEEDBACK, Catalog
+from lexfuse.storage.catalog_file import sqlite_errors
+
+WAIT_TO_KEEP = 5_000  # milliseconds for another writer: people judge while the index is being changed
+_HIGHEST = 2**31 - 1  # what judgements of all sources can hold
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS feedback (number INTEGER PRIMARY KEY, query TEXT NOT NULL, doc TEXT NOT NULL, grade INTEGER NOT NULL,
+                                     rank INTEGER, profile TEXT NOT NULL, moment TEXT NOT NULL, generation INTEGER NOT NULL)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackEntry:
+    """How well a document answers a query, as somebody found who saw it among results; a grade above 0 is relevant.
+
+    >>> FeedbackEntry("Qui paie le préavis ?", "L1237-1", 2, rank=3, profile="labour law", generation=7).moment.tzname()
+    'UTC'
+    >>> FeedbackEntry("Qui paie le préavis ?", "L1237-1", 2, rank=0, generation=7)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: feedback: rank must be a whole number from 1, or none, got 0
+    """
+
+    query: str
+    doc: str
+    grade: int
+    rank: int | None = field(default=None, kw_only=True)  # among the results, from 1; None for one that was not among them
+    profile: str = field(default="", kw_only=True)  # the name of what ranked
+    moment: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True)
+    generation: int = field(kw_only=True)  # the state of the index that was searched
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be kept."""
+        for name in ("query", "doc", "profile"):
+            _check_text(name, getattr(self, name), needed=name != "profile")
+        _check_number("grade", self.grade, -_HIGHEST - 1, "a whole number")
+        _check_number("generation", self.generation, 0, "a whole number from 0")
+        if self.rank is not None:
+            _check_number("rank", self.rank, 1, "a whole number from 1, or none")
+        if not isinstance(self.moment, datetime) or self.moment.tzinfo is None:
+            raise DataError(f"feedback: moment must be a date and time with its time zone, got {self.moment!r}")
+
+
+class FeedbackStore:
+    """What people said about the results of one index; `IndexFolder.feedback` gives it.
+
+    Changes of documents, merging and rebuilding leave it as it is, also what was said about documents that are gone;
+    `IndexFolder.create` in the place of an older index clears it.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=[Document("a")]) as index:
+    ...     index.feedback.keep(FeedbackEntry("préavis", "a", 1, rank=2, generation=1))
+    ...     [(one.query, one.doc, one.grade) for one in index.feedback.kept()]
+    ...     index.feedback.remove("préavis", "a"), index.feedback.kept()
+    [('préavis', 'a', 1)]
+    (1, [])
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder of the index; every call opens its catalog anew, since that of an `Index` may be amid a change."""
+        self._folder = folder
+
+    def keep(self, *given: FeedbackEntry, wait: int = WAIT_TO_KEEP) -> None:
+        """Keep what people say about results: all of it or, where the index lacks a document, none (`NotFoundError`).
+
+        It makes no new generation: readers need not look again. Another process or thread that writes is waited for so many
+        milliseconds; one that takes longer is a `BusyError`.
+        """
+        if not given:
+            return
+        with closing(Catalog.open(self._folder)) as catalog, catalog.writing(wait):
+            present = catalog.present([one.doc for one in given])
+            for one in given:
+                if one.doc not in present:
+                    raise NotFoundError(f"feedback: the index has no document {one.doc!r}; nothing was kept")
+            catalog.connection.execute(_TABLE)
+            marks = ", ".join("?" * len(fields(FeedbackEntry)))
+            rows = [_row(one) for one in given]
+            catalog.connection.executemany(f"INSERT INTO feedback ({FEEDBACK}) VALUES ({marks})", rows)  # noqa: S608 -- constants
+            catalog.recount("feedback", added=rows)
+
+    def kept(self, query: str | None = None) -> list[FeedbackEntry]:
+        """What was said, or what was said for one query, in the order in which it was kept; `qrels_of` makes qrels of it."""
+        _check_text("query", query or "", needed=False)
+        with closing(Catalog.open(self._folder)) as catalog, catalog.reading(), sqlite_errors(catalog.path):
+            if not catalog.has_table("feedback"):
+                return []
+            which = "" if query is None else "WHERE query = ?"
+            asked = f"SELECT {FEEDBACK} FROM feedback {which} ORDER BY number"  # noqa: S608 -- constants
+            rows = catalog.connection.execute(asked, () if query is None else (query,)).fetchall()
+        try:
+            return [_of_row(*row) for row in rows]
+        except (TypeError, ValueError):
+            raise DataError("a judgement in the table feedback is damaged; restore the catalog", path=catalog.path) from None
+
+    def remove(self, query: str, doc: str) -> int:
+        """Take back all that was said about a document for a query; how many judgements that were."""
+        _check_text("query", query, needed=False)
+        _check_text("doc", doc, needed=False)
+        with closing(Catalog.open(self._folder)) as catalog, catalog.writing(WAIT_TO_KEEP):
+            if not catalog.has_table("feedback"):
+                return 0
+            pair = "feedback WHERE query = ? AND doc = ?"
+            rows = catalog.connection.execute(f"SELECT {FEEDBACK} FROM {pair}", (query, doc)).fetchall()  # noqa: S608 -- constants
+            catalog.connection.execute(f"DELETE FROM {pair}", (query, doc))  # noqa: S608 -- constants
+            catalog.recount("feedback", removed=rows)
+            return len(rows)
+
+
+def forget_feedback(catalog: Catalog) -> None:
+    """Forget every judgement, inside `writing`: a new index takes the place of this one."""
+    if catalog.has_table("feedback"):
+        catalog.connection.execute("DELETE FROM feedback")
+        catalog.sum_anew("feedback")
+
+
+def qrels_of(feedback: Sequence[FeedbackEntry]) -> tuple[Queries, Qrels]:
+    """Judgements as queries and qrels; of several on one document for one query, the last given counts.
+
+    >>> one = FeedbackEntry("préavis", "a", 0, generation=1)
+    >>> queries, qrels = qrels_of([one, FeedbackEntry("bail", "b", 1, generation=1), FeedbackEntry("préavis", "a", 2,
+    ...     generation=3)])
+    >>> [(query.id, query.text) for query in queries]
+    [('f023ac6fec5d75915', 'préavis'), ('ffa881abf4b4d8eb1', 'bail')]
+    >>> qrels.as_dict()
+    {'f023ac6fec5d75915': {'a': 2}, 'ffa881abf4b4d8eb1': {'b': 1}}
+    """
+    ids = {text: query_id(text) for text in dict.fromkeys(one.query for one in feedback)}
+    last = {(ids[one.query], one.doc): one.grade for one in feedback}
+    queries = Queries.of(Query(id, text) for text, id in ids.items())
+    return queries, Qrels.of((query, doc, grade) for (query, doc), grade in last.items())
+
+
+def query_id(text: str) -> str:
+    """The id of a query that has none: a digest of its text, always the same.
+
+    >>> query_id("préavis")
+    'f023ac6fec5d75915'
+    """
+    return f"f{hashlib.sha256(text.encode('utf-8')).hexdigest()[:16]}"
+
+
+def _row(one: FeedbackEntry) -> tuple[Any, ...]:
+    moment = one.moment.astimezone(UTC).isoformat()
+    return one.query, one.doc, one.grade, one.rank, one.profile, moment, one.generation
+
+
+def _of_row(query: str, doc: str, grade: int, rank: int | None, profile: str, moment: str, generation: int) -> FeedbackEntry:
+    when = datetime.fromisoformat(moment)
+    return FeedbackEntry(query, doc, grade, rank=rank, profile=profile, moment=when, generation=generation)
+
+
+def _check_text(name: str, value: object, *, needed: bool) -> None:
+    if not isinstance(value, str) or (needed and not value.strip()):
+        raise DataError(f"feedback: {name} must be a text{' that says something' if needed else ''}, got {value!r}")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(f"feedback: {name} holds half a character at position {error.start} and cannot be kept") from None
+
+
+def _check_number(name: str, value: object, lowest: int, expected: str) -> None:
+    if type(value) is not int or not lowest <= value <= _HIGHEST:
+        raise DataError(f"feedback: {name} must be {expected}, got {value!r}")

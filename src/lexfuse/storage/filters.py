@@ -1,0 +1,161 @@
+"""Filters on metadata: conditions on fields that become one flag per document, applied inside every retriever.
+
+Written as ``code=Code du travail``, ``kind=statute,decision`` (one of), ``date>=2020-01-01``, ``date<2021-01-01``,
+``headings^=Partie législative > Livre II`` (begins with), ``court!=CJEU``. Several conditions must all hold.
+"""
+
+from __future__ import annotations
+
+import datetime
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from lexfuse.data.arrays import Bools
+from lexfuse.data.dates import parse_date
+from lexfuse.deadline import check
+from lexfuse.errors import ConfigError, DataError, NotFoundError
+from lexfuse.storage.document_rows import DATES, LISTS, WORDS, texts_of
+from lexfuse.storage.snapshot import Snapshot
+
+FIELDS = ("id", *WORDS, *DATES, *LISTS)
+
+
+class Operator(StrEnum):
+    """How a field is compared.
+
+    >>> Operator("^=")
+    <Operator.BEGINS: '^='>
+    """
+
+    BEGINS = "^="
+    NOT = "!="
+    AT_LEAST = ">="
+    AT_MOST = "<="
+    ABOVE = ">"
+    BELOW = "<"
+    IS = "="
+
+
+_COMPARE: dict[Operator, Callable[[str, str], bool]] = {
+    Operator.AT_LEAST: operator.ge,
+    Operator.AT_MOST: operator.le,
+    Operator.ABOVE: operator.gt,
+    Operator.BELOW: operator.lt,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One field, one comparison, one or several values of which one must fit.
+
+    >>> Condition.parse("kind=statute,decision").values
+    ('statute', 'decision')
+    """
+
+    field: str
+    operator: Operator
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse fields that are not there, comparisons that a field does not know, and dates that are none."""
+        if self.field not in FIELDS:
+            raise NotFoundError(f"there is no field {self.field!r} to filter by; there are {', '.join(FIELDS)}")
+        if self.field in LISTS and self.operator in _COMPARE:
+            raise ConfigError(f"{self.field} is a list; filter it with =, != or ^=, not with {self.operator.value}")
+        if not self.values or (self.operator in _COMPARE and len(self.values) > 1):
+            wanted = "one value" if self.operator in _COMPARE else "at least one value"
+            raise ConfigError(f"{self.field}{self.operator.value} compares with {wanted}, got {len(self.values)}")
+        if self.field in DATES and self.operator is not Operator.BEGINS:
+            object.__setattr__(self, "values", tuple(map(_day, self.values)))
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        r"""A condition as it is written; commas stand between values of ``=`` and ``!=``, ``\,`` is a comma.
+
+        >>> Condition.parse("date>=2020-01-01")
+        Condition(field='date', operator=<Operator.AT_LEAST: '>='>, values=('2020-01-01',))
+        >>> Condition.parse(r"title=Loi\, décret,Arrêté").values
+        ('Loi, décret', 'Arrêté')
+        """
+        match = re.fullmatch(r"(\w+)\s*(\^=|!=|>=|<=|=|>|<)\s*+(.*)", text.strip(), re.DOTALL)
+        if match is None:
+            raise ConfigError(f"a filter is written field=value, field>=value or field^=beginning; got {text!r}")
+        compared = Operator(match[2])
+        if compared not in (Operator.IS, Operator.NOT):
+            return cls(match[1], compared, (match[3],))
+        values = re.split(r"(?<!\\),", match[3])
+        return cls(match[1], compared, tuple(value.strip().replace("\\,", ",") for value in values))
+
+    def mask(self, snapshot: Snapshot) -> Bools:
+        """Which documents of a snapshot fulfil the condition; a field a document lacks fulfils only ``!=`` and ``field=``."""
+        check()
+        fits = self._list_test() if self.field in LISTS else self._test()
+        if self.field == "id":
+            return np.fromiter(map(fits, snapshot.ids), dtype=np.bool_, count=len(snapshot))
+        codes, values = snapshot.coded(self.field)
+        return np.array([fits(value) for value in values], dtype=np.bool_)[codes]
+
+    def _test(self) -> Callable[[str | None], bool]:
+        """Whether a stored value fits; one that is looked up costs the same for one value as for a thousand."""
+        if self.operator is Operator.BEGINS:
+            return lambda stored: (stored or "").startswith(self.values)
+        if self.operator in _COMPARE:
+            compare, bound = _COMPARE[self.operator], self.values[0]
+            return lambda stored: bool(stored) and compare(stored or "", bound)
+        wanted, positive = frozenset(self.values), self.operator is Operator.IS
+        return lambda stored: ((stored or "") in wanted) is positive
+
+    def _list_test(self) -> Callable[[str | None], bool]:
+        """The same for a list, of which one member must fit."""
+        if self.operator is Operator.BEGINS:
+            return lambda stored: any(_begins(texts_of(stored), wanted) for wanted in self.values)
+        wanted, positive = frozenset(self.values), self.operator is Operator.IS
+        return lambda stored: (not wanted.isdisjoint(texts_of(stored) or [""])) is positive
+
+
+def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: datetime.date | None = None) -> Bools | None:
+    """Which documents fulfil all conditions and are in force on a day; None when nothing is asked.
+
+    In force on a day means valid_from <= day < valid_to, where an open side holds for ever; documents without
+    any validity (judgments, say) are not affected.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> documents = [Document("a", code="Code civil"), Document("b", valid_to=datetime.date(2020, 1, 1))]
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    ...     with index.snapshot() as snapshot:
+    ...         within(snapshot, [Condition.parse("code=Code civil")]).tolist()
+    ...         within(snapshot, as_of=datetime.date(2020, 1, 1)).tolist()
+    [True, False]
+    [True, False]
+    """
+    masks = [condition.mask(snapshot) for condition in conditions]
+    if as_of is not None:
+        day = as_of.isoformat()
+        for name, compare in (("valid_from", operator.le), ("valid_to", operator.gt)):
+            codes, values = snapshot.coded(name)
+            masks.append(np.array([value is None or compare(value, day) for value in values], dtype=np.bool_)[codes])
+    return np.logical_and.reduce(masks) if masks else None
+
+
+def _begins(path: Sequence[str], wanted: str) -> bool:
+    """Whether a path begins with ``a > b``: all headings but the last are the same, the last one begins so."""
+    *above, last = (part.strip() for part in wanted.split(">"))
+    head = [part.strip() for part in path[: len(above) + 1]]
+    return len(head) == len(above) + 1 and head[:-1] == above and head[-1].startswith(last)
+
+
+def _day(value: str) -> str:
+    try:
+        day = parse_date(value)
+    except DataError as error:
+        raise ConfigError(f"a date was expected in a filter: {error}") from None
+    if day is None:
+        raise ConfigError(f"a known date was expected in a filter, got {value!r}")
+    return day.isoformat()

@@ -1,0 +1,160 @@
+"""The folder of an index: the names that an index makes in it, and nothing else is followed, read or removed.
+
+A folder may come from somebody else. A link in it would lead out of it: SQLite would write its log, and the removal of
+leftovers would delete folders, wherever the link points. So links and devices are refused before anything is opened. The path
+of the folder itself may be a link, or lead through links: whoever gives it has chosen it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from lexfuse.data.files import named_storage_errors
+from lexfuse.errors import DataError, NotFoundError
+
+FILE = "catalog.sqlite"  # the catalog
+SEGMENTS = "segments"
+CHANNELS = "channels"
+CHANNEL_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
+
+_LOGS = ("-wal", "-shm", "-journal")  # SQLite's, beside the catalog
+_NUMBER = re.compile(r"[0-9]{6,18}")  # of a segment or part
+
+
+def check_plain(folder: Path) -> None:
+    """Refuse a folder with anything in it but files and folders: a `DataError` names the first link or device.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     Path(name, "segments").symlink_to("/")
+    ...     check_plain(Path(name))
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: ...segments: is a link; an index holds only files and folders: put ... in its place, ...
+    """
+    waiting = [folder]
+    while waiting:
+        for entry in _entries(waiting.pop()):
+            if entry.is_symlink():
+                raise _refused(Path(entry.path), "a link")
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(Path(entry.path))
+            elif not entry.is_file(follow_symlinks=False) and os.path.lexists(entry.path):
+                raise _refused(Path(entry.path), "a device, pipe or socket")
+
+
+def foreign_name(folder: Path) -> str | None:
+    """A name in the folder that no index makes; None if there is none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     for one in ("segments/000001", "segments/letters"):
+    ...         Path(name, one).mkdir(parents=True)
+    ...     foreign_name(Path(name))
+    'segments/letters'
+    """
+    files = {FILE, *(FILE + log for log in _LOGS)}
+    for entry in _entries(folder):
+        if entry.name not in (files if entry.is_file(follow_symlinks=False) else (SEGMENTS, CHANNELS)):
+            return entry.name
+    for entry in _entries(folder / SEGMENTS):
+        if not _is_numbered(entry):
+            return f"{SEGMENTS}/{entry.name}"
+    for channel in _entries(folder / CHANNELS):
+        if not _is_channel(channel):
+            return f"{CHANNELS}/{channel.name}"
+        for entry in _entries(Path(channel.path)):
+            if not _is_numbered(entry):
+                return f"{CHANNELS}/{channel.name}/{entry.name}"
+    return None
+
+
+def segment_folder(number: int) -> str:
+    """Where a segment is kept.
+
+    >>> segment_folder(7)
+    'segments/000007'
+    """
+    return f"{SEGMENTS}/{number:06d}"
+
+
+def part_folder(channel: str, number: int) -> str:
+    """Where a part of a channel is kept.
+
+    >>> part_folder("dense", 31)
+    'channels/dense/000031'
+    """
+    return f"{CHANNELS}/{channel}/{number:06d}"
+
+
+def remove_unnamed_segments(folder: Path, named: Collection[str]) -> None:
+    """Remove the folders of segments that no state names; other names stay.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     for number in ("000001", "000002", "letters"):
+    ...         Path(name, "segments", number).mkdir(parents=True)
+    ...     remove_unnamed_segments(Path(name), {"segments/000002"})
+    ...     sorted(path.name for path in Path(name, "segments").iterdir())
+    ['000002', 'letters']
+    """
+    with named_storage_errors(folder / SEGMENTS):
+        _remove_unnamed(folder / SEGMENTS, SEGMENTS, named)
+
+
+def remove_unnamed_parts(folder: Path, named: Collection[str]) -> None:
+    """Remove the folders of parts that no state names, and channels without any; other names stay.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     for number in ("dense/000001", "dense/letters", "late/000002"):
+    ...         Path(name, "channels", number).mkdir(parents=True)
+    ...     remove_unnamed_parts(Path(name), {})
+    ...     sorted(path.name for path in Path(name, "channels").rglob("*"))
+    ['dense', 'letters']
+    """
+    with named_storage_errors(folder / CHANNELS):
+        for channel in _entries(folder / CHANNELS):
+            if _is_channel(channel):
+                _remove_unnamed(Path(channel.path), f"{CHANNELS}/{channel.name}", named)
+                if not any(_entries(Path(channel.path))):
+                    os.rmdir(channel.path)
+
+
+def _remove_unnamed(folder: Path, inside: str, named: Collection[str]) -> None:
+    for entry in _entries(folder):
+        if _is_numbered(entry) and f"{inside}/{entry.name}" not in named:
+            shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _is_numbered(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and _NUMBER.fullmatch(entry.name) is not None
+
+
+def _is_channel(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and CHANNEL_NAME.fullmatch(entry.name) is not None
+
+
+def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """What a folder holds, by name; nothing if it is not there, or is gone meanwhile."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        raise NotFoundError(f"no index in {str(folder)!r} (it is no folder)") from None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}; check its permissions", path=folder) from None
+    yield from found
+
+
+def _refused(path: Path, what: str) -> DataError:
+    reason = (
+        f"is {what}; an index holds only files and folders: put what it stands for in its place, or copy the index with cp -rL"
+    )
+    return DataError(reason, path=path)

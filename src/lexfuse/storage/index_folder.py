@@ -1,0 +1,334 @@
+"""The index: one folder that is built, changed, merged and verified, and never half written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from lexfuse.data.document import Document
+from lexfuse.data.files import written_folder
+from lexfuse.errors import ConfigError, DataError, StorageError
+from lexfuse.storage.catalog import Catalog
+from lexfuse.storage.catalog_file import WAIT_TO_WRITE, damaged
+from lexfuse.storage.channel_data.channel_store import ChannelStore
+from lexfuse.storage.damage_check import find_damage
+from lexfuse.storage.document_rows import DocumentRow, rows_of
+from lexfuse.storage.feedback import FeedbackStore, forget_feedback
+from lexfuse.storage.folder_names import FILE, SEGMENTS, check_plain, foreign_name
+from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.storage.segments.builder import build_segment
+from lexfuse.storage.segments.segment_set import SegmentSet
+from lexfuse.storage.snapshot import Snapshot, open_snapshot
+
+Progress = Callable[[int], None]  # is told how many documents are done
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCounts:
+    """What a change did.
+
+    >>> ChangeCounts(added=2).added
+    2
+    """
+
+    added: int = 0
+    updated: int = 0
+    deleted: int = 0
+    missing: tuple[str, ...] = ()  # ids to delete that were not there
+
+
+class IndexFolder:
+    """An index folder. Many may read it at once, one may write.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+    ...     index.add([Document("a", text="la loi"), Document("b", text="le droit")])
+    ...     index.delete(["a", "z"])
+    ChangeCounts(added=2, updated=0, deleted=0, missing=())
+    ChangeCounts(added=0, updated=0, deleted=1, missing=('z',))
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        """Open an index; `create` makes a new one."""
+        self.folder = Path(folder)
+        self._catalog = Catalog.open(self.folder)
+        self._segments = SegmentSet(self.folder, self._catalog)
+        try:
+            self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
+        except BaseException:
+            self._catalog.close()
+            raise
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | Path,
+        settings: IndexSettings | None = None,
+        *,
+        documents: Iterable[Document] = (),
+        replace: bool = False,
+        progress: Progress = lambda _: None,
+    ) -> IndexFolder:
+        """Make a new index with these documents, complete or not at all; with ``replace`` in the place of an older one.
+
+        The older one stays as it is until the new one is complete; then it is gone with all that people said about its results
+        (see `feedback`). Only an index is replaced, never another folder nor a damaged index with other files in it.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i"),
+        ...     documents=[Document("a")]) as index:
+        ...     with index.snapshot() as snapshot:
+        ...         len(snapshot)
+        1
+        """
+        path, settings = Path(folder), settings or IndexSettings()
+        if replace and path.exists():
+            if not (path / FILE).exists():
+                raise StorageError(f"{str(path)!r} is there and is no index; choose another name or remove it yourself")
+            check_plain(path)
+            try:
+                old = cls(path)
+                old._check_catalog()
+            except DataError:  # damaged or of a newer version: a new folder takes its place
+                if other := foreign_name(path):
+                    reason = f"{str(path)!r} is a damaged index and holds {other!r}, which is no part of it"
+                    raise StorageError(f"{reason}; choose another name or remove the folder yourself") from None
+            else:
+                return old._started_anew(settings, documents, progress)
+        with written_folder(path, replace=replace) as partial:
+            (partial / SEGMENTS).mkdir()
+            Catalog.create(partial, {"settings": settings.as_json()}).close()
+            with cls(partial) as index:
+                index.add(documents, progress=progress)
+        return cls(path)
+
+    def add(self, documents: Iterable[Document], *, update: bool = False, progress: Progress = lambda _: None) -> ChangeCounts:
+        """Add documents as a new segment; one that is there already is a `DataError`, or replaced with ``update``.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     _ = index.add([Document("a", text="old")])
+        ...     print(index.add([Document("a", text="new")], update=True).updated)
+        ...     with index.snapshot() as snapshot:
+        ...         print(snapshot.document("a").text)
+        1
+        new
+        """
+        rows = rows_of(documents)
+        with self.changing():
+            return self._add(rows, update, progress)
+
+    def delete(self, ids: Sequence[str]) -> ChangeCounts:
+        """Delete documents; ids that are not there are told.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     index.delete(["x"]).missing
+        ('x',)
+        """
+        if isinstance(ids, str):
+            raise ConfigError(f"ids to delete must be a list of ids, got the text {ids!r}; write [{ids!r}]")
+        wanted = list(dict.fromkeys(ids))
+        with self.changing():
+            present = self._catalog.present(wanted)
+            self._catalog.remove([id for id in wanted if id in present])
+        return ChangeCounts(deleted=len(present), missing=tuple(id for id in wanted if id not in present))
+
+    def merge(self) -> None:
+        """Make one segment of all, and one part of each channel, without the dead; the old files go.
+
+        The segment has the same bytes as if built anew.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     _ = index.add([Document("a", text="loi")]), index.add([Document("b", text="loi")])
+        ...     index.merge()
+        ...     with index.snapshot() as snapshot:
+        ...         len(snapshot.segments)
+        1
+        """
+        with self.changing():
+            self._segments.merge()
+            self.channels.merge()
+
+    def compact(self) -> None:
+        """Merge, and give the space of what was deleted back to the file system.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     index.compact()
+        """
+        self.merge()
+        self._catalog.compact()
+
+    def rebuild(self, *, progress: Progress = lambda _: None) -> None:
+        """Write the segments anew from the documents in the catalog: puts right what `verify` finds in segment files.
+
+        Damaged parts of channels are dropped; filling the channel again encodes their documents anew.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i"),
+        ...     documents=[Document("a")]) as index:
+        ...     index.rebuild()
+        ...     index.verify()
+        []
+        """
+        with self.changing(mended=("segments", "parts")):
+            documents = list(self._catalog.documents())
+            self._segments.replace(build_segment(documents, self.settings, progress=progress))
+            self.channels.drop_damaged()
+
+    def verify(self) -> list[str]:
+        """Every damage found, one line each; empty when all is well.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     index.verify()
+        []
+        """
+        while True:
+            found, generation = find_damage(self._catalog, self.folder)
+            if not found or generation is None or self._catalog.meta("generation") == generation:
+                return found  # else another process merged meanwhile, and took the older files away
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether `verify` can compare the tables of the catalog: an older LexFuse kept no check sums of them.
+
+        The next change adds them.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     index.has_digests
+        True
+        """
+        return self._catalog.has_digests
+
+    def snapshot(self) -> Snapshot:
+        """The newest state, to read from.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     with index.snapshot() as snapshot:
+        ...         snapshot.generation
+        0
+        """
+        return open_snapshot(self.folder)
+
+    def close(self) -> None:
+        """Let go of the catalog."""
+        self._catalog.close()
+
+    def __enter__(self) -> IndexFolder:
+        """Use as a context that closes."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close."""
+        self.close()
+
+    @property
+    def channels(self) -> ChannelStore:
+        """What the index keeps beside the words of its documents.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     index.channels.names
+        ()
+        """
+        return ChannelStore(self.folder, self._catalog, self.changing)
+
+    def keep_distributions(self, values: Mapping[str, dict[str, Any]]) -> None:
+        """Keep distributions of scores with the index, by their keys (see `lexfuse.channels.distribution`).
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     index.keep_distributions({"tfidf:{}": {"scores": 2}})
+        ...     with index.snapshot() as snapshot:
+        ...         snapshot.distributions
+        {'tfidf:{}': {'scores': 2}}
+        """
+        with self.changing():
+            for key, one in values.items():
+                self._catalog.keep_distribution(key, one)
+
+    @property
+    def feedback(self) -> FeedbackStore:
+        """What people said about results.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        ...     index.feedback.kept()
+        []
+        """
+        return FeedbackStore(self.folder)
+
+    @contextmanager
+    def changing(self, wait: int = WAIT_TO_WRITE, *, mended: Collection[str] = ()) -> Iterator[None]:
+        """One change: all of it happens and makes a new generation, or none and no file of it stays.
+
+        Another process that writes is waited for so many milliseconds. A damaged catalog is a `DataError`, unless the damage
+        is in tables that the change writes anew: these are `mended`.
+        """
+        began = False
+        try:
+            with self._catalog.writing(wait, mended=mended):
+                check_plain(self.folder)  # a link may have been put here since the index was opened
+                began = True
+                if not mended:  # else what they name is not known yet
+                    self._remove_orphans()
+                # Another process may have replaced the whole index since this one was opened.
+                self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
+                before = self._catalog.connection.total_changes
+                yield
+                if self._catalog.connection.total_changes > before:
+                    self._catalog.set_meta("generation", self._catalog.meta("generation") + 1)
+        finally:
+            if began:
+                with suppress(StorageError, DataError), self._catalog.writing():  # if another is here already, it does it
+                    check_plain(self.folder)
+                    self._remove_orphans()
+
+    def _check_catalog(self) -> None:
+        """Close, with a `DataError`, an index whose catalog is no ground to start anew on."""
+        try:
+            self._catalog.check_tables()
+            if wrong := self._catalog.malformed():
+                raise damaged(self._catalog.path, wrong[0])
+        except BaseException:
+            self.close()
+            raise
+
+    def _started_anew(self, settings: IndexSettings, documents: Iterable[Document], progress: Progress) -> IndexFolder:
+        try:
+            rows = rows_of(documents)
+            with self.changing():
+                self._catalog.clear()
+                forget_feedback(self._catalog)
+                self._catalog.set_meta("settings", settings.as_json())
+                self.settings = settings
+                self._add(rows, update=False, progress=progress)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _add(self, rows: Sequence[tuple[Document, DocumentRow]], update: bool, progress: Progress) -> ChangeCounts:
+        if not rows:
+            return ChangeCounts()
+        present = self._catalog.present([document.id for document, _ in rows])
+        if present and not update:
+            raise DataError(f"{len(present):,} documents are in the index already, first {min(present)!r}; update them instead")
+        self._catalog.remove(sorted(present))
+        segment = build_segment([document for document, _ in rows], self.settings, progress=progress)
+        self._segments.add(segment, [row for _, row in rows])
+        return ChangeCounts(added=len(rows) - len(present), updated=len(present))
+
+    def _remove_orphans(self) -> None:
+        """Remove files that no state names: left by a writer that was killed, by a change that failed, or by a merge."""
+        self._segments.remove_orphans()
+        self.channels.remove_orphans()

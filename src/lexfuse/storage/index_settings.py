@@ -1,0 +1,106 @@
+"""What an index is made of: which fields, with which weights, analysed how. Part of its fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from lexfuse.data.document import Document
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.text.analysis.analyser import Analyser, Folding
+
+FIELDS = ("title", "headings", "text", "code", "number", "court")
+DEFAULT_FIELDS: Mapping[str, float] = {"title": 1.0, "headings": 1.0, "text": 1.0}
+FALLBACK_LANGUAGE = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """Choices that documents and queries must share; an index keeps them for its whole life.
+
+    >>> IndexSettings().fingerprint == IndexSettings(citations=False).fingerprint
+    False
+    """
+
+    fields: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
+    stems: bool = True
+    stop_words: bool = True
+    citations: bool = True
+    folding: Folding = Folding.FOLD
+
+    def __post_init__(self) -> None:
+        """Refuse fields that documents do not have and weights that make no sense."""
+        unknown = [name for name in self.fields if name not in FIELDS]
+        if unknown or not self.fields:
+            raise ConfigError(f"fields to index must be some of {', '.join(FIELDS)}; got {', '.join(self.fields) or 'none'}")
+        if not all(0 < weight < math.inf for weight in self.fields.values()):
+            raise ConfigError(
+                f"weights of fields must be positive numbers, got {dict(self.fields)}; leave a field out instead of 0"
+            )
+
+    def analyser(self, language: str) -> Analyser:
+        """The analyser for a language; texts of unknown language are read as English without complaint.
+
+        >>> IndexSettings().analyser("fr").language
+        'fr'
+        """
+        return Analyser(
+            language or FALLBACK_LANGUAGE,
+            stems=self.stems,
+            stop_words=self.stop_words,
+            citations=self.citations,
+            folding=self.folding,
+        )
+
+    def texts(self, document: Document) -> list[tuple[str, float]]:
+        """What is indexed of a document: texts with the weight of each of their terms.
+
+        >>> IndexSettings(fields={"title": 2.0}).texts(Document("a", title="Loi", text="…"))
+        [('Loi', 2.0)]
+        """
+        texts = []
+        for name, weight in self.fields.items():
+            value = getattr(document, name)
+            text = " \n".join(value) if isinstance(value, tuple) else value
+            if text:
+                texts.append((text, weight))
+        return texts
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for two indexes exactly when they read text the same way.
+
+        >>> len(IndexSettings().fingerprint)
+        16
+        """
+        return hashlib.sha256(orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values.
+
+        >>> IndexSettings.from_json(IndexSettings().as_json()) == IndexSettings()
+        True
+        """
+        return {name: getattr(self, name) for name in ("stems", "stop_words", "citations")} | {
+            "fields": dict(self.fields),
+            "folding": self.folding.value,
+        }
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> IndexSettings:
+        """Settings from plain values; what is none is a `DataError`.
+
+        >>> IndexSettings.from_json({"stems": True})
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.DataError: the settings of the index are damaged ('folding'); restore it or build the index again
+        """
+        try:
+            return cls(**values | {"folding": Folding(values["folding"])})
+        except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
+            raise DataError(f"the settings of the index are damaged ({error}); restore it or build the index again") from None

@@ -1,0 +1,1 @@
+"""Segments: immutable files with the posting lists of a block of documents."""

@@ -1,0 +1,172 @@
+"""Posting lists of a channel over all segments, with statistics that are exact after every change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, F64, I32, I64, Bools
+from lexfuse.storage.segments.inverted_file import InvertedFile
+from lexfuse.storage.segments.shared_postings import JoinedLists, JoinedVocabulary, Lists
+from lexfuse.text.analysis.vocabulary import Vocabulary
+
+
+class Stretch(NamedTuple):
+    """The postings of one segment: where they stand, and for each its document, weight and term.
+
+    >>> Stretch._fields
+    ('place', 'docs', 'weights', 'terms')
+    """
+
+    place: slice
+    docs: I32
+    weights: F32
+    terms: I32
+
+
+class Postings:
+    """One vocabulary, one array of postings and, per term and segment, where its list lies.
+
+    Documents have raw numbers: segment after segment, the dead in their places. The statistics count the
+    living only. Versions of an index that are given the same `joined` lists have in common what they can.
+
+    >>> file = InvertedFile.of([["a", "b"], ["b"]])
+    >>> postings = Postings([file], np.array([0, 2]), np.array([True, False]))
+    >>> postings.document_frequency.tolist(), postings.mean_length
+    ([1, 1], 2.0)
+    """
+
+    def __init__(self, files: Sequence[InvertedFile], bases: I64, alive: Bools, joined: JoinedLists | None = None) -> None:
+        """Take the inverted file of every segment, their raw bases, and who is alive."""
+        self._files = list(files)
+        self._bases = bases
+        self._joined = joined or JoinedLists()
+        self.alive = alive
+        self.impacts: dict[Hashable, F32] = {}  # one number per posting, kept by retrievers for the parameters used last
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Every term of every segment; those of the first segment come first, in order."""
+        if not self._files:
+            return Vocabulary()
+        return JoinedVocabulary(self._files[0].terms, (term for file in self._files[1:] for term in file.terms))
+
+    @cached_property
+    def _lists(self) -> Lists:
+        return self._joined.of(self._files, self._bases)
+
+    @property
+    def docs(self) -> I32:
+        """Raw document of every posting. Lists of other versions may stand between: see `ranges` and `stretches`."""
+        return self._lists.docs
+
+    @property
+    def weights(self) -> F32:
+        """Weight of every posting, parallel to `docs`."""
+        return self._lists.weights
+
+    def __len__(self) -> int:
+        """How many postings there are, those of the dead included."""
+        return sum(len(file.docs) for file in self._files)
+
+    @cached_property
+    def lengths(self) -> F32:
+        """Length of every raw document."""
+        lengths = [file.lengths for file in self._files]
+        return lengths[0] if len(lengths) == 1 else np.concatenate([np.empty(0, dtype=np.float32), *lengths])
+
+    @cached_property
+    def _numbers(self) -> list[I32]:
+        """Per segment: the vocabulary number of each of its terms."""
+        numbers = [np.arange(len(file.terms), dtype=np.int32) for file in self._files[:1]]
+        return numbers + [
+            np.array([self.vocabulary.find(term) for term in file.terms], dtype=np.int32) for file in self._files[1:]
+        ]
+
+    @cached_property
+    def _later(self) -> tuple[I64, I64, I64]:
+        """The lists of all segments but the first: a key of term and segment, ascending, and where the list starts and ends."""
+        keys, starts, ends = ([np.empty(0, dtype=np.int64)] for _ in range(3))
+        for at, (file, place) in enumerate(zip(self._files, self._lists.places, strict=True)):
+            if at:
+                keys.append(self._numbers[at].astype(np.int64) * len(self._files) + at)
+                starts.append(file.offsets[:-1] + place)
+                ends.append(file.offsets[1:] + place)
+        every = np.concatenate(keys)
+        order = np.argsort(every)
+        return every[order], np.concatenate(starts)[order], np.concatenate(ends)[order]
+
+    def ranges(self, terms: I32) -> tuple[I64, I64]:
+        """Where the list of each of the terms starts and ends in each segment, at [term, segment]; an empty list is at 0.
+
+        >>> postings = Postings([InvertedFile.of([["a", "b"], ["b"]])], np.array([0, 2]), np.ones(2, bool))
+        >>> starts, ends = postings.ranges(np.array([1]))
+        >>> starts.tolist(), ends.tolist()
+        ([[1]], [[3]])
+        """
+        starts = np.zeros((len(terms), len(self._files)), dtype=np.int64)
+        ends = np.zeros_like(starts)
+        for file, place in zip(self._files[:1], self._lists.places, strict=False):  # its terms are numbered as they stand
+            held = np.flatnonzero(terms < len(file.terms))
+            starts[held, 0] = file.offsets[terms[held]] + place
+            ends[held, 0] = file.offsets[terms[held] + 1] + place
+        keys, from_, to = self._later
+        if len(keys):
+            wanted = terms.astype(np.int64)[:, None] * len(self._files) + np.arange(1, len(self._files))
+            found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            there = keys[found] == wanted
+            starts[:, 1:] = from_[found] * there
+            ends[:, 1:] = to[found] * there
+        return starts, ends
+
+    def stretches(self) -> Iterator[Stretch]:
+        """The postings, segment by segment."""
+        docs, weights, places = self._lists
+        for file, numbers, start in zip(self._files, self._numbers, places, strict=True):
+            place = slice(start, start + len(file.docs))
+            yield Stretch(place, docs[place], weights[place], np.repeat(numbers, file.document_frequency))
+
+    def spread(self, compute: Callable[[Stretch], F32]) -> F32:
+        """One number per posting, parallel to `docs`, computed segment by segment.
+
+        >>> postings = Postings([InvertedFile.of([["a", "a", "b"]])], np.array([0, 1]), np.ones(1, bool))
+        >>> postings.spread(lambda stretch: stretch.weights + stretch.terms).tolist()
+        [2.0, 2.0]
+        """
+        numbers = np.zeros(len(self.docs), dtype=np.float32)
+        for stretch in self.stretches():
+            numbers[stretch.place] = compute(stretch)
+        return numbers
+
+    @cached_property
+    def document_frequency(self) -> I64:
+        """In how many living documents each term occurs."""
+        frequency = np.zeros(len(self.vocabulary), dtype=np.int64)
+        for file, numbers in zip(self._files, self._numbers, strict=True):
+            frequency[numbers] += file.document_frequency
+        if not self.alive.all():
+            for stretch in self.stretches():
+                frequency -= np.bincount(stretch.terms[~self.alive[stretch.docs]], minlength=len(frequency))
+        return frequency
+
+    @cached_property
+    def collection_frequency(self) -> F64:
+        """How often each term occurs in all living documents: the sum of its weights."""
+        terms, living = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
+        for stretch in self.stretches():
+            terms.append(stretch.terms)
+            living.append(stretch.weights * self.alive[stretch.docs])
+        return np.bincount(np.concatenate(terms), np.concatenate(living), len(self.vocabulary)).astype(np.float64, copy=False)
+
+    @cached_property
+    def documents(self) -> int:
+        """How many documents are alive."""
+        return int(self.alive.sum())
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Mean length of the living."""
+        return float(self.lengths[self.alive].mean(dtype=np.float64)) if self.documents else 0.0

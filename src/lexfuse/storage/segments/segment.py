@@ -1,0 +1,66 @@
+"""A segment: documents that were added together, as immutable files in a folder of their own.
+
+Documents stand in the order of their ids, so that within a segment the lower ordinal wins ties, and the same
+documents give the same bytes whatever order they came in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lexfuse.data.files import make_folder
+from lexfuse.errors import DataError
+from lexfuse.storage.manifest import read_manifest, write_manifest
+from lexfuse.storage.segments.inverted_file import InvertedFile
+from lexfuse.storage.string_list import StringList
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """Document ids, and one inverted file per channel.
+
+    >>> import tempfile
+    >>> segment = Segment(StringList.of(["a"]), {"bm25": InvertedFile.of([["loi"]])})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sha256 = segment.save(Path(folder, "1"))
+    ...     list(Segment.load(Path(folder, "1"), sha256).ids)
+    ['a']
+    """
+
+    ids: StringList
+    channels: dict[str, InvertedFile]
+
+    def save(self, folder: Path) -> str:
+        """Write all files, then the manifest, force them to disk, and give the sha256 of the manifest.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     len(Segment(StringList.of([]), {}).save(Path(folder, "1")))
+        64
+        """
+        files: list[Path] = []
+        make_folder(folder.parent)
+        folder.mkdir()
+        files += self.ids.save(folder / "ids")
+        for name, inverted in self.channels.items():
+            (folder / name).mkdir()
+            files += inverted.save(folder / name)
+        return write_manifest(folder, files, {"channels": list(self.channels)})
+
+    @classmethod
+    def load(cls, folder: Path, sha256: str) -> Segment:
+        """Map a segment into memory; what is missing or cannot be is named, other bytes only `damages` sees.
+
+        >>> Segment.load(Path("/nowhere"), "")
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.NotFoundError: the index lacks its file '/nowhere/manifest.json'; restore it, or rebuild the index
+        """
+        channels = {name: InvertedFile.load(folder / name) for name in read_manifest(folder, sha256)["channels"]}
+        segment = cls(StringList.load(folder / "ids"), channels)
+        for name, inverted in channels.items():
+            if len(inverted.lengths) != len(segment.ids):
+                reason = f"holds {len(inverted.lengths):,} documents, not {len(segment.ids):,}; restore it, or rebuild the index"
+                raise DataError(reason, path=folder / name)
+        return segment

@@ -1,0 +1,98 @@
+"""The segments of an index: put on disk, merged where there are many, and taken away once no state names them.
+
+All of it happens inside a change of the index: a segment exists once the transaction that named it is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from lexfuse.data.files import named_storage_errors, sync
+from lexfuse.storage.catalog import Catalog, CatalogSegment
+from lexfuse.storage.catalog_file import damaged
+from lexfuse.storage.document_rows import DocumentRow
+from lexfuse.storage.folder_names import SEGMENTS, remove_unnamed_segments, segment_folder
+from lexfuse.storage.manifest import check_files
+from lexfuse.storage.segments.merge import merge_segments, segments_to_merge
+from lexfuse.storage.segments.segment import Segment
+
+
+class SegmentSet:
+    """The segments of one index, each a folder that its catalog names.
+
+    >>> import tempfile
+    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.storage.segments.builder import build_segment
+    >>> from lexfuse.storage.document_rows import row_of
+    >>> from lexfuse.storage.index_settings import IndexSettings
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     catalog = Catalog.create(Path(folder), {})
+    ...     segments = SegmentSet(Path(folder), catalog)
+    ...     for document in (Document("a", text="la loi"), Document("b", text="le droit")):
+    ...         with catalog.writing():
+    ...             segments.add(build_segment([document], IndexSettings()), [row_of(document)])
+    ...     with catalog.writing():
+    ...         segments.merge()
+    ...     print([(one.folder, one.documents) for one in catalog.segments()])
+    ...     catalog.close()
+    [('segments/000003', 2)]
+    """
+
+    def __init__(self, folder: Path, catalog: Catalog) -> None:
+        """Take the folder of the index, and its catalog."""
+        self._folder = folder
+        self._catalog = catalog
+
+    def add(self, segment: Segment, rows: Sequence[DocumentRow]) -> None:
+        """Add a segment with the rows of its documents, and merge segments where there are many."""
+        self._catalog.insert(self._save(segment), rows)
+        named = self._catalog.segments()
+        while group := segments_to_merge([segment.documents for segment in named]):
+            self._merge([named[at] for at in group])
+            named = self._catalog.segments()
+
+    def merge(self) -> None:
+        """Make one segment of all, without the dead."""
+        named = self._catalog.segments()
+        if len(named) > 1 or self._catalog.tombstones():
+            self._merge(named)
+
+    def replace(self, segment: Segment) -> None:
+        """Put one segment, of all living documents, in the place of all, also of those that the catalog names wrongly."""
+        self._catalog.forget_places()
+        self._replace([], segment)
+
+    def remove_orphans(self) -> None:
+        """Remove folders that no state names."""
+        with named_storage_errors(self._folder / SEGMENTS):
+            if not (self._folder / SEGMENTS).is_dir():
+                (self._folder / SEGMENTS).mkdir()
+                sync(self._folder)
+        remove_unnamed_segments(self._folder, {segment.folder for segment in self._catalog.segments()})
+
+    def _merge(self, named: Sequence[CatalogSegment]) -> None:
+        segments = [Segment.load(self._folder / segment.folder, segment.manifest) for segment in named]
+        check_files((self._folder / segment.folder, segment.manifest) for segment in named)
+        alive = {one.number: np.ones(len(segment.ids), dtype=np.bool_) for one, segment in zip(named, segments, strict=True)}
+        for number, ordinal in self._catalog.tombstones():
+            if number in alive:
+                if not 0 <= ordinal < len(alive[number]):
+                    raise damaged(self._catalog.path, f"segment {number} has no document number {ordinal}")
+                alive[number][ordinal] = False
+        self._replace(named, merge_segments(segments, list(alive.values())))
+
+    def _replace(self, old: Sequence[CatalogSegment], segment: Segment) -> None:
+        """Put a segment with the same living documents in the place of others; one without documents is none."""
+        self._catalog.replace(old, self._save(segment) if len(segment.ids) else None, list(segment.ids))
+
+    def _save(self, segment: Segment) -> CatalogSegment:
+        """Put a segment on disk; it exists once the transaction has named it."""
+        number = self._catalog.next_number()
+        while (self._folder / segment_folder(number)).exists():  # left by a writer that was killed: removed after the change
+            number = self._catalog.next_number()
+        name = segment_folder(number)
+        with named_storage_errors(self._folder / name):
+            return CatalogSegment(number, name, len(segment.ids), segment.save(self._folder / name))

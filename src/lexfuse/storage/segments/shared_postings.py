@@ -1,0 +1,137 @@
+"""What versions of an index have in common of their words: nearly all of it, since one change adds one small file.
+
+The files of a version never change, and most of them are those of the version before. So their posting lists are joined in
+arrays that several versions use, and their terms are found in the tables of the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from threading import Lock
+from typing import NamedTuple, overload
+
+import numpy as np
+
+from lexfuse.data.arrays import F32, I32, I64, read_only
+from lexfuse.errors import DataError
+from lexfuse.storage.segments.inverted_file import InvertedFile
+from lexfuse.storage.string_list import StringList
+from lexfuse.text.analysis.vocabulary import Vocabulary
+
+_ROOM = 1.5  # times what is needed: memory that nobody has written to costs nothing
+
+
+class Lists(NamedTuple):
+    """Posting lists in one array; between those of these files there may be some of files of other versions.
+
+    >>> Lists._fields
+    ('docs', 'weights', 'places')
+    """
+
+    docs: I32
+    weights: F32
+    places: list[int]  # where the lists of each file begin
+
+
+class JoinedLists:
+    """Posting lists of the files of several versions, one after the other; a version sees what is there when it asks.
+
+    Files that a version has in common with those before are there already, so it adds only its own. When there is no room
+    left, or the first file, mostly the largest, is another one, the arrays start anew: older versions keep the former ones.
+
+    >>> first, second = InvertedFile.of([["a"], ["b"]]), InvertedFile.of([["a"]])
+    >>> joined = JoinedLists()
+    >>> before, after = joined.of([first], np.array([0, 2])), joined.of([first, second], np.array([0, 2, 3]))
+    >>> after.docs.tolist(), after.places
+    ([0, 1, 2], [0, 2])
+    """
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._lock = Lock()
+        self._places: dict[tuple[InvertedFile, int], int] = {}  # by file and the number of its first document
+        self._docs: I32 = np.empty(0, dtype=np.int32)
+        self._weights: F32 = np.empty(0, dtype=np.float32)
+        self._used = 0
+
+    def of(self, files: Sequence[InvertedFile], bases: I64) -> Lists:
+        """The posting lists of files; the documents of a file have the numbers from its base on."""
+        if len(files) == 1 and bases[0] == 0:  # as they are mapped
+            _check(files[0])
+            return Lists(files[0].docs, files[0].weights, [0])
+        wanted = list(zip(files, bases.tolist(), strict=False))
+        with self._lock:
+            missing = [one for one in wanted if one not in self._places]
+            needed = self._used + sum(len(file.docs) for file, _ in missing)
+            if wanted and (wanted[0] in missing or needed > len(self._docs)):
+                missing = wanted
+                self._start_anew(sum(len(file.docs) for file in files))
+            for file, base in missing:
+                self._add(file, base)
+            places = [self._places[one] for one in wanted]
+            return Lists(read_only(self._docs[: self._used].view()), read_only(self._weights[: self._used].view()), places)
+
+    def _start_anew(self, needed: int) -> None:
+        self._docs = np.empty(int(_ROOM * needed) + 1, dtype=np.int32)
+        self._weights = np.empty(len(self._docs), dtype=np.float32)
+        self._places, self._used = {}, 0
+
+    def _add(self, file: InvertedFile, base: int) -> None:
+        _check(file)
+        place, end = self._used, self._used + len(file.docs)
+        np.add(file.docs, np.int32(base), out=self._docs[place:end])
+        self._weights[place:end] = file.weights
+        self._places[file, base], self._used = place, end
+
+
+def _check(file: InvertedFile) -> None:
+    """Compiled loops do not look: a damaged file must not make them write elsewhere."""
+    if len(file.docs) and not 0 <= file.docs.min() <= file.docs.max() < len(file.lengths):
+        raise DataError("posting lists of the index are damaged (they name documents that are not there); verify it")
+
+
+class JoinedVocabulary(Vocabulary):
+    """The terms of a first file, found in its own table, and further ones.
+
+    >>> terms = JoinedVocabulary(StringList.of(["droit", "loi"]), ["bail", "loi"])
+    >>> list(terms), terms.find("loi"), terms.find("bail"), terms[2], len(terms)
+    (['droit', 'loi', 'bail'], 1, 2, 'bail', 3)
+    """
+
+    def __init__(self, first: StringList, others: Iterable[str]) -> None:
+        """Take the terms of the first file as they are, and those of the others that it lacks."""
+        super().__init__()
+        self._first = first
+        for term in others:
+            self.learn(term)
+
+    def learn(self, term: str) -> int:
+        """The id of a term, which is new if need be."""
+        at = self._first.find(term)
+        return len(self._first) + super().learn(term) if at is None else at
+
+    def find(self, term: str) -> int | None:
+        """The id of a term that is known, else None."""
+        at = self._first.find(term)
+        further = super().find(term) if at is None else None
+        return at if further is None else len(self._first) + further
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        """The term with this id, or the terms of a slice."""
+        if isinstance(number, slice):
+            return list(self)[number]
+        number = number + len(self) if number < 0 else number
+        return self._first[number] if 0 <= number < len(self._first) else super().__getitem__(number - len(self._first))
+
+    def __len__(self) -> int:
+        """How many terms there are."""
+        return len(self._first) + super().__len__()
+
+    def __iter__(self) -> Iterator[str]:
+        """The terms in the order of their ids."""
+        yield from self._first
+        yield from super().__iter__()

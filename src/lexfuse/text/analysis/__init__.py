@@ -1,0 +1,1 @@
+"""Text analysis: languages, words, stems and vocabulary."""

@@ -1,0 +1,244 @@
+"""From text to index terms: words normalised, stemmed and folded, and citations kept as terms of their own.
+
+Speed comes from doing Python work once per distinct word: a text is cut at its punctuation by two passes
+in C (`bytes.translate`, `bytes.split`), and each piece is looked up in a table of pieces seen before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+from lexfuse.deadline import check
+from lexfuse.errors import ConfigError
+from lexfuse.text.analysis.languages import SUPPORTED
+from lexfuse.text.citation.identifiers import Identifier, follows_initial, identifiers_of, usual_terms
+from lexfuse.text.citation.scanner import IDENTIFIER
+from lexfuse.text.letters import compose, fold
+
+# A word: letters, digits and underscores, with combining accents and soft hyphens inside. The modifier apostrophe
+# counts as a letter in Unicode, but in French it is the apostrophe of an elision.
+WORD = re.compile(r"(?:[^\W\u02bc]|[\u0300-\u036f\u00ad])+")
+
+# ASCII punctuation becomes a space and capitals become small; other bytes stay for `WORD` to judge.
+_CUT = bytes(
+    (byte | 32 if 65 <= byte <= 90 else byte) if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
+)
+# Common marks outside ASCII, cut too: not needed for the result, but "l’article" as one piece would fill the table.
+_MARKS = "’‘“”«»–—‑‐…•·\u00a0\u202f\u2009°§€"
+_CACHE_LIMIT = 2_000_000  # distinct pieces; beyond that the table starts anew
+LONGEST_KEPT = 200  # bytes of a piece in the tables; a longer one is no word, and may be as long as a whole text
+
+
+class Folding(StrEnum):
+    """What happens to accents.
+
+    >>> Folding("beside")
+    <Folding.BESIDE: 'beside'>
+    """
+
+    KEEP = "keep"  # congé and conge are two terms
+    FOLD = "fold"  # one term, without accents
+    BESIDE = "beside"  # the exact term, and where it differs the folded one beside it
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or citation at its place; `terms` is empty for what is not indexed (stop words, single letters).
+
+    >>> token = Analyser("fr").tokens("L'Employé")[1]
+    >>> token.exact, token.terms
+    ('employé', ('employ',))
+    """
+
+    start: int
+    end: int
+    text: str
+    exact: str  # the word in small letters with its accents, not stemmed; the canonical key of a citation
+    terms: tuple[str, ...]
+    citation: bool = False
+
+
+@dataclass(frozen=True)
+class Analyser:
+    """Turns text of one language into index terms; the same analyser must serve documents and queries.
+
+    Languages other than French and English get neither stems nor stop words.
+
+    >>> Analyser("fr").terms("L’article L. 1234-5 s'applique aux salariés licenciés")
+    ['articl', 'l1234_5', 'chapter_1234', 'title_123', 'appliqu', 'salar', 'licenc']
+    """
+
+    language: str = "en"
+    stems: bool = True
+    stop_words: bool = True
+    citations: bool = True
+    folding: Folding = Folding.FOLD
+    _terms: dict[bytes, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _words_met: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)  # by `matching`
+
+    def __post_init__(self) -> None:
+        """Refuse a language code that cannot be one."""
+        if self.language and not re.fullmatch("[a-z]{2,3}", self.language):
+            raise ConfigError(f"language must be a code like fr or en, got {self.language!r}")
+
+    def terms(self, text: str) -> list[str]:
+        """Index terms in order of place.
+
+        >>> Analyser("en").terms("Whether the employers' notices were given")
+        ['whether', 'employ', 'notic', 'given']
+        """
+        return [term for piece in self.pieces(text) for term in self.terms_of_piece(piece)]
+
+    def tokens(self, text: str) -> list[Token]:
+        """Every word and citation with its place in the text; the terms are those of `terms`.
+
+        >>> [(t.text, t.terms) for t in Analyser("fr").tokens("l'art. L. 1")]
+        [('l', ()), ('art', ('art',)), ('L. 1', ('l1_',))]
+        """
+        tokens: list[Token] = []
+        at = 0
+        for item in self._citations(text):
+            tokens += self._words(text, at, item.start)
+            tokens.append(Token(item.start, item.end, text[item.start : item.end], item.key, item.terms, citation=True))
+            at = item.end
+        return tokens + list(self._words(text, at, len(text)))
+
+    def matching(self, text: str, wanted: Set[str]) -> list[Token]:
+        """Those of `tokens` that have one of these terms; the others are only looked up in the table, which is faster.
+
+        >>> [token.text for token in Analyser("fr").matching("les salariés de l'art. L. 1", {"salar", "l1_"})]
+        ['salariés', 'L. 1']
+        """
+        tokens: list[Token] = []
+        at = 0
+        for item in self._citations(text):
+            tokens += self._matching_words(text, at, item.start, wanted)
+            if not wanted.isdisjoint(item.terms):
+                tokens.append(Token(item.start, item.end, text[item.start : item.end], item.key, item.terms, citation=True))
+            at = item.end
+        tokens += self._matching_words(text, at, len(text), wanted)
+        return tokens
+
+    def pieces(self, text: str) -> list[bytes]:
+        """The text cut at white space and ASCII punctuation, citations replaced by their terms.
+
+        >>> Analyser("en").pieces("Case C-60/22, a.")
+        [b'case', b'c_60_22', b'a']
+        """
+        parts: list[str] = []
+        at = 0
+        for match in IDENTIFIER.finditer(text) if self.citations else ():
+            start, end = match.span()
+            terms = usual_terms(text[start - 3 : end])
+            if terms and not follows_initial(text, start - 3):
+                parts += (text[at : start - 3], *terms)
+                at = end
+                continue
+            for item in identifiers_of(match):
+                if item.start >= at:
+                    parts += (text[at : item.start], *item.terms)
+                    at = item.end
+        plain = " ".join((*parts, text[at:])) if parts else text
+        if not plain.isascii():
+            for mark in _MARKS:
+                plain = plain.replace(mark, " ")
+        return plain.encode("utf-8", "surrogatepass").translate(_CUT).split()
+
+    def terms_of_piece(self, piece: bytes) -> tuple[str, ...]:
+        """Index terms of one piece, from the table of pieces seen before.
+
+        >>> Analyser("fr").terms_of_piece("congés".encode())
+        ('cong',)
+        """
+        terms = self._terms.get(piece)
+        if terms is None:
+            check()
+            word = piece.decode("utf-8", "surrogatepass")
+            words = (word,) if word.isascii() else WORD.findall(" ".join(map(compose, WORD.findall(word))).lower())
+            terms = tuple(term for word in words for term in self._terms_of_word(word))
+            if len(piece) <= LONGEST_KEPT:
+                if len(self._terms) >= _CACHE_LIMIT:
+                    self._terms.clear()
+                self._terms[piece] = terms
+        return terms
+
+    def _citations(self, text: str) -> list[Identifier]:
+        if not self.citations:
+            return []
+        items: list[Identifier] = []
+        at = 0
+        for match in IDENTIFIER.finditer(text):
+            for item in identifiers_of(match):
+                if item.start >= at:
+                    items.append(item)
+                    at = item.end
+        return items
+
+    def _words(self, text: str, start: int, end: int) -> Iterator[Token]:
+        for word in WORD.finditer(text, start, end):
+            check()
+            terms = self.terms_of_piece(_piece(word.group()))
+            yield Token(word.start(), word.end(), word.group(), compose(word.group()).lower(), terms)
+
+    def _matching_words(self, text: str, start: int, end: int, wanted: Set[str]) -> Iterator[Token]:
+        met = self._words_met
+        for place in WORD.finditer(text, start, end):
+            word = place.group()
+            terms = met.get(word)
+            if terms is None:
+                terms = self.terms_of_piece(_piece(word))
+                if len(word) <= LONGEST_KEPT:
+                    if len(met) >= _CACHE_LIMIT:
+                        met.clear()
+                    met[word] = terms
+            if terms and not wanted.isdisjoint(terms):
+                yield Token(place.start(), place.end(), word, compose(word).lower(), terms)
+
+    def _terms_of_word(self, word: str) -> tuple[str, ...]:
+        if len(word) < 2 or (self.stop_words and word in stop_words(self.language)):
+            return ()
+        if "_" in word and word.isascii() and any(letter.isdigit() for letter in word):
+            return (word,)  # a citation
+        stem = stem_of(self.language) if self.stems and self.language in SUPPORTED else str
+        if self.folding is Folding.FOLD:
+            return (stem(fold(word)),)
+        if self.folding is Folding.KEEP:
+            return (stem(word),)
+        return tuple(dict.fromkeys((stem(word), stem(fold(word)))))
+
+
+def _piece(word: str) -> bytes:
+    return word.encode("utf-8", "surrogatepass").translate(_CUT)
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Words too common to index, in their exact and folded forms; none for languages without a list.
+
+    >>> "où" in stop_words("fr"), stop_words("de")
+    (True, frozenset())
+    """
+    for line in (files("lexfuse.text.analysis") / "stop_words.txt").read_text("utf-8").splitlines():
+        name, words = line.split(":")
+        if name == language:
+            return frozenset(words.split()) | frozenset(map(fold, words.split()))
+    return frozenset()
+
+
+@cache
+def stem_of(language: str) -> Callable[[str], str]:
+    """What stems a word of a language (Snowball).
+
+    >>> stem_of("en")("notices")
+    'notic'
+    """
+    import Stemmer
+
+    # Its own cache is a hindrance: the analyser asks for every word once.
+    stem: Callable[[str], str] = Stemmer.Stemmer({"fr": "french", "en": "english"}[language], maxCacheSize=0).stemWord
+    return stem

@@ -1,0 +1,1 @@
+"""Citations in legal text: found, normalised, resolved, masked and formatted."""

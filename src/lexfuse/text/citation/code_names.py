@@ -1,0 +1,140 @@
+"""Names of codes and treaties: which text a citation means, whatever way its name is written.
+
+The lists are data (``french_codes.tsv``, ``treaties.tsv``: a name, then its other names and abbreviations); this
+file reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from lexfuse.text.citation.citation import CitationSystem
+from lexfuse.text.citation.scanner import scan
+from lexfuse.text.letters import fold
+from lexfuse.text.short_text_cache import cached_if_short
+
+APOSTROPHES = "'’ʼ‘`´"
+EUROPEAN_CONVENTION = "european convention on human rights"
+
+
+@cache
+def known_codes() -> dict[str, str]:
+    """Every name and abbreviation in compared form, with the full name it stands for.
+
+    >>> known_codes()["c. trav."], known_codes()["code du travail"], known_codes()["tfue"]
+    ('code du travail', 'code du travail', 'treaty on the functioning of the european union')
+    """
+    return {code_key(name): code_key(names[0]) for names in _names() for name in names}
+
+
+def _names() -> list[list[str]]:
+    """The lines of the lists: a name, then its other names."""
+    lists = ((files("lexfuse.text.citation") / file).read_text("utf-8") for file in ("french_codes.tsv", "treaties.tsv"))
+    return [line.split("\t") for text in lists for line in text.splitlines()]
+
+
+def code_key(name: str) -> str:
+    """A name in the form that is compared: lower case, no accents, plain apostrophes and spaces.
+
+    >>> code_key("Code de  l’Éducation")
+    "code de l'education"
+    """
+    plain = "".join("'" if letter in APOSTROPHES else letter for letter in fold(name.lower()))
+    return " ".join(plain.split())
+
+
+@cached_if_short
+def full_code(name: str) -> str:
+    """The full name behind a name or abbreviation, in compared form; unknown names stay as they are.
+
+    >>> full_code("CSS"), full_code("C.trav"), full_code("Code du travail numérique")
+    ('code de la securite sociale', 'code du travail', 'code du travail numerique')
+    >>> full_code("Regulation (EU) 2016/679"), full_code("Protocol No. 1 to the Convention")
+    ('regulation 2016/679', 'protocol 1')
+    """
+    key = code_key(name)
+    known = known_codes().get(key) or _by_letters().get(_letters(key))
+    if known:
+        return known
+    if protocol := _PROTOCOL.match(key):
+        return f"protocol {protocol[1]}"
+    act = next((item for item in scan(name) if item.system is CitationSystem.EU_ACT), None)
+    return f"{act.kind} {act.key}" if act else key
+
+
+_PROTOCOL = re.compile(r"protocole?\s(?:additionnel\s)?(?:no\.?\s?|n[°º]\s?|n\s?)?([0-9]+)")
+
+
+@cache
+def _by_letters() -> dict[str, str]:
+    return {_letters(name): full for name, full in known_codes().items()}
+
+
+def _letters(key: str) -> str:
+    return re.sub(r"[.\s]", "", key)
+
+
+def matching_codes(cited: str, actual: Iterable[str]) -> frozenset[str]:
+    """Which of these codes a citation means: the one of that name, else those whose name it begins.
+
+    >>> sorted(matching_codes("code rural", ["Code rural et de la pêche maritime", "Code du travail"]))
+    ['Code rural et de la pêche maritime']
+    """
+    wanted = full_code(cited)
+    keys = {code: full_code(code) for code in actual}
+    exact = frozenset(code for code, key in keys.items() if key == wanted)
+    return exact or frozenset(code for code, key in keys.items() if key.startswith(wanted + " "))
+
+
+@cache
+def code_pattern() -> str:
+    """A regular expression source that matches any known code or abbreviation in `plain_text`, whatever its capitals.
+
+    >>> pattern = re.compile(code_pattern(), re.IGNORECASE)
+    >>> bool(pattern.match("Code du travail")), bool(pattern.match("CP")), bool(pattern.match("cp"))
+    (True, True, False)
+    """
+    names = sorted((name for names in _names() for name in names), key=len, reverse=True)
+    return "(?:" + "|".join(_spelled(name) for name in names) + r")(?!\w)"
+
+
+def _spelled(name: str) -> str:
+    """One name with the white space that real text has.
+
+    Abbreviations without dots are capitals (CPC), or else many small words would be codes.
+    """
+    if name in ("Charter", "Charte"):
+        return f"(?-i:{name})"
+    if name.isalpha() and len(name) <= _LONGEST_ABBREVIATION:
+        return f"(?-i:{name.upper()})"
+    source = plain_pattern(re.escape(name)).replace("'", r"'\s?")
+    return source.replace(r"\.\ ", r"\.?\s*").replace(r"\.", r"\.?").replace(r"\ ", r"\s+")
+
+
+_LONGEST_ABBREVIATION = 6
+_ACCENTED = "àâäçéèêëîïôöùûü"
+_PLAIN_LETTERS = str.maketrans(
+    {letter: fold(letter) for letter in _ACCENTED + _ACCENTED.upper()} | dict.fromkeys(APOSTROPHES, "'")
+)
+
+
+@lru_cache(maxsize=8)  # one text asks again and again, and several threads may have one each
+def plain_text(text: str) -> str:
+    """The text with accents and apostrophes made plain, every character at its place.
+
+    >>> plain_text("Présent code de l’État")
+    "Present code de l'Etat"
+    """
+    return text.translate(_PLAIN_LETTERS)
+
+
+def plain_pattern(pattern: str) -> str:
+    r"""A pattern for plain text; where a letter had an accent, decomposed text may still have it as a character.
+
+    >>> bool(re.fullmatch(plain_pattern("été"), "ete")), bool(re.fullmatch(plain_pattern("été"), "e\u0301te\u0301"))
+    (True, True)
+    """
+    return re.sub(f"[{_ACCENTED}]", lambda letter: f"{fold(letter[0])}[\u0300-\u036f]?", pattern.replace("['’]", "'"))

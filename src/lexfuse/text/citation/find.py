@@ -1,0 +1,99 @@
+"""Find, mask: citations with the code they belong to, their ranges and their finer places.
+
+The scanner (`lexfuse.text.citation.scanner`) sees identifiers one by one; here they are put into context. In
+``articles L. 1 à L. 3 et R. 5 du code du travail`` both citations belong to the code du travail, and the
+first is a range. In ``C‑60/22, EU:C:2023:373, paragraph 64`` case number and ECLI name the same paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from lexfuse.text.citation.citation import DECISIONS, EVERYTHING, STATUTES, Citation, CitationSystem
+from lexfuse.text.citation.decisions import decisions, with_paragraphs_before
+from lexfuse.text.citation.scanner import scan
+from lexfuse.text.citation.statutes import statutes
+
+
+def find_citations(text: str) -> list[Citation]:
+    """Every citation in the text, in order of place.
+
+    >>> [(c.key, c.last, c.code) for c in find_citations("les articles L. 1 à L. 3 et R. 5 du code du travail")]
+    [('L1', 'L3', 'code du travail'), ('R5', '', 'code du travail')]
+    >>> [(c.key, c.parts) for c in find_citations("judgment of 4 May 2023, C‑60/22, EU:C:2023:373, paragraphs 64 and 66")]
+    [('C-60/22', ('64', '66')), ('ECLI:EU:C:2023:373', ('64', '66'))]
+    """
+    items = list(scan(text))
+    articles = statutes(text, [item for item in items if item.system in STATUTES])
+    cases, paragraphs = decisions(text, [item for item in items if item.system in DECISIONS])
+    articles = with_paragraphs_before(text, articles, paragraphs)
+    return list(_without_overlaps([*articles, *cases, *paragraphs]))
+
+
+def mask_citations(text: str, systems: frozenset[CitationSystem] = EVERYTHING, *, parentheses: bool = True) -> str:
+    """The text without its citations, for a fair test of text matching.
+
+    A parenthesis that holds a citation of a decision goes as a whole (it names the parties and the date
+    too); with ``parentheses=False`` only the identifiers go.
+
+    >>> mask_citations("It must be strict (judgment of 4 May 2023, X, C‑60/22, EU:C:2023:373, paragraph 64).", DECISIONS)
+    'It must be strict.'
+    >>> mask_citations("It is C‑60/22 (see L. 1).", DECISIONS)
+    'It is (see L. 1).'
+    """
+    hidden = [citation for citation in find_citations(text) if citation.system in systems]
+    if not hidden:
+        return text
+    spans = [(citation.start, citation.end) for citation in hidden]
+    around = [citation.start for citation in hidden if citation.system in DECISIONS - {CitationSystem.PARAGRAPH}]
+    whole = [span for span in _parentheses(text) if _holds_one(span, around)] if parentheses else []
+    masked = _without(text, spans + whole)
+    # Where parentheses hold all the words there are, better keep some of them than none.
+    return masked if not whole or _WORD.search(masked) else _without(text, spans)
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    kept, at = [], 0
+    for start, end in sorted(spans):
+        kept.append(text[at:start])
+        at = max(at, end)
+    kept.append(text[at:])
+    joined = _SPACE_BEFORE_MARK.sub("", _SPACES.sub(" ", "".join(kept)))
+    return _LEFT_OVER.sub("", joined).strip()
+
+
+_WORD = re.compile(r"[^\W\d_]{2}")
+_SPACES = re.compile(r"[^\S\n]{2,}")
+# Both begin where a run of white space or of commas does and read it once: a run tried from each of its places costs its square.
+_SPACE_BEFORE_MARK = re.compile(r"(?<!\s)\s++(?=[,.;:)])")
+# Empty parentheses; commas before another mark; all commas of a run but the last.
+_LEFT_OVER = re.compile(r"\(\s*+\)|,[\s,]*+(?=[.;)])|,[\s,]*(?=,)")
+
+
+def _holds_one(span: tuple[int, int], places: list[int]) -> bool:
+    """Whether one of the places, which ascend, lies inside a span."""
+    return bisect_right(places, span[0]) < bisect_left(places, span[1])
+
+
+def _without_overlaps(citations: list[Citation]) -> Iterator[Citation]:
+    """Earlier and longer wins: "article 6 § 1" is one citation, not an article and a paragraph."""
+    end = 0
+    for citation in sorted(citations, key=lambda c: (c.start, -c.end)):
+        if citation.start >= end or citation.system is not CitationSystem.PARAGRAPH:
+            yield citation
+            end = max(end, citation.end)
+
+
+def _parentheses(text: str) -> Iterator[tuple[int, int]]:
+    """Outermost balanced parentheses."""
+    depth, start = 0, 0
+    for bracket in re.finditer(r"[()]", text):
+        if bracket.group() == "(":
+            start = bracket.start() if depth == 0 else start
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                yield start, bracket.end()

@@ -1,0 +1,225 @@
+"""Resolve citations: from what a text names to the documents of a corpus that are meant."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from lexfuse.data.arrays import I64
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import DocumentKind
+from lexfuse.deadline import check
+from lexfuse.text.citation.citation import PRESENT, STATUTES, Citation, CitationSystem
+from lexfuse.text.citation.code_names import matching_codes
+from lexfuse.text.citation.find import find_citations
+from lexfuse.text.citation.parent_law import SAME, Mention, mentions
+from lexfuse.text.citation.scanner import scan
+from lexfuse.text.short_text_cache import cached_if_short
+
+_ACT_LETTERS = {"directive": "L", "regulation": "R", "decision": "DF"}  # of CELEX numbers; F: framework decisions
+_ARTICLES = STATUTES - {CitationSystem.EU_ACT, CitationSystem.US_CODE}
+
+
+class CitationResolver:
+    """Looks up citations in one corpus; answers are ordinals in document order.
+
+    >>> from lexfuse.data.document import Document
+    >>> corpus = Corpus.of([Document(f"a{n}", kind=DocumentKind.STATUTE, code="Code du travail", number=f"L{n}") for n in (1,
+    ...     2, 3)])
+    >>> CitationResolver(corpus).resolve_text("les articles L. 1 à L. 3 du code du travail")
+    [0, 1, 2]
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        """Read numbers and identifiers of the corpus into tables."""
+        self._corpus = corpus
+        self._codes = sorted({code for code in corpus.code if code})
+        self._numbers: dict[str, list[int]] = defaultdict(list)
+        self._identifiers: dict[str, list[int]] = defaultdict(list)
+        self._meant = lru_cache(maxsize=4096)(lambda cited: matching_codes(cited, self._codes))
+        for ordinal in range(len(corpus)):
+            if corpus.number[ordinal] and corpus.kind[ordinal] is not DocumentKind.PARAGRAPH:
+                self._numbers[number_key(corpus.number[ordinal])].append(ordinal)
+            for identifier in corpus.identifiers[ordinal]:
+                self._identifiers[identifier_key(identifier)].append(ordinal)
+
+    def resolve(self, citation: Citation, *, own_code: str = "") -> list[int]:
+        """Documents that a citation means; none when its code or its number is not in the corpus.
+
+        Without a named code the citing text's own code is meant if that is given, else any code.
+
+        >>> from lexfuse.data.document import Document
+        >>> CitationResolver(Corpus.of([Document("x", identifiers=("C-60/22",))])).resolve(find_citations("affaire C‑60/22")[0])
+        [0]
+        """
+        found: list[int] = self.ordinals(citation, own_code=own_code).tolist()
+        return found
+
+    def ordinals(self, citation: Citation, *, own_code: str = "") -> I64:
+        """What `resolve` gives, as an array: a range of articles may have tens of thousands.
+
+        >>> from lexfuse.data.document import Document
+        >>> CitationResolver(Corpus.of([Document("x", number="L1")])).ordinals(find_citations("article L. 1")[0])
+        array([0])
+        """
+        if citation.system in _ARTICLES:
+            return self._articles(citation, own_code)
+        return _array(self._decisions(citation))
+
+    def resolve_text(self, text: str, *, own_code: str = "") -> list[int]:
+        """Documents that a text cites, each once, in the order it names them.
+
+        >>> from lexfuse.data.document import Document
+        >>> CitationResolver(Corpus.of([Document("x", number="21", code="Constitution of India")])).resolve_text("Article 21")
+        [0]
+        """
+        seen: dict[int, None] = {}
+        for _, found in self.resolve_each(text, own_code=own_code):
+            seen |= dict.fromkeys(found.tolist())
+        return list(seen)
+
+    def resolve_each(
+        self, text: str, *, own_code: str = "", found: Sequence[Citation] | None = None
+    ) -> Iterator[tuple[Citation, I64]]:
+        """Every citation of a text with the documents that it means, in order of place; none for one that means no document.
+
+        One after another, since a text may name thousands of ranges, each with thousands of articles. `found` are the citations
+        to be looked up, where they have been found before.
+
+        >>> from lexfuse.data.document import Document
+        >>> resolver = CitationResolver(Corpus.of([Document("x", number="21", code="Constitution of India")]))
+        >>> [(citation.key, found.tolist()) for citation, found in resolver.resolve_each("Articles 21 and 99")]
+        [('21', [0]), ('99', [])]
+        """
+        for citation in find_citations(text) if found is None else found:
+            check()
+            ordinals = self.ordinals(citation, own_code=own_code)
+            if not len(ordinals) and own_code and not citation.code and citation.system in _ARTICLES:
+                ordinals = self._in_nearest(citation, mentions(text))
+            yield citation, ordinals
+
+    def _in_nearest(self, citation: Citation, named: tuple[Mention, ...]) -> I64:
+        """The article in the code that is named nearest: (dispositions du code du travail prévues à l')article R. 1."""
+        after = bisect_left(named, citation.start, key=lambda mention: mention.start)
+        around = named[max(after - 1, 0) : after + 1]
+        if not around:
+            return _array([])
+        nearest = min(around, key=lambda mention: max(mention.start - citation.end, citation.start - mention.end))
+        return _array([]) if nearest.name == PRESENT else self._articles(replace(citation, code=nearest.name), "")
+
+    def _articles(self, citation: Citation, own_code: str) -> I64:
+        first = self._numbered(citation.key, citation.code, own_code)
+        if not citation.last:
+            return _array(first)
+        last = self._numbered(citation.last, citation.code, own_code)
+        code = self._corpus.code
+        stops: dict[str, list[int]] = defaultdict(list)
+        for stop in last:
+            stops[code[stop]].append(stop)
+        for start in first:
+            same = stops[code[start]]
+            if (at := bisect_left(same, start)) < len(same):
+                return self._between(start, same[at])
+        return _array(sorted({*first, *last}))
+
+    def _between(self, start: int, stop: int) -> I64:
+        """A range of articles of one code, of the series of its ends."""
+        (code, series), inside = self._places, slice(start, stop + 1)
+        kept = (code[inside] == code[start]) & np.isin(series[inside], (series[start], series[stop]))
+        return start + np.flatnonzero(kept)
+
+    @cached_property
+    def _places(self) -> tuple[I64, I64]:
+        """The code and the series of every document as numbers, to be compared at once."""
+        return _numbers(self._corpus.code), _numbers(map(_series, self._corpus.number))
+
+    def _numbered(self, number: str, cited: str, own_code: str) -> list[int]:
+        candidates = self._numbers.get(number_key(number), [])
+        code = self._corpus.code
+        if cited == PRESENT or (cited == SAME and not own_code):
+            cited = own_code
+        if cited:
+            meant = self._meant(cited)
+            return [ordinal for ordinal in candidates if code[ordinal] in meant]
+        return [ordinal for ordinal in candidates if code[ordinal] == own_code] if own_code else candidates
+
+    def _decisions(self, citation: Citation) -> list[int]:
+        keys = celex_of_act(citation) if citation.system is CitationSystem.EU_ACT else [identifier_key(citation.key)]
+        found = sorted({ordinal for key in keys for ordinal in self._identifiers.get(key, ())})
+        whole = [ordinal for ordinal in found if self._corpus.kind[ordinal] is not DocumentKind.PARAGRAPH]
+        if not citation.parts or citation.system is CitationSystem.US_CODE:
+            return whole or found
+        return [ordinal for ordinal in found if self._corpus.number[ordinal] in citation.parts] or whole
+
+
+def _numbers(values: Iterable[str]) -> I64:
+    """Every value as a number, equal ones as the same."""
+    known: dict[str, int] = {}
+    return _array([known.setdefault(value, len(known)) for value in values])
+
+
+def _array(ordinals: list[int]) -> I64:
+    return np.array(ordinals, dtype=np.int64)
+
+
+@cached_if_short  # a new version of an index has nearly the same numbers
+def number_key(number: str) -> str:
+    """The form of an article number that is compared: no spaces, dots or stars, plain hyphens, capitals.
+
+    >>> number_key("R.* 123-4"), number_key("39 bis"), number_key("L. 1234‑5")
+    ('R123-4', '39BIS', 'L1234-5')
+    """
+    return re.sub(r"[‐‑‒–−]", "-", re.sub(r"[\s.*]", "", number)).upper()
+
+
+@cached_if_short
+def identifier_key(identifier: str) -> str:
+    """The form of an identifier that is compared: canonical where the scanner knows it, else capitals.
+
+    >>> identifier_key("EU:C:2023:373"), identifier_key("c‑60/22 P"), identifier_key("2010/12")
+    ('ECLI:EU:C:2023:373', 'C-60/22', '2010/12')
+    """
+    known = next(scan(identifier), None)
+    return known.key if known else identifier.strip().upper()
+
+
+def celex_of_act(citation: Citation) -> list[str]:
+    """CELEX numbers an act may have: its number is year/number or, in older regulations, number/year.
+
+    >>> celex_of_act(find_citations("Directive 2004/18/EC")[0]), celex_of_act(find_citations("Regulation (EC) No 1/2003")[0])
+    (['32004L0018'], ['32003R0001'])
+    """
+    first, second = citation.key.split("/")
+    orders = [(_year(year), number) for year, number in ((first, second), (second, first)) if _year(year)]
+    return [f"3{year}{letter}{int(number):04d}" for year, number in orders for letter in _ACT_LETTERS[citation.code]]
+
+
+def _year(digits: str) -> str:
+    if len(digits) == 4 and 1950 <= int(digits) <= 2099:
+        return digits
+    return f"19{digits}" if len(digits) == 2 and int(digits) >= 50 else ""
+
+
+def _series(number: str) -> str:
+    """L articles run with L articles, R with R; annexes and articles of another letter stay out of a range."""
+    letters = re.match(r"[A-Z]*", number_key(number))
+    return letters.group() if letters else ""
+
+
+def cited_ids(corpus: Corpus, resolver: CitationResolver, ordinal: int) -> Iterable[str]:
+    """Ids of the documents that a document's text cites, itself left out.
+
+    >>> from lexfuse.data.document import Document
+    >>> corpus = Corpus.of([Document("a", text="voir l'article 2", number="1"), Document("b", number="2")])
+    >>> list(cited_ids(corpus, CitationResolver(corpus), 0))
+    ['b']
+    """
+    for cited in resolver.resolve_text(corpus.text[ordinal], own_code=corpus.code[ordinal]):
+        if cited != ordinal:
+            yield corpus.ids[cited]

@@ -1,0 +1,1 @@
+"""Sentence splitting of legal French and English."""

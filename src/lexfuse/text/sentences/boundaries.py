@@ -1,0 +1,203 @@
+"""Does a sentence end at this period? The trained splitter nupunkt answers, legal rules correct it.
+
+Two layers, in this order:
+
+1. `ends_sentence` and `ending`: what Punkt cannot know, because it sees one word to each side: a lower-case word goes on,
+   an enumerator opens its item, an anonymised name keeps its dots, an abbreviation of our lists ends a sentence only before
+   a word that begins sentences, and nothing ends inside a bracket that was opened in mid-sentence.
+2. `punkt_breaks`: every other word. English uses nupunkt's own legal model, French a Punkt whose abbreviations and sentence
+   starters are our lists, any other language a Punkt that knows no abbreviations.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache, lru_cache
+from typing import Any
+
+from lexfuse.text.sentences.abbreviations import SentenceLexicon, lexicon
+
+WORD_REACH = 60  # characters looked at before and after a mark; a longer word is no abbreviation
+BRACKET_REACH = 400  # a bracket not closed within this many characters is taken for a stray one
+
+_OPENERS = re.compile(r"[\s«“”\"'‘’(\[{*_—–-]*")  # what may stand before the first word of a sentence
+_NEXT_WORD = re.compile(r"[^\W\d_]+['’]?")
+_OMISSION = re.compile(r"[\[(]\s?(?:\.\s?\.\s?\.|…)\s?[\])]\s*")
+_ELISION = re.compile(r"\A(?:[ldjmnstc]|qu)['’](?=\w)", re.IGNORECASE)
+_DOTTED = re.compile(r"[^\W\d_](?:\.-?[^\W\d_])+\Z")  # U.S, A.I.R, S.A.R.L, J.-P
+_ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[^\W\d_]|[ivxlc]{2,6})\)?\\?\.\Z", re.IGNORECASE)
+_ENUMERATOR_LENGTH = 12
+_GOES_ON = frozenset(",;:)]}»”?!.")
+_ANONYMISED = re.compile(r"\W*[A-ZÀ-Þ]{1,2}(?:\.\s?\.\s?\.|…)\Z")
+_NUMBER = re.compile(r"\W*\d[\d.,/-]*\.\Z")
+_BRACKETS = re.compile(r"[()\[\]]")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryCandidate:
+    """A place where a sentence may end: closing punctuation in a text, with white space after it.
+
+    >>> BoundaryCandidate("Yes. No.", 3, 4, 5, sentence=0).word
+    'Yes.'
+    """
+
+    text: str
+    start: int  # of the punctuation
+    end: int  # after it and its closing quotes and brackets
+    following: int  # first character after the white space
+    sentence: int  # where the sentence that may end began
+
+    @property
+    def word(self) -> str:
+        """The last word with its punctuation, without closing quotes and brackets.
+
+        >>> BoundaryCandidate("see (art. 6)", 8, 9, 10, sentence=0).word
+        'art.'
+        """
+        end = self.start + 1
+        while end < self.end and self.text[end] in ".!?…":
+            end += 1
+        return self.text[max(self.sentence, end - WORD_REACH) : end].rsplit(None, 1)[-1].lstrip("([{«“\"'‘*_")
+
+
+@cache
+def punkt(language: str) -> Any:
+    """The nupunkt splitter of a language, made once.
+
+    >>> "cr.p.c" in punkt("en").abbreviations, "préc" in punkt("fr").abbreviations
+    (True, True)
+    """
+    from nupunkt import PunktParameters, PunktSentenceTokenizer
+    from nupunkt.models import load_default_model
+
+    words = lexicon(language)
+    if language == "en":
+        splitter = load_default_model()  # our own instance: nupunkt.load() would share it with every caller
+        splitter.add_abbreviations(sorted(words.all_abbreviations))
+        return splitter
+    parameters = PunktParameters(abbrev_types=set(words.all_abbreviations), sent_starters=set(words.starters))
+    return PunktSentenceTokenizer(parameters, include_common_abbrevs=False)
+
+
+@lru_cache(maxsize=1 << 16)
+def punkt_breaks(language: str, word: str, following: str) -> bool:
+    """Whether nupunkt ends a sentence between two words.
+
+    >>> punkt_breaks("en", "F.3d.", "at"), punkt_breaks("en", "premises.", "The")
+    (False, True)
+    """
+    return bool(punkt(language).text_contains_sentbreak(f"{word} {following}"))
+
+
+class LastWordKind(Enum):
+    """What the last word before a mark is, which decides what must follow for the sentence to end.
+
+    >>> ending("en", "Mr."), ending("en", "Ltd."), ending("en", "1999.")
+    (<LastWordKind.NEVER_FINAL: 'never final'>, <LastWordKind.BEFORE_STARTER: 'before a starter'>, <LastWordKind.BEFORE_LETTER:
+    'before a letter'>)
+    """
+
+    NEVER_FINAL = "never final"
+    BEFORE_STARTER = "before a starter"  # abbreviations, initials, anonymised names
+    BEFORE_LETTER = "before a letter"  # numbers and ellipses: digits or signs go on
+    FINAL = "final"  # a question or exclamation mark
+    PUNKT = "as nupunkt says"
+
+
+@lru_cache(maxsize=1 << 16)
+def ending(language: str, word: str) -> LastWordKind:
+    """What a word with its closing punctuation is, by the lists of the language and its shape.
+
+    >>> ending("fr", "l'art."), ending("fr", "contrat.")
+    (<LastWordKind.BEFORE_STARTER: 'before a starter'>, <LastWordKind.PUNKT: 'as nupunkt says'>)
+    """
+    words = lexicon(language)
+    if not word.endswith((".", "…")):
+        return LastWordKind.FINAL
+    if _ANONYMISED.match(word):
+        return LastWordKind.BEFORE_STARTER
+    if word.endswith(("..", "…")) or word == "." or _NUMBER.match(word):
+        return LastWordKind.BEFORE_LETTER
+    key = _ELISION.sub("", word[:-1].lower())
+    if key in words.never_final:
+        return LastWordKind.NEVER_FINAL
+    if key in words.abbreviations or _DOTTED.match(key) or (len(key) == 1 and key.isalpha()):
+        return LastWordKind.BEFORE_STARTER
+    return LastWordKind.PUNKT
+
+
+def ends_sentence(mark: BoundaryCandidate, language: str) -> bool:
+    """Whether a sentence ends at a mark.
+
+    >>> text = "See M. Lenoir. He left."
+    >>> ends_sentence(BoundaryCandidate(text, 5, 6, 7, sentence=0), "fr"), ends_sentence(BoundaryCandidate(text, 13, 14, 15,
+    ...     sentence=0), "en")
+    (False, True)
+    """
+    following = _following(mark)
+    if following[:1].islower() or mark.text[mark.following] in _GOES_ON:
+        return False
+    word = mark.word
+    if len(word) < _ENUMERATOR_LENGTH and _ENUMERATOR.match(word) and _opens_item(mark, word):
+        return False
+    match ending(language, word):
+        case LastWordKind.NEVER_FINAL:
+            ends = False
+        case LastWordKind.BEFORE_STARTER:
+            ends = _begins_sentences(mark, following, lexicon(language))
+        case LastWordKind.BEFORE_LETTER:
+            ends = following != ""
+        case LastWordKind.FINAL:
+            ends = True
+        case LastWordKind.PUNKT:
+            # nupunkt's English list holds some plain words ("tax", "code"): a sentence starter overrules it
+            ends = punkt_breaks(language, word, following or "1") or _begins_sentences(mark, following, lexicon(language))
+    return ends and not _inside_bracket(mark)
+
+
+def _following(mark: BoundaryCandidate) -> str:
+    """The next word, looked for behind opening quotes and brackets; empty when a digit or sign comes first."""
+    place = mark.following
+    if omission := _OMISSION.match(mark.text, place, place + WORD_REACH):
+        place = omission.end()
+    if openers := _OPENERS.match(mark.text, place, place + WORD_REACH):
+        place = openers.end()
+    found = _NEXT_WORD.match(mark.text, place, place + WORD_REACH)
+    return found.group() if found else ""
+
+
+def _begins_sentences(mark: BoundaryCandidate, following: str, words: SentenceLexicon) -> bool:
+    """Whether the next word is one that begins sentences, and no abbreviation or initial itself."""
+    key = following.lower().replace("’", "'")
+    if key not in words.starters:
+        return False
+    after = mark.text.find(following, mark.following) + len(following)
+    return mark.text[after : after + 1] != "."
+
+
+def _opens_item(mark: BoundaryCandidate, word: str) -> bool:
+    """Whether an enumerator such as ``2.`` or ``A.`` begins its sentence, its line, or what a colon announces."""
+    start = mark.start + 1 - len(word)
+    if start <= mark.sentence:
+        return True
+    before = mark.text[max(mark.sentence, start - WORD_REACH) : start]
+    return before.rstrip(" \t\u00a0").endswith((":", ";", "\n")) and not word[0].isalpha()
+
+
+def _inside_bracket(mark: BoundaryCandidate) -> bool:
+    """Whether the mark stands in a bracket that was opened in mid-sentence and is closed nearby."""
+    text = mark.text
+    begin = max(mark.sentence + 1, mark.end - BRACKET_REACH)
+    if text.find("(", begin, mark.end) < 0 and text.find("[", begin, mark.end) < 0:
+        return False
+    closed = 0
+    for bracket in reversed(list(_BRACKETS.finditer(text, begin, mark.end))):
+        closed += 1 if bracket.group() in ")]" else -1
+        if closed < 0:
+            closer = ")" if bracket.group() == "(" else "]"
+            end = text.find(closer, mark.end, bracket.start() + BRACKET_REACH)
+            return end >= 0 and not _BLANK_LINE.search(text, mark.end, end)
+    return False

@@ -1,0 +1,1 @@
+"""Adaptation of a model to a corpus without judgements: MLM, TSDAE, SDR, structure."""

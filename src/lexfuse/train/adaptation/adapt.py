@@ -1,0 +1,241 @@
+"""Adapt a model to a corpus without judgements: sentences or structure, a training, a model folder with its card.
+
+While it runs, everything lies in ``OUT.training``; the same call goes on from there after an interruption. OUT appears only when
+it is complete: a masked-language model gives one again, all other ways give a dense encoder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lexfuse
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.files import named_storage_errors, written_folder
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import DataError, StorageError
+from lexfuse.train.adaptation.adaptation_card import adaptation_card
+from lexfuse.train.adaptation.adaptation_settings import (
+    Method,
+    MlmSettings,
+    SdrSettings,
+    StructureSettings,
+    TsdaeSettings,
+    default_settings,
+    plain,
+)
+from lexfuse.train.adaptation.corpus_sentences import (
+    SentenceSplit,
+    check_held_out,
+    lone_sentences,
+    paragraph_sentences,
+    split_off,
+)
+from lexfuse.train.examples.examples import Examples, TrainingPair
+from lexfuse.train.examples.stable_random import stable_random
+from lexfuse.train.hyperparameters import Hyperparameters
+from lexfuse.train.loop.progress import ProgressListener
+from lexfuse.train.material import cut
+from lexfuse.train.output.training_results import RESULTS, SeedResult, StageResult, TrainingResult
+from lexfuse.train.output.work_folder import WorkFolder
+from lexfuse.train.plan import Device
+from lexfuse.train.structure.structure_pairs import structure_pairs
+from lexfuse.train.torch_requirement import require_torch
+
+if TYPE_CHECKING:
+    from lexfuse.train.models.base_model import StartingModel
+    from lexfuse.train.models.learner import Learner
+
+SENTENCES = 10_000  # as RPRS 5.4
+HELD_OUT = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdaptationData:
+    """What a model will be adapted on, and how; ``facts`` is what the card tells of the data.
+
+    >>> AdaptationData(TsdaeSettings(), Hyperparameters(steps=9), SentenceSplit(Examples.of([("a", "b", (), "mine")]), None),
+    ...     {}).training.steps
+    9
+    """
+
+    method: Method
+    training: Hyperparameters
+    split: SentenceSplit
+    facts: Mapping[str, Any]
+
+
+def prepare(
+    method: Method,
+    corpus: Corpus,
+    *,
+    name: str = "",
+    sentences: int = SENTENCES,
+    held_out: float = HELD_OUT,
+    steps: int | None = None,
+    epochs: float | None = None,
+    seed: int = 1,
+    changes: Mapping[str, Any] | None = None,
+    report: ReadReport | None = None,
+) -> AdaptationData:
+    """Choose what to learn from in a corpus called ``name``; ``changes`` override the default `Hyperparameters`.
+
+    >>> from lexfuse.data.document import Document
+    >>> corpus = Corpus.of([Document("a", text="Le bail dure un an. Il cesse ensuite. Le juge le constate.", language="fr")])
+    >>> found = prepare(TsdaeSettings(), corpus, sentences=3, held_out=0.3)
+    >>> len(found.split.train), found.training.steps
+    (2, 1)
+    """
+    report = ReadReport() if report is None else report
+    match method:
+        case StructureSettings():
+            split = _structured(method, corpus, held_out, seed, report)
+        case SdrSettings():
+            split = paragraph_sentences(corpus, sentences, held_out=held_out, seed=seed, report=report)
+        case _:
+            split = lone_sentences(corpus, sentences, held_out=held_out, seed=seed, report=report)
+    training = default_settings(method.kind, len(split.train), steps=steps, epochs=epochs, seed=seed, **(changes or {}))
+    counts = {source: int((split.train.source == number).sum()) for number, source in enumerate(split.train.sources)}
+    facts: dict[str, Any] = {"corpus": name, "documents": len(corpus)}
+    facts["learned from"] = ", ".join(f"{count:,} {source}" for source, count in counts.items())
+    facts["held out, for the dev loss"] = 0 if split.dev is None else len(split.dev)
+    return AdaptationData(method, training, split, facts)
+
+
+def start_from(method: Method, base: str | Path, say: Callable[[str], None] = lambda _: None) -> StartingModel:
+    """Read the model to start from; one that cannot be adapted in this way is refused before the work.
+
+    >>> start_from(TsdaeSettings(), "fr-legal-mlm")  # doctest: +SKIP
+    """
+    require_torch()
+    from lexfuse.train.models.base_model import StartingModel
+
+    read = StartingModel.read(base)
+    learner = _learner(method, read, Hyperparameters())
+    if getattr(learner, "fresh", False):
+        after = "is a part of the result" if isinstance(method, MlmSettings) else "is thrown away after training"
+        say(f"the base has no masked-language head: a new one, tied to its word embeddings, starts at random and {after}")
+    elif isinstance(method, MlmSettings) and method.new_head:
+        say("the base has a masked-language head of its own, which is used; --new-head makes none")
+    return read
+
+
+def adapt(
+    prepared: AdaptationData,
+    base: StartingModel,
+    out: str | Path,
+    *,
+    device: Device = Device.AUTO,
+    licence: str = "not stated",
+    replace: bool = False,
+    telling: ProgressListener | None = None,
+) -> TrainingResult:
+    """Adapt a model and write it to ``out``; what an earlier call began is gone on with.
+
+    >>> adapt(prepared, start_from(TsdaeSettings(), "fr-legal-mlm"), "mine")  # doctest: +SKIP
+    """
+    require_torch()
+    from lexfuse.train.loop.checkpoint import Checkpoints
+    from lexfuse.train.loop.loop import DevSet, fit
+    from lexfuse.train.loop.torch_device import chosen_device
+
+    out, telling = Path(out), telling or ProgressListener()
+    refuse_other_folder(out, replace=replace)
+    computing = chosen_device(device, telling.say)
+    facts = {**prepared.facts, **_told_cut(prepared, base, telling.say)}
+    method, training = prepared.method, prepared.training
+    what = {"kind": str(method.kind), "base": base.folder.fingerprint, "settings": plain(method)}  # `fit` checks the rest
+    with WorkFolder.beside(out, what).claimed() as work:
+        learner, folder = _learner(method, base, training), work.stage(training.seed, 0)
+        with named_storage_errors(folder):
+            outcome = fit(
+                learner, prepared.split.train, training, folder, dev=DevSet(prepared.split.dev), device=computing,
+                say=telling.say, progress=telling.progress,
+            )  # fmt: skip
+        if outcome.measures and not outcome.best_step:
+            telling.say(
+                "no step lowered the dev loss: the result has the weights of the base; take more sentences or another rate"
+            )
+        result = StageResult(str(method.kind), **asdict(outcome), log=Checkpoints(folder).records())
+        stage = {"examples": list(prepared.split.train.sources), **training.plain()}
+        trained = TrainingResult(
+            str(method.kind), base.folder.path.resolve().name, licence, {**plain(method), "stage": [stage]},
+            {**facts, "LexFuse": lexfuse.__version__}, (SeedResult(training.seed, (result,)),),
+        )  # fmt: skip
+        with written_folder(out, replace=replace) as partial:
+            learner.save(partial)
+            (partial / "README.md").write_text(adaptation_card(trained, out.name), "utf-8")
+            (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        work.remove()
+    return trained
+
+
+def refuse_other_folder(out: Path, *, replace: bool) -> None:
+    """Say at once that the target is in the way, or is nothing that may be replaced.
+
+    >>> refuse_other_folder(Path("/"), replace=True)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.StorageError: '/' holds other files and no trained model; choose another folder
+    """
+    if out.exists() and not replace:
+        raise StorageError(f"{str(out)!r} is there already; choose another name or say --force to replace it")
+    if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / RESULTS).is_file()):
+        raise StorageError(f"{str(out)!r} holds other files and no trained model; choose another folder")
+
+
+def _structured(method: StructureSettings, corpus: Corpus, held_out: float, seed: int, report: ReadReport) -> SentenceSplit:
+    """Pairs of the structure, in an order of chance; whole passages are held out."""
+    check_held_out(held_out)
+    found = structure_pairs(corpus, method.structures, seed=seed, report=report)
+    rows = [(kind, pair) for kind, pairs in found.items() for pair in pairs]
+    if not rows:
+        raise DataError(
+            f"the corpus gives no pair of the kinds {', '.join(method.structures)}: its documents have no such structure"
+        )
+    rows.sort(key=lambda row: stable_random(seed, "structure", row[0], *row[1]))
+    train, dev = split_off(rows, [pair.passage for _, pair in rows], held_out)
+    return SentenceSplit(_by_kind(train), _by_kind(dev) if dev else None)
+
+
+def _by_kind(rows: list[tuple[str, TrainingPair]]) -> Examples:
+    kinds: dict[str, list[TrainingPair]] = {}
+    for kind, pair in rows:
+        kinds.setdefault(kind, []).append(pair)
+    return Examples.of_pairs(dict(sorted(kinds.items())))
+
+
+def _learner(method: Method, base: StartingModel, training: Hyperparameters) -> Learner:
+    """A model in training; what its base lacks starts from the seed."""
+    import torch
+
+    from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
+    from lexfuse.train.adaptation.sdr import SdrLearner
+    from lexfuse.train.adaptation.tsdae import TsdaeLearner
+    from lexfuse.train.models.dense import DenseLearner
+
+    torch.manual_seed(training.seed)
+    match method:
+        case MlmSettings():
+            return MaskedLanguageLearner(base, training, masked=method.masked, new_head=method.new_head)
+        case TsdaeSettings():
+            return TsdaeLearner(base, training, deleted=method.deleted)
+        case SdrSettings():
+            return SdrLearner(base, training, masked=method.masked, margin=method.margin)
+        case StructureSettings():
+            return DenseLearner(base, training)
+
+
+def _told_cut(prepared: AdaptationData, base: StartingModel, say: Callable[[str], None]) -> dict[str, Any]:
+    """How many texts are longer than the model reads."""
+    train = prepared.split.train
+    texts = tuple(dict.fromkeys((*train.queries, *train.passages)))
+    read = min(prepared.training.passage_length, base.tokens.window)
+    longer = cut(base.tokens, texts, read)
+    if not longer:
+        return {}
+    say(f"{longer:,} of {len(texts):,} texts are longer than {read} tokens: training reads the beginning of each")
+    return {f"texts longer than {read} tokens": f"{longer:,} of {len(texts):,}; the beginning was read"}

@@ -1,0 +1,1 @@
+"""Training examples: queries, passages, negatives, splits and batches."""

@@ -1,0 +1,36 @@
+"""Where a training computes: on a GPU where torch finds one, else on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from lexfuse.errors import ConfigError
+from lexfuse.train.plan import Device
+
+
+def best_device() -> torch.device:
+    """A GPU where there is one.
+
+    >>> best_device().type in ("cpu", "cuda")
+    True
+    """
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def chosen_device(device: Device, say: Callable[[str], None]) -> torch.device:
+    """The device that was asked for, said in words; `ConfigError` if it is not there.
+
+    >>> chosen_device(Device.CPU, print)
+    training on the CPU
+    device(type='cpu')
+    """
+    there = torch.cuda.is_available()
+    if device is Device.CUDA and not there:
+        raise ConfigError("torch finds no GPU; say --device cpu to train on the CPU, or install a torch that knows your GPU")
+    if device is Device.CPU or not there:
+        say("training on the CPU" if device is Device.CPU else "no GPU found: training on the CPU")
+        return torch.device("cpu")
+    say(f"training on {torch.cuda.get_device_name()}")
+    return torch.device("cuda")

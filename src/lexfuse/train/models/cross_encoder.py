@@ -1,0 +1,110 @@
+"""Cross-encoders (monoBERT, FUSE eq. 13-16): query and passage read together, one logit, binary cross-entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lexfuse.data.arrays import I32
+from lexfuse.encode.pair_encoder import PairTemplate
+from lexfuse.encode.tokenizer import Row
+from lexfuse.errors import ConfigError
+from lexfuse.train.examples.batches import Batch
+from lexfuse.train.examples.examples import NOTHING
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
+from lexfuse.train.models.base_model import StartingModel, chunks, move_to_device
+from lexfuse.train.models.learner import TOKENS, Learner, TokenisedTexts
+from lexfuse.train.models.losses import binary_cross_entropy, divergence
+from lexfuse.train.models.model_folder import window_of, write_classifier
+
+
+class CrossEncoderLearner(Learner):
+    """A transformer with a classifier of one label on its first token.
+
+    >>> import tempfile
+    >>> from lexfuse.train.models.tiny_model import tiny_base
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     learner = CrossEncoderLearner(tiny_base(folder), Hyperparameters()).eval()
+    >>> texts = learner.texts(["congé"], ["un bail", "le congé"])
+    >>> learner.score(texts, np.array([[1, NOTHING]], np.int32)).isfinite().tolist()  # the candidate alone
+    [[False, True]]
+    """
+
+    kind = ModelKind.CROSS
+
+    def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
+        """Start from a base; a classifier that it lacks starts at random."""
+        super().__init__(base, training)
+        self.model = base.classifier()
+        self.frame = PairTemplate.of(base.tokens)
+        self.room = self.frame.room - base.tokens.window + window_of(base, training)  # for both, as the folder will say
+
+    def texts(self, queries: Sequence[str], passages: Sequence[str]) -> TokenisedTexts:
+        """Tokens without special ones: those stand around the pair."""
+        settings, tokens = self.training_settings, self.base.tokens
+        before, after = len(tokens.before), len(tokens.after)
+        asked, answered = self.base.rows(queries, settings.query_length), self.base.rows(passages, settings.passage_length)
+        return TokenisedTexts(
+            [row[before : len(row) - after] for row in asked], [row[before : len(row) - after] for row in answered]
+        )
+
+    def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
+        """Every query with its positive and its own negatives."""
+        there = batch.own != NOTHING
+        row, column = np.nonzero(there)
+        passages = batch.passage[batch.own[row, column]]
+        logits = self.logits(
+            [(texts.queries[batch.query[at]], texts.passages[passage]) for at, passage in zip(row, passages, strict=True)]
+        )
+        losses = {"pairs": binary_cross_entropy(logits, move_to_device(column == 0, logits.device))}
+        losses["loss"] = losses["pairs"]
+        weight = self.training_settings.distillation
+        if batch.teacher is not None and weight:
+            own = torch.zeros(there.shape, device=logits.device).masked_scatter(
+                move_to_device(there, logits.device), logits.float()
+            )
+            teacher = move_to_device(np.where(there, batch.teacher, np.float32(np.nan)), logits.device)
+            losses["teacher"] = divergence(own, teacher, self.training_settings.temperature)
+            losses["loss"] = (1 - weight) * losses["loss"] + weight * losses["teacher"]
+        return losses
+
+    def logits(self, pairs: Sequence[tuple[Row, Row]]) -> Tensor:
+        """How relevant each passage is to its query; the passage is cut where the window ends, a query at half of it."""
+        room, framed = self.room, []
+        for query, passage in pairs:
+            asked = query if len(query) + len(passage) <= room else query[: room // 2]
+            framed.append(self.frame.row(asked, passage[: room - len(asked)]))
+        parts, order = [], []
+        for places in chunks([ids for ids, _ in framed], TOKENS):
+            ids, mask = self.base.tokens.padded([framed[place][0] for place in places])
+            types = np.zeros_like(ids)
+            for at, place in enumerate(places):
+                types[at, : len(framed[place][1])] = framed[place][1]
+            inputs = {"input_ids": ids, "attention_mask": mask}
+            if self.base.folder.sizes is not None and self.base.folder.sizes.types > 1:
+                inputs["token_type_ids"] = types
+            given = {name: move_to_device(values, self.device) for name, values in inputs.items()}
+            parts.append(self.model(**given).logits.squeeze(1))
+            order.append(places)
+        return torch.cat(parts)[move_to_device(np.argsort(np.concatenate(order)), self.device)]
+
+    @torch.no_grad()
+    def score(self, texts: TokenisedTexts, candidates: I32 | None = None) -> Tensor:
+        """Scores of each query's candidates; all others come after them."""
+        if candidates is None:
+            raise ConfigError("a cross-encoder is judged by how it ranks candidates: give a run or an index to take them from")
+        found = torch.full((len(texts.queries), len(texts.passages)), float("-inf"))
+        for at, row in enumerate(candidates):
+            chosen = row[row != NOTHING]
+            if len(chosen):
+                logits = self.logits([(texts.queries[at], texts.passages[place]) for place in chosen])
+                found[at, torch.from_numpy(chosen.astype(np.int64))] = logits.float().cpu()
+        return found
+
+    def save(self, folder: Path) -> None:
+        """A transformers folder with the classifier."""
+        write_classifier(folder, self.base, self.model, self.training_settings)

@@ -1,0 +1,81 @@
+"""What training lowers: the losses of FUSE (eq. 5, 9, 10, 12, 16) and the agreement with a teacher, on torch tensors.
+
+All are means over the queries of a batch, in 32 bits whatever the model computes with.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+NEVER = float("-inf")
+
+
+def nt_xent(scores: Tensor, allowed: Tensor, temperature: float = 0.05) -> Tensor:
+    """The contrastive loss (eq. 5; BSARD eq. 6): how surprising the positive is among all passages of the batch.
+
+    Row i's positive is column i. What is not ``allowed`` counts neither for nor against.
+
+    >>> scores = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> round(nt_xent(scores, torch.ones(2, 2, dtype=torch.bool), temperature=1.0).item(), 4)
+    0.3133
+    """
+    logits = (scores.float() / temperature).masked_fill(~allowed, NEVER)
+    return functional.cross_entropy(logits, torch.arange(len(scores), device=scores.device))
+
+
+def pairwise_softmax(own: Tensor, there: Tensor) -> Tensor:
+    """ColBERT's loss (eq. 12): the positive (first column) against each of the query's own hard negatives.
+
+    >>> own, there = torch.tensor([[2.0, 1.0, 0.0]]), torch.tensor([[True, True, False]])
+    >>> round(pairwise_softmax(own, there).item(), 4)
+    0.3133
+    """
+    own = own.float()
+    each = functional.softplus(own[:, 1:] - own[:, :1]) * there[:, 1:]
+    return each.sum() / there[:, 1:].sum().clamp(min=1)
+
+
+def flops(vectors: Tensor) -> Tensor:
+    """What comparing sparse vectors costs, made smooth (eq. 9): the sum of the squared mean weights of the vocabulary.
+
+    >>> flops(torch.tensor([[1.0, 0.0], [3.0, 0.0]])).item()
+    4.0
+    """
+    return vectors.float().abs().mean(dim=0).square().sum()
+
+
+def flops_schedule(weight: float, step: int, warm_up: int) -> float:
+    """The weight of the FLOPS loss at a step: it rises as a square until the end of its warm-up.
+
+    >>> flops_schedule(0.8, 5, 10), flops_schedule(0.8, 50, 10)
+    (0.2, 0.8)
+    """
+    return weight * min(1.0, (step / warm_up) ** 2) if warm_up else weight
+
+
+def binary_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """The loss of a cross-encoder (eq. 16): each pair is relevant or not.
+
+    >>> round(binary_cross_entropy(torch.tensor([0.0]), torch.tensor([1.0])).item(), 4)
+    0.6931
+    """
+    return functional.binary_cross_entropy_with_logits(logits.float(), labels.float())
+
+
+def divergence(own: Tensor, teacher: Tensor, temperature: float = 1.0) -> Tensor:
+    """How far a query's scores are from a teacher's, as distributions over its positive and negatives (Kullback-Leibler).
+
+    The teacher's scores are logits; NaN is a passage that it did not score. The mean is over the queries that it scored.
+
+    >>> round(divergence(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.0]])).item(), 4)
+    0.0
+    """
+    known = ~teacher.isnan().all(dim=1)
+    own, teacher = own[known], teacher[known]
+    scored = ~teacher.isnan()
+    logits = (own.float() / temperature).masked_fill(~scored, NEVER)
+    target = functional.softmax(teacher.float().masked_fill(~scored, NEVER), dim=1)
+    gap = target * (target.clamp(min=1e-12).log() - functional.log_softmax(logits, dim=1).masked_fill(~scored, 0.0))
+    return gap.sum() / known.sum().clamp(min=1)

@@ -1,0 +1,1 @@
+"""What a training writes: results, model card and work folder."""

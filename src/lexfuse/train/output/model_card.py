@@ -1,0 +1,131 @@
+"""The card of a trained model: what it is, what it learned from, how well it does on dev, how it is used. Plain Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lexfuse.train.hyperparameters import KINDS_OF, Hyperparameters, ModelKind, Similarity, TokenPooling
+from lexfuse.train.output.training_results import TrainingResult
+
+_WHAT: Mapping[ModelKind, str] = {
+    ModelKind.DENSE: "A dense bi-encoder: one vector a text, {made}, compared by {similarity}.",
+    ModelKind.TWO_TOWER: (
+        "A dense bi-encoder of two towers: `queries` encodes questions, `passages` encodes documents; one vector a text, {made}, "
+        "compared by {similarity}."
+    ),
+    ModelKind.SPLADE: "A learned sparse encoder (SPLADE-max): weights of the vocabulary's terms, compared by {similarity}.",
+    ModelKind.COLBERT: "A late-interaction encoder (ColBERT): one vector a token, compared by the sum of best matches.",
+    ModelKind.CROSS: "A cross-encoder (monoBERT): it reads a query and a document together and reranks candidates.",
+}
+_USE: Mapping[ModelKind, str] = {
+    ModelKind.DENSE: "lexfuse index INDEX --channels dense --model dense={name}\nlexfuse search INDEX QUESTION --channel dense",
+    ModelKind.TWO_TOWER: (
+        "lexfuse index INDEX --channels dense --model dense={name}/passages --query-model dense={name}/queries\n"
+        "lexfuse search INDEX QUESTION --channel dense"
+    ),
+    ModelKind.SPLADE: (
+        "lexfuse index INDEX --channels splade --model splade={name}\nlexfuse search INDEX QUESTION --channel splade"
+    ),
+    ModelKind.COLBERT: (
+        "lexfuse index INDEX --channels colbert --model colbert={name}\nlexfuse search INDEX QUESTION --channel colbert"
+    ),
+    ModelKind.CROSS: (
+        'cat > profile.toml <<END\nversion = 1\n[[channel]]\nname = "bm25"\n[[rerank]]\nmethod = "cross-encoder"\n'
+        'model = "{name}"\ndepth = 100\nEND\nlexfuse search INDEX QUESTION --profile profile.toml'
+    ),
+}
+
+
+def model_card(trained: TrainingResult, name: str) -> str:
+    r"""The text of ``README.md``, for a model folder of this name.
+
+    >>> from lexfuse.train.output.training_results import SeedResult, StageResult
+    >>> one = SeedResult(1, (StageResult("judged", 10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False),))
+    >>> stage = {"examples": ["judged"], **Hyperparameters().plain()}
+    >>> trained = TrainingResult("dense", "a-base", "CC0", {"stage": [stage]}, {"corpus": "mine"}, (one,))
+    >>> print("\n".join(model_card(trained, "my-model").splitlines()[:3]))
+    # my-model
+    <BLANKLINE>
+    A dense bi-encoder: one vector a text, the mean of its tokens' vectors, compared by cosine.
+    """
+    kind = ModelKind(trained.kind)
+    parts = [
+        f"# {name}", _what(kind, Hyperparameters.of(_last_settings(trained))),
+        _listed([("Trained from", trained.base), ("Licence", trained.licence), ("Trained by", "LexFuse, `lexfuse train`")]),
+        "## Data", _listed((key, value) for key, value in trained.facts.items()),
+        "## Figures", _figures(trained),
+        "## Training", *_training(trained),
+        "## Use", f"```console\n{_USE[kind].format(name=name)}\n```",
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def _listed(rows: Iterable[tuple[str, Any]]) -> str:
+    return "\n".join(f"- {key}: {f'{value:,}' if isinstance(value, int) else value}" for key, value in rows)
+
+
+def _figures(trained: TrainingResult) -> str:
+    """Dev figures before and after, over the seeds; and what they were measured on."""
+    start, measures = trained.start, trained.measures
+    if not measures:
+        return "Nothing was measured: no dev judgements were given. The weights are those of the last step."
+    rows = [(name, start.get(name, "–"), after) for name, after in measures.items()]
+    if len(trained.seeds) == 1:
+        table = _table(("dev", "base", "trained"), rows)
+        how = f"The weights of step {trained.best.stages[-1].best_step:,} are kept, the best on dev."
+    else:
+        best = trained.best
+        table = _table(
+            ("dev", "base", "trained", f"kept: seed {best.seed}"), [(*row, f"{best.measures[row[0]]:.4f}") for row in rows]
+        )
+        seeds = ", ".join(str(one.seed) for one in trained.seeds)
+        how = f"Means and standard deviations over the seeds {seeds}; the weights of seed {best.seed} are kept, the best on dev."
+    return f"{table}\n\n{how} They were chosen on these queries, so queries that were not looked at will do a little worse."
+
+
+def _training(trained: TrainingResult) -> list[str]:
+    """The settings of every stage, and how it ended."""
+    found = []
+    for number, values in enumerate(trained.plan["stage"]):
+        usual = Hyperparameters.usual(ModelKind(trained.kind)).plain()
+        rows = [
+            (key, value, usual[key]) for key, value in values.items() if key in usual and _counts(key, ModelKind(trained.kind))
+        ]
+        results = [one.stages[number] for one in trained.seeds]
+        ends = "; ".join(
+            f"seed {one.seed}: {stage.steps:,} steps in {stage.seconds:,.0f} s, best at {stage.best_step:,}"
+            f"{', stopped early' if stage.stopped_early else ''}"
+            for one, stage in zip(trained.seeds, results, strict=True)
+        )
+        head = f"Stage {number + 1}, on {', '.join(values['examples'])}; {ends}."
+        found += [head, _table(("setting", "value", "usual"), rows)]
+    return found
+
+
+def _what(kind: ModelKind, training: Hyperparameters) -> str:
+    """What the model is: how its vectors are made and compared."""
+    made = "that of the first token" if training.pooling is TokenPooling.CLS else "the mean of its tokens' vectors"
+    if training.chunk:
+        made += f", averaged over chunks of {training.chunk} tokens that share {training.chunk_overlap}"
+    similarity = "dot product" if training.similarity is Similarity.DOT else "cosine"
+    return _WHAT[kind].format(made=made, similarity=similarity)
+
+
+def _last_settings(trained: TrainingResult) -> dict[str, Any]:
+    usual = Hyperparameters.usual(ModelKind(trained.kind)).plain()
+    return {key: value for key, value in trained.plan["stage"][-1].items() if key in usual}
+
+
+def _counts(setting: str, kind: ModelKind) -> bool:
+    """Whether a setting says anything about a kind."""
+    alone = {
+        "dimension": ModelKind.COLBERT,
+        **dict.fromkeys(("flops_queries", "flops_passages", "flops_warm_up"), ModelKind.SPLADE),
+    }
+    return setting != "seed" and alone.get(setting, kind) is kind and kind in KINDS_OF.get(setting, {kind})
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])

@@ -1,0 +1,174 @@
+"""How trainings went: for each seed and stage, and over all seeds as mean and standard deviation (FUSE Table 5)."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.archives import parse_json
+from lexfuse.data.files import read_bytes
+from lexfuse.errors import DataError
+from lexfuse.train.hyperparameters import DevMeasure, selection_key
+
+RESULTS = "training.json"  # in the folder of a trained model
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A mean over seeds with its standard deviation, which a single seed does not have.
+
+    >>> Spread.of([0.5]), round(Spread.of([0.4, 0.6]).deviation, 4)
+    (Spread(mean=0.5, deviation=None), 0.1414)
+    """
+
+    mean: float
+    deviation: float | None = None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Mean and deviation of a sample (divided by n - 1).
+
+        >>> Spread.of([1.0, 3.0]).mean
+        2.0
+        """
+        return cls(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
+
+    def __str__(self) -> str:
+        """With four decimals.
+
+        >>> str(Spread(0.5, 0.01)), str(Spread(0.5))
+        ('0.5000 ± 0.0100', '0.5000')
+        """
+        return f"{self.mean:.4f}" if self.deviation is None else f"{self.mean:.4f} ± {self.deviation:.4f}"
+
+
+def spreads(measured: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
+    """The spread of every measure over the seeds.
+
+    >>> spreads([{"R@100": 0.4}, {"R@100": 0.6}])["R@100"].mean
+    0.5
+    """
+    names = dict.fromkeys(name for one in measured for name in one)
+    return {name: Spread.of([one[name] for one in measured if name in one]) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """How one stage went: measures before its first step and of the weights that were kept, and a record of each evaluation.
+
+    >>> StageResult("judged", 10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False).best_step
+    5
+    """
+
+    name: str
+    steps: int
+    best_step: int
+    start: Mapping[str, float]
+    measures: Mapping[str, float]
+    seconds: float
+    stopped_early: bool
+    log: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeedResult:
+    """The stages of one seed.
+
+    >>> SeedResult(1, (StageResult("judged", 10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False),)).measures["R@100"]
+    0.5
+    """
+
+    seed: int
+    stages: tuple[StageResult, ...]
+
+    @property
+    def start(self) -> Mapping[str, float]:
+        """Measures of the base."""
+        return self.stages[0].start
+
+    @property
+    def measures(self) -> Mapping[str, float]:
+        """Measures of the weights that were kept in the end."""
+        return self.stages[-1].measures
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingResult:
+    """A trained model: what it was made from and how well it does on dev. ``facts`` is what the card tells of the data.
+
+    >>> one = SeedResult(7, (StageResult("judged", 10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False),))
+    >>> trained = TrainingResult("dense", "base", "not stated", {"stage": [{"choose": "R@100"}]}, {"documents": 3}, (one,))
+    >>> trained.best.seed, str(trained.measures["R@100"]), TrainingResult.of(trained.plain()) == trained
+    (7, '0.5000', True)
+    """
+
+    kind: str
+    base: str
+    licence: str
+    plan: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    seeds: tuple[SeedResult, ...]
+
+    @property
+    def best(self) -> SeedResult:
+        """The seed whose weights are kept: the best on dev, the first of equals."""
+        choose = DevMeasure(self.plan["stage"][-1]["choose"])
+        return max(self.seeds, key=lambda one: selection_key(choose, one.measures))
+
+    @property
+    def start(self) -> dict[str, Spread]:
+        """Measures of the base over the seeds."""
+        return spreads([one.start for one in self.seeds])
+
+    @property
+    def measures(self) -> dict[str, Spread]:
+        """Measures of the result over the seeds."""
+        return spreads([one.measures for one in self.seeds])
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as JSON can hold it; `TrainingResult.of` reads it again.
+
+        >>> TrainingResult("dense", "base", "not stated", {}, {}, ()).plain()["kind"]
+        'dense'
+        """
+        return {
+            "kind": self.kind, "base": self.base, "licence": self.licence, "plan": dict(self.plan), "facts": dict(self.facts),
+            "seeds": [{"seed": one.seed, "stages": [_plain(stage) for stage in one.stages]} for one in self.seeds],
+        }  # fmt: skip
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> TrainingResult:
+        """From plain values.
+
+        >>> TrainingResult.of({"kind": "dense", "base": "b", "licence": "l", "plan": {}, "facts": {}, "seeds": []}).seeds
+        ()
+        """
+        seeds = tuple(
+            SeedResult(one["seed"], tuple(StageResult(**{**stage, "log": tuple(stage["log"])}) for stage in one["stages"]))
+            for one in values["seeds"]
+        )
+        return cls(values["kind"], values["base"], values["licence"], values["plan"], values["facts"], seeds)
+
+    @classmethod
+    def read(cls, folder: str | Path) -> TrainingResult:
+        """From the folder of a trained model.
+
+        >>> TrainingResult.read("/nowhere")
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.NotFoundError: no file or folder '/nowhere/training.json'; check the path
+        """
+        path = Path(folder, RESULTS)
+        try:
+            return cls.of(parse_json(read_bytes(path), str(path)))
+        except (KeyError, TypeError) as error:
+            raise DataError(f"not the results of a training ({error})", path=path) from None
+
+
+def _plain(stage: StageResult) -> dict[str, Any]:
+    values = {entry.name: getattr(stage, entry.name) for entry in dataclasses.fields(stage)}
+    return values | {"start": dict(stage.start), "measures": dict(stage.measures), "log": [dict(one) for one in stage.log]}

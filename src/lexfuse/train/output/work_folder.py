@@ -1,0 +1,116 @@
+"""The folder in which a training is made until its result is complete: one process at a time, and one training only."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lexfuse.data.archives import parse_json
+from lexfuse.data.files import named_storage_errors, read_bytes, written_file
+from lexfuse.errors import BusyError, ConfigError, StorageError
+
+SUFFIX = ".training"  # what is added to the name of the result
+PLAN = "plan.json"
+_OWN = re.compile(r"plan\.json|\.plan\.json\.partial-\w+|seed-\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFolder:
+    """A folder beside the result; ``training`` says what is trained on what, so that only the same is gone on with.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with WorkFolder.beside(Path(parent, "mine"), {"kind": "dense"}).claimed() as work:
+    ...         work.stage(1, 0).relative_to(parent).as_posix()
+    'mine.training/seed-1/stage-1'
+    """
+
+    folder: Path
+    training: Mapping[str, Any]
+
+    @classmethod
+    def beside(cls, out: Path, training: Mapping[str, Any]) -> WorkFolder:
+        """The folder of the work on a result.
+
+        >>> WorkFolder.beside(Path("mine"), {}).folder.name
+        'mine.training'
+        """
+        return cls(out.with_name(f"{out.name}{SUFFIX}"), training)
+
+    @contextmanager
+    def claimed(self) -> Iterator[WorkFolder]:
+        """Make the folder, or check that it holds this very training; no other process can claim it meanwhile.
+
+        A folder that holds other files is refused, since `remove` removes all of it at the end.
+        """
+        import fcntl
+
+        with named_storage_errors(self.folder):
+            self._refuse_foreign()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            held = os.open(self.folder, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BusyError(
+                    f"another process is training in {str(self.folder)!r}; wait for it, or choose another output"
+                ) from None
+            self._check()
+            yield self
+        finally:
+            os.close(held)
+
+    def stage(self, seed: int, number: int) -> Path:
+        """The folder of one stage of a seed.
+
+        >>> WorkFolder(Path("w"), {}).stage(7, 1).as_posix()
+        'w/seed-7/stage-2'
+        """
+        return self.folder / f"seed-{seed}" / f"stage-{number + 1}"
+
+    def remove(self) -> None:
+        """Remove the folder when the result is complete.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as parent:
+        ...     with WorkFolder.beside(Path(parent, "mine"), {}).claimed() as work:
+        ...         work.remove()
+        ...     work.folder.exists()
+        False
+        """
+        with named_storage_errors(self.folder):
+            shutil.rmtree(self.folder)
+
+    def _refuse_foreign(self) -> None:
+        if not os.path.lexists(self.folder):
+            return
+        if self.folder.is_symlink() or not self.folder.is_dir():
+            raise StorageError(
+                f"{str(self.folder)!r} is needed for the training, but is no folder; remove it or choose another output"
+            )
+        if foreign := sorted(name for name in os.listdir(self.folder) if not _OWN.fullmatch(name)):
+            raise StorageError(
+                f"{str(self.folder)!r} is needed for the training, but holds other files ({foreign[0]!r}); "
+                "move them or choose another output"
+            )
+
+    def _check(self) -> None:
+        path = self.folder / PLAN
+        if not path.is_file():
+            with written_file(path) as stream:
+                stream.write(json.dumps(self.training, indent=1).encode())
+            return
+        there = parse_json(read_bytes(path), str(path))
+        if other := [name for name, value in self.training.items() if there.get(name) != value]:
+            raise ConfigError(
+                f"{str(self.folder)!r} holds an unfinished training with another {' and another '.join(other)}; "
+                "remove that folder to start anew, or choose another output"
+            )

@@ -1,0 +1,1 @@
+"""Training pairs from the structure of law: citations, headings, inverse cloze."""

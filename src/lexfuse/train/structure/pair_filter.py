@@ -1,0 +1,40 @@
+"""What makes two texts a pair: words enough on both sides, and not the same pair again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from lexfuse.train.examples.examples import TrainingPair
+
+LEAST_WORDS = 3  # on either side
+
+
+def word_count(text: str) -> int:
+    """How many words a text has; punctuation that stands alone is none.
+
+    >>> word_count("Contrat de travail : Préavis")
+    4
+    """
+    return sum(any(map(str.isalnum, piece)) for piece in text.split())
+
+
+def filter_pairs(pairs: Iterable[TrainingPair], left: Counter[str]) -> list[TrainingPair]:
+    """The pairs to learn from, in their order; what is left out is counted.
+
+    >>> left = Counter()
+    >>> filter_pairs([TrainingPair("préavis", "Un mois de préavis."), *[TrainingPair("durée du préavis",
+    ...     "Un mois de préavis.")] * 2], left)
+    [TrainingPair(query='durée du préavis', passage='Un mois de préavis.')]
+    >>> left.total()
+    2
+    """
+    found: dict[TrainingPair, None] = {}
+    for pair in pairs:
+        if pair in found:
+            left["pairs that were there already"] += 1
+        elif min(word_count(pair.query), word_count(pair.passage)) < LEAST_WORDS:
+            left[f"pairs with fewer than {LEAST_WORDS} words on a side"] += 1
+        else:
+            found[pair] = None
+    return list(found)

@@ -1,0 +1,225 @@
+"""Train a retriever from start to end: examples, stages, seeds; the best weights become a model folder with its card.
+
+While it runs, everything lies in ``OUT.training``; the same call goes on from there after an interruption. OUT appears only when
+it is complete.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lexfuse
+from lexfuse.data.files import named_storage_errors, written_folder
+from lexfuse.data.read_report import ReadReport
+from lexfuse.encode.passage_plan import LengthUnit, WordUnits
+from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.labelled_examples import PassageWindow
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
+from lexfuse.train.loop.progress import ProgressListener, TrainingSpeed
+from lexfuse.train.material import TrainingMaterial, cut, dev_examples, dev_pool, stage_examples
+from lexfuse.train.output.model_card import model_card
+from lexfuse.train.output.training_results import RESULTS, SeedResult, StageResult, TrainingResult
+from lexfuse.train.output.work_folder import WorkFolder
+from lexfuse.train.plan import Device, TrainingPlan, TrainingStage
+from lexfuse.train.torch_requirement import require_torch
+
+if TYPE_CHECKING:
+    import torch
+
+    from lexfuse.train.loop.loop import DevSet
+    from lexfuse.train.models.base_model import StartingModel
+    from lexfuse.train.models.learner import Learner
+
+Say = Callable[[str], None]
+RECALL_AT = 100  # of the measure that weights are chosen by
+
+
+def train_model(
+    plan: TrainingPlan,
+    base: str | Path,
+    out: str | Path,
+    material: TrainingMaterial,
+    *,
+    device: Device = Device.AUTO,
+    licence: str = "not stated",
+    replace_out: bool = False,
+    telling: ProgressListener | None = None,
+) -> TrainingResult:
+    """Train a model by a plan and write it to ``out``; what an earlier call began is gone on with.
+
+    >>> train_model(TrainingPlan.usual(ModelKind.DENSE), "fr-legal-mlm", "mine", material)  # doctest: +SKIP
+    """
+    require_torch()
+    from lexfuse.train.loop.torch_device import chosen_device
+    from lexfuse.train.models.base_model import StartingModel
+
+    out, telling = Path(out), telling or ProgressListener()
+    material.check(plan)
+    start = StartingModel.read(base)
+    computing = chosen_device(device, telling.say)
+    _learner(plan.kind, start, plan.stages[0].training)  # a base that cannot be trained is refused before the work
+    what = {"base": start.fingerprint, "data": material.digest(), "kind": str(plan.kind), "settings": plan.plain()}
+    with WorkFolder.beside(out, what).claimed() as work:
+        prepared = _prepared(plan, material, start, telling.say)
+        pace = TrainingSpeed(
+            telling, sum(stage.training.steps for stage in plan.stages) * len(plan.seeds), slow=computing.type == "cpu"
+        )
+        results = []
+        for number, seed in enumerate(plan.seeds):
+            if len(plan.seeds) > 1:
+                telling.say(f"seed {seed} ({number + 1} of {len(plan.seeds)})")
+            results.append(_trained_seed(work, prepared, seed, computing, pace))
+        facts = {**prepared.facts, "LexFuse": lexfuse.__version__}
+        trained = TrainingResult(str(plan.kind), _called(base, start), licence, plan.plain(), facts, tuple(results))
+        with written_folder(out, replace=replace_out) as partial:
+            _kept(work, prepared, trained.best.seed).save(partial)
+            (partial / "README.md").write_text(model_card(trained, out.name), "utf-8")
+            (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        work.remove()
+    return trained
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PreparedStage:
+    """What all seeds share: examples of every stage, what is measured on, and facts for the card."""
+
+    plan: TrainingPlan
+    base: StartingModel
+    examples: tuple[Examples, ...]
+    dev: DevSet
+    facts: dict[str, Any]
+
+
+def _prepared(plan: TrainingPlan, material: TrainingMaterial, base: StartingModel, say: Say) -> _PreparedStage:
+    from lexfuse.train.loop.loop import DevSet
+
+    report, material = ReadReport(), material.allowed(plan)
+    examples = tuple(stage_examples(material, stage, plan.mining, report) for stage in plan.stages)
+    judged = dev_pool(material, plan, _window(plan, material, base), report)
+    for remark in report.lines():
+        say(remark)
+    facts: dict[str, Any] = {"corpus": material.name, "documents": len(material.corpus)}
+    for stage, found in zip(plan.stages, examples, strict=True):
+        facts |= _told_stage(stage, found, base, say)
+    if material.ranking is not None:
+        facts["ranking"] = (
+            f"{material.ranking.name}, for hard negatives{' and candidates' if plan.kind is ModelKind.CROSS else ''}"
+        )
+    facts |= _told_dev(judged, len(material.corpus), plan, say)
+    return _PreparedStage(plan, base, examples, DevSet(dev_examples(material, plan.mining), judged), facts)
+
+
+def _told_stage(stage: TrainingStage, examples: Examples, base: StartingModel, say: Say) -> dict[str, Any]:
+    """How many examples a stage has, and what is cut of their texts."""
+    counts = {name: int((examples.source == number).sum()) for number, name in enumerate(examples.sources)}
+    shown = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    say(f"{stage.name}: {shown} pairs of {len(examples.queries):,} queries and {len(examples.passages):,} passages")
+    facts: dict[str, Any] = {f"pairs to learn from ({stage.name})": f"{shown}, of {len(examples.queries):,} queries"}
+    for what, texts, length in (
+        ("queries", examples.queries, stage.training.query_length),
+        ("passages", examples.passages, stage.training.passage_length),
+    ):
+        read = length if stage.training.chunk else min(length, base.tokens.window)
+        if longer := cut(base.tokens, texts, read):
+            say(f"{longer:,} of {len(texts):,} {what} are longer than {read} tokens: training reads the beginning of each")
+            facts[f"{what} longer than {read} tokens ({stage.name})"] = f"{longer:,} of {len(texts):,}; the beginning was read"
+    return facts
+
+
+def _told_dev(judged: DevQueries | None, documents: int, plan: TrainingPlan, say: Say) -> dict[str, Any]:
+    """What is measured on."""
+    if judged is None:
+        say("no dev judgements: nothing is measured, the weights of the last step are kept")
+        return {"dev": "none"}
+    told = f"{len(judged.questions):,} queries, over {len(judged.docs):,} of {documents:,} documents"
+    if judged.candidates is not None:
+        told += f", of which the first {plan.dev.candidates} of a ranking are scored for each query"
+    if judged.dates is not None:
+        told += ", only those dated before the query"
+    say(f"measured on dev: {told} ({len(judged.passages):,} passages)")
+    if judged.candidates is None and judged.most <= RECALL_AT:
+        say(
+            f"any ranking of {RECALL_AT} documents or fewer has the same R@{RECALL_AT}: the dev loss chooses; take more documents"
+        )
+    return {"dev": told}
+
+
+def _window(plan: TrainingPlan, material: TrainingMaterial, base: StartingModel) -> LengthUnit:
+    """The room in which passages are read at evaluations; beside a cross-encoder's query, which takes half of it at most."""
+    tokens = base.tokens
+    if plan.stages[-1].training.chunk:
+        return WordUnits()  # a document is one text, whose chunks the model joins, as an index does
+    specials, length = len(tokens.before) + len(tokens.after), min(plan.stages[-1].training.passage_length, tokens.window)
+    if plan.kind is not ModelKind.CROSS or material.queries is None or material.dev is None:
+        return PassageWindow(tokens, length, specials)
+    from lexfuse.encode.pair_encoder import PairTemplate
+
+    room = min(PairTemplate.of(tokens).room, length)
+    questions = [
+        text for name, text in zip(material.queries.ids, material.queries.text, strict=True) if name in material.dev.queries
+    ]
+    longest = max((len(row) - specials for row in tokens.ids(questions)), default=0)
+    return PassageWindow(tokens, room - min(longest, room // 2))
+
+
+def _trained_seed(work: WorkFolder, prepared: _PreparedStage, seed: int, device: torch.device, pace: TrainingSpeed) -> SeedResult:
+    """All stages with one seed, each going on with the weights of the one before."""
+    from lexfuse.train.loop.checkpoint import Checkpoints
+    from lexfuse.train.loop.loop import fit
+
+    results, say = [], pace.telling.say
+    for number, (stage, examples) in enumerate(zip(prepared.plan.stages, prepared.examples, strict=True)):
+        if len(prepared.plan.stages) > 1:
+            say(f"stage {number + 1} of {len(prepared.plan.stages)}: {stage.name}")
+        training, folder = replace(stage.training, seed=seed), work.stage(seed, number)
+        learner = _learner(prepared.plan.kind, prepared.base, training)
+        if number:
+            Checkpoints(work.stage(seed, number - 1)).load_best(learner)
+        with named_storage_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            outcome = fit(learner, examples, training, folder, dev=prepared.dev, device=device, say=say, progress=pace.step)
+        if outcome.measures and not outcome.best_step:
+            say("no evaluation was better than the start: the weights from before this training are kept")
+        pace.next(training.steps)
+        results.append(StageResult(stage.name, **asdict(outcome), log=Checkpoints(folder).records()))
+    return SeedResult(seed, tuple(results))
+
+
+def _kept(work: WorkFolder, prepared: _PreparedStage, seed: int) -> Learner:
+    """The model with the best weights of a seed's last stage."""
+    from lexfuse.train.loop.checkpoint import Checkpoints
+
+    number = len(prepared.plan.stages) - 1
+    learner = _learner(prepared.plan.kind, prepared.base, replace(prepared.plan.stages[number].training, seed=seed))
+    Checkpoints(work.stage(seed, number)).load_best(learner)
+    return learner
+
+
+def _learner(kind: ModelKind, base: StartingModel, training: Hyperparameters) -> Learner:
+    """A model in training; what its base lacks starts from the seed."""
+    import torch
+
+    from lexfuse.train.models.colbert import ColbertLearner
+    from lexfuse.train.models.cross_encoder import CrossEncoderLearner
+    from lexfuse.train.models.dense import DenseLearner, TwoTowerLearner
+    from lexfuse.train.models.splade import SpladeLearner
+
+    kinds: dict[ModelKind, type[Learner]] = {
+        ModelKind.DENSE: DenseLearner,
+        ModelKind.TWO_TOWER: TwoTowerLearner,
+        ModelKind.SPLADE: SpladeLearner,
+        ModelKind.COLBERT: ColbertLearner,
+        ModelKind.CROSS: CrossEncoderLearner,
+    }
+    torch.manual_seed(training.seed)
+    return kinds[kind](base, training)
+
+
+def _called(base: str | Path, read: StartingModel) -> str:
+    """The name of a base without the folders that it lies in."""
+    return read.path.resolve().name if Path(base).expanduser().is_dir() else str(base)

@@ -1,0 +1,71 @@
+"""Errors as pages, for readers; programs get problem+json as before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, Response
+
+from lexfuse.errors import LexFuseError
+from lexfuse.service.problems import Problem, headers_of, problem_of, response_of
+from lexfuse.web.messages import messages_of
+from lexfuse.web.renderer import PART_HEADER, reader_of, small_page
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.requests import Request
+
+MACHINES = ("/v1/", "/healthz", "/readyz", "/metrics", "/openapi.json")
+
+
+def add_error_pages(app: FastAPI) -> None:
+    """Have an application answer errors of its pages as pages.
+
+    >>> from fastapi import FastAPI
+    >>> add_error_pages(FastAPI())
+    """
+
+    async def answered(request: Request, error: Exception) -> Response:
+        request_id = getattr(request.state, "request_id", "")
+        return error_page(request, error, request_id) if wants_page(request) else response_of(error, request_id)
+
+    for kind in (LexFuseError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, answered)
+
+
+def wants_page(request: Request) -> bool:
+    """Whether the answer is for a reader: a browser asks, or the page's script, and not for the API."""
+    if request.url.path.startswith(MACHINES):
+        return False
+    return PART_HEADER in request.headers or "text/html" in request.headers.get("accept", "")
+
+
+def error_page(request: Request, error: Exception, request_id: str = "") -> HTMLResponse:
+    """What went wrong, in the reader's language, with the problem's own words."""
+    problem = problem_of(error)
+    messages = messages_of(reader_of(request).language)
+    keys = {name: f"error.{name}_{problem.status}" for name in ("title", "lead")}
+    told = {name: key if messages.has(key) else f"error.{name}_other" for name, key in keys.items()}
+    response = small_page(
+        request,
+        "error.html",
+        parts={request.headers.get(PART_HEADER, ""): "_problem.html"},
+        status=problem.status,
+        words=words_of(problem),
+        request_id=request_id,
+        **told,
+        http_status=problem.status,
+    )
+    response.headers.update(headers_of(error))
+    return response
+
+
+def words_of(problem: Problem) -> str:
+    """The words of a problem; none where they say no more than the status.
+
+    >>> words_of(Problem(title="Not Found", status=404, detail="Not Found"))
+    ''
+    """
+    return "" if problem.detail == problem.title or (problem.status >= 500 and problem.status != 503) else problem.detail

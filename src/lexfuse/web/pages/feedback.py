@@ -1,0 +1,112 @@
+"""Judgements on the page: relevant, not relevant, taken back; and all of them as a file.
+
+Whoever may judge by the API may judge here: by a key that allows to write, or where the service lets anybody (anonymous_judging).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import ValidationError
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from lexfuse.errors import ConfigError
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.middleware.api_key import may_judge, require_feedback_scope
+from lexfuse.service.operations.document_cards import cards_of
+from lexfuse.service.operations.export import JudgementFormat, exported_judgements
+from lexfuse.service.operations.feedback import JudgementBody, add_feedback, judged, judgements, remove_feedback
+from lexfuse.service.schemas.document import DocumentCard
+from lexfuse.web.pages.export import download
+from lexfuse.web.preferences import own_page
+from lexfuse.web.renderer import PART_HEADER, page
+
+router = APIRouter(include_in_schema=False)
+
+REMOVE = "remove"
+_NUMBERS = {"0": 0, "1": 1}
+
+
+@router.post("/judge")
+async def judge_page(request: Request) -> Response:
+    """Keep a judgement or take it back, then show the page again, or for a script the buttons alone."""
+    require_feedback_scope(request)
+    service: ServiceContext = request.app.state.service
+    async with request.form(max_files=0, max_fields=20) as data:
+        told = {name: value for name, value in data.items() if isinstance(value, str)}
+    relevant, query = told.get("relevant", ""), told.get("q", "")
+    if relevant == REMOVE:
+        index = told.get("index", "")
+        await service.write(index, remove_feedback, service.library, query, told.get("document", ""), index)
+    else:
+        judgement = judgement_of(told)
+        await service.write(judgement.index, add_feedback, service.library, judgement)
+    back = own_page(told.get("next", "/"))
+    if request.headers.get(PART_HEADER) != "judge":
+        rank = told.get("rank", "")
+        return RedirectResponse(f"{back}#result-{rank}" if rank.isdecimal() and "#" not in back else back, 303)
+    return await _buttons(request, told, back)
+
+
+@router.get("/judgements")
+async def judgements_page(request: Request, format: str = "qrels", index: str = "") -> Response:
+    """Every judgement on an index as a file."""
+    require_feedback_scope(request)
+    if format not in set(JudgementFormat):
+        raise ConfigError(f"format must be one of {', '.join(JudgementFormat)}; got {format[:40]!r}")
+    service: ServiceContext = request.app.state.service
+    found = await service.run(judgements, service.library, index)
+    return download(await service.run(exported_judgements, found, JudgementFormat(format)))
+
+
+async def judged_here(request: Request, query: str, index: str) -> dict[str, Any]:
+    """What a list of results needs to show judgements: whether one may judge, and which documents are judged how."""
+    allowed = may_judge(request)
+    service: ServiceContext = request.app.state.service
+    grades = await service.run(judged, service.library, query, index) if allowed and query.strip() else {}
+    return {"judging": allowed, "judged": {document: grade > 0 for document, grade in grades.items()}}
+
+
+def judgement_of(told: dict[str, str]) -> JudgementBody:
+    """What a form says; `ConfigError` for what cannot be.
+
+    >>> judgement_of({"q": "préavis", "document": "a", "relevant": "1", "rank": "3"}).rank
+    3
+    >>> judgement_of({"q": "préavis", "document": "a", "relevant": "perhaps"})
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: relevant must be 1, 0 or remove, got 'perhaps'
+    """
+    relevant = told.get("relevant", "")
+    if relevant not in _NUMBERS:
+        raise ConfigError(f"relevant must be 1, 0 or {REMOVE}, got {relevant[:40]!r}")
+    try:
+        return JudgementBody.model_validate(
+            {
+                "query": told.get("q", ""), "document": told.get("document", ""), "grade": _NUMBERS[relevant],
+                "rank": told.get("rank") or None, "profile": told.get("profile", ""), "index": told.get("index", ""),
+            }
+        )  # fmt: skip
+    except ValidationError as error:
+        reasons = "; ".join(f"{one['loc'][0]}: {one['msg']}" for one in error.errors(include_url=False, include_input=False))
+        raise ConfigError(f"this is no judgement: {reasons}") from None
+
+
+async def _buttons(request: Request, told: dict[str, str], back: str) -> HTMLResponse:
+    service: ServiceContext = request.app.state.service
+    index = told.get("index", "")
+
+    def document() -> DocumentCard:
+        with service.library.shelf(index).lease() as opened:
+            name = told.get("document", "")
+            return cards_of(opened, [name]).get(name, DocumentCard(id=name))
+
+    relevant = told.get("relevant", "")
+    values: dict[str, Any] = {
+        "told": told,
+        "index_name": index,
+        "document": await service.run(document),
+        "judged": None if relevant == REMOVE else relevant == "1",
+    }
+    return await page(request, "judge_part.html", here=back, **values)

@@ -1,0 +1,145 @@
+"""Templates to pages: Jinja with autoescaping, undefined names as errors, and no filter that declares text safe.
+
+All markup stands in templates; what they write of documents, queries and errors is escaped there. A script that asks
+for a part of a page (header ``X-LexFuse-Part``) gets the template of that part alone, rendered with the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from lexfuse.deadline import check
+from lexfuse.web import locale_format
+from lexfuse.web.bars import bar_of
+from lexfuse.web.document_names import localised_citation, name_of, short_name
+from lexfuse.web.highlights import groups_of, mark_groups, segments_of
+from lexfuse.web.messages import InterfaceLocale, messages_of
+from lexfuse.web.preferences import ReaderPreferences, own_page, preferences_of
+from lexfuse.web.static_files import static_files
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from lexfuse.service.context import ServiceContext
+
+TEMPLATES = Path(__file__).parent / "templates"
+PART_HEADER = "X-LexFuse-Part"
+_REMOVED = ("safe", "xmlattr", "urlize", "tojson")  # filters that give markup; none is needed
+
+
+@cache
+def environment() -> Environment:
+    """The one environment of all templates.
+
+    >>> environment().from_string("{{ name }}").render(name="<b>")
+    '&lt;b&gt;'
+    """
+    made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+                       trim_blocks=True, lstrip_blocks=True, auto_reload=False)  # fmt: skip
+    for name in _REMOVED:
+        del made.filters[name]
+    made.globals.update(
+        static=static_files().url,
+        segments_of=segments_of,
+        groups_of=groups_of,
+        mark_groups=mark_groups,
+        name_of=name_of,
+        bar_of=bar_of,
+        document_url=document_url,
+        similar_url=similar_url,
+        languages=list(InterfaceLocale),
+    )
+    return made
+
+
+def document_url(document: str, index: str = "", anchor: str = "") -> str:
+    """The page of a document.
+
+    >>> document_url("a/b c?", "codes", "p3")
+    '/documents/a%2Fb%20c%3F?index=codes#p3'
+    """
+    query = f"?{urlencode({'index': index})}" if index else ""
+    return f"/documents/{quote(document, safe='')}{query}{f'#{quote(anchor)}' if anchor else ''}"
+
+
+def similar_url(document: str, index: str = "") -> str:
+    """The page of documents like one of the index.
+
+    >>> similar_url("a b")
+    '/similar?document=a+b'
+    """
+    return f"/similar?{urlencode({'document': document, **({'index': index} if index else {})})}"
+
+
+def words_for(preferences: ReaderPreferences) -> dict[str, Any]:
+    """What every template knows of the reader's language: `t` for texts, and how numbers, days and times are written.
+
+    >>> words_for(ReaderPreferences(InterfaceLocale.FRENCH))["number"](0.5)
+    '0,500'
+    """
+    language = preferences.language.value
+    messages = messages_of(preferences.language)
+    return {
+        "language": language,
+        "theme": preferences.theme,
+        "t": messages.text,
+        "has_text": messages.has,
+        "number": lambda value, digits=None: locale_format.number(value, language, digits),
+        "day": partial(locale_format.day, language=language),
+        "milliseconds": partial(locale_format.milliseconds, language=language),
+        "citation_of": partial(localised_citation, messages=messages),
+        "short_name": partial(short_name, messages=messages),
+    }
+
+
+def rendered(template: str, preferences: ReaderPreferences, values: Mapping[str, Any]) -> str:
+    """A template as text.
+
+    >>> "LexFuse" in rendered("base.html", ReaderPreferences(), {"path": "/", "here": "/"})
+    True
+    """
+    pieces = []
+    for piece in environment().get_template(template).generate(**words_for(preferences), **values):
+        check()  # a page of a whole code is long, and nobody may wait for it any more
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def reader_of(request: Request) -> ReaderPreferences:
+    """What the reader prefers; where nothing tells the language, it is that of the settings."""
+    service = getattr(request.app.state, "service", None)
+    return preferences_of(request, InterfaceLocale(service.settings.language.value) if service else InterfaceLocale.ENGLISH)
+
+
+async def page(
+    request: Request, template: str, *, parts: Mapping[str, str] | None = None, status: int = 200, **values: Any
+) -> HTMLResponse:
+    """The answer to a request for a page, or for one of its parts (name of the part to its template).
+
+    It is rendered on one of the threads of the service: a long document takes seconds, and others are answered meanwhile.
+    """
+    service: ServiceContext = request.app.state.service
+    return await service.run(small_page, request, template, parts=parts, status=status, **values)
+
+
+def small_page(
+    request: Request, template: str, *, parts: Mapping[str, str] | None = None, status: int = 200, **values: Any
+) -> HTMLResponse:
+    """The same at once: for errors, which are short, and which are told also where no thread is free."""
+    preferences = reader_of(request)
+    wanted = request.headers.get(PART_HEADER, "")
+    part = (parts or {}).get(wanted) if wanted else None
+    here = own_page(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+    told = {"path": own_page(request.url.path), "here": here, **values}
+    response = HTMLResponse(rendered(part or template, preferences, told), status)
+    response.headers["Vary"] = f"Cookie, Accept-Language, {PART_HEADER}"
+    response.headers["Content-Language"] = preferences.language.value
+    preferences.keep(response)
+    return response
