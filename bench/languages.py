@@ -1,7 +1,7 @@
 """Language detection on the collections, beside function words alone; and how its table of letters is learned.
 
     python bench/languages.py [--quick] [--json]
-    python bench/languages.py --learn > src/lexfuse/text/letter_triples.txt
+    python bench/languages.py --learn > src/lexfuse/text/analysis/letter_triples.txt
 
 Accuracy is the share of texts whose language is named rightly ("" counts as wrong), over at most 2,000 texts of each part
 that are not empty. `--learn` makes the table from the documents of fr-labour, cjeu and scifact; queries are not read. The

@@ -142,7 +142,7 @@ def test_files_that_cannot_be_read_are_told_in_the_language_of_the_reader(site, 
 
 
 def test_more_than_is_allowed_is_refused(site):
-    answer = site(LEASES, most_body_bytes=1000).post("/similar", data={"text": "lease " * 1000})
+    answer = site(LEASES, max_body_bytes=1000).post("/similar", data={"text": "lease " * 1000})
     assert answer.status_code == 413
     assert "<html" in answer.text
 

@@ -297,7 +297,7 @@ def union_of(runs: Sequence[Run], sources: Sequence[RankedSource] | None = None,
     """The union set of rankings; with sources (and the queries), scores that they did not list are asked for.
 
     A query that a run does not have is an empty ranking there; runs that share no query at all are a `DataError`. The
-    distribution of a source's scores is that of all scores in its run (`union_from` takes those that an index keeps).
+    distribution of a source's scores is that of all scores in its run (`retrieve_union` takes those that an index keeps).
 
     >>> union_of([Run.of("a", {"q1": {"x": 1.0}}), Run.of("b", {"q2": {"x": 1.0}})])
     Traceback (most recent call last):

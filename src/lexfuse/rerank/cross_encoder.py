@@ -96,8 +96,8 @@ class CrossEncoder(Reranker):
 class CrossEncoderRetriever:
     """A cross-encoder as a source for fusion: it ranks the first documents of another retriever, and scores any.
 
-    ``Hybrid([bm25, dense, CrossEncoded(bm25, CrossEncoder(snapshot, encoder, depth=50))], depth=100)`` asks it for the scores of
-    all that any of the three lists.
+    ``FusedRetriever([bm25, dense, CrossEncoderRetriever(bm25, CrossEncoder(snapshot, encoder, depth=50))], depth=100)`` asks it
+    for the scores of all that any of the three lists.
 
     >>> from lexfuse.rerank.reranker import RerankedRetriever
     >>> RerankedRetriever.bounds is CrossEncoderRetriever.bounds  # unlike a reranked retriever, it has bounds

@@ -79,7 +79,7 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
     >>> serve(app, settings, listening("127.0.0.1", 0), print)  # doctest: +SKIP
     """
     descriptors = raise_descriptor_limit()
-    limits = ConnectionLimits(connections_of(settings.most_connections, descriptors), settings.header_seconds)
+    limits = ConnectionLimits(connections_of(settings.max_connections, descriptors), settings.header_seconds)
     config = uvicorn.Config(
         app,
         http=partial(Connection, limits=limits),  # type: ignore[arg-type]  # it is called, whatever its type
@@ -90,7 +90,7 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
         proxy_headers=False,  # `client_header` says which one to believe
         ws="none",
         lifespan="on",
-        h11_max_incomplete_event_size=_HEADERS + _ENCODED * settings.most_query_characters,  # the longest question fits
+        h11_max_incomplete_event_size=_HEADERS + _ENCODED * settings.max_query_characters,  # the longest question fits
         timeout_graceful_shutdown=math.ceil(settings.shutdown_seconds),
     )
     with _quiet_signals():

@@ -92,12 +92,12 @@ class ServiceSettings(BaseSettings):
     anonymous_judging: bool = False  # whether one may judge results, and have all judgements with their questions, without a key
     requests_per_minute: int = Field(default=600, ge=0)  # of one key, or of one address without a key; 0 = no limit
     burst: int = Field(default=60, ge=1)  # how many may come at once
-    most_body_bytes: int = Field(default=8_000_000, ge=1)
-    most_query_characters: int = Field(default=20_000, ge=1)  # of a search; a longer text is a document, for /v1/similar
+    max_body_bytes: int = Field(default=8_000_000, ge=1)
+    max_query_characters: int = Field(default=20_000, ge=1)  # of a search; a longer text is a document, for /v1/similar
     timeout_seconds: float = Field(default=30.0, gt=0)
     workers: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1)  # threads that search
-    most_waiting: int = Field(default=64, ge=0)  # requests that wait for a thread
-    most_connections: int = Field(default=1000, ge=1)  # fewer where the limit of open files leaves room for fewer
+    max_waiting: int = Field(default=64, ge=0)  # requests that wait for a thread
+    max_connections: int = Field(default=1000, ge=1)  # fewer where the limit of open files leaves room for fewer
     header_seconds: float = Field(default=10.0, gt=0)  # that a client has to send the head of a request, and to go on reading
     shutdown_seconds: float = Field(default=10.0, ge=0)  # that running requests have to finish
     reload_seconds: float = Field(default=2.0, ge=0)  # how often a newer version of an index is looked for; 0 = never

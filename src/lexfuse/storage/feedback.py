@@ -80,7 +80,7 @@ class FeedbackStore:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Take the folder of the index; every call opens its catalog anew, since that of an `Index` may be amid a change."""
+        """Take the folder of the index; every call opens its catalog anew, as that of an `IndexFolder` may be amid a change."""
         self._folder = folder
 
     def keep(self, *given: FeedbackEntry, wait: int = WAIT_TO_KEEP) -> None:

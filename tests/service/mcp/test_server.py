@@ -67,7 +67,7 @@ def assistant_of(portal, library, **settings):
 
 @pytest.fixture(scope="module")
 def assistant(portal, law):
-    with assistant_of(portal, law, most_query_characters=2000) as client:
+    with assistant_of(portal, law, max_query_characters=2000) as client:
         yield Assistant(portal, client)
 
 

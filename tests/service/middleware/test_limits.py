@@ -114,7 +114,7 @@ async def pieces(*sizes):
 
 @pytest.mark.parametrize("sign", [b":", b"{", b"["])
 def test_json_has_a_limit_of_fields_and_lists(sign):
-    app, metrics = made(most_body_bytes=8_000_000)
+    app, metrics = made(max_body_bytes=8_000_000)
     kinds = {"content-type": "application/json"}, {"content-type": "multipart/form-data; boundary=b"}
 
     async def parts():
@@ -134,7 +134,7 @@ def test_json_has_a_limit_of_fields_and_lists(sign):
 
 
 def test_percent_encoded_forms_have_a_limit_of_their_own():
-    app, _ = made(most_body_bytes=8_000_000)
+    app, _ = made(max_body_bytes=8_000_000)
     form = {"content-type": "application/x-www-form-urlencoded"}
 
     async def session():
@@ -148,7 +148,7 @@ def test_percent_encoded_forms_have_a_limit_of_their_own():
 
 
 def test_bodies_above_the_limit_are_refused_declared_or_not():
-    app, metrics = made(most_body_bytes=100)
+    app, metrics = made(max_body_bytes=100)
 
     async def session():
         async with client(app) as http:
@@ -189,7 +189,7 @@ def test_a_body_that_does_not_come_is_not_waited_for():
 
 @pytest.mark.parametrize("length", [b"-5", b"1e9", b"abc", b""])
 def test_a_declared_length_that_is_a_lie_does_not_help(length):
-    app, _ = made(most_body_bytes=10)
+    app, _ = made(max_body_bytes=10)
     sent = []
 
     async def receive():
@@ -258,7 +258,7 @@ def test_the_address_behind_a_proxy(header, addresses, statuses):
 
 
 def test_more_at_once_than_allowed_is_refused_at_once_and_health_is_not():
-    app, metrics = made(workers=1, most_waiting=1)
+    app, metrics = made(workers=1, max_waiting=1)
 
     async def session():
         app.state.entered, app.state.go_on = 0, asyncio.Event()
@@ -290,7 +290,7 @@ def unfinished(go_on):
 
 
 def test_slow_bodies_keep_nobody_from_being_answered():
-    app, _ = made(workers=1, most_waiting=1)
+    app, _ = made(workers=1, max_waiting=1)
 
     async def session():
         go_on = asyncio.Event()

@@ -29,7 +29,7 @@ def client_of(folder: Path, keys: Path | None = None, **settings):
 
 @pytest.fixture(scope="module")
 def api(law_folder):
-    with client_of(law_folder, most_query_characters=5000) as client:
+    with client_of(law_folder, max_query_characters=5000) as client:
         yield client
 
 

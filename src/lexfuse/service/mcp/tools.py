@@ -115,7 +115,7 @@ def check_length(given: BaseModel, settings: ServiceSettings) -> None:
     ...
     lexfuse.errors.TooLargeError: the query has 21,000 characters, 20,000 are allowed; ask for less, or give a whole text to ...
     """
-    most = {"query": settings.most_query_characters, "text": settings.most_body_bytes}
+    most = {"query": settings.max_query_characters, "text": settings.max_body_bytes}
     for name, allowed in most.items():
         if len(text := getattr(given, name, "")) > allowed:
             advice = "ask for less, or give a whole text to similar" if name == "query" else "give less of it"

@@ -31,8 +31,8 @@ def add_middleware(app: Starlette, settings: ServiceSettings, keys: KeyRing, met
     ['SecurityHeaders', 'RequestLogMiddleware', 'OriginCheck', 'ApiKeyMiddleware', 'BodyLimit', 'InFlightLimit']
     """
     # The innermost first. What costs least refuses first, and nothing is counted, kept or read for those who may not ask.
-    app.add_middleware(InFlightLimit, most=settings.workers + settings.most_waiting, metrics=metrics)
-    app.add_middleware(BodyLimit, most=settings.most_body_bytes, seconds=settings.timeout_seconds, metrics=metrics)
+    app.add_middleware(InFlightLimit, most=settings.workers + settings.max_waiting, metrics=metrics)
+    app.add_middleware(BodyLimit, most=settings.max_body_bytes, seconds=settings.timeout_seconds, metrics=metrics)
     app.add_middleware(ApiKeyMiddleware, settings=settings, keys=keys, metrics=metrics)
     app.add_middleware(OriginCheck, hosts=settings.allowed_hosts, own=settings.host, metrics=metrics)
     app.add_middleware(RequestLogMiddleware, metrics=metrics, log_queries=settings.log_queries)

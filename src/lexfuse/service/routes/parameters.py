@@ -85,7 +85,7 @@ def service_of(request: Request) -> ServiceContext:
 
 def checked_question(service: ServiceContext, text: str) -> str:
     """A question that is not too long for one."""
-    if len(text) > (most := service.settings.most_query_characters):
+    if len(text) > (most := service.settings.max_query_characters):
         reason = f"the question has {len(text):,} characters, {most:,} are allowed; post a whole document to /v1/similar"
         raise TooLargeError(reason)
     return text

@@ -112,7 +112,7 @@ async def resembling(request: Request) -> Response:
     service = service_of(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        async with request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=service.settings.most_body_bytes) as form:
+        async with request.form(max_files=1, max_fields=_MOST_FIELDS, max_part_size=service.settings.max_body_bytes) as form:
             file = form.get("file")
             raw = (await file.read(), file.filename or "file") if isinstance(file, UploadFile) else None
             body = validated(SimilarBody, _values(form))

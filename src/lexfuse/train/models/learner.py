@@ -47,7 +47,7 @@ class Learner(nn.Module):
     (True, True)
     """
 
-    kind: StrEnum  # a `Kind`, or an `Adaptation`
+    kind: StrEnum  # a `ModelKind`, or an `Adaptation`
 
     def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
         """Remember what it starts from and how it is trained."""

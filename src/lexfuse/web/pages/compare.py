@@ -27,7 +27,7 @@ async def compared(request: Request) -> HTMLResponse:
     """The form, and the rankings if something is asked."""
     service: ServiceContext = request.app.state.service
     state = SearchState.of(request.query_params)
-    if len(state.query) > (most := service.settings.most_query_characters):
+    if len(state.query) > (most := service.settings.max_query_characters):
         raise TooLargeError(f"the question has {len(state.query):,} characters, {most:,} are allowed")
     index, cards = await service.run(_cards, service, state.index)
     wanted = [name for name in request.query_params.getlist("profile") if name]

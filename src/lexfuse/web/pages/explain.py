@@ -29,7 +29,7 @@ async def why_not_page(request: Request, cite: str = "") -> HTMLResponse:
 async def _explained(request: Request, name: str) -> HTMLResponse:
     service: ServiceContext = request.app.state.service
     state = SearchState.of(request.query_params)
-    if len(state.query) > (most := service.settings.most_query_characters):
+    if len(state.query) > (most := service.settings.max_query_characters):
         raise TooLargeError(f"the question has {len(state.query):,} characters, {most:,} are allowed")
     ask = ExplainRequest(state.query, name, state.index, state.profile, state.filters, state.as_of)
     explained = await service.run(explain, service.library, ask)

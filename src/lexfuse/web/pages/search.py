@@ -32,7 +32,7 @@ async def search_page(request: Request) -> HTMLResponse:
     values: dict[str, Any] = {"state": state, "indexes": indexes, "index": index, "options": options_of(indexes, index, messages)}
     if not state.query.strip():
         return await page(request, "search.html", parts={"results": "_opening.html"}, **values | {"state": state.but(query="")})
-    answer = await service.run(search, service.library, ask_of(state, service.settings.most_query_characters))
+    answer = await service.run(search, service.library, ask_of(state, service.settings.max_query_characters))
     values |= {"answer": answer, "chips": chips_of(state, messages), **await judged_here(request, state.query, answer.index)}
     return await page(request, "search.html", parts={"results": "_results.html"}, **values)
 

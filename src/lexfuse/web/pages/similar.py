@@ -293,4 +293,4 @@ def _weight(text: str) -> bool:
 
 def _limit(request: Request) -> int:
     service: ServiceContext = request.app.state.service
-    return service.settings.most_body_bytes
+    return service.settings.max_body_bytes
