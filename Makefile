@@ -12,7 +12,7 @@ RESOLVED := uv pip compile pyproject.toml --universal --python-version 3.11 --ge
   --no-emit-index-url --no-emit-find-links --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-busy crash test-train lint check format bench references lock clean
+.PHONY: help install demo test test-busy crash test-train fuzz lint check format bench references lock clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
