@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lexfuse.channels.dense.builder import dense_encoder, encode_dense
 from lexfuse.channels.late.builder import encode_late, late_encoder
 from lexfuse.channels.sparse.builder import encode_sparse, sparse_encoder
@@ -11,9 +9,6 @@ from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Progress, Side, no_progress
 from lexfuse.storage.channel_data.channel_settings import ChannelKind
 from lexfuse.storage.index_folder import IndexFolder
-
-if TYPE_CHECKING:
-    pass
 
 
 def fill_channel(

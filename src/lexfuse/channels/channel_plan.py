@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from lexfuse.channels.dense.stored_part import VectorStorage
 from lexfuse.channels.late.codec import BITS
@@ -17,9 +17,6 @@ from lexfuse.encode.model_folder.locator import local_path
 from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
-
-if TYPE_CHECKING:
-    pass
 
 
 class _HasFingerprint(Protocol):

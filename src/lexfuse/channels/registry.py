@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from lexfuse.channels.channel_plan import ChannelPlan, _lasting, kind_of
 from lexfuse.channels.dense.builder import load_dense_encoder
@@ -17,9 +16,6 @@ from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.storage.channel_data.channel_settings import ON_DEMAND, WORDS, ChannelKind, ChannelSettings, Option
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
-
-if TYPE_CHECKING:
-    pass
 
 
 def open_retriever(

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, lexical_first, read_runs
 from lexfuse.cli.options.search_flags import fusion_from_flags
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, warnings_noted
-
-if TYPE_CHECKING:
-    pass
-
 
 Method = Annotated[str, typer.Option("--method", "-m", help="tm2c2, convex, rrf, srrf, borda, combmnz or combmax.")]
 Weights = Annotated[str, typer.Option("--weights", help="Weights of the sources, in their order: 0.2,0.8")]

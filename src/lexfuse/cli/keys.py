@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lexfuse.cli.output.console import AsJson, line, note, print_json, table
-
-if TYPE_CHECKING:
-    pass
-
 
 KEYS_FILE = Path("keys.toml")
 

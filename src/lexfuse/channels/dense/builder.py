@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +20,6 @@ from lexfuse.encode.shared_encoders import shared_or_loaded, unshared
 from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.channel_store import Encode, EncodedBlock
 from lexfuse.text.passages import Passage
-
-if TYPE_CHECKING:
-    pass
-
 
 Divide = Callable[[Document], list[tuple[str, Passage]]]  # texts to encode, with the piece that each stands for
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,10 +26,6 @@ from lexfuse.storage.channel_data.channel_settings import ChannelSettings, check
 from lexfuse.storage.folder_names import part_folder, remove_unnamed_parts
 from lexfuse.storage.manifest import check_files, damages
 from lexfuse.storage.segments.merge import segments_to_merge
-
-if TYPE_CHECKING:
-    pass
-
 
 BLOCK = 512  # documents that are encoded and committed at once
 PATIENCE = 600.0  # seconds that a filling waits for another writer: its work was long
