@@ -79,7 +79,9 @@ def test_every_stage_leaves_a_model(work):
 
 
 def test_capitals_and_accents_make_no_difference(recipe, work):
-    written, typed = recipe.Base.read(work / "backbone").rows(["Le Congé est dû à l’employé", "le conge est du a l'employe"], 64)
+    written, typed = recipe.StartingModel.read(work / "backbone").rows(
+        ["Le Congé est dû à l’employé", "le conge est du a l'employe"], 64
+    )
     assert len(written) > 8
     assert written.tolist() == typed.tolist()
 
@@ -148,7 +150,7 @@ def test_what_may_be_meant_as_well_is_no_negative(recipe, material, work, monkey
     steps = recipe.Recipe(material, work)
     found = steps.near(work / "dense-hard", material)
     assert found == {"La démission : quel préavis ?": ["a1"]}
-    model = recipe.learner_of(recipe.Dense, work / "dense-hard", recipe.TUNED)
+    model = recipe.learner_of(recipe.DenseLearner, work / "dense-hard", recipe.TUNED)
     examples = steps.questions(model, material, found if near else {})
     weak = examples.sources.index("weak")
     negatives = {examples.passages[at] for at in examples.negatives[examples.source == weak].ravel() if at >= 0}
