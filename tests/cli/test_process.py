@@ -30,7 +30,10 @@ def ended(commands, run_jobs, library, tmp_path_factory):
         chosen = ["narrow"] if commands.needs_torch(name) else ["narrow", "full", ("unread", "closed")[number % 2]]
         for condition in chosen:
             arguments = commands.filled_in(name, library, new / f"{len(jobs)}-é")
-            jobs[name, condition] = environment({"arguments": arguments} | CONDITIONS[condition], commands)
+            job = {"arguments": arguments} | CONDITIONS[condition]
+            if name == "demo":  # what was fetched on this machine before must not be found
+                job["environment"] = {"LEXFUSE_CACHE": str(new / "cache")} | job.get("environment", {})
+            jobs[name, condition] = environment(job, commands)
     return dict(zip(jobs, run_jobs(list(jobs.values())), strict=True))
 
 
