@@ -222,7 +222,7 @@ def test_a_work_folder_with_files_of_others_is_refused_and_keeps_them(tmp_path, 
 def test_a_link_in_the_place_of_a_work_folder_is_refused(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "model.training").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StorageError, match="is no folder"), WorkFolder.beside(tmp_path / "model", {}).claimed():
+    with pytest.raises(StorageError, match="is not a folder"), WorkFolder.beside(tmp_path / "model", {}).claimed():
         pass
     assert not any((tmp_path / "elsewhere").iterdir())
 

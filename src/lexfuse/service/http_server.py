@@ -135,7 +135,7 @@ class _Server(uvicorn.Server):
             await asyncio.to_thread(warm_up, self._app.state.service.library)
             self._app.state.ready = True
             self._ready()
-        except Exception as error:  # whoever waits for the line that it is ready would wait for ever
+        except Exception as error:  # a caller waiting for the ready line would wait forever
             self.failure, self.should_exit = error, True
 
 

@@ -307,7 +307,7 @@ def test_slow_bodies_keep_nobody_from_being_answered():
     asyncio.run(session())
 
 
-@pytest.mark.parametrize(("bound", "value"), [("MOST_BODIES", 2), ("MOST_BODY_BYTES", 2)])
+@pytest.mark.parametrize(("bound", "value"), [("MAX_INCOMPLETE_BODIES", 2), ("MAX_INCOMPLETE_BYTES", 2)])
 def test_of_too_many_unfinished_bodies_the_oldest_makes_room(monkeypatch, bound, value):
     monkeypatch.setattr(f"lexfuse.service.middleware.limits.{bound}", value)
     app, metrics = made()
@@ -318,11 +318,13 @@ def test_of_too_many_unfinished_bodies_the_oldest_makes_room(monkeypatch, bound,
             slow = []
             for number in range(3):
                 slow.append(asyncio.create_task(http.post("/size", content=unfinished(others if number else first))))
-                while sum(bodies_of(app).values()) < min(number + 1, 2 + (bound == "MOST_BODY_BYTES")) and not slow[0].done():
+                while (
+                    sum(bodies_of(app).values()) < min(number + 1, 2 + (bound == "MAX_INCOMPLETE_BYTES")) and not slow[0].done()
+                ):
                     await asyncio.sleep(0)
             refused = await slow[0]
             assert refused.status_code == 503
-            assert "slow to come" in refused.json()["detail"]
+            assert "too slowly" in refused.json()["detail"]
             others.set()
             assert [(await one).json() for one in slow[1:]] == [2, 2]
 

@@ -27,8 +27,8 @@ _CHARSETS = frozenset({"utf-8", "ascii", "iso8859-1"})  # of a form; Python has 
 _DIGITS = 18  # of a length; Python refuses to read numbers of thousands
 MOST_URLENCODED = 1_000_000  # bytes of a form whose values are percent-encoded: they are slow to read
 MOST_SIGNS = 100_000  # colons, and brackets of a kind, of a JSON body: as many fields and lists take a third of a second to read
-MOST_BODIES = 256  # that are on their way at the same time
-MOST_BODY_BYTES = 256_000_000  # of them together
+MAX_INCOMPLETE_BODIES = 256
+MAX_INCOMPLETE_BYTES = 256_000_000  # of these bodies together
 MOST_BUCKETS = 20_000  # a few megabytes; the one that was longest unused goes first
 
 
@@ -105,8 +105,8 @@ def neighbourhood(address: str) -> str:
 class InFlightLimit:
     """Answers so many requests at once, and refuses the others at once: waiting longer would help nobody.
 
-    A request counts from the moment when its body is complete, so that slow bodies keep nobody from being answered. Bodies that
-    are still coming are bounded too, in number and in bytes: beyond that the one that has taken longest makes room.
+    A request counts once its body is complete, so slow bodies do not block other requests. Incomplete bodies are limited in
+    number and in total bytes; beyond that, the oldest is rejected.
 
     >>> InFlightLimit(app=None, most=2).running
     0
@@ -130,7 +130,7 @@ class InFlightLimit:
         except TimeoutError:
             if self.metrics:
                 self.metrics.refused.labels("body").inc()
-            reason = "the body was slow to come, and others that come at the same time need its place; send it again, faster"
+            reason = "the body arrived too slowly while many others were arriving; send it again, faster"
             await send_problem(OverloadError(reason, retry_after=1), scope, receive, send)
             return
         if self.running >= self.most:
@@ -147,13 +147,13 @@ class InFlightLimit:
 
 
 class _ArrivingBodies:
-    """Bodies that are on their way, oldest first, each with the bytes that have come."""
+    """Incomplete request bodies, oldest first, each with the bytes received."""
 
     def __init__(self) -> None:
         self._coming: dict[asyncio.Timeout, int] = {}
 
     async def complete(self, receive: Receive) -> Receive:
-        """Wait for the whole body, and give it again to whoever asks first; `TimeoutError` if it had to make room."""
+        """Wait for the whole body and return a `receive` that replays it; `TimeoutError` if the body was rejected."""
         messages: list[Message] = []
         async with asyncio.timeout(None) as limit:
             self._coming[limit] = 0
@@ -175,7 +175,7 @@ class _ArrivingBodies:
     def _make_room(self) -> None:
         bodies, size = len(self._coming), sum(self._coming.values())
         for limit, came in list(self._coming.items()):
-            if bodies <= MOST_BODIES and size <= MOST_BODY_BYTES:
+            if bodies <= MAX_INCOMPLETE_BODIES and size <= MAX_INCOMPLETE_BYTES:
                 return
             if not limit.expired():
                 limit.reschedule(asyncio.get_running_loop().time())

@@ -94,11 +94,11 @@ class WorkFolder:
             return
         if self.folder.is_symlink() or not self.folder.is_dir():
             raise StorageError(
-                f"{str(self.folder)!r} is needed for the training, but is no folder; remove it or choose another output"
+                f"{str(self.folder)!r} is needed for the training but is not a folder; remove it or choose another output"
             )
         if foreign := sorted(name for name in os.listdir(self.folder) if not _OWN.fullmatch(name)):
             raise StorageError(
-                f"{str(self.folder)!r} is needed for the training, but holds other files ({foreign[0]!r}); "
+                f"{str(self.folder)!r} is needed for the training but holds other files ({foreign[0]!r}); "
                 "move them or choose another output"
             )
 
