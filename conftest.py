@@ -1,7 +1,10 @@
-"""What is collected, and in which order.
+"""What is collected, in which order, and the names that examples in docstrings share.
 
 Where torch is not installed, nothing that imports it is collected: the tests of training, and modules with their examples.
 LEXFUSE_TEST_ORDER=7 runs the tests in another order, the same one for the same number: no test may need another to come first.
+
+An example in a docstring may use `snapshot`, an open snapshot of examples/articles.csv (French, words only), and `folder`, an
+empty folder (a `Path`).
 """
 
 import ast
@@ -9,6 +12,8 @@ import importlib.util
 import os
 import random
 from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +31,38 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
         return None
     in_training = collection_path == TRAINING or TRAINING in collection_path.parents
     return True if in_training or (collection_path.suffix == ".py" and imports_torch(collection_path)) else None
+
+
+@pytest.fixture(autouse=True)
+def _names_for_examples(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Give a doctest the names `snapshot` and `folder`, where it uses them; other tests pay nothing."""
+    if not isinstance(request.node, pytest.DoctestItem):
+        yield
+        return
+    source = "".join(example.source for example in request.node.dtest.examples)
+    names = request.getfixturevalue("doctest_namespace")
+    if "folder" in source:
+        names["folder"] = request.getfixturevalue("tmp_path")
+    if "snapshot" in source:
+        from lexfuse.storage.snapshot import open_snapshot
+
+        names["snapshot"] = open_snapshot(request.getfixturevalue("example_index"))
+    yield
+    names.pop("folder", None)
+    if opened := names.pop("snapshot", None):
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def example_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an index of examples/articles.csv, for examples that only read it."""
+    from lexfuse.data.formats.file_format import read_corpus
+    from lexfuse.storage.index_folder import IndexFolder
+
+    folder = tmp_path_factory.mktemp("example") / "index"
+    articles = [replace(document, language="fr") for document in read_corpus(ROOT / "examples" / "articles.csv")]
+    IndexFolder.create(folder, documents=articles).close()
+    return folder
 
 
 def pytest_report_header() -> str | None:
