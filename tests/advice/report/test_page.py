@@ -7,13 +7,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from lexfuse.advice.advice import Advice, ClassFinding, Configuration, ConfigurationResult, Difference, WeightCurve
 from lexfuse.advice.report.json_report import advice_json
 from lexfuse.advice.report.page import SECTIONS, report_of
-from lexfuse.advice.report.sections.effects import BEST, forest_section
+from lexfuse.advice.report.results import BEST
 from lexfuse.evaluation.bootstrap import ConfidenceInterval
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>\x00\ud800'
@@ -56,9 +57,32 @@ class Reader(HTMLParser):
             self.words.append(data)
 
 
+class Content(HTMLParser):
+    """Collects tags with their attributes and the text between them, without the spaces around it."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.parts = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.parts.append((tag, attributes))
+
+    def handle_endtag(self, tag):
+        self.parts.append(f"/{tag}")
+
+    def handle_data(self, data):
+        self.parts += [" ".join(data.split())] if data.split() else []
+
+
 @pytest.fixture(scope="module")
 def page(small_advice):
     return report_of(small_advice())
+
+
+def test_the_page_is_the_document_that_is_kept(page):
+    kept = (Path(__file__).parent / "report.html").read_text("utf-8")
+    assert Content(page).parts == Content(kept).parts
 
 
 def test_the_page_is_well_formed(page):
@@ -190,7 +214,8 @@ def test_the_forest_shows_the_best_and_says_of_how_many(small_advice):
         ConfigurationResult(Configuration(("bm25", "dense"), f"m{at:02}"), (), at / 100, "dense", difference(at / 100))
         for at in range(50)
     ]
-    body = forest_section(replace(advice, tried=(*advice.tried[:2], *many))).body
+    page = report_of(replace(advice, tried=(*advice.tried[:2], *many)))
+    body = page[page.index('<section id="effects">') : page.index('<section id="test">')]
     shown = re.findall(r"m(\d\d) ·", body)
     assert shown == [f"{at:02}" for at in range(49, 49 - BEST, -1)]
     assert f"The {BEST} of 50 fusions" in body

@@ -1,44 +1,72 @@
 """The advice as one HTML page that needs nothing else: no request, no font, no script to be read; it prints well.
 
-Verdict first, evidence after it, method at the end. The one script only lets tables be sorted.
+Verdict first, evidence after it, method at the end: one Jinja template for each section. Everything they write is escaped; only
+charts, the style sheet and the one script, which sorts tables, are markup. No template can declare text safe.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
-from lexfuse.advice.advice import Advice
-from lexfuse.advice.report.charts.svg import style
-from lexfuse.advice.report.sections.costs import costs_section
-from lexfuse.advice.report.sections.effects import confirmation_section, figures_section, forest_section
-from lexfuse.advice.report.sections.markup import ReportSection, shown
-from lexfuse.advice.report.sections.matrix import matrix_section
-from lexfuse.advice.report.sections.method import method_section, notes_section
-from lexfuse.advice.report.sections.number_format import count_words
-from lexfuse.advice.report.sections.queries import classes_section, lengths_section, overlap_section
-from lexfuse.advice.report.sections.rerankers import reranking_section
-from lexfuse.advice.report.sections.scores import complementarity_section, distributions_section
-from lexfuse.advice.report.sections.summary import verdict_section
-from lexfuse.advice.report.sections.weight_curves import curves_section
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
-SECTIONS = (
-    verdict_section,
-    matrix_section,
-    forest_section,
-    confirmation_section,
-    reranking_section,
-    curves_section,
-    distributions_section,
-    complementarity_section,
-    overlap_section,
-    lengths_section,
-    classes_section,
-    costs_section,
-    figures_section,
-    method_section,
-    notes_section,
-)
+from lexfuse.advice.advice import Advice, Outcome
+from lexfuse.advice.report import number_format, results, section_charts
+from lexfuse.advice.report.charts.cell_charts import histogram_strip, numbered
+from lexfuse.advice.report.charts.svg import printable, style
+
+SECTIONS = {
+    "verdict": "Verdict",
+    "matrix": "Every combination",
+    "effects": "Gains over the best member",
+    "test": "Confirmation on test",
+    "reranking": "Reranking",
+    "weights": "Weights of pairs",
+    "distributions": "Score distributions",
+    "complementarity": "Complementarity",
+    "overlap": "Words in common",
+    "lengths": "Length of documents",
+    "classes": "Classes of queries",
+    "costs": "Cost",
+    "figures": "Every figure",
+    "method": "How it was measured",
+    "notes": "Notes",
+}
+_FOLDER = Path(__file__).parent
+_SIGNS = {Outcome.BETTER: "▲", Outcome.WORSE: "▼", Outcome.EQUAL: "≈"}
+_FILTERS = {
+    "value": number_format.value_words,
+    "signed": number_format.signed_words,
+    "significant": number_format.significant_words,
+    "p": number_format.p_words,
+    "p_sentence": number_format.p_sentence,
+    "prose": number_format.prose,
+    "time": number_format.time_words,
+    "size": number_format.size_words,
+    "operations": number_format.operation_words,
+    "whole": number_format.whole_words,
+    "count": number_format.count_words,
+    "share": number_format.share_words,
+    "weights": number_format.weight_words,
+    "css": section_charts.OUTCOME_CSS.__getitem__,
+    "sign": _SIGNS.__getitem__,
+}
+_VALUES = (
+    results.singles, results.single_means, results.best_single, results.fusions, results.best_fusion, results.best_fusions,
+    results.outcome_counts, results.method_families, results.subsets_by_size, results.reranked_rows, results.timed_results,
+    results.cost_front, results.column_names, results.score_basis, results.colour, section_charts.forest_scale,
+    section_charts.group_name,
+)  # fmt: skip
+_CHARTS = (
+    section_charts.outcome_strip, section_charts.mean_strip, section_charts.correlation_strip, section_charts.difference_strip,
+    section_charts.forest_axis, section_charts.weight_charts, section_charts.distribution_charts, section_charts.pair_strip,
+    section_charts.region_charts, section_charts.overlap_charts, section_charts.cost_charts, histogram_strip, numbered,
+)  # fmt: skip
+_REMOVED = ("safe", "xmlattr", "urlize", "tojson")  # filters that give markup; none is needed
 
 
 def report_of(advice: Advice) -> str:
@@ -50,38 +78,38 @@ def report_of(advice: Advice) -> str:
     >>> page.startswith("<!doctype html>"), "Use bm25 alone." in page, "<code>" in page
     (True, True, False)
     """
-    sections = [make(advice) for make in SECTIONS]
-    title = f"{advice.verdict.value}: {advice.collection}"
-    contents = "".join(f'<li><a href="#{each.key}">{shown(each.title)}</a></li>' for each in sections)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{shown(title)}</title>\n<style>\n{style()}{_asset('report.css')}</style>\n</head>\n<body>\n"
-        f'<nav aria-label="contents"><p>Contents</p><ol>{contents}</ol></nav>\n<main>\n{_header(advice)}\n'
-        + "\n".join(_placed(each) for each in sections)
-        + f"\n</main>\n<script>\n{_asset('report.js')}</script>\n</body>\n</html>\n"
-    )
-
-
-def _header(advice: Advice) -> str:
-    facts = [
-        count_words(advice.documents, "document", "documents"),
-        count_words(len(advice.sources), "source", "sources"),
-        count_words(advice.queries, "judged dev query", "judged dev queries"),
-    ]
-    if advice.confirmation is not None:
-        facts.append(count_words(advice.confirmation.queries, "test query", "test queries"))
-    return (
-        f'<header><p class="kicker">When to fuse</p><h1>{shown(advice.collection)}</h1>'
-        f'<p class="facts">{shown(" · ".join(facts))} · decided by {shown(advice.measure)}</p></header>'
-    )
-
-
-def _placed(section: ReportSection) -> str:
-    return f'<section id="{section.key}"><h2>{shown(section.title)}</h2>{section.body}</section>'
+    styles, script = (number_format.markup((_FOLDER / name).read_text("utf-8")) for name in ("report.css", "report.js"))
+    return _environment().get_template("report.html").render(
+        advice=advice, sections=SECTIONS, style=number_format.markup(style()) + styles, script=script
+    )  # fmt: skip
 
 
 @cache
-def _asset(name: str) -> str:
-    return files("lexfuse.advice.report").joinpath(name).read_text("utf-8")
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, auto_reload=False, keep_trailing_newline=False, finalize=_printable,
+    )  # fmt: skip
+    for name in _REMOVED:
+        del made.filters[name]
+    made.filters.update(_FILTERS)
+    made.globals.update({each.__name__: each for each in _VALUES})
+    made.globals.update({each.__name__: _drawn(each) for each in _CHARTS})
+    return made
+
+
+def _printable(value: Any) -> Any:
+    """What HTML cannot hold becomes U+FFFD, in text and in markup."""
+    if isinstance(value, Markup):
+        return number_format.markup(printable(value))
+    return printable(value) if isinstance(value, str) else value
+
+
+def _drawn(draw: Callable[..., str | list[str]]) -> Callable[..., Markup | list[Markup]]:
+    """A chart, or several, as markup; charts escape all words they write."""
+
+    def drawn(*values: Any) -> Markup | list[Markup]:
+        made = draw(*values)
+        return number_format.markup(made) if isinstance(made, str) else [number_format.markup(each) for each in made]
+
+    return drawn

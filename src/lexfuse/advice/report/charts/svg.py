@@ -33,7 +33,12 @@ def escaped(words: str) -> str:
     >>> escaped('<script>"a" & b')
     '&lt;script&gt;&quot;a&quot; &amp; b'
     """
-    return html.escape(_FORBIDDEN.sub("\ufffd", words))
+    return html.escape(printable(words))
+
+
+def printable(words: str) -> str:
+    """Text without the characters that XML and UTF-8 cannot hold: each becomes U+FFFD."""
+    return _FORBIDDEN.sub("\ufffd", words)
 
 
 def number(value: float) -> str:

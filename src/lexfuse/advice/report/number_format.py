@@ -1,9 +1,12 @@
-"""Numbers as the report says them: true minus signs, no false precision, a dash where there is no number."""
+"""Numbers as the report writes them: true minus signs, no false precision, a dash where there is no number."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+
+from markupsafe import Markup
 
 NONE = "–"
 _LOOSE = re.compile(r"\b[pnt] (?:[=<]|&lt;) (?=[\d−+-])|(?<=\d) (?=%|ms\b|[kMG]?B\b)")
@@ -27,8 +30,13 @@ def signed_words(value: float, decimals: int = 3) -> str:
     return f"{value:+.{decimals}f}".replace("-", "−") if math.isfinite(value) else NONE
 
 
+def significant_words(value: float, figures: int) -> str:
+    """A score with a number of significant figures."""
+    return f"{value:.{figures}g}".replace("-", "−")
+
+
 def p_words(p: float) -> str:
-    """The value of a test; what is smaller than a thousandth is not spelt out.
+    """A p-value; below a thousandth only that.
 
     >>> p_words(0.0312), p_words(1e-9)
     ('0.031', '< 0.001')
@@ -39,22 +47,24 @@ def p_words(p: float) -> str:
 
 
 def p_sentence(p: float) -> str:
-    """The same with its letter.
-
-    >>> p_sentence(0.0312).split()
-    ['p', '=', '0.031']
-    """
-    said = p_words(p)
-    return unbroken(f"p {said}" if said.startswith("<") else f"p = {said}")
+    """The same with its letter: p = 0.031."""
+    words = p_words(p)
+    return prose(f"p {words}" if words.startswith("<") else f"p = {words}")
 
 
-def unbroken(words: str) -> str:
-    """The same words, with spaces that no line breaks at inside of "p = 0.03", "n = 5" and "95 %".
+def prose(words: str) -> str:
+    """Running text on one line, with no-break spaces inside "p = 0.03", "n = 5" and "95 %"; markup stays markup.
 
-    >>> [part.replace(chr(160), "_") for part in unbroken("p = 0.03, 95 % of all").split(" ")]
+    >>> [part.replace(chr(160), "_") for part in prose("p = 0.03, 95 % of all").split(" ")]
     ['p_=_0.03,', '95_%', 'of', 'all']
     """
-    return _LOOSE.sub(lambda found: found[0].replace(" ", "\u00a0"), words)
+    text = _LOOSE.sub(lambda found: found[0].replace(" ", "\u00a0"), re.sub(r"[ \n]+", " ", words).strip(" "))
+    return markup(text) if isinstance(words, Markup) else text
+
+
+def markup(text: str) -> Markup:
+    """Text that is markup already: a chart, the style sheet, a piece of a template."""
+    return Markup(text)  # noqa: S704
 
 
 def time_words(milliseconds: float | None) -> str:
@@ -75,12 +85,21 @@ def size_words(count: int | None) -> str:
     >>> size_words(512), size_words(1_500_000)
     ('512 B', '1.5 MB')
     """
-    if count is None:
-        return NONE
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= factor:
-            return f"{count / factor:,.1f} {unit}"
-    return f"{count:,} B"
+    return NONE if count is None else _scaled(count, ("kB", "MB", "GB"), " B")
+
+
+def operation_words(count: int) -> str:
+    """Floating-point operations.
+
+    >>> operation_words(2_500_000)
+    '2.5 M'
+    """
+    return _scaled(count, ("k", "M", "G", "T"), "")
+
+
+def whole_words(count: float) -> str:
+    """A whole number with commas between thousands; a dash for NaN."""
+    return f"{count:,.0f}" if count == count else NONE
 
 
 def count_words(count: int, one: str, many: str) -> str:
@@ -101,10 +120,18 @@ def share_words(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else NONE
 
 
-def weight_words(weights: tuple[float, ...]) -> str:
-    """Weights as short as they can be said.
+def weight_words(weights: Sequence[float]) -> str:
+    """Weights without their leading zeros.
 
     >>> weight_words((0.45, 0.55)), weight_words(())
     ('.45 / .55', '–')
     """
     return " / ".join(f"{weight:.2f}".removeprefix("0") for weight in weights) or NONE
+
+
+def _scaled(count: int, units: Sequence[str], plain: str) -> str:
+    """A number in the largest unit that it reaches; each unit is a thousand times the one before."""
+    for power in range(len(units), 0, -1):
+        if count >= 1000**power:
+            return f"{count / 1000.0**power:,.1f} {units[power - 1]}"
+    return f"{count:,}{plain}"
