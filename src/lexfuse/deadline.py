@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
 
-from lexfuse.errors import OverloadError
+from lexfuse.errors import DeadlineError
 
 _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
@@ -61,7 +61,7 @@ class Deadline:
         >>> Deadline(0).check()
         Traceback (most recent call last):
         ...
-        lexfuse.errors.OverloadError: not done within 0 seconds; ask for less, or try again
+        lexfuse.errors.DeadlineError: not done within 0 seconds; ask for less, or try again
         """
         if self.passed and not self.claimed:
             raise self.error()
@@ -78,9 +78,9 @@ class Deadline:
             self._revoked = not self.claimed
             return self._revoked
 
-    def error(self) -> OverloadError:
+    def error(self) -> DeadlineError:
         """The error of a call that is not done in time."""
-        return OverloadError(f"not done within {self.seconds:g} seconds; ask for less, or try again", retry_after=5)
+        return DeadlineError(f"not done within {self.seconds:g} seconds; ask for less, or try again", retry_after=5)
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def limited(deadline: Deadline) -> Iterator[None]:
     ...     check()
     Traceback (most recent call last):
     ...
-    lexfuse.errors.OverloadError: not done within 0 seconds; ask for less, or try again
+    lexfuse.errors.DeadlineError: not done within 0 seconds; ask for less, or try again
     """
     token = _current.set(deadline)
     try:

@@ -1,32 +1,55 @@
-"""Every error LexFuse raises on purpose, and the one table behind exit codes and HTTP answers.
+"""Every error that LexFuse raises on purpose. One tree sets the code, the exit status and the HTTP status of each.
 
-A message says what is wrong, where, what was expected, and what to do.
+A message says what is wrong, where, what was expected, and what to do. It may change between versions; `code` does not, so
+programs compare codes or catch classes, and never read a message.
 
-    LexFuseError                    exit  HTTP
-    ├── ConfigError                    2   400  a parameter, flag or setting that cannot be
-    ├── DataError                      3   422  what a file, line or record holds
-    ├── NotFoundError                  4   404  a file, id, field or citation that is not there
-    │   └── GoneError                  4   410  what was there, and is no more
-    ├── StorageError                   5   507  writing failed: full disk, permissions, target in the way
-    │   └── BusyError                  5   503  another process writes; the same again may work
-    ├── FetchError                     6   502  a registry did not give what was asked
-    ├── MissingDependencyError         7   501  an optional part is not installed
-    ├── AccessError                    8   401  no key, or one that is not known
-    │   └── ForbiddenError             8   403  a key that does not allow it
-    ├── ConflictError                  9   412  what is to be changed has changed meanwhile
-    ├── LimitError                    10   429  more than is allowed in a while
-    │   ├── TooLargeError             10   413  a body or a query above the limit
-    │   └── OverloadError             10   503  too much at once, or not done in time
-    └── TrainingError                 11   500  a training that cannot go on; what it had is kept
+    LexFuseError                    exit  HTTP  code
+    ├── ConfigError                    2   400  invalid-parameter       a parameter, flag or setting has an invalid value
+    │   ├── UnknownParameterError      2   422  unknown-parameter       a parameter that does not exist
+    │   ├── EmptyQuestionError         2   400  empty-question          a question, text or form without any word
+    │   ├── TermWeightError            2   400  invalid-weight          the weight of a term is not a number above 0
+    │   ├── NoTermsError               2   400  no-terms                no term is left to search for
+    │   └── CursorError                2   400  invalid-cursor          not a cursor, or one of another question
+    ├── DataError                      3   422  invalid-data            a file, line or record has invalid content
+    │   └── UnreadableFileError        3   422  unreadable-file         a file from which no text can be read
+    │       ├── EmptyFileError         3   422  empty-file              it has no text
+    │       ├── ScannedFileError       3   422  scanned-file            it has images of pages only
+    │       ├── LockedFileError        3   422  locked-file             it is encrypted
+    │       ├── DamagedFileError       3   422  damaged-file            its format is broken
+    │       ├── FileTypeError          3   422  unsupported-file-type   it is not text, HTML or PDF
+    │       └── FileEncodingError      3   422  unsupported-encoding    its text is not UTF-8 or a declared encoding
+    ├── NotFoundError                  4   404  not-found               a file, id or citation that does not exist
+    │   ├── UnknownIndexError          4   404  unknown-index
+    │   ├── UnknownProfileError        4   404  unknown-profile
+    │   ├── UnknownChannelError        4   404  unknown-channel
+    │   ├── UnknownDocumentError       4   404  unknown-document
+    │   ├── UnknownFieldError          4   404  unknown-field
+    │   └── GoneError                  4   410  gone                    something that no longer exists
+    ├── StorageError                   5   507  storage-failure         writing failed: full disk, permissions, target in the way
+    │   └── BusyError                  5   503  busy                    another process is writing; try again
+    ├── FetchError                     6   502  download-failure        a registry did not deliver what was requested
+    ├── MissingDependencyError         7   501  missing-dependency      an optional part is not installed
+    ├── AccessError                    8   401  key-required            no key, or an unknown one
+    │   └── ForbiddenError             8   403  forbidden               the key does not allow it
+    ├── ConflictError                  9   412  precondition-failed     the document has changed in the meantime
+    ├── LimitError                    10   429  rate-limit              too many requests
+    │   ├── TooLargeError             10   413  too-large               a body, text or question above the limit
+    │   └── OverloadError             10   503  overload                too many requests at once
+    │       └── DeadlineError         10   503  timeout                 not done in time
+    └── TrainingError                 11   500  training-failed         training cannot continue; its checkpoints are kept
 
-A command ends with 130 after Ctrl-C, 143 after SIGTERM and 141 where nobody reads its output, as shells expect.
+LexFuseError itself has exit status 1, HTTP status 500 and the code ``internal-error``, as has any error that is not in the tree.
+A command ends with 130 after Ctrl-C, 143 after SIGTERM and 141 when its output is closed, as shells expect.
 `BoundWarning` is a warning, not an error: a figure rests on an assumption that the user should state or correct.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
+
+Kind = TypeVar("Kind", bound="LexFuseError")
 
 INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143  # 128 and the number of the signal
 
@@ -34,47 +57,67 @@ INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143  # 128 and the number of th
 class LexFuseError(Exception):
     """The root: catch this to catch everything LexFuse raises on purpose.
 
-    >>> raise ConfigError("k must be at least 1, got 0")
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: k must be at least 1, got 0
+    >>> try:
+    ...     raise UnknownChannelError("no channel 'dense' in the index; it has bm25")
+    ... except LexFuseError as error:
+    ...     error.code, error.exit_code, error.status
+    ('unknown-channel', 4, 404)
     """
 
+    code: ClassVar[str] = "internal-error"
     exit_code: ClassVar[int] = 1
     status: ClassVar[int] = 500
     title: ClassVar[str] = "Internal error"
 
 
 class BoundWarning(UserWarning):
-    """A fusion needs the lowest possible score of a ranking, nobody stated it, and one was assumed.
-
-    >>> issubclass(BoundWarning, LexFuseError)
-    False
-    """
+    """A fusion needs the lowest possible score of a ranking, which was not stated, and assumes one."""
 
 
 class ConfigError(LexFuseError):
-    """A parameter, flag or setting has a value that cannot be.
+    """A parameter, flag or setting has an invalid value."""
 
-    >>> ConfigError.exit_code, ConfigError.status
-    (2, 400)
-    """
+    code, exit_code, status, title = "invalid-parameter", 2, 400, "Invalid parameter"
 
-    exit_code = 2
-    status = 400
-    title = "Invalid parameter"
+
+class UnknownParameterError(ConfigError):
+    """A parameter that does not exist; the message names those that do."""
+
+    code, status, title = "unknown-parameter", 422, "Unknown parameter"
+
+
+class EmptyQuestionError(ConfigError):
+    """A question, text or form without any word."""
+
+    code, title = "empty-question", "Empty question"
+
+
+class TermWeightError(ConfigError):
+    """The weight of a term is not a number above 0."""
+
+    code = "invalid-weight"
+
+
+class NoTermsError(ConfigError):
+    """No term is left to search for."""
+
+    code = "no-terms"
+
+
+class CursorError(ConfigError):
+    """A text that is not a cursor, or a cursor of another question."""
+
+    code, title = "invalid-cursor", "Invalid cursor"
 
 
 class DataError(LexFuseError):
-    """A file, line or record does not hold what its format promises.
+    """A file, line or record does not have the content that its format requires.
 
     >>> str(DataError("no field 'text'", path="corpus.jsonl", line=3))
     "corpus.jsonl, line 3: no field 'text'"
     """
 
-    exit_code = 3
-    status = 422
-    title = "Invalid data"
+    code, exit_code, status, title = "invalid-data", 3, 422, "Invalid data"
 
     def __init__(self, reason: str, *, path: str | Path | None = None, line: int | None = None) -> None:
         """Keep the reason, the file and the line apart, so that callers can group by them."""
@@ -84,121 +127,140 @@ class DataError(LexFuseError):
         super().__init__(f"{place(path, line)}{reason}")
 
 
+class UnreadableFileError(DataError):
+    """A file from which no text can be read."""
+
+    code, title = "unreadable-file", "Unreadable file"
+
+
+class EmptyFileError(UnreadableFileError):
+    """A file without text."""
+
+    code = "empty-file"
+
+
+class ScannedFileError(UnreadableFileError):
+    """A PDF that has images of pages and no text."""
+
+    code = "scanned-file"
+
+
+class LockedFileError(UnreadableFileError):
+    """A PDF that is encrypted."""
+
+    code = "locked-file"
+
+
+class DamagedFileError(UnreadableFileError):
+    """A file whose format is broken."""
+
+    code = "damaged-file"
+
+
+class FileTypeError(UnreadableFileError):
+    """A file that is not text, HTML or PDF."""
+
+    code = "unsupported-file-type"
+
+
+class FileEncodingError(UnreadableFileError):
+    """Text that is neither UTF-8 nor in an encoding that it declares."""
+
+    code = "unsupported-encoding"
+
+
 class NotFoundError(LexFuseError):
-    """A file, id, field or citation that is not there.
+    """A file, id or citation that does not exist."""
 
-    >>> NotFoundError.exit_code
-    4
-    """
+    code, exit_code, status, title = "not-found", 4, 404, "Not found"
 
-    exit_code = 4
-    status = 404
-    title = "Not found"
+
+class UnknownIndexError(NotFoundError):
+    """An index that does not exist."""
+
+    code = "unknown-index"
+
+
+class UnknownProfileError(NotFoundError):
+    """A profile that does not exist."""
+
+    code = "unknown-profile"
+
+
+class UnknownChannelError(NotFoundError):
+    """A channel that the index does not have."""
+
+    code = "unknown-channel"
+
+
+class UnknownDocumentError(NotFoundError):
+    """A document that the index does not have."""
+
+    code = "unknown-document"
+
+
+class UnknownFieldError(NotFoundError):
+    """A field that documents do not have."""
+
+    code = "unknown-field"
 
 
 class GoneError(NotFoundError):
-    """Something that was there, and is no more.
+    """Something that no longer exists."""
 
-    >>> GoneError.status
-    410
-    """
-
-    status = 410
-    title = "Gone"
+    code, status, title = "gone", 410, "Gone"
 
 
 class StorageError(LexFuseError):
-    """Writing failed; what was there before is untouched.
+    """Writing failed; what was there before is untouched."""
 
-    >>> StorageError.exit_code
-    5
-    """
-
-    exit_code = 5
-    status = 507
-    title = "Storage failure"
+    code, exit_code, status, title = "storage-failure", 5, 507, "Storage failure"
 
 
 class BusyError(StorageError):
-    """Another process is writing; nothing was changed, and the same again may work.
+    """Another process is writing; nothing was changed, and a later attempt may succeed."""
 
-    >>> BusyError.status
-    503
-    """
-
-    status = 503
-    title = "Busy"
+    code, status, title = "busy", 503, "Busy"
 
 
 class FetchError(LexFuseError):
-    """A package registry did not give what was asked, or gave other bytes.
+    """A package registry did not deliver what was requested, or delivered other bytes."""
 
-    >>> FetchError.exit_code
-    6
-    """
-
-    exit_code = 6
-    status = 502
-    title = "Download failure"
+    code, exit_code, status, title = "download-failure", 6, 502, "Download failure"
 
 
 class MissingDependencyError(LexFuseError):
-    """An optional part of LexFuse is not installed; the message names the extra.
+    """An optional part of LexFuse is not installed; the message names the extra."""
 
-    >>> MissingDependencyError.exit_code
-    7
-    """
-
-    exit_code = 7
-    status = 501
-    title = "Missing dependency"
+    code, exit_code, status, title = "missing-dependency", 7, 501, "Missing dependency"
 
 
 class AccessError(LexFuseError):
-    """No key was given, or one that is not known.
+    """No key was given, or an unknown one."""
 
-    >>> AccessError.status
-    401
-    """
-
-    exit_code = 8
-    status = 401
-    title = "Key needed"
+    code, exit_code, status, title = "key-required", 8, 401, "Key required"
 
 
 class ForbiddenError(AccessError):
-    """The key does not allow it.
+    """The key does not allow it."""
 
-    >>> ForbiddenError.status
-    403
-    """
-
-    status = 403
-    title = "Not allowed"
+    code, status, title = "forbidden", 403, "Forbidden"
 
 
 class ConflictError(LexFuseError):
-    """What is to be changed has changed meanwhile; nothing was changed.
+    """The document has changed in the meantime; nothing was written."""
 
-    >>> ConflictError.status
-    412
-    """
-
-    exit_code = 9
-    status = 412
-    title = "Changed meanwhile"
+    code, exit_code, status, title = "precondition-failed", 9, 412, "Precondition failed"
 
 
 class LimitError(LexFuseError):
-    """More than is allowed in a while; `retry_after` says in how many seconds the same may work.
+    """Too many requests; `retry_after` is the number of seconds after which the next may succeed.
 
     >>> LimitError("60 requests a minute are allowed; wait 3 s", retry_after=3).retry_after
     3
     """
 
-    exit_code = 10
-    status = 429
-    title = "Too many requests"
+    code, exit_code, status, title = "rate-limit", 10, 429, "Too many requests"
 
     def __init__(self, reason: str, *, retry_after: int | None = None) -> None:
         """Keep when to try again."""
@@ -207,36 +269,38 @@ class LimitError(LexFuseError):
 
 
 class TooLargeError(LimitError):
-    """A body or a query above the limit.
+    """A body, text or question above the limit."""
 
-    >>> TooLargeError.status
-    413
-    """
-
-    status = 413
-    title = "Too large"
+    code, status, title = "too-large", 413, "Too large"
 
 
 class OverloadError(LimitError):
-    """Too much is asked at once, or it was not done in time.
+    """Too many requests at once."""
 
-    >>> OverloadError.status
-    503
-    """
+    code, status, title = "overload", 503, "Overloaded"
 
-    status = 503
-    title = "Overloaded"
+
+class DeadlineError(OverloadError):
+    """The work was not done in time, and was stopped."""
+
+    code, title = "timeout", "Timeout"
 
 
 class TrainingError(LexFuseError):
-    """A training cannot go on: the loss is no number, or the device is too small. What it had reached is kept.
+    """Training cannot continue: the loss is not a number, or the device is too small. Its checkpoints are kept."""
 
-    >>> TrainingError.exit_code
-    11
+    code, exit_code, title = "training-failed", 11, "Training failed"
+
+
+def error_classes(root: type[Kind]) -> Iterator[type[Kind]]:
+    """A class of the tree and all classes below it, parents before children.
+
+    >>> [kind.code for kind in error_classes(LimitError)]
+    ['rate-limit', 'too-large', 'overload', 'timeout']
     """
-
-    exit_code = 11
-    title = "Training failed"
+    yield root
+    for child in root.__subclasses__():
+        yield from error_classes(child)
 
 
 def place(path: str | Path | None, line: int | None) -> str:
@@ -244,8 +308,6 @@ def place(path: str | Path | None, line: int | None) -> str:
 
     >>> place("a.csv", 2)
     'a.csv, line 2: '
-    >>> place(None, None)
-    ''
     """
     if path is None:
         return "" if line is None else f"line {line}: "

@@ -108,7 +108,7 @@ def test_filters_and_kinds(client):
 @pytest.mark.parametrize(
     ("fields", "status", "words"),
     [
-        ({"text": " "}, 422, "both are empty"),
+        ({"text": " "}, 400, "both are empty"),
         ({"text": TEXT, "action": "again", "term": "lease"}, 400, "No word is left"),
         ({"text": TEXT, "action": "again", "term": "lease", "weight": "-1", "use": "lease"}, 400, "above 0"),
         ({"text": TEXT, "action": "again", "term": "lease", "weight": "much", "use": "lease"}, 400, "above 0"),

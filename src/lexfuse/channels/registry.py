@@ -12,7 +12,7 @@ from lexfuse.channels.late.late_search import LateMode
 from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.channels.sparse.builder import load_sparse_encoder
 from lexfuse.encode.encoder import Side
-from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.errors import ConfigError, UnknownChannelError
 from lexfuse.storage.channel_data.channel_settings import ON_DEMAND, WORDS, ChannelKind, ChannelSettings, Option
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
@@ -43,7 +43,7 @@ def open_retriever(
     ...     open_retriever(snapshot, "dense")
     Traceback (most recent call last):
     ...
-    lexfuse.errors.NotFoundError: no channel 'dense' in the index; it has bm25, tfidf, citation, ...
+    lexfuse.errors.UnknownChannelError: no channel 'dense' in the index; it has bm25, tfidf, citation, ...
     """
     called = name or channel
     if channel == "bm25" and terms is not None:
@@ -68,7 +68,7 @@ def open_retriever(
         return CitationLookup(snapshot, name=called)
     if channel not in snapshot.channels:
         known = ", ".join((*WORDS, *snapshot.channels))
-        raise NotFoundError(f"no channel {channel!r} in the index; it has {known}; add one with lexfuse index --channels")
+        raise UnknownChannelError(f"no channel {channel!r} in the index; it has {known}; add one with lexfuse index --channels")
     from lexfuse.channels.dense.builder import dense_encoder
     from lexfuse.channels.late.builder import late_encoder
     from lexfuse.channels.sparse.builder import sparse_encoder

@@ -11,7 +11,7 @@ from lexfuse.channels.citation.lookup import CitationLookup
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
-from lexfuse.errors import LexFuseError, NotFoundError
+from lexfuse.errors import LexFuseError, UnknownProfileError
 from lexfuse.search.similar import open_similar
 from lexfuse.search.spec.defaults import default_specs
 from lexfuse.search.spec.spec import SearchSpec
@@ -80,7 +80,7 @@ class IndexVersion:
         """The retriever of a profile, opened once; `NotFoundError` lists the profiles there are."""
         name = profile or self.default_profile
         if name not in self._choices:
-            raise NotFoundError(f"there is no profile {name!r}; there are {', '.join(self._choices)}")
+            raise UnknownProfileError(f"there is no profile {name!r}; there are {', '.join(self._choices)}")
         return self.cached(f"pipeline {name}", lambda: self._shared(lambda: self._choices[name].open(self.snapshot, name=name)))
 
     def similar_pipeline(self, profile: str = "", terms: TermChoice | None = None) -> Retriever:

@@ -16,7 +16,7 @@ from types import TracebackType
 
 from lexfuse.data.queries import Query
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
-from lexfuse.errors import ConfigError, GoneError, LexFuseError, NotFoundError
+from lexfuse.errors import ConfigError, GoneError, LexFuseError, UnknownIndexError
 from lexfuse.search.results import find_documents
 from lexfuse.search.spec.defaults import read_profiles
 from lexfuse.search.spec.spec import SearchSpec
@@ -210,7 +210,7 @@ class IndexRegistry:
         if not name:
             return next(iter(self._shelves.values()))
         if name not in self._shelves:
-            raise NotFoundError(f"there is no index {name!r}; there are {', '.join(self._shelves)}")
+            raise UnknownIndexError(f"there is no index {name!r}; there are {', '.join(self._shelves)}")
         return self._shelves[name]
 
     def refresh(self) -> list[str]:

@@ -69,7 +69,7 @@ def _answer(raw: bytes, name: str) -> dict[str, object]:
     try:
         return {"text": text_of(raw, name, report), "notes": report.lines()}
     except DataError as error:
-        return {"reason": error.reason, "path": error.path}
+        return {"code": error.code, "reason": error.reason, "path": error.path}
 
 
 if __name__ == "__main__":

@@ -17,10 +17,11 @@ from typing import IO, Any, NamedTuple, cast
 import orjson
 
 from lexfuse.deadline import Deadline
-from lexfuse.errors import DataError
+from lexfuse.errors import DataError, UnreadableFileError, error_classes
 from lexfuse.service.upload_child import MEMORY, PROCESSOR_SECONDS, framed, unframed
 
 _COMMAND = (sys.executable, "-P", "-m", "lexfuse.service.upload_child")  # -P: never a module of the folder it is started in
+_ERRORS = {kind.code: kind for kind in error_classes(DataError)}
 _ADVICE = "save it as plain text, or send a part of it"
 
 
@@ -59,8 +60,8 @@ class UploadReader:
             child.kill()
             raise
         self._give_back(child)
-        if reason := answer.get("reason"):
-            raise DataError(reason, path=answer["path"])
+        if code := answer.get("code"):
+            raise _ERRORS[code](answer["reason"], path=answer["path"])
         return UploadText(answer["text"], answer["notes"])
 
     def close(self) -> None:
@@ -121,4 +122,4 @@ class _Child:
             reason = f"the file takes more than {PROCESSOR_SECONDS} seconds to read; {_ADVICE}"
         else:
             reason = f"the file needs more than {MEMORY >> 20:,} MB of memory to read, or is damaged; {_ADVICE}"
-        return DataError(reason, path=name)
+        return UnreadableFileError(reason, path=name)

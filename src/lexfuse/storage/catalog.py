@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import orjson
 
 from lexfuse.data.document import Document
-from lexfuse.errors import DataError, LexFuseError, NotFoundError
+from lexfuse.errors import DataError, LexFuseError, UnknownDocumentError, UnknownFieldError
 from lexfuse.storage.catalog_file import NUMBERS, CatalogFile, damaged, sqlite_errors
 from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.document_rows import COLUMNS, LONG, OPTIONAL, SHORT, DocumentRow, check_types, checksum_of, document_of
@@ -128,7 +128,7 @@ class Catalog(CatalogFile):
     def column(self, name: str) -> tuple[list[int], list[int], list[Any]]:
         """Segments, ordinals and one column of all documents, as three parallel lists."""
         if name not in (*COLUMNS, SERIAL):
-            raise NotFoundError(f"documents have no field {name!r}; they have {', '.join(COLUMNS)}")
+            raise UnknownFieldError(f"documents have no field {name!r}; they have {', '.join(COLUMNS)}")
         table = _WHOLE if name in LONG else "documents"
         columns: tuple[list[int], list[int], list[Any]] = ([], [], [])
         # As JSON, a million values come over in a few strings instead of a million rows.
@@ -150,7 +150,7 @@ class Catalog(CatalogFile):
         """A whole document; `NotFoundError` if the index does not have it."""
         rows = self._rows(f"SELECT {_ROW} FROM {_WHOLE} WHERE id = ?", (id,)) if self.present([id]) else []  # noqa: S608
         if not rows:
-            raise NotFoundError(f"the index has no document {id!r}")
+            raise UnknownDocumentError(f"the index has no document {id!r}")
         return document_of(rows[0])
 
     def heads(self, ids: Sequence[str]) -> dict[str, Document]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import orjson
 
 from lexfuse.deadline import claim
-from lexfuse.errors import BusyError, DataError, NotFoundError, StorageError
+from lexfuse.errors import BusyError, DataError, StorageError, UnknownIndexError
 from lexfuse.storage.folder_names import FILE, check_plain
 from lexfuse.storage.table_digests import DIGESTS, Digest
 
@@ -74,7 +74,9 @@ class CatalogFile:
         path = folder / FILE
         check_plain(folder)
         if not path.is_file():
-            raise NotFoundError(f"no index in {str(folder)!r} (it has no {FILE}); build one with lexfuse index CORPUS {folder}")
+            raise UnknownIndexError(
+                f"no index in {str(folder)!r} (it has no {FILE}); build one with lexfuse index CORPUS {folder}"
+            )
         catalog = cls(path)
         with catalog._closed_on_error():
             catalog._rows("PRAGMA synchronous = FULL")

@@ -17,7 +17,7 @@ from typing import Any
 
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
-from lexfuse.errors import DataError, NotFoundError
+from lexfuse.errors import DataError, UnknownDocumentError
 from lexfuse.storage.catalog import FEEDBACK, Catalog
 from lexfuse.storage.catalog_file import sqlite_errors
 
@@ -95,7 +95,7 @@ class FeedbackStore:
             present = catalog.present([one.doc for one in given])
             for one in given:
                 if one.doc not in present:
-                    raise NotFoundError(f"feedback: the index has no document {one.doc!r}; nothing was kept")
+                    raise UnknownDocumentError(f"feedback: the index has no document {one.doc!r}; nothing was kept")
             catalog.connection.execute(_TABLE)
             marks = ", ".join("?" * len(fields(FeedbackEntry)))
             rows = [_row(one) for one in given]

@@ -18,7 +18,7 @@ import numpy as np
 from lexfuse.data.arrays import Bools
 from lexfuse.data.dates import parse_date
 from lexfuse.deadline import check
-from lexfuse.errors import ConfigError, DataError, NotFoundError
+from lexfuse.errors import ConfigError, DataError, UnknownFieldError
 from lexfuse.storage.document_rows import DATES, LISTS, WORDS, texts_of
 from lexfuse.storage.snapshot import Snapshot
 
@@ -64,7 +64,7 @@ class Condition:
     def __post_init__(self) -> None:
         """Refuse fields that are not there, comparisons that a field does not know, and dates that are none."""
         if self.field not in FIELDS:
-            raise NotFoundError(f"there is no field {self.field!r} to filter by; there are {', '.join(FIELDS)}")
+            raise UnknownFieldError(f"there is no field {self.field!r} to filter by; there are {', '.join(FIELDS)}")
         if self.field in LISTS and self.operator in _COMPARE:
             raise ConfigError(f"{self.field} is a list; filter it with =, != or ^=, not with {self.operator.value}")
         if not self.values or (self.operator in _COMPARE and len(self.values) > 1):

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from lexfuse.data.files import named_storage_errors
-from lexfuse.errors import DataError, NotFoundError
+from lexfuse.errors import DataError, UnknownIndexError
 
 FILE = "catalog.sqlite"  # the catalog
 SEGMENTS = "segments"
@@ -147,7 +147,7 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
     except FileNotFoundError:
         return
     except NotADirectoryError:
-        raise NotFoundError(f"no index in {str(folder)!r} (it is no folder)") from None
+        raise UnknownIndexError(f"no index in {str(folder)!r} (it is no folder)") from None
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}; check its permissions", path=folder) from None
     yield from found

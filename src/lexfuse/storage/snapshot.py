@@ -14,7 +14,7 @@ import numpy as np
 from lexfuse.data.arrays import I32, I64, Bools, offsets_of
 from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
-from lexfuse.errors import DataError, NotFoundError
+from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
 from lexfuse.storage.catalog import SERIAL, Catalog, CatalogChannel, CatalogSegment
 from lexfuse.storage.channel_data.channel_segment import ChannelSegment
 from lexfuse.storage.channel_data.channel_settings import ChannelKind
@@ -46,7 +46,7 @@ def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> Snapsho
     >>> open_snapshot("/nowhere")
     Traceback (most recent call last):
     ...
-    lexfuse.errors.NotFoundError: no index in '/nowhere' (it has no catalog.sqlite); ...
+    lexfuse.errors.UnknownIndexError: no index in '/nowhere' (it has no catalog.sqlite); ...
     """
     seen = -1
     while True:
@@ -173,7 +173,7 @@ class Snapshot:
             return self._channels[name]
         except KeyError:
             known = ", ".join(self._channels) or "none yet; add one with lexfuse index INDEX --channels dense"
-            raise NotFoundError(f"the index has no channel {name!r} besides its words; it has {known}") from None
+            raise UnknownChannelError(f"the index has no channel {name!r} besides its words; it has {known}") from None
 
     @cached_property
     def distributions(self) -> dict[str, Any]:

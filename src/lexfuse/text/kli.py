@@ -18,7 +18,7 @@ from enum import StrEnum
 import numpy as np
 
 from lexfuse.data.arrays import F64, I64
-from lexfuse.errors import ConfigError
+from lexfuse.errors import ConfigError, TermWeightError
 
 SHARE = 0.1  # of the terms of a query, as RPRS takes
 LEAST = 10  # terms where nothing is said: a tenth of a short text would be a word or two
@@ -50,7 +50,7 @@ class WeightedWord:
     def __post_init__(self) -> None:
         """Refuse a weight that cannot be."""
         if self.weight is not None and not 0 < self.weight < math.inf:
-            raise ConfigError(f"the weight of {self.word!r} must be above 0, got {self.weight}; to leave a term out, drop it")
+            raise TermWeightError(f"the weight of {self.word!r} must be above 0, got {self.weight}; to leave a term out, drop it")
 
     @classmethod
     def parse(cls, text: str) -> WeightedWord:

@@ -63,9 +63,9 @@ def error_page(request: Request, error: Exception, request_id: str = "") -> HTML
 
 
 def words_of(problem: Problem) -> str:
-    """The words of a problem; none where they say no more than the status.
+    """The detail of a problem, without that of failures that readers can do nothing about.
 
-    >>> words_of(Problem(title="Not Found", status=404, detail="Not Found"))
+    >>> words_of(Problem.of("internal-error", "Internal error", 500, "see the log"))
     ''
     """
-    return "" if problem.detail == problem.title or (problem.status >= 500 and problem.status != 503) else problem.detail
+    return problem.detail if problem.status < 500 or problem.status == 503 else ""

@@ -148,8 +148,8 @@ def test_what_cannot_be_read_says_why(file):
     assert "a picture" in refused(file("a.pdf", b"\x89PNG\r\n"))
     assert "zero bytes" in refused(file("a.txt", b"a\x00b"))
     assert "zero bytes" in refused(file("zeros.txt", bytes(100)))
-    assert "UTF-16 without the mark" in refused(file("wide.txt", "L'arrêt est cassé.".encode("utf-16-le")))
-    assert "UTF-16 without the mark" in refused(file("wide.txt", "L'arrêt est cassé.".encode("utf-16-be")))
+    assert "UTF-16 without a byte-order mark" in refused(file("wide.txt", "L'arrêt est cassé.".encode("utf-16-le")))
+    assert "UTF-16 without a byte-order mark" in refused(file("wide.txt", "L'arrêt est cassé.".encode("utf-16-be")))
     assert refused(file("noise", bytes(range(1, 256)) * 4)) == "is no text; text, HTML or PDF was expected"
     assert "0x92 at position 1 is not UTF-8; perhaps it is Windows-1252" in refused(file("a.txt", "l’arrêt".encode("cp1252")))
     assert "convert the file to UTF-8" in refused(file("a.txt", b"\xef\xbb\xbfl\x92"))  # it says that it is

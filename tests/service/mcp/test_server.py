@@ -182,7 +182,7 @@ def test_fetch_has_every_paragraph_with_its_anchor_and_citation(assistant):
         ("search", {"query": "a", "k": 10**30}, "k: "),
         ("search", {"query": ["a"]}, "query: Input should be a valid string"),
         ("search", {"query": "a", "nonsense": 1}, "nonsense: Extra inputs are not permitted"),
-        ("search", {"query": "a", "index": "../law"}, "Not found: there is no index '../law'; there are law"),
+        ("search", {"query": "a", "index": "../law"}, "Not found: there is no index '../law'; there are law [unknown-index]"),
         ("search", {"query": "a", "profile": "p"}, "Not found: there is no profile 'p'; there are "),
         ("search", {"query": "a", "filters": ["nonsense"]}, "nonsense"),
         ("search", {"query": "a", "as_of": "soon"}, "as_of: "),
@@ -233,7 +233,8 @@ def test_an_error_inside_is_told_without_its_words_and_logged_without_them(assis
 
     monkeypatch.setattr(tools, "search", broken)
     with caplog.at_level(logging.INFO, logger="lexfuse.service"):
-        assert assistant.refused("search", query="question") == "Internal error: something went wrong inside; the log has it"
+        told = assistant.refused("search", query="question")
+    assert told == "Internal error: an unexpected error occurred; the log has it [internal-error]"
     assert [record.message for record in caplog.records] == ["a call failed", "call"]
     assert not any("question" in str(vars(record).get("told")) for record in caplog.records)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lexfuse.data.read_report import ReadReport
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import ConfigError, DamagedFileError, DataError, LockedFileError, ScannedFileError
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -49,16 +49,16 @@ def pdf_text(raw: bytes, path: str | Path, report: ReadReport | None = None, *, 
     >>> pdf_text(b"%PDF-1.7 and nothing else", "a.pdf")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ...
-    lexfuse.errors.DataError: a.pdf: the PDF is damaged ...
+    lexfuse.errors.DamagedFileError: a.pdf: the PDF is damaged ...
     """
     pages = [_joined(text).strip() for text in _pages(raw, path, limits)]
     if not pages:
-        raise DataError("the PDF has no pages; check that it is complete", path=path)
+        raise DamagedFileError("the PDF has no pages; check that it is complete", path=path)
     silent = [number for number, text in enumerate(pages, start=1) if not text]
     if len(silent) == len(pages):
         count = "the one page of the PDF has" if len(pages) == 1 else f"none of the {len(pages):,} pages of the PDF has"
         text = "no text" if len(pages) == 1 else "text"
-        raise DataError(f"{count} {text}, it is a scan or blank; recognise its text first (OCR)", path=path)
+        raise ScannedFileError(f"{count} {text}, it is a scan or blank; recognise its text first (OCR)", path=path)
     if silent and report is not None:
         named = ", ".join(map(str, silent[:_SHOWN])) + (" …" if len(silent) > _SHOWN else "")
         report.note(
@@ -76,7 +76,7 @@ def _pages(raw: bytes, path: str | Path, limits: PdfLimits) -> Iterator[str]:
         with _quiet():
             reader = PdfReader(io.BytesIO(raw))
             if reader.is_encrypted and not reader.decrypt(""):
-                raise DataError("the PDF is locked by a password; save it without one", path=path)
+                raise LockedFileError("the PDF is locked by a password; save it without one", path=path)
             _refuse_many_pages(reader, limits.pages, path)
             known: dict[int, str] = {}
             characters = 0
@@ -91,9 +91,13 @@ def _pages(raw: bytes, path: str | Path, limits: PdfLimits) -> Iterator[str]:
     except DataError:
         raise
     except (DependencyError, NotImplementedError) as error:
-        raise DataError(f"the PDF is encrypted in a way that cannot be read ({error}); save it without", path=path) from None
+        raise LockedFileError(
+            f"the PDF is encrypted in a way that cannot be read ({error}); save it without", path=path
+        ) from None
     except Exception as error:  # damage shows itself anywhere in the reader, as whatever the bytes look like there
-        raise DataError(f"the PDF is damaged ({error or type(error).__name__}); save it again, or as text", path=path) from None
+        raise DamagedFileError(
+            f"the PDF is damaged ({error or type(error).__name__}); save it again, or as text", path=path
+        ) from None
 
 
 def _refuse_many_pages(reader: PdfReader, most: int, path: str | Path) -> None:

@@ -6,11 +6,11 @@ import codecs
 import re
 from pathlib import Path
 
-from lexfuse.data.files import decode, read_bytes
+from lexfuse.data.files import read_bytes
 from lexfuse.data.formats.html_text import declared_encoding, html_text
 from lexfuse.data.formats.pdf_text import PDF_LIMITS, PdfLimits, pdf_text
 from lexfuse.data.read_report import ReadReport
-from lexfuse.errors import DataError
+from lexfuse.errors import DamagedFileError, EmptyFileError, FileEncodingError, FileTypeError, UnreadableFileError
 
 # Possessive throughout: a text that looks like a page until near its end is read once, not once for every way to divide it.
 _PAGE = re.compile(
@@ -45,7 +45,7 @@ _READ_AS = {"iso8859-1": "cp1252", "ascii": "cp1252", "utf-16": "utf-8", "utf-16
 
 
 def read_text(path: str | Path, report: ReadReport | None = None, *, limits: PdfLimits = PDF_LIMITS) -> str:
-    """The text of a file of any length; `DataError` for one that has none, or is of another kind.
+    """The text of a file of any length; `UnreadableFileError` if it has none, or is of another kind.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -66,10 +66,10 @@ def text_of(raw: bytes, name: str | Path, report: ReadReport | None = None, *, l
     'The appeal is dismissed.'
     """
     if not raw.strip():
-        raise DataError("the file is empty; give one that holds text", path=name)
+        raise EmptyFileError("the file is empty; give one that holds text", path=name)
     text = _text(raw, Path(name), report, limits)
     if not text.strip():
-        raise DataError("the file shows no text; give one that does", path=name)
+        raise EmptyFileError("the file shows no text; give one that does", path=name)
     return text
 
 
@@ -78,10 +78,10 @@ def _text(raw: bytes, path: Path, report: ReadReport | None, limits: PdfLimits) 
         return pdf_text(raw, path, report, limits=limits)
     for beginning, what in _OTHERS.items():
         if raw.startswith(beginning):
-            raise DataError(f"is {what}, text, HTML or PDF was expected; save it as one of these", path=path)
+            raise FileTypeError(f"is {what}, text, HTML or PDF was expected; save it as one of these", path=path)
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".pdf"):
-        raise DataError("is no PDF, whatever its name says (it does not begin with %PDF-); check the file", path=path)
+        raise DamagedFileError("is no PDF, whatever its name says (it does not begin with %PDF-); check the file", path=path)
     if name.endswith(_PAGE_NAMES) or _PAGE.match(raw.removeprefix(codecs.BOM_UTF8)):
         return html_text(_decoded(raw, path, declared_encoding(raw)))
     return _decoded(raw, path, None)
@@ -92,7 +92,7 @@ def _decoded(raw: bytes, path: Path, declared: str | None) -> str:
     if raw.startswith(_UTF16):
         encoding = "utf-16"
     elif b"\x00" in raw:
-        raise DataError(_about_zeros(raw), path=path)
+        raise _zero_bytes(raw, path)
     else:
         encoding = "utf-8" if declared is None or raw.startswith(codecs.BOM_UTF8) else _encoding(declared, path)
     if encoding == "utf-8":
@@ -100,11 +100,11 @@ def _decoded(raw: bytes, path: Path, declared: str | None) -> str:
     try:
         return raw.decode(encoding)
     except UnicodeError as error:
-        raise DataError(f"cannot be read as {encoding} ({error}); convert the file to UTF-8 first", path=path) from None
+        raise FileEncodingError(f"cannot be read as {encoding} ({error}); convert the file to UTF-8 first", path=path) from None
 
 
 def _encoding(declared: str, path: Path) -> str:
-    """Python's name of the encoding that a page declares; `DataError` where that is no encoding of text."""
+    """Python's name of the encoding that a page declares; `FileEncodingError` if it is not one of text."""
     try:
         name = codecs.lookup(declared).name
     except (LookupError, UnicodeError):
@@ -112,26 +112,27 @@ def _encoding(declared: str, path: Path) -> str:
     name = _READ_AS.get(name, name)
     if name not in _ENCODINGS:
         reason = f"cannot be read as {declared}, the encoding that the page names: it is unknown"
-        raise DataError(f"{reason}; convert the file to UTF-8 first", path=path)
+        raise FileEncodingError(f"{reason}; convert the file to UTF-8 first", path=path)
     return name
 
 
 def _unicode(raw: bytes, path: Path) -> str:
-    """Text of UTF-8; what is none is told from text in an older encoding, which cannot be known for sure."""
+    """UTF-8 text. Other bytes are either no text, or text in an older encoding, which cannot be identified for sure."""
     try:
-        return decode(raw, path=path)
-    except DataError as error:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
         if len(raw.translate(None, _CONTROLS)) < _READABLE * len(raw):
-            raise DataError("is no text; text, HTML or PDF was expected", path=path) from None
-        if raw.startswith(codecs.BOM_UTF8):
-            raise
-        reason = error.reason.partition(";")[0]
-        raise DataError(f"{reason}; perhaps it is Windows-1252 (Latin-1): save the file as UTF-8", path=path) from None
+            raise FileTypeError("is no text; text, HTML or PDF was expected", path=path) from None
+        advice = "convert the file to UTF-8 first"
+        if not raw.startswith(codecs.BOM_UTF8):
+            advice = "perhaps it is Windows-1252 (Latin-1): save the file as UTF-8"
+        reason = f"byte {raw[error.start]:#04x} at position {error.start} is not UTF-8; {advice}"
+        raise FileEncodingError(reason, path=path) from None
 
 
-def _about_zeros(raw: bytes) -> str:
-    """What a file with zero bytes is: in UTF-16 nearly every second byte of western text is one."""
+def _zero_bytes(raw: bytes, path: Path) -> UnreadableFileError:
+    """The error of a file with zero bytes: in UTF-16 nearly every second byte of western text is zero."""
     fewer, more = sorted(raw[place::2].count(0) / (len(raw) // 2 or 1) for place in (0, 1))
     if len(raw) % 2 == 0 and more > _READABLE and fewer < 1 - _READABLE:
-        return "looks like UTF-16 without the mark that says so at its beginning; save the file as UTF-8"
-    return "holds zero bytes, so it is no text; text, HTML or PDF was expected"
+        return FileEncodingError("looks like UTF-16 without a byte-order mark; save the file as UTF-8", path=path)
+    return FileTypeError("holds zero bytes, so it is no text; text, HTML or PDF was expected", path=path)

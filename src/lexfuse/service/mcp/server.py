@@ -190,7 +190,8 @@ def _text(words: str) -> protocol.TextContent:
 def _problem_words(error: Exception) -> str:
     problem = problem_of(error)
     expected = isinstance(error, LexFuseError) or problem.status < 500
-    return f"{problem.title}: {problem.detail}" if expected else "Internal error: something went wrong inside; the log has it"
+    detail = problem.detail if expected else "an unexpected error occurred; the log has it"
+    return f"{problem.title}: {detail} [{problem.code}]"
 
 
 def _words_of(card: IndexCard) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from lexfuse.errors import ConfigError
+from lexfuse.errors import CursorError
 
 _LONGEST = 200  # characters of a cursor
 
@@ -36,23 +36,23 @@ class Cursor:
 
     @classmethod
     def parse(cls, text: str, asked: str) -> Cursor:
-        """The cursor that a text is; `ConfigError` where it is none, or belongs to another question.
+        """The cursor that a text is; `CursorError` where it is none, or belongs to another question.
 
         >>> Cursor.parse("x", "")
         Traceback (most recent call last):
         ...
-        lexfuse.errors.ConfigError: this is no cursor; take next_cursor of the page before, as it is
+        lexfuse.errors.CursorError: this is no cursor; take next_cursor of the page before, as it is
         """
         try:
             if len(text) > _LONGEST:
                 raise ValueError
             after, generation, digest = orjson.loads(base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True))
         except (ValueError, TypeError, binascii.Error):
-            raise ConfigError("this is no cursor; take next_cursor of the page before, as it is") from None
+            raise CursorError("this is no cursor; take next_cursor of the page before, as it is") from None
         if not (isinstance(after, int) and isinstance(generation, int) and isinstance(digest, str) and after >= 0):
-            raise ConfigError("this is no cursor; take next_cursor of the page before, as it is")
+            raise CursorError("this is no cursor; take next_cursor of the page before, as it is")
         if digest != asked:
-            raise ConfigError("the cursor belongs to another question, filter, profile or page size; begin at the first page")
+            raise CursorError("the cursor belongs to another question, filter, profile or page size; begin at the first page")
         return cls(after, generation, digest)
 
 

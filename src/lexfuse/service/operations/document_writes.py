@@ -11,7 +11,7 @@ from pydantic import Field
 
 from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
-from lexfuse.errors import DataError, LexFuseError, NotFoundError
+from lexfuse.errors import DataError, LexFuseError, NotFoundError, UnknownDocumentError
 from lexfuse.service.operations.documents import etag_of
 from lexfuse.service.operations.preconditions import Precondition
 from lexfuse.service.redaction import message_of
@@ -109,7 +109,7 @@ def delete_document(
         held = _held(folder, id)
         (precondition or Precondition()).check(held)
         if held is None:
-            raise NotFoundError(f"the index has no document {id!r}")
+            raise UnknownDocumentError(f"the index has no document {id!r}")
         folder.delete([id])
     return DocumentWritten(index=shelf.name, generation=shelf.generation, id=id, change=DocumentChange.DELETED)
 

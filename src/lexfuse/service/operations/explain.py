@@ -11,7 +11,7 @@ from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.channels.term_retriever import TermRetriever
 from lexfuse.data.queries import Query
 from lexfuse.data.run import Hit
-from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.errors import ConfigError, EmptyQuestionError, UnknownDocumentError
 from lexfuse.fusion.composite_retriever import explanations_of, members_of
 from lexfuse.fusion.registry import default_fusions
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance
@@ -59,7 +59,7 @@ class ExplainRequest:
     def __post_init__(self) -> None:
         """Refuse a question of nothing, and no document."""
         if not self.query.strip():
-            raise ConfigError("the question is empty; ask with at least one word")
+            raise EmptyQuestionError("the question is empty; ask with at least one word")
         if not self.document.strip():
             raise ConfigError("name a document, by its id or by a citation")
         if len(self.document) > LONGEST_NAME:
@@ -97,7 +97,7 @@ def document_meant(opened: IndexVersion, name: str) -> str:
         return name
     found = next((int(numbers[0]) for _, numbers in opened.citations.cited(name) if len(numbers)), None)
     if found is None:
-        raise NotFoundError(f"the index has no document {name!r}, and none that it cites; check the id or the citation")
+        raise UnknownDocumentError(f"the index has no document {name!r}, and none that it cites; check the id or the citation")
     return opened.snapshot.ids[found]
 
 

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from lexfuse.data.queries import Query
 from lexfuse.deadline import check
-from lexfuse.errors import ConfigError
+from lexfuse.errors import ConfigError, EmptyQuestionError
 from lexfuse.fusion.composite_retriever import members_of
 from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit, find_documents
 from lexfuse.service.index_version import IndexVersion
@@ -65,7 +65,7 @@ class SearchRequest:
         if not 1 <= self.k <= self.most:
             raise ConfigError(f"k must lie between 1 and {self.most}, got {self.k}")
         if not self.query.strip():
-            raise ConfigError("the question is empty; ask with at least one word")
+            raise EmptyQuestionError("the question is empty; ask with at least one word")
 
     @property
     def digest(self) -> str:

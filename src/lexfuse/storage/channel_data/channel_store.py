@@ -17,7 +17,7 @@ import numpy as np
 from lexfuse.data.arrays import I64
 from lexfuse.data.document import Document
 from lexfuse.data.files import named_storage_errors
-from lexfuse.errors import BusyError, ConfigError, DataError, NotFoundError
+from lexfuse.errors import BusyError, ConfigError, DataError, UnknownChannelError
 from lexfuse.storage.array_file import map_array
 from lexfuse.storage.catalog import Catalog, CatalogChannel, CatalogSegment
 from lexfuse.storage.catalog_file import damaged
@@ -74,7 +74,7 @@ class ChannelStore:
             if channel.name == name:
                 return channel
         known = ", ".join(self.names) or "none yet"
-        raise NotFoundError(f"the index has no channel {name!r} besides its words; it has {known}")
+        raise UnknownChannelError(f"the index has no channel {name!r} besides its words; it has {known}")
 
     def make(self, name: str, settings: ChannelSettings) -> None:
         """Make a channel, empty at first; one that is there with the same settings stays as it is."""

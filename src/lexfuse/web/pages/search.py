@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.errors import ConfigError, NotFoundError, TooLargeError
+from lexfuse.errors import ConfigError, TooLargeError, UnknownIndexError
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.index_list import index_list
 from lexfuse.service.operations.search import SearchRequest, SortOrder, search
@@ -69,12 +69,12 @@ def chosen_index(indexes: list[IndexCard], name: str) -> IndexCard:
     >>> chosen_index([], "laws")
     Traceback (most recent call last):
     ...
-    lexfuse.errors.NotFoundError: there is no index 'laws'; there are none
+    lexfuse.errors.UnknownIndexError: there is no index 'laws'; there are none
     """
     for index in indexes:
         if name in ("", index.name):
             return index
-    raise NotFoundError(f"there is no index {name[:80]!r}; there are {', '.join(index.name for index in indexes) or 'none'}")
+    raise UnknownIndexError(f"there is no index {name[:80]!r}; there are {', '.join(index.name for index in indexes) or 'none'}")
 
 
 def options_of(indexes: list[IndexCard], index: IndexCard, messages: Messages) -> dict[str, Any]:

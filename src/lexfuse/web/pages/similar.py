@@ -15,7 +15,15 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import HTMLResponse
 
 from lexfuse.data.document import DocumentKind
-from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError
+from lexfuse.errors import (
+    ConfigError,
+    DataError,
+    EmptyQuestionError,
+    LexFuseError,
+    NoTermsError,
+    TermWeightError,
+    UnknownDocumentError,
+)
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.document_cards import cards_of
 from lexfuse.service.operations.index_list import profile_cards
@@ -35,22 +43,6 @@ PARTS = {"similar": "similar_part.html"}
 SHOWN = 24  # words that are not folded away
 MOST_WORDS = 10_000  # that are edited; a long judgment has fewer
 _MOST_FIELDS = 3 * MOST_WORDS + 100  # of a form: three for each word
-# What the reader of files says of one that it cannot read, and what the page calls that.
-_REASONS = {
-    "it is a scan or blank": "scan",
-    "the file is empty": "empty_file",
-    "the file shows no text": "empty_file",
-    "locked by a password": "locked",
-    "encrypted in a way": "locked",
-    "the PDF is damaged": "damaged",
-    "is no PDF": "damaged",
-    "has no pages": "damaged",
-    "text, HTML or PDF was expected": "kind",
-    "is not UTF-8": "encoding",
-    "cannot be read as": "encoding",
-    "no word is left": "no_word",
-    "the weight of": "weight",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +95,9 @@ class SimilarForm:
         kinds = (f"kind={self.kind}",) if self.kind in set(DocumentKind) else ()
         terms = tuple(f"{each.word}={each.weight}" for each in self.words if each.used)
         if wrong := next((each for each in self.words if each.used and not _weight(each.weight)), None):
-            raise ConfigError(f"the weight of {wrong.word!r} must be above 0, got {wrong.weight!r}")
+            raise TermWeightError(f"the weight of {wrong.word!r} must be above 0, got {wrong.weight!r}")
         if self.words and not terms:
-            raise ConfigError("no word is left to search for; tick one, or add one")
+            raise NoTermsError("no word is left to search for; tick one, or add one")
         return SimilarRequest(
             text="" if self.document else self.text, document=self.document, name=self.file, index=self.index,
             profile=self.profile, terms=terms, exclude_self=self.exclude_self, before=self.before,
@@ -162,7 +154,7 @@ async def _answered(request: Request, asked: SimilarForm, error: LexFuseError | 
     if known is None and (asked.document or posted):
         try:
             if not asked.document and not asked.text.strip():
-                raise DataError("")  # the page has its own words for that
+                raise EmptyQuestionError("give a text, a file or a document")
             found = await service.run(similar, service.library, asked.ask())
         except (ConfigError, DataError) as wrong:
             known = wrong
@@ -268,20 +260,16 @@ def _around(service: ServiceContext, asked: SimilarForm) -> tuple[str, list[Prof
     with shelf.lease() as opened:
         document = cards_of(opened, [asked.document]).get(asked.document) if asked.document else None
         if asked.document and document is None:
-            raise NotFoundError(f"there is no document {asked.document[:80]!r} in the index {shelf.name!r}")
+            raise UnknownDocumentError(f"there is no document {asked.document[:80]!r} in the index {shelf.name!r}")
         return shelf.name, profile_cards(opened), document
 
 
 def _error_message(request: Request, error: LexFuseError) -> FormError:
     """An error in the reader's language, where the page has words for it."""
     messages = messages_of(reader_of(request).language)
-    said = message_of(error)
-    if not said:
-        return FormError(messages.text("resembling.error.empty"))
-    for reason, name in _REASONS.items():
-        if reason in said:
-            return FormError(messages.text(f"resembling.error.{name}"))
-    return FormError(messages.text("resembling.error.other"), said[:500])
+    if messages.has(key := f"resembling.error.{error.code}"):
+        return FormError(messages.text(key))
+    return FormError(messages.text("resembling.error.other"), message_of(error)[:500])
 
 
 def _weight(text: str) -> bool:
