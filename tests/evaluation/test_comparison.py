@@ -103,12 +103,12 @@ def test_missing_queries_of_each_run_are_told():
     part = made_run("part", 0.5, 5, QUERIES[:-2])
     comparison = compare(QRELS, [RUNS[0], part], "RR", baseline="bm25")
     assert comparison.notes() == ["part: 2 of 30 queries missing from the run, counted as zero: q28, q29"]
-    assert comparison.lines()[-1] == comparison.notes()[0]
+    assert str(comparison).splitlines()[-1] == comparison.notes()[0]
     assert comparison.as_json()["notes"] == comparison.notes()
 
 
 def test_lines_mark_what_is_significant():
-    lines = compare(QRELS, RUNS, "nDCG@10 microF1@5", baseline="bm25").lines()
+    lines = str(compare(QRELS, RUNS, "nDCG@10 microF1@5", baseline="bm25")).splitlines()
     assert [line.split()[:2] for line in lines[1:]] == [[run.name, m] for run in RUNS for m in ("nDCG@10", "microF1@5")]
     assert [line.endswith("*") for line in lines[1:]] == [False, False, False, False, True, False]
     assert lines[1].endswith("baseline")
@@ -137,3 +137,7 @@ def test_one_query_cannot_be_tested():
 def test_a_row_that_is_not_there():
     with pytest.raises(NotFoundError, match="'dense' under P@5 was not compared"):
         compare(QRELS, RUNS, "RR", baseline="bm25").row("dense", "P@5")
+
+
+def test_the_first_run_is_the_baseline_if_none_is_named():
+    assert compare(QRELS, RUNS, "nDCG@10").as_json() == compare(QRELS, RUNS, "nDCG@10", baseline=RUNS[0].name).as_json()

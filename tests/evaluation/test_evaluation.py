@@ -176,8 +176,8 @@ def test_no_measures():
 
 def test_lines_and_json():
     evaluation = evaluate(QRELS, RUN, "nDCG@10 R@5 microP@5")
-    assert evaluation.lines()[1] == "R@5       0.2222"
-    assert evaluation.lines()[3].startswith("1 of 3 queries missing")
+    assert str(evaluation).splitlines()[1] == "R@5       0.2222"
+    assert str(evaluation).splitlines()[3].startswith("1 of 3 queries missing")
     assert evaluation.as_json()["means"]["microP@5"] == pytest.approx(0.4)
     assert evaluation.as_json()["missing"] == ["q2"]
 
@@ -210,3 +210,20 @@ def test_hash_collisions_of_the_scan_change_nothing():
 def test_importing_evaluate_does_not_load_scipy():
     code = "import sys, lexfuse.evaluation; sys.exit(any(name.split('.')[0] == 'scipy' for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_several_runs_make_a_table_with_the_notes_of_each():
+    other = Run.of("dense", {query: {"a": 1.0, "c": 0.5} for query in ("q1", "q2", "q3")})
+    table = evaluate(QRELS, [RUN, other], "RR R@5")
+    assert [each.run for each in table] == ["bm25", "dense"]
+    assert table[1].means == evaluate(QRELS, other, "RR R@5").means
+    lines = str(table).splitlines()
+    assert lines[0].split() == ["run", "RR", "R@5"]
+    assert lines[1].split() == ["bm25", "0.3333", "0.2222"]
+    assert lines[3] == "bm25: 1 of 3 queries missing from the run, counted as zero: q2"
+
+
+@pytest.mark.parametrize(("runs", "message"), [([], "no run given"), ([RUN, RUN], "different names, got bm25, bm25")])
+def test_no_runs_and_runs_of_one_name_are_refused(runs, message):
+    with pytest.raises(ConfigError, match=message):
+        evaluate(QRELS, runs, "RR")

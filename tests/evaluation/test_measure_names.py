@@ -1,8 +1,8 @@
 import pytest
 
 from lexfuse.errors import ConfigError
+from lexfuse.evaluation.measure import CollectionMeasure, QueryMeasure
 from lexfuse.evaluation.measure_names import MEASURES, known_measures, parse_measure, parse_measures
-from lexfuse.evaluation.measures import CollectionMeasure, QueryMeasure
 
 CANONICAL = (
     "nDCG@10 nDCG R@100 P@5 F1@5 AP@100 AP RR@10 RR Rprec Success@5 MPR macroMPR microF1@5 microP@5 microR microF1 "

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.evaluation.measure import CutoffRule
 from lexfuse.evaluation.measure_names import MEASURES, parse_measure
-from lexfuse.evaluation.measures import CutoffRule
 
 ALL = "nDCG@3 nDCG R@3 P@3 F1@3 AP@3 AP RR@3 RR Rprec Success@3 macroMPR MPR P(rel=2)@3 Rprec(rel=2) microF1@3 microP microR"
 DOCS = st.sampled_from([f"d{i}" for i in range(12)])

@@ -14,24 +14,16 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.evaluation.bootstrap import ConfidenceInterval, intervals
 from lexfuse.evaluation.correction import adjust_p_values
-from lexfuse.evaluation.evaluation import Evaluation, evaluate
+from lexfuse.evaluation.evaluation import MEASURES, Evaluation, EvaluationTable, aligned_lines, check_names, evaluate
+from lexfuse.evaluation.measure import Measure, QueryMeasure
 from lexfuse.evaluation.measure_names import parse_measure
-from lexfuse.evaluation.measures import Measure, QueryMeasure
 from lexfuse.evaluation.significance import differences, effect_size, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """What the queries say about a difference: its interval, its size, who wins how often, and the test.
-
-    >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
-    >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
-    >>> comparison = compare(qrels, runs, "RR", baseline="bm25")
-    >>> paired = comparison.row("dense", "RR").paired
-    >>> paired.wins, paired.ties, paired.losses
-    (2, 0, 1)
-    """
+    """What the queries say about a difference: its interval, its size, who wins how often, and the test."""
 
     interval: ConfidenceInterval
     effect_size: float
@@ -44,11 +36,7 @@ class PairedComparison:
     note: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values; an infinite effect is None.
-
-        >>> PairedComparison(ConfidenceInterval(0.1, 0.1), math.inf, 2, 0, 0, 0.0, 0.0, True).as_json()["effect_size"] is None
-        True
-        """
+        """Plain values; an infinite effect is None."""
         return {
             "interval": [self.interval.low, self.interval.high],
             "effect_size": self.effect_size if math.isfinite(self.effect_size) else None,
@@ -64,13 +52,7 @@ class PairedComparison:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One run under one measure; `paired` is None for the baseline itself and for collection measures.
-
-    >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
-    >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
-    >>> compare(qrels, runs, "microF1@1", baseline="bm25").row("dense", "microF1@1").paired is None
-    True
-    """
+    """One run under one measure; `paired` is None for the baseline itself and for collection measures."""
 
     run: str
     measure: Measure
@@ -79,39 +61,23 @@ class ComparisonRow:
     paired: PairedComparison | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values.
-
-        >>> ComparisonRow("bm25", parse_measure("R@5"), 0.5, 0.0).as_json()
-        {'mean': 0.5, 'difference': 0.0}
-        """
+        """Plain values."""
         return {"mean": self.mean, "difference": self.difference} | ({} if self.paired is None else self.paired.as_json())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """All runs under all measures, run by run, and how they were tested.
-
-    >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
-    >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
-    >>> compare(qrels, runs, "RR R@1", baseline="bm25").lines()[0]
-    'run    measure  mean    diff      95 % interval     effect  w/t/l  p       adj. p'
-    """
+    """All runs under all measures, run by run, and how they were tested."""
 
     baseline: str
     test: PairedTest
     correction: Correction
     level: float
-    evaluations: tuple[Evaluation, ...]
+    evaluations: EvaluationTable
     rows: tuple[ComparisonRow, ...]
 
     def row(self, run: str, measure: Measure | str) -> ComparisonRow:
-        """The row of a run and a measure.
-
-        >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
-        >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
-        >>> round(compare(qrels, runs, "RR", baseline="bm25").row("dense", "RR").difference, 4)
-        0.3333
-        """
+        """The row of a run and a measure."""
         wanted = parse_measure(measure) if isinstance(measure, str) else measure
         for row in self.rows:
             if row.run == run and row.measure == wanted:
@@ -119,48 +85,21 @@ class Comparison:
         raise NotFoundError(f"run {run!r} under {wanted} was not compared")
 
     def notes(self) -> list[str]:
-        """What was out of the ordinary, run by run.
-
-        >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
-        >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
-        >>> compare(qrels, runs, "RR", baseline="bm25").notes()[0]
-        'bm25: 2 of 3 queries missing from the run, counted as zero: q2, q3'
-        """
-        return [f"{evaluation.run}: {note}" for evaluation in self.evaluations for note in evaluation.notes()]
+        """What was out of the ordinary, run by run."""
+        return self.evaluations.notes()
 
     def table(self) -> list[list[str]]:
-        """Cells to print, the head first.
-
-        >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
-        >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
-        >>> compare(qrels, runs, "RR", baseline="bm25").table()[2][:4]
-        ['dense', 'RR', '0.6667', '+0.3333']
-        """
+        """Cells to print, the head first."""
         confidence = f"{100 * (1 - self.level):g} % interval"
         head = ["run", "measure", "mean", "diff", confidence, "effect", "w/t/l", "p", "adj. p"]
         return [head, *(_cells(row, self.baseline) for row in self.rows)]
 
-    def lines(self) -> list[str]:
-        """A plain table; a star marks what is significant at the level.
-
-        >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
-        >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
-        >>> print(compare(qrels, runs, "RR", baseline="bm25").lines()[1])
-        bm25   RR       0.3333  baseline
-        """
-        table = self.table()
-        widths = [max(len(line[at]) for line in table) for at in range(len(table[0]))]
-        padded = ([f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)] for line in table)
-        return ["  ".join(line).rstrip() for line in padded] + self.notes()
+    def __str__(self) -> str:
+        """A plain table and the notes; a star marks what is significant at the level."""
+        return "\n".join([*aligned_lines(self.table()), *self.notes()])
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, run to measure to figures.
-
-        >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
-        >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
-        >>> compare(qrels, runs, "RR", baseline="bm25").as_json()["runs"]["bm25"]
-        {'RR': {'mean': 0.333..., 'difference': 0.0}}
-        """
+        """Plain values, run to measure to figures."""
         runs: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             runs.setdefault(row.run, {})[str(row.measure)] = row.as_json()
@@ -178,15 +117,15 @@ class Comparison:
 def compare(
     qrels: Qrels,
     runs: Sequence[Run],
-    measures: str | Sequence[Measure],
+    measures: str | Sequence[Measure] = MEASURES,
     *,
-    baseline: str,
+    baseline: str | None = None,
     test: PairedTest = PairedTest.T,
     correction: Correction = Correction.HOLM,
     level: float = 0.05,
     seed: int = 0,
 ) -> Comparison:
-    """Compare every run with the baseline under every measure.
+    """Compare every run with the baseline (the first run if none is named) under every measure.
 
     P-values are corrected over one family: all pairs of (run other than the baseline, measure with values per query) in this
     call. Asking for more measures or runs therefore makes each finding harder, as it should. Intervals are bootstrap intervals
@@ -194,20 +133,22 @@ def compare(
 
     >>> qrels = Qrels.of([("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d3", 1)])
     >>> runs = [Run.of("bm25", {"q1": {"d1": 1.0}}), Run.of("dense", {"q2": {"d2": 1.0}, "q3": {"d3": 1.0}})]
-    >>> comparison = compare(qrels, runs, "RR R@1", baseline="bm25", test=PairedTest.RANDOMISATION)
+    >>> comparison = compare(qrels, runs, "RR R@1", test=PairedTest.RANDOMISATION)
     >>> comparison.row("dense", "R@1").paired.adjusted_p
     1.0
+    >>> print(str(comparison).splitlines()[0])
+    run    measure  mean    diff      95 % interval     effect  w/t/l  p       adj. p
     """
+    check_names(runs)
     names = [run.name for run in runs]
-    if len(set(names)) != len(names):
-        raise ConfigError(f"runs must have different names, got {', '.join(names)}; rename one")
+    baseline = names[0] if baseline is None else baseline
     if baseline not in names:
         raise ConfigError(f"no run is called {baseline!r}; the baseline must be one of the runs: {', '.join(names)}")
     if len(runs) < 2:
         raise ConfigError("a comparison needs at least 2 runs, got only the baseline")
     if not 0.0 < level < 1.0:
         raise ConfigError(f"level must be between 0 and 1, got {level}; 0.05 is usual")
-    evaluations = tuple(evaluate(qrels, run, measures) for run in runs)
+    evaluations = evaluate(qrels, runs, measures)
     base = evaluations[names.index(baseline)]
     measured = [(evaluation, measure) for evaluation in evaluations for measure in evaluation.measures]
     pairs = [(each, measure) for each, measure in measured if each is not base and isinstance(measure, QueryMeasure)]

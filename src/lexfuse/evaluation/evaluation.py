@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -13,16 +13,18 @@ from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.evaluation.collection_measures import MeanPercentileRank
+from lexfuse.evaluation.measure import CollectionMeasure, Measure, QueryMeasure
 from lexfuse.evaluation.measure_names import parse_measure, parse_measures
-from lexfuse.evaluation.measures import CollectionMeasure, MeanPercentileRank, Measure, QueryMeasure
 from lexfuse.evaluation.relevance_table import RelevanceTable, relevance_table
 
+MEASURES = "nDCG@10 R@100 RR@10 AP@100"
 _NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """What one run reaches, per query and on average.
+    """What one run reaches, per query and on average; `print` shows the means, then what was out of the ordinary.
 
     Arrays of all measures, and of all runs evaluated with the same qrels, are aligned: position i is query `queries[i]`.
 
@@ -44,11 +46,7 @@ class Evaluation:
     unranked: Mapping[Measure, int]  # for MPR: relevant documents that the run does not rank; left out
 
     def mean(self, measure: Measure | str) -> float:
-        """The value of the run: the mean over queries, or the one value of a collection measure.
-
-        >>> evaluate(Qrels.of([("q", "d", 1)]), Run.of("x", {"q": {"d": 1.0}}), "P@5").mean("P@5")
-        0.2
-        """
+        """The value of the run: the mean over queries, or the one value of a collection measure."""
         measure = self._known(measure)
         if isinstance(measure, CollectionMeasure):
             return self.per_collection[measure]
@@ -56,19 +54,11 @@ class Evaluation:
 
     @property
     def means(self) -> dict[Measure, float]:
-        """The value of every measure, in the order asked for.
-
-        >>> evaluate(Qrels.of([("q", "d", 1)]), Run.of("x", {"q": {"d": 1.0}}), "R@5 microP@5").means
-        {R@5: 1.0, microP@5: 1.0}
-        """
+        """The value of every measure, in the order asked for."""
         return {measure: self.mean(measure) for measure in self.measures}
 
     def values(self, measure: Measure | str) -> F64:
-        """One value per query in the order of `queries`; a collection measure has none and is a `ConfigError`.
-
-        >>> evaluate(Qrels.of([("q", "d", 1)]), Run.of("x", {"q": {"d": 1.0}}), "R@5").values("R@5").tolist()
-        [1.0]
-        """
+        """One value per query in the order of `queries`; a collection measure has none and is a `ConfigError`."""
         measure = self._known(measure)
         if not isinstance(measure, QueryMeasure):
             raise ConfigError(
@@ -77,21 +67,13 @@ class Evaluation:
         return self.per_query[measure]
 
     def value(self, measure: Measure | str, query: str) -> float:
-        """The value of one query; `NotFoundError` if it was not evaluated.
-
-        >>> evaluate(Qrels.of([("q", "d", 1)]), Run.of("x", {"q": {"d": 1.0}}), "R@5").value("R@5", "q")
-        1.0
-        """
+        """The value of one query; `NotFoundError` if it was not evaluated."""
         return float(self.values(measure)[self.queries.ordinal(query)])
 
-    def lines(self) -> list[str]:
-        """A report to print: one line a measure, then what was out of the ordinary.
-
-        >>> evaluate(Qrels.of([("q", "d", 1)]), Run.of("x", {"q": {"d": 1.0}}), "nDCG@10 R@5").lines()
-        ['nDCG@10  1.0000', 'R@5      1.0000']
-        """
+    def __str__(self) -> str:
+        """One line for each measure, then the notes."""
         width = max(len(str(measure)) for measure in self.measures)
-        return [f"{measure!s:<{width}}  {mean:.4f}" for measure, mean in self.means.items()] + self.notes()
+        return "\n".join([*(f"{measure!s:<{width}}  {mean:.4f}" for measure, mean in self.means.items()), *self.notes()])
 
     def notes(self) -> list[str]:
         """What a reader of the means must know: queries that count as zero, and queries left out.
@@ -116,11 +98,7 @@ class Evaluation:
         return notes
 
     def as_json(self) -> dict[str, Any]:
-        """Means and notes as plain values.
-
-        >>> evaluate(Qrels.of([("q", "d", 1)]), Run.of("x", {"q": {"d": 1.0}}), "R@5").as_json()["means"]
-        {'R@5': 1.0}
-        """
+        """Means and notes as plain values."""
         return {
             "run": self.run,
             "queries": len(self.queries),
@@ -139,8 +117,34 @@ class Evaluation:
         return measure
 
 
-def evaluate(qrels: Qrels, run: Run, measures: str | Sequence[Measure]) -> Evaluation:
-    """Measure a run.
+class EvaluationTable(tuple[Evaluation, ...]):
+    """Evaluations of several runs under the same measures; `print` shows a table, then the notes of each run."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """A line for each run."""
+        head = ["run", *map(str, self[0].measures)] if self else []
+        rows = [[each.run, *(f"{mean:.4f}" for mean in each.means.values())] for each in self]
+        return "\n".join([*aligned_lines([head, *rows]), *self.notes()])
+
+    def notes(self) -> list[str]:
+        """What was out of the ordinary, run by run."""
+        return [f"{each.run}: {note}" for each in self for note in each.notes()]
+
+
+@overload
+def evaluate(qrels: Qrels, run: Run, measures: str | Sequence[Measure] = MEASURES) -> Evaluation: ...
+
+
+@overload
+def evaluate(qrels: Qrels, run: Sequence[Run], measures: str | Sequence[Measure] = MEASURES) -> EvaluationTable: ...
+
+
+def evaluate(
+    qrels: Qrels, run: Run | Sequence[Run], measures: str | Sequence[Measure] = MEASURES
+) -> Evaluation | EvaluationTable:
+    """Measure a run, or several under the same measures.
 
     The queries that count are those of the qrels with at least one relevant document (grade 1 or more), matched by id:
 
@@ -153,12 +157,43 @@ def evaluate(qrels: Qrels, run: Run, measures: str | Sequence[Measure]) -> Evalu
 
     >>> qrels = Qrels.of([("q1", "L1", 1), ("q1", "L2", 2)])
     >>> run = Run.of("bm25", {"q1": {"L2": 3.0, "L9": 2.0, "L1": 1.0}})
-    >>> evaluate(qrels, run, "P@2 R@2 RR").means
-    {P@2: 0.5, R@2: 0.5, RR: 1.0}
+    >>> print(evaluate(qrels, run, "P@2 RR"))
+    P@2  0.5000
+    RR   1.0000
+    >>> print(evaluate(qrels, [run, Run.of("dense", {"q1": {"L1": 0.9, "L2": 0.8}})], "P@2 RR"))
+    run    P@2     RR
+    bm25   0.5000  1.0000
+    dense  1.0000  1.0000
     """
     chosen = parse_measures(measures) if isinstance(measures, str) else tuple(dict.fromkeys(measures))
     if not chosen:
         raise ConfigError("no measure given; name at least one, for example nDCG@10")
+    if isinstance(run, Run):
+        return _evaluate(qrels, run, chosen)
+    check_names(run)
+    return EvaluationTable(_evaluate(qrels, one, chosen) for one in run)
+
+
+def check_names(runs: Sequence[Run]) -> None:
+    """Refuse runs of the same name, and no run at all."""
+    names = [run.name for run in runs]
+    if not names:
+        raise ConfigError("no run given; give at least one")
+    if len(set(names)) != len(names):
+        raise ConfigError(f"runs must have different names, got {', '.join(names)}; rename one")
+
+
+def aligned_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines whose columns are aligned.
+
+    >>> aligned_lines([["run", "RR"], ["bm25", "0.5"]])
+    ['run   RR', 'bm25  0.5']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _evaluate(qrels: Qrels, run: Run, chosen: tuple[Measure, ...]) -> Evaluation:
     cutoffs = [measure.cutoff for measure in chosen]
     depth = None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
     aligned = relevance_table(qrels, run, depth)

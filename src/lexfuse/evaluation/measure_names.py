@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.measures import (
+from lexfuse.evaluation.collection_measures import MeanPercentileRank, MicroF1, MicroPrecision, MicroRecall
+from lexfuse.evaluation.measure import CutoffRule, Measure
+from lexfuse.evaluation.query_measures import (
     F1,
     NDCG,
     AveragePrecision,
-    CutoffRule,
     MacroPercentileRank,
-    MeanPercentileRank,
     MeanReciprocalRank,
-    Measure,
-    MicroF1,
-    MicroPrecision,
-    MicroRecall,
     Precision,
     Recall,
     RPrecision,

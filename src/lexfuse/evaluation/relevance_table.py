@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lexfuse.data.arrays import I32, I64, Bools, read_only
+from lexfuse.data.arrays import F64, I32, I64, Bools, read_only
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
@@ -66,6 +66,14 @@ class RelevanceTable:
         if rel > 1:
             keep = keep & (self.hit_grade >= rel)
         return self.hit_query[keep], self.hit_rank[keep], self.hit_grade[keep]
+
+    def found(self, cutoff: int | None, rel: int) -> I64:
+        """How many relevant documents of each query are in the first `cutoff` ranks."""
+        return np.bincount(self.hits(cutoff, rel)[0], minlength=len(self.queries))
+
+    def percentile(self, query: I64, rank: I64) -> F64:
+        """For each ranked relevant document, the share of its ranking that does not come before it."""
+        return 1.0 - (rank - 1) / self.returned[query]
 
 
 def relevance_table(qrels: Qrels, run: Run, depth: int | None = None) -> RelevanceTable:

@@ -19,7 +19,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.measures import Measure
+from lexfuse.evaluation.measure import Measure
 from lexfuse.fusion.composite_retriever import lookup_scores
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Missing, union_of

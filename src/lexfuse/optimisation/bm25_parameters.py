@@ -23,8 +23,8 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.evaluation.measure import Measure
 from lexfuse.evaluation.measure_names import parse_measure
-from lexfuse.evaluation.measures import Measure
 from lexfuse.search.temporal_filter import SameDay, document_dates, join_groups, queries_by_day
 from lexfuse.storage.snapshot import Snapshot
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.measures import Measure
+from lexfuse.evaluation.measure import Measure
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.union import Union

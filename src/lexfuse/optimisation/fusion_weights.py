@@ -19,7 +19,7 @@ from lexfuse.data.arrays import F64, I64
 from lexfuse.data.files import written_file
 from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.measures import Measure
+from lexfuse.evaluation.measure import Measure
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.normalisation import TheoreticalMinMax

@@ -19,7 +19,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.correction import adjust_p_values
-from lexfuse.evaluation.measures import Measure
+from lexfuse.evaluation.measure import Measure
 from lexfuse.evaluation.significance_options import Correction
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union

@@ -17,8 +17,8 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.evaluation.measure import Measure, QueryMeasure
 from lexfuse.evaluation.measure_names import parse_measure
-from lexfuse.evaluation.measures import Measure, QueryMeasure
 from lexfuse.evaluation.relevance_table import RelevanceTable, relevance_table
 from lexfuse.kernels.compilation import read_only_view
 from lexfuse.kernels.threads import run_on_cores

@@ -15,7 +15,7 @@ from lexfuse.data.arrays import F64
 from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.bootstrap import ConfidenceInterval
-from lexfuse.evaluation.measures import Measure
+from lexfuse.evaluation.measure import Measure
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.fusion_weights import STEP, chooser_of, weighted

@@ -15,7 +15,7 @@ import numpy as np
 from lexfuse.data.arrays import F64
 from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.measures import Measure
+from lexfuse.evaluation.measure import Measure
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.cross_validation import FOLDS

@@ -18,8 +18,8 @@ from lexfuse.data.arrays import F64, I32, I64, offsets_of
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.evaluation.measure import Measure, QueryMeasure
 from lexfuse.evaluation.measure_names import parse_measure
-from lexfuse.evaluation.measures import Measure, QueryMeasure
 from lexfuse.evaluation.relevance_table import RelevanceTable, relevance_table
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union

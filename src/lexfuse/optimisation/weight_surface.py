@@ -12,7 +12,7 @@ from lexfuse.data.arrays import F64, I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.bootstrap import ConfidenceInterval, intervals
-from lexfuse.evaluation.measures import Measure
+from lexfuse.evaluation.measure import Measure
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.weight_evaluator import WeightEvaluator
