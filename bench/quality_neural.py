@@ -88,7 +88,8 @@ def measured(task: Task, folder: Path, split: str, names: list[str], *, accents:
             asked = Queries.of(replace(query, text=fold(query.text)) for query in asked)
         records = []
         for name in ("bm25", *names):
-            retriever = open_retriever(snapshot, name, k1=task.k1, b=task.b)
+            options = {"k1": task.k1, "b": task.b} if name == "bm25" else {}
+            retriever = open_retriever(snapshot, name, **options)
             means = evaluate(qrels, retriever.retrieve(asked, DEPTH), task.measures).means
             record: dict[str, Any] = {"collection": task.name, "split": split, "queries": len(asked), "channel": name}
             record |= {str(measure): round(float(value), 4) for measure, value in means.items()}

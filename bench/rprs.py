@@ -35,7 +35,7 @@ from lexfuse.optimisation.rprs_surface import RprsGrid
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sdr import sdr_scores
 from lexfuse.rerank.sentence_vectors import QuerySentences, unit_length
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.channel_store import EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.passages import Passage
@@ -76,7 +76,7 @@ def made_channel(chance: np.random.Generator, topics: F32) -> Iterator[DenseRetr
         return EncodedBlock(VectorPart.of(vectors, offsets_of(lengths), storage=VectorStorage.FP16), len(vectors))
 
     with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-        index.channels.make("sentences", ChannelSettings(ChannelKind.DENSE, "given", "00"))
+        index.channels.make("sentences", ChannelSettings("dense", "given", "00"))
         index.channels.fill("sentences", encode)
         with index.snapshot() as snapshot:
             yield DenseRetriever(snapshot, GivenVectors(), "sentences")

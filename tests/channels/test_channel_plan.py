@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.channels.channel_plan import CHANNEL_NAMES, ChannelPlan, default_model, default_scheme, kind_of, passage_plan
+from lexfuse.channels.channel_plan import CHANNEL_NAMES, ChannelPlan, default_model, default_scheme, passage_plan
 from lexfuse.channels.dense.builder import dense_encoder
 from lexfuse.channels.late.builder import late_encoder
-from lexfuse.channels.registry import plan_channel
+from lexfuse.channels.registry import channel_kind, plan_channel
 from lexfuse.channels.sparse.builder import sparse_encoder
 from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
@@ -17,7 +17,7 @@ from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.encode.static_encoder import StaticEncoder
 from lexfuse.errors import ConfigError, DataError, NotFoundError
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 
 
 def settings_of(name, model, **choices):
@@ -26,13 +26,15 @@ def settings_of(name, model, **choices):
 
 @pytest.mark.parametrize(("name", "kind"), CHANNEL_NAMES.items())
 def test_the_kind_is_the_first_word_of_the_name(name, kind):
-    assert kind_of(name) is kind_of(f"{name}-mine") is kind_of(f"{name}-mine-2") is kind
+    found = channel_kind(name)
+    assert found.name == kind
+    assert channel_kind(f"{name}-mine") is channel_kind(f"{name}-mine-2") is found
 
 
 @pytest.mark.parametrize("name", ["fast", "Dense", "densest", "", "mine-dense"])
 def test_other_names_are_refused(name):
-    with pytest.raises(ConfigError, match=r"no kind of channel .*there are dense, static, splade, colbert"):
-        kind_of(name)
+    with pytest.raises(ConfigError, match=r"no kind of channel .*there are bm25, .*dense, static, sentences, splade, colbert"):
+        channel_kind(name)
 
 
 def test_models_that_come_with_a_language():
@@ -48,7 +50,7 @@ def test_dense_settings_hold_what_documents_and_queries_must_share(tmp_path, tin
     model = tiny.folder(tmp_path / "m")
     plan = PassagePlan(PassageScheme.WINDOWS, size=50, overlap=5, headings=False)
     settings = settings_of("dense-mine", model, passages=plan, storage="int8")
-    assert settings.kind is ChannelKind.DENSE
+    assert settings.kind == "dense"
     assert settings.model == str(model)
     assert settings.fingerprint == DenseEncoder.load(model).fingerprint
     assert not settings.two_towers
@@ -60,15 +62,15 @@ def test_dense_settings_hold_what_documents_and_queries_must_share(tmp_path, tin
 def test_the_plan_of_a_channel_comes_back_from_its_settings(tmp_path, tiny, own_cache):
     plan = PassagePlan.usual(default_scheme("sentences"), headings=False)
     settings = settings_of("sentences", tiny.folder(tmp_path / "m"), passages=plan)
-    assert settings.kind is ChannelKind.DENSE
+    assert settings.kind == "dense"
     assert passage_plan(settings) == plan == PassagePlan(PassageScheme.SENTENCES, 25, 0, headings=False)
 
 
 def test_sparse_and_late_settings_hold_only_their_own_options(tmp_path, tiny, own_cache):
     sparse = settings_of("splade", tiny.folder(tmp_path / "s", head="mlm"), terms=7)
     late = settings_of("colbert", tiny.folder(tmp_path / "d"), bits=4)
-    assert (sparse.kind, sparse.options) == (ChannelKind.SPARSE, {"int8": False, "headings": True, "terms": 7})
-    assert (late.kind, late.options) == (ChannelKind.LATE, {"int8": False, "headings": True, "bits": 4})
+    assert (sparse.kind, sparse.options) == ("sparse", {"int8": False, "headings": True, "terms": 7})
+    assert (late.kind, late.options) == ("late", {"int8": False, "headings": True, "bits": 4})
     assert sparse_encoder(sparse, Side.QUERY, threads=1).most_terms == 7
     assert isinstance(late_encoder(late, Side.PASSAGE, threads=1), LateEncoder)
 
@@ -139,7 +141,7 @@ def word_vectors(path: Path, number="1"):
 @pytest.mark.parametrize("name", ["static", "dense"])
 def test_a_file_of_word_vectors(tmp_path, name):
     settings = settings_of(name, word_vectors(tmp_path / "words.vec"))
-    assert settings.kind is ChannelKind.DENSE
+    assert settings.kind == "dense"
     encoder = dense_encoder(settings, Side.QUERY)
     assert isinstance(encoder, StaticEncoder)
     assert encoder.encode(["loi, loi"], Side.QUERY).tolist() == [[1.0, 0.0, 0.0]]

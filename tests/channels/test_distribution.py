@@ -14,7 +14,7 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.fusion.normalisation import Percentile
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.pipeline import FusedRetriever
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.index_folder import IndexFolder
 
 WORDS = ["loi", "droit", "juge", "contrat", "bail", "congé", "salaire", "préavis"]
@@ -104,7 +104,7 @@ def test_it_stays_frozen_when_documents_come_and_go(index):
 
 def test_a_dropped_channel_takes_its_distributions_along_and_no_others(index):
     for name in ("dense", "dense-two"):
-        index.channels.make(name, ChannelSettings(ChannelKind.DENSE, "model", "00"))
+        index.channels.make(name, ChannelSettings("dense", "model", "00"))
         index.keep_distributions({f"{name}:{{}}": {"scores": 1}})
     index.channels.drop("dense")
     with index.snapshot() as snapshot:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lexfuse.data.document import Document
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.index_folder import IndexFolder
 
 SESSION = Path(__file__).parent / "session.py"
@@ -28,9 +28,9 @@ def hostile(library):
     with IndexFolder.create(folder, documents=[Document("a", text="Le prêt dure trois semaines.", language="fr")]) as index:
         options = {"int8": False, "headings": True, "storage": "fp16", "approximate": False}
         options |= {"scheme": "whole", "size": 0, "overlap": 0}
-        index.channels.make("dense", ChannelSettings(ChannelKind.DENSE, HOSTILE, "0" * 32, "", "", options))
-        index.channels.make("splade", ChannelSettings(ChannelKind.SPARSE, HOSTILE, "0" * 32, "", "", options | {"terms": 0}))
-        index.channels.make("colbert", ChannelSettings(ChannelKind.LATE, HOSTILE, "0" * 32, "", "", options | {"bits": 3}))
+        index.channels.make("dense", ChannelSettings("dense", HOSTILE, "0" * 32, "", "", options))
+        index.channels.make("splade", ChannelSettings("sparse", HOSTILE, "0" * 32, "", "", options | {"terms": 0}))
+        index.channels.make("colbert", ChannelSettings("late", HOSTILE, "0" * 32, "", "", options | {"bits": 3}))
     profile = 'version = 1\n[[channel]]\nname = "bm25"\n[[rerank]]\nmethod = "cross-encoder"\nmodel = "evil-org/evil-reranker"\n'
     (library / "hostile.toml").write_text(profile, encoding="utf-8")
     return folder

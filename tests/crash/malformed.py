@@ -37,7 +37,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import LexFuseError
 from lexfuse.storage.channel_data import channel_segment as parts_of_channels
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.channel_store import EncodedBlock
 from lexfuse.storage.feedback import FeedbackEntry
 from lexfuse.storage.index_folder import IndexFolder
@@ -79,9 +79,9 @@ def _late(documents):
 
 
 CHANNELS = {
-    "dense": (ChannelKind.DENSE, _dense, {"approximate": True}),
-    "splade": (ChannelKind.SPARSE, _sparse, {}),
-    "colbert": (ChannelKind.LATE, _late, {"headings": False}),
+    "dense": ("dense", _dense, {"approximate": True}),
+    "splade": ("sparse", _sparse, {}),
+    "colbert": ("late", _late, {"headings": False}),
 }
 
 

@@ -29,14 +29,14 @@ from lexfuse.data.formats.jsonl import write_corpus
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import LexFuseError
 from lexfuse.service.api_keys import KeyScope, add_key, read_keys, revoke_key
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.channel_store import EncodedBlock
 from lexfuse.storage.feedback import FeedbackEntry
 from lexfuse.storage.index_folder import IndexFolder
 
 MOST = 60  # documents
 BLOCK = 7  # documents that are committed to the channel at once
-SETTINGS = ChannelSettings(ChannelKind.DENSE, "versions", "0001")
+SETTINGS = ChannelSettings("dense", "versions", "0001")
 INDEX, KEYS, FILE, FOLDER = "i", "keys.toml", "run.trec.gz", "corpus"
 
 Versions = dict[str, int]

@@ -15,7 +15,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import DataError, LexFuseError
 from lexfuse.storage.catalog import FEEDBACK, Catalog
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.channel_store import EncodedBlock
 from lexfuse.storage.feedback import FeedbackEntry
 from lexfuse.storage.filters import Condition, within
@@ -38,7 +38,7 @@ def sound(tmp_path_factory):
         for n in range(6)
     ]
     with IndexFolder.create(folder, documents=documents) as index:
-        index.channels.make("dense", ChannelSettings(ChannelKind.DENSE, "model", "00", options={"approximate": False}))
+        index.channels.make("dense", ChannelSettings("dense", "model", "00", options={"approximate": False}))
         index.channels.fill("dense", vectors)
         index.delete(["d3"])
         index.add([Document("e", text="le droit")])

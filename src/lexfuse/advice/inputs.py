@@ -13,7 +13,7 @@ from lexfuse.advice.grid import RECIPES
 from lexfuse.advice.judged_sources import JudgedSources
 from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import levels_of
-from lexfuse.channels.registry import open_retriever
+from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
 from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
@@ -23,7 +23,6 @@ from lexfuse.fusion.normalisation import Percentile
 from lexfuse.fusion.union import Union, union_of
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.temporal_filter import retrieve_before
-from lexfuse.storage.channel_data.channel_settings import BUILTIN_CHANNELS, WORDS
 from lexfuse.storage.snapshot import Snapshot
 
 TIMED = 30  # queries that each source is timed on
@@ -38,9 +37,10 @@ def sources_of(snapshot: Snapshot, channels: Sequence[str] = (), *, k1: float = 
     ...     [source.name for source in sources_of(snapshot)]
     ['bm25', 'tfidf', 'citation']
     """
-    wanted = list(dict.fromkeys(channels)) or [*BUILTIN_CHANNELS, *snapshot.channels]
-    wanted.sort(key=lambda name: WORDS.index(name) if name in WORDS else len(WORDS))
-    return [open_retriever(snapshot, name, k1=k1, b=b) for name in wanted]
+    words, options = builtin_channels(), {"k1": k1, "b": b}
+    wanted = list(dict.fromkeys(channels)) or [*builtin_channels(on_demand=False), *snapshot.channels]
+    wanted.sort(key=lambda name: words.index(name) if name in words else len(words))
+    return [open_retriever(snapshot, name, **applicable_options(snapshot, name, options)) for name in wanted]
 
 
 def judged_by(
@@ -102,7 +102,7 @@ def facts_of(snapshot: Snapshot, sources: Sequence[Retriever], queries: Queries,
         SourceCost(cost.channel, cost.bytes, cost.read_p50 + cost.search_p50, cost.read_p95 + cost.search_p95, cost.flops)
         for cost in costs_of(snapshot, timed, channels=names)
     )
-    words = frozenset(WORDS)
+    words = frozenset(builtin_channels())
     lengths = np.array([len(text.split()) if text else 0 for text in snapshot.column("text")], dtype=np.int64)
     return CollectionFacts(
         collection,
@@ -134,7 +134,7 @@ def usable_recipes(union: Union) -> tuple[list[str], list[str]]:
 def _incomplete(snapshot: Snapshot, names: Sequence[str]) -> tuple[str, ...]:
     notes = []
     for name in names:
-        if name not in WORDS:
+        if name not in builtin_channels():
             held = int(snapshot.channel_numbering(name).alive.sum())
             if held < len(snapshot):
                 notes.append(

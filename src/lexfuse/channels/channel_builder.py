@@ -7,7 +7,6 @@ from lexfuse.channels.late.builder import encode_late, late_encoder
 from lexfuse.channels.sparse.builder import encode_sparse, sparse_encoder
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Progress, Side, no_progress
-from lexfuse.storage.channel_data.channel_settings import ChannelKind
 from lexfuse.storage.index_folder import IndexFolder
 
 
@@ -37,9 +36,9 @@ def fill_channel(
     settings = index.channels.named(name).settings
     if not len(index.channels.pending(name)):
         return 0  # and a codec cannot be trained on nothing
-    if settings.kind is ChannelKind.DENSE:
+    if settings.kind == "dense":
         encode = encode_dense(settings, dense_encoder(settings, Side.PASSAGE, threads=threads), cache)
-    elif settings.kind is ChannelKind.SPARSE:
+    elif settings.kind == "sparse":
         encode = encode_sparse(settings, sparse_encoder(settings, Side.PASSAGE, threads=threads))
     else:
         encode = encode_late(index, name, settings, late_encoder(settings, Side.PASSAGE, threads=threads))

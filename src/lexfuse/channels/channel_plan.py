@@ -16,7 +16,7 @@ from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.locator import local_path
 from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 
 
 class _HasFingerprint(Protocol):
@@ -26,25 +26,24 @@ class _HasFingerprint(Protocol):
 
 Loaded = TypeVar("Loaded", bound=_HasFingerprint)
 CHANNEL_NAMES = {
-    "dense": ChannelKind.DENSE,
-    "static": ChannelKind.DENSE,
-    "splade": ChannelKind.SPARSE,
-    "colbert": ChannelKind.LATE,
-    "sentences": ChannelKind.DENSE,  # for comparing whole judgments, sentence by sentence
+    "dense": "dense",
+    "static": "dense",
+    "splade": "sparse",
+    "colbert": "late",
+    "sentences": "dense",  # for comparing whole judgments, sentence by sentence
 }
 # Options of the command that channels of one kind alone heed.
 CHANNEL_OPTIONS = {
-    ChannelKind.DENSE: ("passages", "size", "overlap", "storage", "approximate"),
-    ChannelKind.SPARSE: ("terms",),
-    ChannelKind.LATE: ("bits",),
+    "dense": ("passages", "size", "overlap", "storage", "approximate"),
+    "sparse": ("terms",),
+    "late": ("bits",),
 }
 # How options of every kind are read back.
 _EVERY: dict[str, Callable[..., Any]] = {"int8": bool, "headings": bool}
 _READ = {
-    ChannelKind.DENSE: _EVERY
-    | {"storage": lambda value: VectorStorage(value).value, "scheme": PassageScheme, "size": int, "overlap": int},
-    ChannelKind.SPARSE: _EVERY | {"terms": int},
-    ChannelKind.LATE: _EVERY | {"bits": int},
+    "dense": _EVERY | {"storage": lambda value: VectorStorage(value).value, "scheme": PassageScheme, "size": int, "overlap": int},
+    "sparse": _EVERY | {"terms": int},
+    "late": _EVERY | {"bits": int},
 }
 # Models that need neither a folder nor a hub, by channel and language.
 DEFAULT_MODELS = {
@@ -79,24 +78,6 @@ class ChannelPlan:
             raise ConfigError(f"dense vectors are stored as {', '.join(known)}; got {self.storage!r}")
         if self.bits not in BITS:
             raise ConfigError(f"residuals have {BITS[0]} to {BITS[-1]} bits a dimension; got {self.bits}")
-
-
-def kind_of(name: str) -> ChannelKind:
-    """The kind of a channel by its name, of which the part before the first hyphen tells.
-
-    >>> kind_of("dense-e5")
-    <ChannelKind.DENSE: 'dense'>
-    >>> kind_of("fast")
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: no kind of channel 'fast'; there are dense, static, splade, colbert, sentences, ...
-    """
-    try:
-        return CHANNEL_NAMES[name.split("-")[0]]
-    except KeyError:
-        raise ConfigError(
-            f"no kind of channel {name!r}; there are {', '.join(CHANNEL_NAMES)}, and names like dense-mine"
-        ) from None
 
 
 def default_scheme(name: str) -> PassageScheme:

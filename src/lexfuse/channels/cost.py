@@ -23,7 +23,7 @@ from lexfuse.channels.late.retriever import LateRetriever
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.ngram_tfidf import NgramTfIdf
 from lexfuse.channels.lexical.tfidf import TfIdf
-from lexfuse.channels.registry import open_retriever
+from lexfuse.channels.registry import builtin_channels, open_retriever
 from lexfuse.channels.sparse.retriever import SparseRetriever
 from lexfuse.data.queries import Queries
 from lexfuse.encode.encoder import Side
@@ -31,7 +31,6 @@ from lexfuse.encode.flops import forward_flops
 from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import DataError
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
-from lexfuse.storage.channel_data.channel_settings import WORDS
 from lexfuse.storage.folder_names import CHANNELS, SEGMENTS
 from lexfuse.storage.segments.builder import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
@@ -99,9 +98,9 @@ def _cost(snapshot: Snapshot, name: str, queries: Queries, text: int, threads: i
             retriever.rank(one, encoded, DEPTH)
         read.append(1000 * (middle - start))
         search.append(1000 * (time.perf_counter() - middle))
-    size = _bytes(snapshot.folder / SEGMENTS) if name in WORDS else _bytes(snapshot.folder / CHANNELS / name)
+    size = _bytes(snapshot.folder / SEGMENTS) if name in builtin_channels() else _bytes(snapshot.folder / CHANNELS / name)
     speed = None
-    if name not in WORDS:
+    if name not in builtin_channels():
         named = snapshot.channel(name).named
         speed = named.passages / named.seconds if named.seconds else None
     vectors, flops = _counted(retriever, queries)

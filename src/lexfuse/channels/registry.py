@@ -1,94 +1,127 @@
-"""A retriever by its name: those that every index has, and one for each of its channels."""
+"""The kinds of channels there are, and what is done by the name of a channel: planning it, filling it, opening its retriever.
+
+A new kind is a folder with a `ChannelKind` and one entry here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from lexfuse.channels.channel_plan import ChannelPlan, _lasting, kind_of
+from lexfuse.channels.channel_kind import ChannelKind
+from lexfuse.channels.channel_plan import ChannelPlan, _lasting
+from lexfuse.channels.citation.kind import CitationKind
 from lexfuse.channels.dense.builder import load_dense_encoder
-from lexfuse.channels.dense.flat_search import PassagePooling
+from lexfuse.channels.dense.kind import DenseKind
 from lexfuse.channels.late.builder import load_late_encoder
-from lexfuse.channels.late.late_search import LateMode
+from lexfuse.channels.late.kind import LateKind
+from lexfuse.channels.lexical.kinds import BM25Kind, NgramKind, TfIdfKind
 from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.channels.sparse.builder import load_sparse_encoder
-from lexfuse.encode.encoder import Side
-from lexfuse.errors import ConfigError, UnknownChannelError
-from lexfuse.storage.channel_data.channel_settings import ON_DEMAND, WORDS, ChannelKind, ChannelSettings, Option
+from lexfuse.channels.sparse.kind import SparseKind
+from lexfuse.errors import ConfigError, DataError, UnknownChannelError
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings, Option
+from lexfuse.storage.channel_data.stored_part import StoredPart
 from lexfuse.storage.snapshot import Snapshot
-from lexfuse.text.kli import TermChoice
+
+_KINDS: dict[str, ChannelKind] = {}
+
+
+def register(kind: ChannelKind) -> None:
+    """Make a kind known; its name and the names of its channels must be new."""
+    taken = {channel for other in _KINDS.values() for channel in other.channels}
+    for name in (kind.name, *kind.channels):
+        if name in taken or kind.name in _KINDS:
+            raise ConfigError(f"there is a kind of channel {name!r} already; choose another name")
+    _KINDS[kind.name] = kind
+
+
+def unregister(kind: ChannelKind) -> None:
+    """Forget a kind; an index with such a channel cannot be opened until it is registered again."""
+    del _KINDS[kind.name]
+
+
+for _kind in (BM25Kind(), TfIdfKind(), CitationKind(), NgramKind(), DenseKind(), SparseKind(), LateKind()):
+    register(_kind)
+
+
+def builtin_channels(*, on_demand: bool = True) -> tuple[str, ...]:
+    """Names of the channels that every index has, as nothing is stored for them; those made on demand may be left out.
+
+    >>> builtin_channels(on_demand=False)
+    ('bm25', 'tfidf', 'citation')
+    """
+    kinds = [kind for kind in _KINDS.values() if kind.part_class is None and (on_demand or not kind.on_demand)]
+    return tuple(channel for kind in kinds for channel in kind.channels)
+
+
+def channel_kind(channel: str) -> ChannelKind:
+    """The kind of a channel by its name: that of a channel which every index has, or the part before the first hyphen.
+
+    >>> channel_kind("dense-e5").name
+    'dense'
+    >>> channel_kind("fast")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: no kind of channel 'fast'; there are bm25, ..., splade, colbert, and names like dense-mine
+    """
+    for kind in _KINDS.values():
+        if channel in kind.channels or (kind.part_class is not None and channel.split("-")[0] in kind.channels):
+            return kind
+    known = ", ".join(name for kind in _KINDS.values() for name in kind.channels)
+    raise ConfigError(f"no kind of channel {channel!r}; there are {known}, and names like dense-mine")
+
+
+def kind_in(snapshot: Snapshot, channel: str) -> ChannelKind:
+    """The kind of a channel of an index; `UnknownChannelError` lists the channels that the index has."""
+    if channel in snapshot.channels:
+        return _stored_kind(snapshot.channel(channel).named.settings.kind)
+    if channel in builtin_channels():
+        return channel_kind(channel)
+    known = ", ".join((*builtin_channels(), *snapshot.channels))
+    raise UnknownChannelError(f"no channel {channel!r} in the index; it has {known}; add one with lexfuse index --channels")
 
 
 def open_retriever(
-    snapshot: Snapshot,
-    channel: str,
-    *,
-    k1: float = 1.2,
-    b: float = 0.75,
-    pool: PassagePooling = PassagePooling.BEST,
-    exact: bool = False,
-    cosine: bool | None = None,
-    threads: int | None = None,
-    terms: TermChoice | None = None,
-    name: str | None = None,
+    snapshot: Snapshot, channel: str, *, name: str | None = None, threads: int | None = None, **options: Any
 ) -> Retriever:
-    """The retriever of a channel; the model that it needs is loaded, and must be the one that the channel was made by.
+    """The retriever of a channel, called by its name or another one.
 
-    A channel that was made to be searched approximately is, unless ``exact``. Learned sparse vectors are compared by their
-    ``cosine`` or by their dot product; None compares them as their model was trained. With a choice of ``terms``, bm25 asks only
-    for the most informative ones of a query.
+    The model that it needs is loaded, and must be the one that the channel was made by. The options are those of the
+    channel's kind (`ChannelKind.search_options`); another one is a `ConfigError`.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     open_retriever(snapshot, "dense")
+    >>> open_retriever(snapshot, "bm25", k1=0.9).k1
+    0.9
+    >>> open_retriever(snapshot, "dense")
     Traceback (most recent call last):
     ...
     lexfuse.errors.UnknownChannelError: no channel 'dense' in the index; it has bm25, tfidf, citation, ...
     """
-    called = name or channel
-    if channel == "bm25" and terms is not None:
-        from lexfuse.channels.lexical.bm25_kli import BM25Kli
+    kind = kind_in(snapshot, channel)
+    return kind.open(snapshot, channel, kind.search_options.of(channel, options), name=name or channel, threads=threads)
 
-        return BM25Kli(snapshot, k1=k1, b=b, choice=terms, name=called)
-    if channel == "bm25":
-        from lexfuse.channels.lexical.bm25 import BM25
 
-        return BM25(snapshot, k1=k1, b=b, name=called)
-    if channel == "tfidf":
-        from lexfuse.channels.lexical.tfidf import TfIdf
+def applicable_options(snapshot: Snapshot, channel: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of some options, given for several channels, that a channel of an index has."""
+    fields = kind_in(snapshot, channel).search_options.model_fields
+    return {option: value for option, value in options.items() if option in fields}
 
-        return TfIdf(snapshot, name=called)
-    if channel in ON_DEMAND:
-        from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramTfIdf
 
-        return NgramTfIdf.fit(snapshot, NGRAM_CHANNELS[channel], name=called)
-    if channel == "citation":
-        from lexfuse.channels.citation.lookup import CitationLookup
+def part_class(kind: str) -> type[StoredPart]:
+    """The class of what a kind stores; `lexfuse.storage` finds it here."""
+    found = _stored_kind(kind).part_class
+    if found is None:
+        raise DataError(f"a channel of the kind {kind!r} stores nothing, but the index names one; drop the channel")
+    return found
 
-        return CitationLookup(snapshot, name=called)
-    if channel not in snapshot.channels:
-        known = ", ".join((*WORDS, *snapshot.channels))
-        raise UnknownChannelError(f"no channel {channel!r} in the index; it has {known}; add one with lexfuse index --channels")
-    from lexfuse.channels.dense.builder import dense_encoder
-    from lexfuse.channels.late.builder import late_encoder
-    from lexfuse.channels.sparse.builder import sparse_encoder
 
-    settings = snapshot.channel(channel).named.settings
-    if settings.kind is ChannelKind.SPARSE:
-        from lexfuse.channels.sparse.retriever import SparseRetriever
-
-        sparse = sparse_encoder(settings, Side.QUERY, threads=threads)
-        by_cosine = sparse.cosine if cosine is None else cosine
-        return SparseRetriever(snapshot, encoder=sparse, channel=channel, cosine=by_cosine, name=called)
-    if settings.kind is ChannelKind.LATE:
-        from lexfuse.channels.late.retriever import LateRetriever
-
-        late = late_encoder(settings, Side.QUERY, threads=threads)
-        return LateRetriever(snapshot, late, channel, LateMode.BRUTE_FORCE if exact else LateMode.PLAID, name=called)
-    from lexfuse.channels.dense.retriever import DenseRetriever
-
-    dense = dense_encoder(settings, Side.QUERY, threads=threads)
-    return DenseRetriever(snapshot, dense, channel, pool, exact or not settings.options.get("approximate"), name=called)
+def _stored_kind(kind: str) -> ChannelKind:
+    try:
+        return _KINDS[kind]
+    except KeyError:
+        reason = f"the index has a channel of the kind {kind!r}, which is not registered; there are {', '.join(_KINDS)}"
+        raise DataError(f"{reason}; register the kind, or drop the channel and make it again") from None
 
 
 def plan_channel(name: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:
@@ -97,12 +130,12 @@ def plan_channel(name: str, plan: ChannelPlan, *, threads: int | None = None) ->
     >>> plan_channel("dense", ChannelPlan("fr-legal-dense")).options["storage"]
     'fp16'
     """
-    kind, passages = kind_of(name), plan.passages
+    kind, passages = channel_kind(name).name, plan.passages
     options: dict[str, Option] = {"int8": plan.int8, "headings": passages.headings}
-    if kind is ChannelKind.DENSE:
+    if kind == "dense":
         options |= {"storage": plan.storage, "approximate": plan.approximate}
         options |= {"scheme": passages.scheme.value, "size": passages.size, "overlap": passages.overlap}
-    elif kind is ChannelKind.SPARSE:
+    elif kind == "sparse":
         options |= {"terms": plan.terms}
     else:
         options |= {"bits": plan.bits}
@@ -115,9 +148,9 @@ def plan_channel(name: str, plan: ChannelPlan, *, threads: int | None = None) ->
 
 
 def _fingerprint(settings: ChannelSettings, model: str, threads: int | None) -> str:
-    if settings.kind is ChannelKind.DENSE:
+    if settings.kind == "dense":
         return load_dense_encoder(model, settings, threads).fingerprint
-    if settings.kind is ChannelKind.SPARSE:
+    if settings.kind == "sparse":
         return load_sparse_encoder(model, settings, threads).fingerprint
     return load_late_encoder(model, settings, threads).fingerprint
 
@@ -126,11 +159,11 @@ def _check_towers(settings: ChannelSettings, threads: int | None) -> None:
     """Refuse towers whose vectors cannot be compared; terms of sparse ones are compared by how they are spelled."""
     from lexfuse.encode.dense_encoder import TwoTowerEncoder
 
-    if settings.kind is ChannelKind.DENSE:
+    if settings.kind == "dense":
         TwoTowerEncoder(
             load_dense_encoder(settings.query_model, settings, threads), load_dense_encoder(settings.model, settings, threads)
         )
-    elif settings.kind is ChannelKind.LATE:
+    elif settings.kind == "late":
         queries, passages = (
             load_late_encoder(model, settings, threads).dimension for model in (settings.query_model, settings.model)
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lexfuse.channels.explanation import Explanation
-from lexfuse.channels.registry import open_retriever
+from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
 from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds, checked_k
 from lexfuse.data.arrays import F32, I64, offsets_of
 from lexfuse.data.ids import Ids
@@ -26,7 +26,6 @@ from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.explanation import explain_fusion, with_document
-from lexfuse.storage.channel_data.channel_settings import WORDS
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
 from lexfuse.text.query_class import QueryClass, query_class
@@ -225,10 +224,12 @@ def open_pipeline(
     ...     open_pipeline(snapshot, ["bm25", "tfidf"]).name
     'bm25+tfidf'
     """
-    wanted = list(dict.fromkeys(channels))
-    if len(wanted) < 2:
-        return open_retriever(snapshot, *wanted or ["bm25"], k1=k1, b=b, exact=exact, cosine=cosine, terms=terms, name=name)
-    retrievers = [open_retriever(snapshot, channel, k1=k1, b=b, exact=exact, cosine=cosine, terms=terms) for channel in wanted]
+    wanted = list(dict.fromkeys(channels)) or ["bm25"]
+    options = {"k1": k1, "b": b, "exact": exact, "cosine": cosine, "terms": terms}
+    alone = name if len(wanted) == 1 else None
+    retrievers = [
+        open_retriever(snapshot, channel, name=alone, **applicable_options(snapshot, channel, options)) for channel in wanted
+    ]
     return fuse_retrievers(retrievers, fusion, depth, name=name)
 
 
@@ -245,6 +246,7 @@ def fuse_retrievers(
     if len(retrievers) == 1:
         return retrievers[0]
     if fusion is None or isinstance(fusion, TM2C2):
-        retrievers = sorted(retrievers, key=lambda one: one.name not in WORDS)
-        fusion = replace(fusion or TM2C2(), lexical=sum(one.name in WORDS for one in retrievers))
+        words = builtin_channels()
+        retrievers = sorted(retrievers, key=lambda one: one.name not in words)
+        fusion = replace(fusion or TM2C2(), lexical=sum(one.name in words for one in retrievers))
     return FusedRetriever(retrievers, fusion, depth, name=name or "+".join(one.name for one in retrievers))

@@ -20,7 +20,6 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.rerank.reranker import RerankedRetriever
 from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever
 from lexfuse.search.temporal_filter import document_dates
-from lexfuse.storage.channel_data.channel_settings import ChannelKind
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.citation.citation import DECISIONS
 from lexfuse.text.citation.find import mask_citations as hidden
@@ -210,7 +209,7 @@ def open_similar(snapshot: Snapshot, terms: TermChoice | None = None, *, k1: flo
     'bm25'
     """
     first = open_retriever(snapshot, "bm25", k1=k1, b=b, terms=terms or TermChoice())
-    if SENTENCES not in snapshot.channels or snapshot.channel(SENTENCES).named.settings.kind is not ChannelKind.DENSE:
+    if SENTENCES not in snapshot.channels or snapshot.channel(SENTENCES).named.settings.kind != "dense":
         return first
     from lexfuse.channels.dense.retriever import DenseRetriever
     from lexfuse.rerank.rprs import Rprs

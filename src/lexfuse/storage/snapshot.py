@@ -17,7 +17,6 @@ from lexfuse.data.ids import Ids
 from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
 from lexfuse.storage.catalog import SERIAL, Catalog, CatalogChannel, CatalogSegment
 from lexfuse.storage.channel_data.channel_segment import ChannelSegment
-from lexfuse.storage.channel_data.channel_settings import ChannelKind
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.builder import LEXICAL
@@ -121,7 +120,7 @@ class Snapshot:
         return segments
 
     def _loaded_channels(self, known: Mapping[CatalogSegment, Segment | ChannelSegment]) -> dict[str, ChannelState]:
-        def load(kind: ChannelKind, named: CatalogSegment) -> ChannelSegment:
+        def load(kind: str, named: CatalogSegment) -> ChannelSegment:
             found = known.get(named)
             part = (
                 found

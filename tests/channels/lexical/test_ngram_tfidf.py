@@ -16,7 +16,6 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.search.spec.pipeline_spec import ChannelSpec, PipelineSpec
 from lexfuse.search.spec.spec import SearchSpec
-from lexfuse.storage.channel_data.channel_settings import ON_DEMAND
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.index_settings import IndexSettings
 
@@ -189,7 +188,7 @@ def test_stop_words_go_before_words_are_successive(tmp_path):
     assert found[None] == {"the", "duty", "of", "court", "the duty", "duty of", "of the", "the court"}
 
 
-@pytest.mark.parametrize("name", ON_DEMAND)
+@pytest.mark.parametrize("name", NGRAM_CHANNELS)
 def test_every_index_has_them_by_name(index, name):
     with index.snapshot() as snapshot:
         retriever = open_retriever(snapshot, name)

@@ -239,5 +239,5 @@ def test_informative_terms_are_chosen_and_written(snapshot):
 
 
 def test_a_cosine_where_there_is_none_to_choose_is_refused(snapshot):
-    with pytest.raises(ConfigError, match="'tfidf' has no cosine to choose"):
+    with pytest.raises(ConfigError, match="'tfidf' has no option 'cosine'"):
         profile_with("[[channel]]", 'name = "tfidf"', "cosine = true").open(snapshot)

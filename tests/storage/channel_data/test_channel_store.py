@@ -6,11 +6,11 @@ import pytest
 from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError, DataError, NotFoundError, StorageError
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.channel_store import EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
 
-SETTINGS = ChannelSettings(ChannelKind.DENSE, "lengths", "0001")
+SETTINGS = ChannelSettings("dense", "lengths", "0001")
 
 
 def encode(documents):
@@ -141,7 +141,7 @@ def test_a_snapshot_keeps_its_state(index):
 def test_other_settings_need_another_name(index):
     index.channels.make("dense", SETTINGS)  # the same again: nothing to do
     with pytest.raises(ConfigError, match="made by 'lengths' with other settings"):
-        index.channels.make("dense", ChannelSettings(ChannelKind.DENSE, "lengths", "0002"))
+        index.channels.make("dense", ChannelSettings("dense", "lengths", "0002"))
     with pytest.raises(ConfigError, match="cannot be called 'bm25'"):
         index.channels.make("bm25", SETTINGS)
 
@@ -223,7 +223,7 @@ def test_a_channel_that_is_searched_approximately_keeps_clusters(tmp_path, monke
     monkeypatch.setattr("lexfuse.channels.dense.stored_part.CLUSTERED_FROM", 8)
     documents = [Document(f"d{number}", text="x" * number, language="en") for number in range(10)]
     with IndexFolder.create(tmp_path / "i", documents=documents) as index:
-        index.channels.make("dense", ChannelSettings(ChannelKind.DENSE, "lengths", "0001", options={"approximate": True}))
+        index.channels.make("dense", ChannelSettings("dense", "lengths", "0001", options={"approximate": True}))
         index.channels.fill("dense", encode, block=5)
         with index.snapshot() as snapshot:  # two parts, too small for clusters
             assert [part.content.clusters for part in snapshot.channel("dense").parts] == [None, None]

@@ -13,7 +13,7 @@ from lexfuse.channels.sparse.stored_part import SparsePart
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import NotFoundError
-from lexfuse.storage.channel_data.channel_settings import ChannelKind, ChannelSettings
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.channel_store import EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.segments.channel_postings import Postings
@@ -44,7 +44,7 @@ def sparse(documents):
 def index(tmp_path):
     chance = random.Random(3)  # noqa: S311
     with IndexFolder.create(tmp_path / "i", documents=[document(number, chance) for number in range(60)]) as made:
-        for name, kind, encode in (("dense", ChannelKind.DENSE, dense), ("splade", ChannelKind.SPARSE, sparse)):
+        for name, kind, encode in (("dense", "dense", dense), ("splade", "sparse", sparse)):
             made.channels.make(name, ChannelSettings(kind, "model", "00"))
             made.channels.fill(name, encode)
         yield made

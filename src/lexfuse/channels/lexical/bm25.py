@@ -59,10 +59,7 @@ class BM25(TermRetriever):
 
     def __post_init__(self) -> None:
         """Refuse parameters outside their range."""
-        if not 0 <= self.k1 < np.inf:
-            raise ConfigError(f"k1 must be 0 or more, got {self.k1}; 1.2 is usual")
-        if not 0 <= self.b <= 1:
-            raise ConfigError(f"b must lie between 0 and 1, got {self.b}; 0.75 is usual")
+        check_parameters(self.k1, self.b)
 
     @property
     def bounds(self) -> ScoreBounds:
@@ -105,3 +102,17 @@ class BM25(TermRetriever):
         norm = (self.k1 * (1 - self.b + self.b * postings.lengths.astype(np.float64) / mean)).astype(np.float32)
         idf = (self.term_idf * scale).astype(np.float32)
         return postings.spread(lambda some: some.weights / (some.weights + norm[some.docs]) * idf[some.terms])
+
+
+def check_parameters(k1: float, b: float) -> None:
+    """Refuse parameters of BM25 outside their range.
+
+    >>> check_parameters(1.2, 2.0)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: b must lie between 0 and 1, got 2.0; 0.75 is usual
+    """
+    if not 0 <= k1 < np.inf:
+        raise ConfigError(f"k1 must be 0 or more, got {k1}; 1.2 is usual")
+    if not 0 <= b <= 1:
+        raise ConfigError(f"b must lie between 0 and 1, got {b}; 0.75 is usual")

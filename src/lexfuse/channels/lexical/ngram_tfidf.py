@@ -27,7 +27,6 @@ from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.storage.channel_data.channel_settings import ON_DEMAND
 from lexfuse.storage.document_numbers import allowed
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
@@ -89,13 +88,11 @@ class NgramChoice:
 
 
 # Retrievers by name, as TF-IDF-1gr and TF-IDF-2gr in Table 4 of CJEU; the last has pairs of words alone.
-NGRAM_CHANNELS = dict(
-    zip(
-        ON_DEMAND,
-        (NgramChoice(n=1), NgramChoice(n=2), NgramChoice(n=2, shortest=2, idf=NgramIdf.PLAIN, stop_words=None)),
-        strict=True,
-    )
-)
+NGRAM_CHANNELS = {
+    "tfidf-1gram": NgramChoice(n=1),
+    "tfidf-2gram": NgramChoice(n=2),
+    "tfidf-bigram": NgramChoice(n=2, shortest=2, idf=NgramIdf.PLAIN, stop_words=None),
+}
 
 
 @dataclass(frozen=True, eq=False)

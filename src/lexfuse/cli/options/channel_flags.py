@@ -118,14 +118,15 @@ class ChannelOptions:
 
     def _refuse_unheeded(self) -> None:
         """Refuse an option that none of the named channels heeds."""
-        from lexfuse.channels.channel_plan import CHANNEL_NAMES, CHANNEL_OPTIONS, kind_of
+        from lexfuse.channels.channel_plan import CHANNEL_NAMES, CHANNEL_OPTIONS
+        from lexfuse.channels.registry import channel_kind
         from lexfuse.errors import ConfigError
 
-        usual, kinds = ChannelOptions(), {kind_of(name) for name in self.names}
+        usual, kinds = ChannelOptions(), {channel_kind(name).name for name in self.names}
         for kind, options in CHANNEL_OPTIONS.items():
             given = [option for option in options if getattr(self, option) != getattr(usual, option)]
             if given and kind not in kinds:
-                heeding = ", ".join(name for name, one in CHANNEL_NAMES.items() if one is kind)
+                heeding = ", ".join(name for name, one in CHANNEL_NAMES.items() if one == kind)
                 raise ConfigError(f"--{given[0]} is for channels of {heeding}, and --channels names none")
 
     def _plan(self, name: str, model: str) -> ChannelPlan:
@@ -153,12 +154,12 @@ def names_of(channels: str) -> tuple[str, ...]:
     >>> names_of("bm25, dense")
     ('dense',)
     """
-    from lexfuse.channels.channel_plan import kind_of
-    from lexfuse.storage.channel_data.channel_settings import WORDS
+    from lexfuse.channels.registry import builtin_channels, channel_kind
 
-    names = tuple(dict.fromkeys(name for part in channels.split(",") if (name := part.strip()) and name not in WORDS))
+    words = builtin_channels()
+    names = tuple(dict.fromkeys(name for part in channels.split(",") if (name := part.strip()) and name not in words))
     for name in names:
-        kind_of(name)
+        channel_kind(name)
     return names
 
 

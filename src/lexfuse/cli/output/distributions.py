@@ -22,20 +22,20 @@ DistributionQueries = Annotated[
 def estimate_distributions(folder: Path, queries: Path | None, k1: float, b: float, cosine: bool | None) -> dict[str, Any]:
     """Estimate the distributions of all channels of an index, keep them with it, and tell what they rest on."""
     from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
-    from lexfuse.channels.registry import open_retriever
+    from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
     from lexfuse.data.formats.file_format import read_queries
-    from lexfuse.storage.channel_data.channel_settings import BUILTIN_CHANNELS
     from lexfuse.storage.index_folder import IndexFolder
 
     asked = read_queries(queries) if queries else None
     kept = {}
     with IndexFolder(folder) as index:
         with index.snapshot() as snapshot:
-            names = (*BUILTIN_CHANNELS, *snapshot.channels)
+            names = (*builtin_channels(on_demand=False), *snapshot.channels)
             used, origin = (asked, SampleOrigin.GIVEN) if asked is not None else (drawn_queries(snapshot), SampleOrigin.DOCUMENTS)
             with progress_bar("estimating distributions", len(names)) as progress:
                 for done, name in enumerate(names, start=1):
-                    found = estimate(open_retriever(snapshot, name, k1=k1, b=b, exact=True, cosine=cosine), used, origin)
+                    options = applicable_options(snapshot, name, {"k1": k1, "b": b, "exact": True, "cosine": cosine})
+                    found = estimate(open_retriever(snapshot, name, **options), used, origin)
                     kept[found.key] = found.as_json()
                     progress(done)
         index.keep_distributions(kept)

@@ -77,7 +77,7 @@ def weights(
 
     lexfuse tune weights legi.index data/legi data/legi/qrels/dev.tsv --fusion rrf --eta 4,10,60 --eta-each
     """
-    from lexfuse.channels.registry import open_retriever
+    from lexfuse.channels.registry import applicable_options, open_retriever
     from lexfuse.data.formats.file_format import read_queries
     from lexfuse.data.formats.trec_qrels import read_qrels
     from lexfuse.data.read_report import ReadReport
@@ -93,7 +93,8 @@ def weights(
     asked = asked.select([asked.ids.ordinal(query) for query in judged.queries])
     with IndexFolder(folder) as index, index.snapshot() as snapshot:
         names = list(dict.fromkeys(one.strip() for one in channel.split(",")))
-        retrievers = [open_retriever(snapshot, one, k1=k1, b=b) for one in names]
+        options = {"k1": k1, "b": b}
+        retrievers = [open_retriever(snapshot, one, **applicable_options(snapshot, one, options)) for one in names]
         within = masked(snapshot, filters, as_of)
         if bm25:
             _refuse_with_bm25(names, eta, beta, depths, classes or with_weights)

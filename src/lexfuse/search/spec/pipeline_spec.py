@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever_protocol import Retriever
@@ -13,7 +13,6 @@ from lexfuse.fusion.registry import FusionOptions, make_fusion
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.search.pipeline import fuse_retrievers
 from lexfuse.search.spec.reranker_specs import CrossEncoderSourceSpec, RerankChoice
-from lexfuse.storage.channel_data.channel_settings import WORDS, ChannelKind
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
 
@@ -53,14 +52,9 @@ class ChannelSpec:
 
     def open(self, snapshot: Snapshot, name: str | None = None) -> Retriever:
         """The retriever; a channel that the index lacks is a `NotFoundError` that lists those it has."""
-        if self.cosine is not None and (self.name in WORDS or self._kind(snapshot) is not ChannelKind.SPARSE):
-            raise ConfigError(f"channel {self.name!r} has no cosine to choose; only channels of learned sparse vectors have")
-        k1, b = K1 if self.k1 is None else self.k1, B if self.b is None else self.b
-        terms = None if self.kli is None else TermChoice(self.kli)
-        return open_retriever(snapshot, self.name, k1=k1, b=b, exact=self.exact, cosine=self.cosine, terms=terms, name=name)
-
-    def _kind(self, snapshot: Snapshot) -> ChannelKind:
-        return snapshot.channel(self.name).named.settings.kind
+        given: dict[str, Any] = {"k1": self.k1, "b": self.b, "exact": self.exact, "cosine": self.cosine, "kli": self.kli}
+        options = {option: value for option, value in given.items() if value is not None}
+        return open_retriever(snapshot, self.name, name=name, **options)
 
 
 SourceChoice = ChannelSpec | CrossEncoderSourceSpec

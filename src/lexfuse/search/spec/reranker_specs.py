@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.registry import open_retriever
+from lexfuse.channels.registry import builtin_channels, open_retriever
 from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.encode.pair_encoder import WindowAggregate
 from lexfuse.errors import ConfigError
@@ -19,7 +19,6 @@ from lexfuse.rerank.rprs import Rprs, RprsFormula
 from lexfuse.rerank.sdr import DEPTH as SDR_DEPTH
 from lexfuse.rerank.sdr import Sdr
 from lexfuse.rerank.sentence_scores import CrossEncoderSentences, DenseSentences, SentenceMatch, SentenceScorer
-from lexfuse.storage.channel_data.channel_settings import WORDS
 from lexfuse.storage.snapshot import Snapshot
 
 SENTENCES = "sentences"  # how the channel of sentences is usually called
@@ -215,7 +214,7 @@ class CrossEncoderSourceSpec:
             raise ConfigError("over is missing: the name of the channel whose candidates the cross-encoder ranks")
         if not self.name:
             raise ConfigError(f"name must be a text, got {self.name!r}; leave it out for {CrossEncoderSpec.method!r}")
-        if self.name in WORDS:
+        if self.name in builtin_channels():
             raise ConfigError(f"every index has a channel {self.name!r}; give the cross-encoder another name")
 
     @property

@@ -4,40 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from enum import StrEnum
 from typing import Any
 
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.storage.channel_data.stored_part import kind_registry
 from lexfuse.storage.folder_names import CHANNEL_NAME
 
-BUILTIN_CHANNELS = ("bm25", "tfidf", "citation")  # retrievers that every index has
-ON_DEMAND = ("tfidf-1gram", "tfidf-2gram", "tfidf-bigram")  # so too, but made from the documents whenever they are asked for
-WORDS = (*BUILTIN_CHANNELS, *ON_DEMAND)
-
 Option = str | int | float | bool
-
-
-class ChannelKind(StrEnum):
-    """What a channel keeps of a document.
-
-    >>> ChannelKind("dense")
-    <ChannelKind.DENSE: 'dense'>
-    """
-
-    DENSE = "dense"  # one vector for each passage
-    SPARSE = "sparse"  # one weight for each term of a learned vocabulary
-    LATE = "late"  # one vector for each token
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelSettings:
     """Choices that documents and queries of a channel must share, with the fingerprints of the models they were encoded by.
 
-    >>> ChannelSettings(ChannelKind.DENSE, "fr-legal-dense", "9f86d081").two_towers
+    >>> ChannelSettings("dense", "fr-legal-dense", "9f86d081").two_towers
     False
     """
 
-    kind: ChannelKind
+    kind: str  # of what is stored: the name of a kind that `lexfuse.channels.registry` knows
     model: str  # as the user named it: a folder, a hub id, a registry package or a model of this package
     fingerprint: str
     query_model: str = ""  # where queries have a model of their own
@@ -48,7 +32,7 @@ class ChannelSettings:
     def two_towers(self) -> bool:
         """Whether queries have a model of their own.
 
-        >>> ChannelSettings(ChannelKind.DENSE, "a", "1", "b", "2").two_towers
+        >>> ChannelSettings("dense", "a", "1", "b", "2").two_towers
         True
         """
         return bool(self.query_model)
@@ -56,12 +40,12 @@ class ChannelSettings:
     def as_json(self) -> dict[str, Any]:
         """Plain values.
 
-        >>> settings = ChannelSettings(ChannelKind.LATE, "model", "00", options={"bits": 2})
+        >>> settings = ChannelSettings("late", "model", "00", options={"bits": 2})
         >>> ChannelSettings.from_json(settings.as_json()) == settings
         True
         """
         values: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
-        return values | {"kind": self.kind.value, "options": dict(self.options)}
+        return values | {"options": dict(self.options)}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> ChannelSettings:
@@ -73,7 +57,9 @@ class ChannelSettings:
         lexfuse.errors.DataError: the settings of a channel are damaged ('kind'); drop the channel and make it again
         """
         try:
-            return cls(**values | {"kind": ChannelKind(values["kind"])})
+            if not isinstance(values["kind"], str):
+                raise TypeError(f"kind is {values['kind']!r}")
+            return cls(**values)
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"the settings of a channel are damaged ({error}); drop the channel and make it again") from None
 
@@ -86,7 +72,8 @@ def checked_name(name: str) -> str:
     ...
     lexfuse.errors.ConfigError: a channel cannot be called 'bm25'; take small letters, digits and hyphens, not bm25, ...
     """
-    if not CHANNEL_NAME.fullmatch(name) or name in WORDS:
-        expected = f"take small letters, digits and hyphens, not {', '.join(WORDS)}"
+    reserved = kind_registry().builtin_channels()
+    if not CHANNEL_NAME.fullmatch(name) or name in reserved:
+        expected = f"take small letters, digits and hyphens, not {', '.join(reserved)}"
         raise ConfigError(f"a channel cannot be called {name!r}; {expected}")
     return name

@@ -21,8 +21,9 @@ from lexfuse.errors import BusyError, ConfigError, DataError, UnknownChannelErro
 from lexfuse.storage.array_file import map_array
 from lexfuse.storage.catalog import Catalog, CatalogChannel, CatalogSegment
 from lexfuse.storage.catalog_file import damaged
-from lexfuse.storage.channel_data.channel_segment import SERIALS, ChannelSegment, StoredPart, merged_parts
+from lexfuse.storage.channel_data.channel_segment import SERIALS, ChannelSegment, merged_parts
 from lexfuse.storage.channel_data.channel_settings import ChannelSettings, checked_name
+from lexfuse.storage.channel_data.stored_part import StoredPart
 from lexfuse.storage.folder_names import part_folder, remove_unnamed_parts
 from lexfuse.storage.manifest import check_files, damages
 from lexfuse.storage.segments.merge import segments_to_merge
@@ -49,10 +50,9 @@ class ChannelStore:
     """The channels of one index; `IndexFolder.channels` gives them.
 
     >>> import tempfile
-    >>> from lexfuse.storage.channel_data.channel_settings import ChannelKind
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
-    ...     index.channels.make("dense", ChannelSettings(ChannelKind.DENSE, "my-model", "00"))
+    ...     index.channels.make("dense", ChannelSettings("dense", "my-model", "00"))
     ...     index.channels.names, len(index.channels.pending("dense"))
     (('dense',), 0)
     """

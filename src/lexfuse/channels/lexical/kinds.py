@@ -1,0 +1,83 @@
+"""The kinds of channels that every index has for its words: BM25, TF-IDF, and TF-IDF of n-grams."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import model_validator
+
+from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
+from lexfuse.channels.lexical.bm25 import BM25, check_parameters
+from lexfuse.channels.lexical.bm25_kli import BM25Kli
+from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramTfIdf
+from lexfuse.channels.lexical.tfidf import TfIdf
+from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.errors import ConfigError
+from lexfuse.storage.segments.builder import LEXICAL
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.kli import TermChoice
+
+
+class BM25Options(SearchOptions):
+    """Parameters of BM25, and which terms of a query it asks for.
+
+    >>> BM25Options.of("bm25", {"b": 2})
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: b must lie between 0 and 1, got 2.0; 0.75 is usual
+    """
+
+    k1: float = 1.2
+    b: float = 0.75
+    kli: float | None = None  # how many of a query's terms, most informative first: a share, or above 1 a number
+    terms: TermChoice | None = None  # the same with changes by the caller
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_parameters(self.k1, self.b)
+        if self.kli is not None and self.terms is not None:
+            raise ConfigError("kli and terms both choose the terms of a query; give one of them")
+        _ = self.choice
+        return self
+
+    @property
+    def choice(self) -> TermChoice | None:
+        """The choice of terms; None asks for all."""
+        return self.terms if self.kli is None else TermChoice(self.kli)
+
+
+class BM25Kind(ChannelKind):
+    """BM25 over the words of an index, on all terms of a query or on the most informative ones."""
+
+    name = LEXICAL
+    channels = (LEXICAL,)
+    search_options = BM25Options
+
+    def open(self, snapshot: Snapshot, channel: str, options: BM25Options, *, name: str, threads: int | None) -> Retriever:
+        """BM25 with these parameters."""
+        if options.choice is not None:
+            return BM25Kli(snapshot, k1=options.k1, b=options.b, choice=options.choice, name=name)
+        return BM25(snapshot, k1=options.k1, b=options.b, name=name)
+
+
+class TfIdfKind(ChannelKind):
+    """TF-IDF over the words of an index."""
+
+    name = "tfidf"
+    channels = ("tfidf",)
+
+    def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None) -> Retriever:
+        """TF-IDF; it has no parameters."""
+        return TfIdf(snapshot, name=name)
+
+
+class NgramKind(ChannelKind):
+    """TF-IDF of n-grams, made from the documents whenever it is opened."""
+
+    name = "ngrams"
+    channels = tuple(NGRAM_CHANNELS)
+    on_demand = True
+
+    def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None) -> Retriever:
+        """Read the documents and keep the n-grams of the channel."""
+        return NgramTfIdf.fit(snapshot, NGRAM_CHANNELS[channel], name=name)
