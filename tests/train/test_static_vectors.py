@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from lexfuse.cli.train.static import train
+from lexfuse.cli.app import app
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.formats.beir import Collection, write_collection
@@ -124,7 +124,7 @@ def folder(corpus, tmp_path):
 
 
 def asked(*arguments):
-    return CliRunner().invoke(train, ["static", *map(str, arguments)])
+    return CliRunner().invoke(app, ["train", "static", *map(str, arguments)])
 
 
 def test_the_command_writes_a_model(folder):

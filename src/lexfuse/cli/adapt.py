@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner, table
 from lexfuse.cli.train.models import BaseModel, CorpusPath, DeviceName, Force, LearningRate, Licence
-
-if TYPE_CHECKING:
-    from lexfuse.train.adaptation.adaptation_settings import Method
-    from lexfuse.train.output.training_results import TrainingResult
-
-adapt = typer.Typer(help="Adapt models to your own texts, without judgements.", no_args_is_help=True)
+from lexfuse.data.formats.file_format import read_corpus
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import ConfigError
+from lexfuse.train.adaptation.adapt import adapt, prepare, refuse_other_folder, start_from
+from lexfuse.train.adaptation.adaptation_settings import Method, MlmSettings, SdrSettings, StructureSettings, TsdaeSettings
+from lexfuse.train.loop.progress import ProgressListener
+from lexfuse.train.output.training_results import TrainingResult
+from lexfuse.train.plan import Device
+from lexfuse.train.structure.structure_pairs import StructureKind
 
 Out = Annotated[Path, typer.Argument(metavar="OUT", help="The model folder to write.")]
 Sentences = Annotated[int, typer.Option("--sentences", help="How many sentences to draw from the corpus.")]
@@ -50,7 +53,6 @@ class _AdaptOptions:
     sentences: int = 0
 
 
-@adapt.command()
 def tsdae(
     base: BaseModel,
     source: CorpusPath,
@@ -75,15 +77,12 @@ def tsdae(
 
         lexfuse adapt tsdae fr-legal-mlm data/legi legi.tsdae
     """
-    from lexfuse.train.adaptation.adaptation_settings import TsdaeSettings
-
     asked = _AdaptOptions(
         base, source, out, held_out, steps, epochs, batch, learning_rate, seed, device, licence, force, skip_bad, json, sentences
     )
     _run(TsdaeSettings(deleted), asked)
 
 
-@adapt.command()
 def sdr(
     base: BaseModel,
     source: CorpusPath,
@@ -111,15 +110,12 @@ def sdr(
 
         lexfuse adapt sdr fr-legal-mlm data/legi legi.sdr
     """
-    from lexfuse.train.adaptation.adaptation_settings import SdrSettings
-
     asked = _AdaptOptions(
         base, source, out, held_out, steps, epochs, batch, learning_rate, seed, device, licence, force, skip_bad, json, sentences
     )
     _run(SdrSettings(masked, margin), asked)
 
 
-@adapt.command()
 def mlm(
     base: BaseModel,
     source: CorpusPath,
@@ -149,15 +145,12 @@ def mlm(
 
         lexfuse adapt mlm fr-legal-dense data/legi legi.mlm --new-head
     """
-    from lexfuse.train.adaptation.adaptation_settings import MlmSettings
-
     asked = _AdaptOptions(
         base, source, out, held_out, steps, epochs, batch, learning_rate, seed, device, licence, force, skip_bad, json, sentences
     )
     _run(MlmSettings(masked, new_head), asked)
 
 
-@adapt.command()
 def structure(
     base: BaseModel,
     source: CorpusPath,
@@ -183,10 +176,6 @@ def structure(
 
         lexfuse adapt structure fr-legal-mlm data/legi legi.dense --kinds headings,cited
     """
-    from lexfuse.errors import ConfigError
-    from lexfuse.train.adaptation.adaptation_settings import StructureSettings
-    from lexfuse.train.structure.structure_pairs import StructureKind
-
     names = [name for part in kinds.split(",") if (name := part.strip())] or list(StructureKind)
     if unknown := [name for name in names if name not in set(StructureKind)]:
         raise ConfigError(f"--kinds takes {', '.join(StructureKind)} with commas between; got {unknown[0]!r}")
@@ -197,13 +186,6 @@ def structure(
 
 
 def _run(method: Method, asked: _AdaptOptions) -> None:
-    from lexfuse.data.formats.file_format import read_corpus
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.errors import ConfigError
-    from lexfuse.train.adaptation.adapt import adapt, prepare, refuse_other_folder, start_from
-    from lexfuse.train.loop.progress import ProgressListener
-    from lexfuse.train.plan import Device
-
     if asked.device not in set(Device):
         raise ConfigError(f"--device must be one of {', '.join(Device)}; got {asked.device!r}")
     refuse_other_folder(asked.out, replace=asked.force)

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import orjson
 import typer
 
+from lexfuse.advice.advice import Advice, ConfigurationResult, Reranking
+from lexfuse.advice.advisor import CollectionFacts
+from lexfuse.advice.advisor import advise as advised
 from lexfuse.advice.contrast import Contrast, ScoreScope
+from lexfuse.advice.evidence.corpus_scores import corpus_union
+from lexfuse.advice.grid import RECIPES, configurations, contributing_sources
+from lexfuse.advice.inputs import facts_of, judged_by, judged_runs, sources_of, usable_recipes
+from lexfuse.advice.judged_sources import JudgedSources
+from lexfuse.advice.report.json_report import advice_json
+from lexfuse.advice.report.page import report_of
+from lexfuse.advice.rerankers.reranker_effect import evaluate_rerankers
+from lexfuse.advice.rerankers.reranker_files import RerankerFile, read_reranker_files
 from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, lexical_first, read_runs
 from lexfuse.cli.options.search_flags import K1, B, masked
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner, table
 from lexfuse.cli.search import AsOf, Filters
-
-if TYPE_CHECKING:
-    from lexfuse.advice.advice import Advice, ConfigurationResult, Reranking
-    from lexfuse.advice.judged_sources import JudgedSources
-    from lexfuse.advice.rerankers.reranker_files import RerankerFile
-    from lexfuse.data.qrels import Qrels
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.search.spec.pipeline_spec import PipelineSpec
-    from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.data.files import written_file
+from lexfuse.data.formats.file_format import read_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import BoundWarning, ConfigError
+from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.registry import FusionOptions
+from lexfuse.search.spec.pipeline_spec import ChannelSpec, FusionSpec, PipelineSpec
+from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.query_class import QueryClass
 
 SHOWN = 10  # configurations on the screen
 
@@ -98,10 +114,6 @@ def advise(
 
     A reranker that is significantly better on QRELS enters the profile; of each the advice says whether it helps.
     """
-    from lexfuse.advice.rerankers.reranker_files import read_reranker_files
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.errors import ConfigError
-
     report = ReadReport(skip_bad=skip_bad)
     asked = None
     if runs and rerank:
@@ -128,8 +140,6 @@ def advise(
         found = _of_index(paths[0], asked, channels, measure.split(), (folds, smallest), report)
     _written(found, out, asked)
     if json:
-        from lexfuse.advice.report.json_report import advice_json
-
         print_json(advice_json(found))
     else:
         _show(found, out)
@@ -167,15 +177,6 @@ class _Runs:
 def _of_index(
     folder: Path, asked: _AdviseOptions, channels: str, measures: list[str], how: tuple[int, float], report: ReadReport
 ) -> Advice:
-    from lexfuse.advice.advisor import advise as advised
-    from lexfuse.advice.evidence.corpus_scores import corpus_union
-    from lexfuse.advice.grid import configurations, contributing_sources
-    from lexfuse.advice.inputs import facts_of, judged_by, sources_of, usable_recipes
-    from lexfuse.advice.rerankers.reranker_effect import evaluate_rerankers
-    from lexfuse.data.formats.file_format import read_queries
-    from lexfuse.data.formats.trec_qrels import read_qrels
-    from lexfuse.storage.index_folder import IndexFolder
-
     queries = read_queries(asked.queries, report)
     qrels = read_qrels(asked.qrels, report, queries=queries.ids)
     test_qrels = read_qrels(asked.test_qrels, report, queries=queries.ids) if asked.test_qrels else None
@@ -219,15 +220,6 @@ def _of_index(
 
 
 def _of_runs(files: _Runs, measures: list[str], folds: int, smallest: float, report: ReadReport) -> Advice:
-    import warnings
-
-    from lexfuse.advice.advisor import CollectionFacts
-    from lexfuse.advice.advisor import advise as advised
-    from lexfuse.advice.grid import configurations, contributing_sources
-    from lexfuse.advice.inputs import judged_runs, usable_recipes
-    from lexfuse.data.formats.trec_qrels import read_qrels
-    from lexfuse.errors import BoundWarning
-
     with spinner("reading"):
         read = read_runs(files.paths, files.bounds, report)
         judgements = read_qrels(files.qrels, report)
@@ -257,8 +249,6 @@ def _tell(report: ReadReport) -> None:
 
 def _apart(dev: Qrels, test: Qrels | None) -> None:
     """Refuse test queries that were chosen on."""
-    from lexfuse.errors import ConfigError
-
     both = sorted(set(dev.queries) & set(test.queries)) if test is not None else []
     if both:
         raise ConfigError(
@@ -305,12 +295,6 @@ def _show_reranking(reranking: Reranking, measure: str) -> None:
 
 def _written(advice: Advice, out: Path, searched: _AdviseOptions | None) -> None:
     """The report, the figures and, for an index, the profile."""
-    import orjson
-
-    from lexfuse.advice.report.json_report import advice_json
-    from lexfuse.advice.report.page import report_of
-    from lexfuse.data.files import written_file
-
     out.mkdir(parents=True, exist_ok=True)
     with written_file(out / "report.html") as file:
         file.write(report_of(advice).encode())
@@ -322,9 +306,6 @@ def _written(advice: Advice, out: Path, searched: _AdviseOptions | None) -> None
 
 def _profile(advice: Advice, searched: _AdviseOptions) -> SearchSpec:
     """The chosen configuration, and those of query classes that have one of their own, with what speaks for them."""
-    from lexfuse.search.spec.spec import SearchSpec
-    from lexfuse.text.query_class import QueryClass
-
     general = _pipeline(advice.chosen, searched)
     classes = {QueryClass(each.name): _pipeline(each.own, searched) for each in advice.classes if each.own is not None}
     evidence: dict[str, str | int | float] = {
@@ -347,11 +328,6 @@ def _profile(advice: Advice, searched: _AdviseOptions) -> SearchSpec:
 
 
 def _pipeline(tried: ConfigurationResult, searched: _AdviseOptions) -> PipelineSpec:
-    from lexfuse.advice.grid import RECIPES
-    from lexfuse.fusion.convex import Convex
-    from lexfuse.fusion.registry import FusionOptions
-    from lexfuse.search.spec.pipeline_spec import ChannelSpec, FusionSpec, PipelineSpec
-
     configuration = tried.configuration
     channels = tuple(
         ChannelSpec(name, searched.k1, searched.b) if name == "bm25" else ChannelSpec(name) for name in configuration.members

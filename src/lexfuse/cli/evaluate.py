@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, spinner, table
-
-if TYPE_CHECKING:
-    from lexfuse.data.qrels import Qrels
-    from lexfuse.data.run import Run
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.formats.trec_run import read_run
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.read_report import ReadReport
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
+from lexfuse.evaluation.evaluation import evaluate as evaluate_run
+from lexfuse.evaluation.measure_names import parse_measures
 
 Judgements = Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements: TREC (query 0 document grade) or BEIR (.tsv).")]
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN…", help="TREC runs, plain or gzipped.")]
@@ -35,9 +39,6 @@ def evaluate(
 
         lexfuse evaluate qrels/test.tsv bm25.trec dense.trec -m "nDCG@10 R@100 RR@10"
     """
-    from lexfuse.evaluation.evaluation import evaluate as evaluate_run
-    from lexfuse.evaluation.measure_names import parse_measures
-
     wanted = parse_measures(measures)
     judged, ranked = read_both(qrels, runs, skip_bad)
     with spinner("measuring"):
@@ -63,11 +64,6 @@ def evaluate(
 
 def read_both(qrels: Path, runs: list[Path], skip_bad: bool) -> tuple[Qrels, list[Run]]:
     """Judgements and runs from files, with what the readers had to say; run names must differ."""
-    from lexfuse.data.formats.trec_qrels import read_qrels
-    from lexfuse.data.formats.trec_run import read_run
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.errors import ConfigError
-
     report = ReadReport(skip_bad=skip_bad)
     with spinner("reading"):
         judged = read_qrels(qrels, report)

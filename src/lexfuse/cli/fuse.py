@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,11 @@ import typer
 from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, lexical_first, read_runs
 from lexfuse.cli.options.search_flags import fusion_from_flags
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, warnings_noted
+from lexfuse.data.formats.trec_run import stem, write_run
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import ConfigError
+from lexfuse.fusion.tm2c2 import TM2C2
+from lexfuse.fusion.union import union_of
 
 Method = Annotated[str, typer.Option("--method", "-m", help="tm2c2, convex, rrf, srrf, borda, combmnz or combmax.")]
 Weights = Annotated[str, typer.Option("--weights", help="Weights of the sources, in their order: 0.2,0.8")]
@@ -49,14 +55,6 @@ def fuse(
 
         lexfuse fuse bm25.trec dense.trec --method rrf --eta 60 -o fused.trec
     """
-    from dataclasses import replace
-
-    from lexfuse.data.formats.trec_run import stem, write_run
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.errors import ConfigError
-    from lexfuse.fusion.tm2c2 import TM2C2
-    from lexfuse.fusion.union import union_of
-
     fusion = fusion_from_flags(method, weights, alpha, eta, beta, normaliser, missing)
     if lexical and not isinstance(fusion, TM2C2):
         raise ConfigError(f"--lexical is for tm2c2; the fusion is {fusion.name}")

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lexfuse.cli.output.collection_summary import print_summary, summary_of
 from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, progress_bar, spinner
+from lexfuse.data.files import existing
+from lexfuse.data.formats.beir import Collection, is_collection, read_collection, write_collection
+from lexfuse.data.formats.file_format import read_corpus, read_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.formats.trec_run import stem
+from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.names import SourceName, WithinTest
-
-if TYPE_CHECKING:
-    from lexfuse.data.formats.beir import Collection
-    from lexfuse.data.read_report import ReadReport
+from lexfuse.data.sources.registry import detect_source, read_source
+from lexfuse.errors import ConfigError, DataError, StorageError
+from lexfuse.text.annotation import annotate
 
 
 def import_(
@@ -47,9 +52,6 @@ def import_(
 
         lexfuse import corpus.csv data/mine --queries questions.csv --qrels test.tsv
     """
-    from lexfuse.data.formats.beir import write_collection
-    from lexfuse.data.read_report import ReadReport
-
     report = ReadReport(skip_bad=skip_bad)
     refuse_existing(out, force)
     with spinner(f"reading {source}"):
@@ -68,8 +70,6 @@ def import_(
 
 def refuse_existing(out: Path, force: bool) -> None:
     """Say at once, before the work, that the target is in the way."""
-    from lexfuse.errors import StorageError
-
     if out.exists() and not force and (not out.is_dir() or any(out.iterdir())):
         raise StorageError(f"{str(out)!r} is there already; choose another name or say --force to replace it")
 
@@ -83,14 +83,6 @@ def read_any(
     report: ReadReport,
 ) -> Collection:
     """Read a published collection, a BEIR folder, or a corpus file with its queries and judgements."""
-    from lexfuse.data.files import existing
-    from lexfuse.data.formats.beir import Collection, is_collection, read_collection
-    from lexfuse.data.formats.file_format import read_corpus, read_queries
-    from lexfuse.data.formats.trec_qrels import read_qrels
-    from lexfuse.data.formats.trec_run import stem
-    from lexfuse.data.sources.registry import detect_source, read_source
-    from lexfuse.errors import ConfigError, DataError
-
     existing(source)
     kind = kind or (None if is_collection(source) else detect_source(source))
     if kind is None and within_test:
@@ -115,8 +107,6 @@ def completed(collection: Collection) -> tuple[Collection, int]:
 
     Queries keep only the language they were given: a short one shows little, and what is read against it helps to tell.
     """
-    from lexfuse.text.annotation import annotate
-
     with progress_bar("finding citations", len(collection.corpus)) as progress:
         corpus, annotation = annotate(collection.corpus, progress=progress)
     return replace(collection, corpus=corpus), annotation.citations

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from lexfuse.cli.import_ import refuse_existing
 from lexfuse.cli.options.channel_flags import (
     Approximate,
     Bits,
@@ -28,11 +29,13 @@ from lexfuse.cli.options.channel_flags import (
 )
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner
 from lexfuse.cli.output.distributions import DistributionQueries, Distributions, estimate_distributions
-
-if TYPE_CHECKING:
-    from lexfuse.data.corpus import Corpus
-    from lexfuse.storage.index_folder import IndexFolder
-    from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.formats.file_format import read_corpus
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import ConfigError
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.text.annotation import with_languages
 
 
 def index(
@@ -99,8 +102,6 @@ def index(
 
         lexfuse index legi.index --distributions
     """
-    from lexfuse.errors import ConfigError
-
     if distribution_queries is not None and not distributions:
         raise ConfigError("--distribution-queries are for --distributions; give both")
     tending = bool(delete or drop) or merge or verify or rebuild
@@ -144,25 +145,18 @@ def _show(result: dict[str, Any]) -> None:
 
 
 def _only(paths: list[Path]) -> Path:
-    from lexfuse.errors import ConfigError
-
     if len(paths) != 1:
         raise ConfigError(f"one path was expected, the index folder; got {len(paths)}")
     return paths[0]
 
 
 def _both(paths: list[Path]) -> tuple[Path, Path]:
-    from lexfuse.errors import ConfigError
-
     if len(paths) != 2:
         raise ConfigError(f"two paths were expected, the corpus and the index folder; got {len(paths)}")
     return paths[0], paths[1]
 
 
 def _settings(fields: str, citations: bool) -> IndexSettings:
-    from lexfuse.errors import ConfigError
-    from lexfuse.storage.index_settings import IndexSettings
-
     weights: dict[str, float] = {}
     for part in fields.split(","):
         name, _, weight = part.strip().partition(":")
@@ -176,12 +170,6 @@ def _settings(fields: str, citations: bool) -> IndexSettings:
 def _build(
     source: Path, folder: Path, existing: bool, update: bool, settings: IndexSettings, force: bool, skip_bad: bool
 ) -> dict[str, Any]:
-    from lexfuse.cli.import_ import refuse_existing
-    from lexfuse.data.formats.file_format import read_corpus
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.storage.index_folder import IndexFolder
-    from lexfuse.text.annotation import with_languages
-
     if not existing:
         refuse_existing(folder, force)
     report = ReadReport(skip_bad=skip_bad)
@@ -201,16 +189,12 @@ def _filled(index: IndexFolder, corpus: Corpus, update: bool) -> dict[str, Any]:
 
 
 def _created(folder: Path, settings: IndexSettings, corpus: Corpus, force: bool) -> dict[str, Any]:
-    from lexfuse.storage.index_folder import IndexFolder
-
     with progress_bar("indexing", len(corpus)) as progress:
         IndexFolder.create(folder, settings, documents=corpus, replace=force, progress=progress).close()
     return {"index": str(folder), "documents": len(corpus), "added": len(corpus)}
 
 
 def _maintain(folder: Path, delete: list[str], drop: list[str], merge: bool, verify: bool, rebuild: bool) -> dict[str, Any]:
-    from lexfuse.storage.index_folder import IndexFolder
-
     result: dict[str, Any] = {"index": str(folder)}
     with IndexFolder(folder) as index:
         if rebuild:

@@ -8,20 +8,27 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from lexfuse.channels.cost import ChannelCost, costs_of
+from lexfuse.channels.distribution import drawn_queries
 from lexfuse.cli.output.collection_summary import print_document, print_summary, summary_of
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, table
 from lexfuse.cli.output.distributions import distribution_figures
-
-if TYPE_CHECKING:
-    from lexfuse.channels.cost import ChannelCost
-    from lexfuse.data.queries import Queries
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.storage.snapshot import Snapshot
-
+from lexfuse.data.files import existing, lines
+from lexfuse.data.formats.beir import Collection, is_collection, read_collection
+from lexfuse.data.formats.fields import document_record
+from lexfuse.data.formats.file_format import read_corpus, read_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.formats.trec_run import RUN_COLUMNS, columns, read_run
+from lexfuse.data.queries import Queries
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import DataError
+from lexfuse.storage.folder_names import CHANNELS
+from lexfuse.storage.segments.builder import LEXICAL
+from lexfuse.storage.snapshot import Snapshot, open_snapshot
 
 CATALOG = "catalog.sqlite"  # what makes a folder an index
 
@@ -46,8 +53,6 @@ def info(
 
     lexfuse info legi.index --cost
     """
-    from lexfuse.data.read_report import ReadReport
-
     if cost:
         show_costs(path, queries, json)
         return
@@ -76,12 +81,6 @@ def _rows(name: str, value: Any) -> list[tuple[str, object]]:
 
 
 def _figures(path: Path, report: ReadReport) -> tuple[str, dict[str, Any]]:
-    from lexfuse.data.files import existing, lines
-    from lexfuse.data.formats.beir import Collection, is_collection, read_collection
-    from lexfuse.data.formats.file_format import read_corpus
-    from lexfuse.data.formats.trec_qrels import read_qrels
-    from lexfuse.data.formats.trec_run import RUN_COLUMNS, columns, read_run
-
     existing(path)
     if (path / CATALOG).is_file():
         return f"index {path}", _index_figures(path)
@@ -108,10 +107,6 @@ def _figures(path: Path, report: ReadReport) -> tuple[str, dict[str, Any]]:
 
 
 def _index_figures(path: Path) -> dict[str, Any]:
-    from lexfuse.storage.folder_names import CHANNELS
-    from lexfuse.storage.segments.builder import LEXICAL
-    from lexfuse.storage.snapshot import open_snapshot
-
     sizes = dict(_sizes(path))
     with open_snapshot(path) as snapshot:
         figures: dict[str, Any] = {
@@ -155,9 +150,6 @@ def _sizes(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 def _show_document(path: Path, id: str, report: ReadReport, json: bool) -> None:
-    from lexfuse.data.formats.fields import document_record
-    from lexfuse.data.formats.file_format import read_corpus
-
     with spinner(f"reading {path}"):
         corpus = read_corpus(path, report)
     found = corpus.document(id)
@@ -172,10 +164,6 @@ DRAWN = 50  # queries where none are given
 
 def show_costs(folder: Path, queries: Path | None, json: bool) -> None:
     """Time every channel of an index on queries, and show what it costs."""
-    from lexfuse.channels.cost import costs_of
-    from lexfuse.data.formats.file_format import read_queries
-    from lexfuse.storage.snapshot import open_snapshot
-
     with open_snapshot(folder) as snapshot, spinner("timing every channel"):
         asked = read_queries(queries) if queries else _drawn(snapshot)
         costs = costs_of(snapshot, asked)
@@ -216,9 +204,6 @@ def _mega(size: int) -> str:
 
 def _drawn(snapshot: Snapshot) -> Queries:
     """Queries for an index that has none."""
-    from lexfuse.channels.distribution import drawn_queries
-    from lexfuse.errors import DataError
-
     if not len(snapshot):
         raise DataError("the index is empty, so there is nothing to time; add documents first")
     return drawn_queries(snapshot, DRAWN)

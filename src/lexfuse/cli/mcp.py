@@ -9,6 +9,11 @@ from typing import Annotated
 import typer
 
 from lexfuse.cli.output.console import spinner
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.logs import configure_logs
+from lexfuse.service.mcp.server import serve_mcp
+from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.settings import load_settings
 
 
 def mcp(
@@ -27,19 +32,6 @@ def mcp(
 
         lexfuse mcp labour=legi.index india.index --profile advised.toml
     """
-    from lexfuse.errors import MissingDependencyError
-
-    try:
-        from lexfuse.service.mcp.server import serve_mcp
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
-            raise
-        raise MissingDependencyError("lexfuse mcp needs the package mcp; install lexfuse[mcp]") from None
-    from lexfuse.service.context import ServiceContext
-    from lexfuse.service.logs import configure_logs
-    from lexfuse.service.registry import IndexRegistry
-    from lexfuse.service.settings import load_settings
-
     settings = load_settings({"indexes": indexes, "profiles": profiles or None}).settings
     with spinner("opening the indexes"):
         library = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)

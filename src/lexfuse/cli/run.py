@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,15 @@ from lexfuse.cli.options.run_files import lowest, write_bounds
 from lexfuse.cli.options.search_flags import K1, B, fusion_from_flags, masked, spec_from_flags
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner
 from lexfuse.cli.search import AsOf, Channel, Cosine, Exact, Filters, FusionName, ProfileFile
+from lexfuse.data.formats.file_format import read_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.formats.trec_run import stem, write_run
+from lexfuse.data.read_report import ReadReport
+from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.citation.citation import DECISIONS
+from lexfuse.text.citation.find import mask_citations as hidden
+from lexfuse.text.kli import TermChoice
 
 
 def run(
@@ -68,18 +78,6 @@ def run(
 
     lexfuse run legi.index data/legi --profile labour.toml -o labour.trec
     """
-    from dataclasses import replace
-
-    from lexfuse.data.formats.file_format import read_queries
-    from lexfuse.data.formats.trec_qrels import read_qrels
-    from lexfuse.data.formats.trec_run import stem, write_run
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.search.temporal_filter import retrieve_before
-    from lexfuse.storage.index_folder import IndexFolder
-    from lexfuse.text.citation.citation import DECISIONS
-    from lexfuse.text.citation.find import mask_citations as hidden
-    from lexfuse.text.kli import TermChoice
-
     opened = spec_from_flags(
         context,
         profile,

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
+from lexfuse.channels.explanation import Explanation
+from lexfuse.channels.late.retriever import TokenMatch
+from lexfuse.channels.term_retriever import TermPart
 from lexfuse.cli.fuse import Alpha, Beta, Eta, MissingName, Normaliser, Weights
 from lexfuse.cli.options.search_flags import K1, B, fusion_from_flags, masked, spec_from_flags
 from lexfuse.cli.output.console import AsJson, line, note, print_json, screen
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from lexfuse.channels.explanation import Explanation
-    from lexfuse.channels.late.retriever import TokenMatch
-    from lexfuse.channels.term_retriever import TermPart
-    from lexfuse.search.results import SearchHit
-
+from lexfuse.data.queries import Query
+from lexfuse.fusion.composite_retriever import CompositeRetriever, explanations_of, members_of
+from lexfuse.fusion.registry import default_fusions
+from lexfuse.search.results import SearchHit, search_hits
+from lexfuse.storage.index_folder import IndexFolder
 
 _PARTS_SHOWN = 20  # terms that add to a score; a whole judgment has hundreds
 Filters = Annotated[
@@ -86,12 +86,6 @@ def search(
 
     lexfuse search legi.index "licenciement économique" --profile labour.toml --why LEGIARTI000018764571
     """
-    from lexfuse.data.queries import Query
-    from lexfuse.fusion.composite_retriever import CompositeRetriever, explanations_of, members_of
-    from lexfuse.fusion.registry import default_fusions
-    from lexfuse.search.results import search_hits
-    from lexfuse.storage.index_folder import IndexFolder
-
     asked = Query("q", question, language)
     opened = spec_from_flags(
         context,
@@ -153,8 +147,6 @@ def answer_json(answer: SearchHit, explain: bool, why: Explanation | None = None
 
 def show(answer: SearchHit, explain: bool = False, why: Explanation | None = None) -> None:
     """One answer on the screen: title, place, marked snippet and, if asked, what each source and word adds."""
-    from rich.text import Text
-
     document = answer.document
     how = "cited" if answer.found == "citation" else f"{answer.score:.3f}"
     head = Text(f"{answer.rank}. {document.title or document.id}", style="bold")
@@ -207,8 +199,6 @@ def _show_parts(answer: SearchHit) -> None:
 
 
 def _marked(answer: SearchHit) -> Text:
-    from rich.text import Text
-
     text, span = answer.document.text, answer.snippet.span
     shown = Text("   … " if span.start else "   ")
     at = span.start

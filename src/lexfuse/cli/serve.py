@@ -1,16 +1,23 @@
-"""``lexfuse serve`` and ``lexfuse keys``: the HTTP service with its search page, and who may use it."""
+"""``lexfuse serve``: the HTTP service with its search page."""
 
 from __future__ import annotations
 
+import logging
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from lexfuse.cli.output.console import note, spinner
-
-if TYPE_CHECKING:
-    from lexfuse.service.settings import ServiceSettings
+from lexfuse.service.app import create_app
+from lexfuse.service.context import ServiceContext
+from lexfuse.service.http_server import listening
+from lexfuse.service.http_server import serve as served
+from lexfuse.service.logs import LOGGER, configure_logs
+from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.settings import ServiceSettings, load_settings
+from lexfuse.web.routes import add_pages
 
 
 def serve(
@@ -61,8 +68,6 @@ def serve(
 
         lexfuse serve --config serve.toml --show-settings
     """
-    from lexfuse.service.settings import load_settings
-
     flags: dict[str, Any] = {
         "indexes": indexes, "profiles": profiles, "host": host, "port": port, "title": title, "language": language,
         "advice": advice, "keys": keys, "anonymous_read": anonymous_read,
@@ -82,16 +87,6 @@ def serve(
 
 def run_service(settings: ServiceSettings, *, log_requests: bool = True) -> None:
     """Open everything, tell what is wrong with it, and serve until the process is told to end."""
-    import logging
-
-    from lexfuse.service.app import create_app
-    from lexfuse.service.context import ServiceContext
-    from lexfuse.service.http_server import listening
-    from lexfuse.service.http_server import serve as served
-    from lexfuse.service.logs import LOGGER, configure_logs
-    from lexfuse.service.registry import IndexRegistry
-    from lexfuse.web.routes import add_pages
-
     with listening(settings.host, settings.port) as bound:
         with spinner("opening the indexes"):
             library = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)
@@ -107,8 +102,6 @@ def run_service(settings: ServiceSettings, *, log_requests: bool = True) -> None
 
 def _announce(url: str, title: str, names: tuple[str, ...]) -> None:
     """The one line on standard output; programs that started the service wait for it."""
-    import sys
-
     sys.stdout.write(f"{title} on {url} ({', '.join(names)}); Ctrl-C ends it\n")
     sys.stdout.flush()
 

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.explanation import Explanation
+from lexfuse.channels.lexical.bm25_kli import ChosenTerms, notes_of, terms_of
+from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.cli.options.search_flags import fusion_from_flags, is_given, masked, spec_from_flags
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner, table
 from lexfuse.cli.search import AsOf, Filters, FusionName, ProfileFile, answer_json, show
-
-if TYPE_CHECKING:
-    from lexfuse.channels.explanation import Explanation
-    from lexfuse.channels.lexical.bm25_kli import ChosenTerms
-    from lexfuse.channels.retriever_protocol import Retriever
-    from lexfuse.data.queries import Query
-    from lexfuse.rerank.sentence_alignment import ProportionalRelevance
-    from lexfuse.search.similar import EligibleDocuments, SimilarQuery
-    from lexfuse.storage.snapshot import Snapshot
-    from lexfuse.text.kli import TermChoice
-    from lexfuse.text.paragraph_map import TextParagraph
+from lexfuse.data.formats.text_file import read_text
+from lexfuse.data.formats.trec_run import stem
+from lexfuse.data.queries import Query
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.fusion.composite_retriever import CompositeRetriever, members_of
+from lexfuse.rerank.sentence_alignment import ProportionalRelevance
+from lexfuse.search.results import search_hits
+from lexfuse.search.rprs_explanation import proportional_relevance, rprs_stage
+from lexfuse.search.similar import (
+    EligibleDocuments,
+    SimilarQuery,
+    candidates,
+    known_day,
+    last_day,
+    open_similar,
+    own_documents,
+    query_from_document,
+    query_from_text,
+)
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.kli import TermChoice, TermWeight
+from lexfuse.text.paragraph_map import TextParagraph
 
 _TERMS_SHOWN = 60
 _PAIRS_SHOWN = 5  # of paragraphs that met
@@ -79,13 +98,6 @@ def similar(
 
     lexfuse similar cases.index judgment.txt --drop-term appellant --add-term "estoppel=2"
     """
-    from functools import partial
-
-    from lexfuse.channels.lexical.bm25_kli import terms_of
-    from lexfuse.fusion.composite_retriever import members_of
-    from lexfuse.search.similar import candidates, known_day, last_day, open_similar
-    from lexfuse.storage.index_folder import IndexFolder
-
     choice = _choice(kli, term_weights, terms, add_term, drop_term)
     opened = spec_from_flags(
         context,
@@ -116,9 +128,6 @@ def similar(
 
 
 def _choice(kli: float | None, weights: str, only: str, added: list[str] | None, dropped: list[str] | None) -> TermChoice:
-    from lexfuse.errors import ConfigError
-    from lexfuse.text.kli import TermChoice, TermWeight
-
     if weights not in set(TermWeight):
         raise ConfigError(f"--term-weights must be one of {', '.join(TermWeight)}; got {weights!r}")
     words = [word for word in only.split(",") if word.strip()]
@@ -127,13 +136,6 @@ def _choice(kli: float | None, weights: str, only: str, added: list[str] | None,
 
 def _asked(snapshot: Snapshot, source: str, language: str, mask: bool) -> SimilarQuery:
     """The query of a file or, where there is none of that name, of a document."""
-    import os
-
-    from lexfuse.data.formats.text_file import read_text
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.errors import NotFoundError
-    from lexfuse.search.similar import query_from_document, query_from_text
-
     held = source in snapshot.ids
     if os.path.exists(source) and not (held and os.path.isdir(source)):  # unlike Path.exists, no error for what cannot be a name
         if held:
@@ -151,9 +153,6 @@ def _asked(snapshot: Snapshot, source: str, language: str, mask: bool) -> Simila
 
 def _own(snapshot: Snapshot, asked: SimilarQuery, source: str) -> tuple[str, ...]:
     """The documents of the index that are the query; if none is, that is told."""
-    from lexfuse.data.formats.trec_run import stem
-    from lexfuse.search.similar import own_documents
-
     own = own_documents(snapshot, asked, (Path(source).name, stem(Path(source))))
     if not own:
         note(f"--exclude-self: no document of the index has the name or the text of {source!r}; none was left out")
@@ -161,8 +160,6 @@ def _own(snapshot: Snapshot, asked: SimilarQuery, source: str) -> tuple[str, ...
 
 
 def _tell(allowed: EligibleDocuments, terms: ChosenTerms | None) -> None:
-    from lexfuse.channels.lexical.bm25_kli import notes_of
-
     if allowed.own:
         note(f"left out as the document itself: {', '.join(allowed.own)}")
     if allowed.undated:
@@ -172,8 +169,6 @@ def _tell(allowed: EligibleDocuments, terms: ChosenTerms | None) -> None:
 
 
 def _show_terms(chosen_terms: ChosenTerms | None, json: bool) -> None:
-    from lexfuse.errors import ConfigError
-
     if chosen_terms is None:
         raise ConfigError("--show-terms: this pipeline has no choice of terms; only bm25 has")
     found = chosen_terms.terms
@@ -188,11 +183,6 @@ def _show_terms(chosen_terms: ChosenTerms | None, json: bool) -> None:
 
 
 def _search(retriever: Retriever, asked: SimilarQuery, allowed: EligibleDocuments, k: int, *, explain: bool, json: bool) -> None:
-    from lexfuse.channels.dense.retriever import DenseRetriever
-    from lexfuse.fusion.composite_retriever import CompositeRetriever, members_of
-    from lexfuse.search.results import search_hits
-    from lexfuse.search.rprs_explanation import proportional_relevance
-
     query, within = asked.query, allowed.within
     members = [
         one for one in members_of(retriever, query) if not isinstance(one, DenseRetriever)
@@ -221,8 +211,6 @@ def _search(retriever: Retriever, asked: SimilarQuery, allowed: EligibleDocument
 
 def _read_sentences(retriever: Retriever, query: Query) -> None:
     """Encode the sentences of the query where they will be needed; for a long one that is nearly all of the work."""
-    from lexfuse.search.rprs_explanation import rprs_stage
-
     stage = rprs_stage(retriever, query)
     if stage is None:
         return

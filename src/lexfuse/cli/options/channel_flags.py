@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import CHANNEL_NAMES, CHANNEL_OPTIONS, ChannelPlan, default_model, default_scheme
+from lexfuse.channels.dense.stored_part import VectorStorage
+from lexfuse.channels.registry import builtin_channels, channel_kind, plan_channel
 from lexfuse.cli.output.console import note, progress_bar, spinner
-
-if TYPE_CHECKING:
-    from lexfuse.channels.channel_plan import ChannelPlan
-    from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.encode.embedding_cache import EmbeddingCache
+from lexfuse.encode.model_folder.locator import fetch_model, local_path
+from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+from lexfuse.errors import ConfigError
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
 
 Channels = Annotated[
     str,
@@ -80,8 +88,6 @@ class ChannelOptions:
 
     def check(self) -> None:
         """Refuse what no channel can be made with, before anything is built."""
-        from lexfuse.errors import ConfigError
-
         if self.threads is not None and self.threads < 1:
             raise ConfigError(f"--threads must be at least 1, got {self.threads}; leave it out to use every processor")
         self.model("")
@@ -99,14 +105,10 @@ class ChannelOptions:
 
     def plan(self, name: str, language: str) -> ChannelPlan:
         """How to make one of the channels, for documents of a language."""
-        from lexfuse.channels.channel_plan import default_model
-
         return self._plan(name, self.model(name) or default_model(name, language))
 
     def refuse_others(self, name: str, made: Mapping[str, Any]) -> None:
         """Refuse options that a channel which is there was not made with; those that were not given do not count."""
-        from lexfuse.errors import ConfigError
-
         usual = ChannelOptions()
         for option, value in made.items():
             asked = "passages" if option == "scheme" else option
@@ -118,10 +120,6 @@ class ChannelOptions:
 
     def _refuse_unheeded(self) -> None:
         """Refuse an option that none of the named channels heeds."""
-        from lexfuse.channels.channel_plan import CHANNEL_NAMES, CHANNEL_OPTIONS
-        from lexfuse.channels.registry import channel_kind
-        from lexfuse.errors import ConfigError
-
         usual, kinds = ChannelOptions(), {channel_kind(name).name for name in self.names}
         for kind, options in CHANNEL_OPTIONS.items():
             given = [option for option in options if getattr(self, option) != getattr(usual, option)]
@@ -130,10 +128,6 @@ class ChannelOptions:
                 raise ConfigError(f"--{given[0]} is for channels of {heeding}, and --channels names none")
 
     def _plan(self, name: str, model: str) -> ChannelPlan:
-        from lexfuse.channels.channel_plan import ChannelPlan, default_scheme
-        from lexfuse.channels.dense.stored_part import VectorStorage
-        from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
-
         scheme = _one_of(PassageScheme, self.passages, "--passages") if self.passages else default_scheme(name)
         passages = PassagePlan.usual(scheme, self.size, self.overlap, headings=self.headings)
         return ChannelPlan(
@@ -154,8 +148,6 @@ def names_of(channels: str) -> tuple[str, ...]:
     >>> names_of("bm25, dense")
     ('dense',)
     """
-    from lexfuse.channels.registry import builtin_channels, channel_kind
-
     words = builtin_channels()
     names = tuple(dict.fromkeys(name for part in channels.split(",") if (name := part.strip()) and name not in words))
     for name in names:
@@ -165,8 +157,6 @@ def names_of(channels: str) -> tuple[str, ...]:
 
 def fill_channels(folder: Path, options: ChannelOptions) -> dict[str, Any]:
     """Make the channels that are wanted, and fill these and those that are there already; tells what was encoded."""
-    from lexfuse.storage.index_folder import IndexFolder
-
     told: dict[str, Any] = {}
     with IndexFolder(folder) as index:
         for name in options.names:
@@ -177,9 +167,6 @@ def fill_channels(folder: Path, options: ChannelOptions) -> dict[str, Any]:
 
 
 def _make(index: IndexFolder, name: str, options: ChannelOptions) -> None:
-    from lexfuse.channels.registry import plan_channel
-    from lexfuse.encode.model_folder.locator import fetch_model, local_path
-
     if name in index.channels.names and not (options.model(name) or options.query_model(name)):  # going on with what was begun
         options.refuse_others(name, index.channels.named(name).settings.options)
         return
@@ -193,11 +180,6 @@ def _make(index: IndexFolder, name: str, options: ChannelOptions) -> None:
 
 
 def _fill(index: IndexFolder, name: str, options: ChannelOptions) -> dict[str, Any]:
-    from contextlib import ExitStack
-
-    from lexfuse.channels.channel_builder import fill_channel
-    from lexfuse.encode.embedding_cache import EmbeddingCache
-
     pending = len(index.channels.pending(name))
     settings = index.channels.named(name).settings
     if pending:
@@ -216,10 +198,6 @@ def _fill(index: IndexFolder, name: str, options: ChannelOptions) -> dict[str, A
 
 def _language(index: IndexFolder) -> str:
     """The language of most documents."""
-    from collections import Counter
-
-    from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
-
     with index.snapshot() as snapshot:
         counts = Counter(language or FALLBACK_LANGUAGE for language in snapshot.column("language"))
     if len(counts) > 1:
@@ -230,8 +208,6 @@ def _language(index: IndexFolder) -> str:
 
 def _named(values: Sequence[str], option: str, names: Sequence[str]) -> dict[str, str]:
     """Values of the form channel=model; a bare model belongs to the only channel."""
-    from lexfuse.errors import ConfigError
-
     found: dict[str, str] = {}
     for value in values:
         name, equals, model = value.partition("=")
@@ -244,8 +220,6 @@ def _named(values: Sequence[str], option: str, names: Sequence[str]) -> dict[str
 
 
 def _one_of(kind: Any, value: str, option: str) -> Any:
-    from lexfuse.errors import ConfigError
-
     try:
         return kind(value)
     except ValueError:

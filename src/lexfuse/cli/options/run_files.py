@@ -6,16 +6,19 @@ score is stated on the command line. ``lexfuse run`` prints it, and ``--bounds``
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import numpy as np
 import typer
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.data.run import Run
+from lexfuse.data.files import decode, lines, written_file
+from lexfuse.data.formats.trec_run import read_run, stem
+from lexfuse.data.read_report import ReadReport
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError, DataError
 
 BoundOptions = Annotated[
     list[str] | None,
@@ -34,9 +37,6 @@ LexicalRuns = Annotated[
 
 def read_runs(paths: Sequence[Path], bounds: Sequence[str] | None, report: ReadReport) -> list[Run]:
     """The runs of files, each with the bound that an option states for it."""
-    from lexfuse.data.formats.trec_run import read_run
-    from lexfuse.errors import ConfigError
-
     stated: dict[int, float | dict[str, float]] = {}
     for option in bounds or []:
         name, separator, value = option.rpartition("=")
@@ -70,8 +70,6 @@ def lexical_first(runs: Sequence[Run], paths: Sequence[Path], named: Sequence[st
 
 def lowest(run: Run) -> tuple[float | None, str]:
     """The lowest possible score of a run if it is one for all queries, and what to say about it."""
-    import numpy as np
-
     if run.low is None or not len(run.low) or not np.isfinite(run.low).all():
         return None, ""
     low = float(run.low.min())
@@ -82,11 +80,6 @@ def lowest(run: Run) -> tuple[float | None, str]:
 
 def write_bounds(run: Run, path: Path) -> None:
     """The lowest possible score of every query, one a line, for ``--bound RUN=FILE``."""
-    import numpy as np
-
-    from lexfuse.data.files import written_file
-    from lexfuse.errors import ConfigError
-
     if run.low is None or not np.isfinite(run.low).all():
         raise ConfigError("these scores have no lowest possible one to write; leave out --bounds, or take one channel")
     with written_file(path) as out:
@@ -95,9 +88,6 @@ def write_bounds(run: Run, path: Path) -> None:
 
 def _place(name: str, paths: Sequence[Path], option: str) -> int:
     """The file that a name stands for: its path, its name or that of its run."""
-    from lexfuse.data.formats.trec_run import stem
-    from lexfuse.errors import ConfigError
-
     found = [at for at, path in enumerate(paths) if name in (str(path), path.name, stem(path))]
     if len(found) != 1:
         problem = "names no run" if not found else "names several runs"
@@ -107,11 +97,6 @@ def _place(name: str, paths: Sequence[Path], option: str) -> int:
 
 def _low(value: str, option: str) -> float | dict[str, float]:
     """A number, or what a file of two columns holds: a query and its number."""
-    from contextlib import suppress
-
-    from lexfuse.data.files import decode, lines
-    from lexfuse.errors import ConfigError, DataError
-
     with suppress(ValueError):
         return float(value)
     if not Path(value).is_file():

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from lexfuse.channels.retriever_protocol import Retriever
-    from lexfuse.data.arrays import Bools
-    from lexfuse.fusion.fusion import Fusion
-    from lexfuse.storage.snapshot import Snapshot
-    from lexfuse.text.kli import TermChoice
+from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.data.arrays import Bools
+from lexfuse.data.dates import parse_date
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.fusion.fusion import Fusion
+from lexfuse.fusion.registry import FusionOptions, make_fusion
+from lexfuse.fusion.union import Missing
+from lexfuse.search.pipeline import DEPTH, open_pipeline
+from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.storage.filters import Condition, within
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.kli import TermChoice
 
 
 def fusion_from_flags(
     method: str, weights: str, alpha: float | None, eta: str, beta: float | None, normaliser: str, missing: str
 ) -> Fusion:
     """The fusion that the options describe."""
-    from lexfuse.errors import ConfigError
-    from lexfuse.fusion.registry import FusionOptions, make_fusion
-    from lexfuse.fusion.union import Missing
-
     if missing and missing not in set(Missing):
         raise ConfigError(f"--missing must be one of {', '.join(Missing)}; got {missing!r}")
     options = FusionOptions(
@@ -38,8 +40,6 @@ def fusion_from_flags(
 
 
 def _numbers(text: str, option: str) -> tuple[float, ...]:
-    from lexfuse.errors import ConfigError
-
     try:
         return tuple(float(part) for part in text.split(",")) if text else ()
     except ValueError:
@@ -69,13 +69,8 @@ def spec_from_flags(
     name: str | None = None,
 ) -> Callable[[Snapshot], Retriever]:
     """What opens the pipeline of a profile or of the options; both at once are refused before anything is opened."""
-    from lexfuse.errors import ConfigError
-    from lexfuse.search.pipeline import DEPTH, open_pipeline
-
     given = [option for option in SEARCH_FLAGS if is_given(context, option)]
     if profile is not None:
-        from lexfuse.search.spec.spec import SearchSpec
-
         if given:
             options = ", ".join(f"--{option.replace('_', '-')}" for option in given)
             raise ConfigError(f"--profile says how to rank, and so does {options}; leave one out, or change the profile")
@@ -102,10 +97,6 @@ def is_given(context: typer.Context, option: str) -> bool:
 
 def masked(snapshot: Snapshot, filters: list[str] | None, as_of: str | None) -> Bools | None:
     """The mask of the filters given on the command line."""
-    from lexfuse.data.dates import parse_date
-    from lexfuse.errors import ConfigError, DataError
-    from lexfuse.storage.filters import Condition, within
-
     try:
         day = parse_date(as_of)
     except DataError as error:
@@ -115,8 +106,6 @@ def masked(snapshot: Snapshot, filters: list[str] | None, as_of: str | None) -> 
 
 def values_of(text: str | None, name: str) -> list[float] | None:
     """The numbers of an option; None if it was not given."""
-    from lexfuse.errors import ConfigError
-
     try:
         return None if text is None else [float(part) for part in text.split(",")]
     except ValueError:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
 
 from lexfuse.cli.output.console import line, table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lexfuse.data.corpus import Corpus
-    from lexfuse.data.document import Document
-    from lexfuse.data.formats.beir import Collection
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document
+from lexfuse.data.formats.beir import Collection
 
 MOST_SHOWN = 12
 
 
 def summary_of(collection: Collection) -> dict[str, Any]:
     """Counts of a collection as plain values."""
-    import numpy as np
-
     corpus = collection.corpus
     words = np.array([len(text.split()) for text in corpus.text])
     quantiles = {name: int(np.quantile(words, q)) for name, q in (("median", 0.5), ("longest", 1.0))}

@@ -5,18 +5,26 @@ Text that comes from users or files is never read as markup.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import orjson
 import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from lexfuse.errors import BoundWarning
 
 _SOON = 5.0  # seconds that need no word
 WIDTH_OF_FILES = 160  # where the output is no terminal, nothing needs to be squeezed
@@ -30,8 +38,6 @@ SkipBad = Annotated[
 @cache
 def screen() -> Console:
     """Standard output for people."""
-    from rich.console import Console
-
     console = Console(highlight=False)
     return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=WIDTH_OF_FILES)
 
@@ -39,30 +45,20 @@ def screen() -> Console:
 @cache
 def side() -> Console:
     """Standard error: progress, notes and errors."""
-    from rich.console import Console
-
     return Console(stderr=True, highlight=False)
 
 
 def print_json(value: Any) -> None:
     """One JSON value, indented for reading, with keys in their own order; letters that the output lacks are escaped."""
-    import orjson
-
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     if encoding.lower().replace("-", "") != "utf8" and not text.isascii():
-        import json
-
         text = json.dumps(orjson.loads(text), indent=2) + "\n"
     sys.stdout.write(text)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers_from: int = 1) -> None:
     """A table on the screen; columns from `numbers_from` on are set to the right."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     grid = Table(
         title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
     )
@@ -93,25 +89,17 @@ def cell_text(value: object) -> str:
 
 def line(text: str = "", style: str = "") -> None:
     """A line on the screen, as it is."""
-    from rich.text import Text
-
     screen().print(Text(text, style=style))
 
 
 def note(text: str) -> None:
     """A remark on standard error."""
-    from rich.text import Text
-
     side().print(Text(text, style="yellow"), soft_wrap=True)
 
 
 @contextmanager
 def warnings_noted() -> Iterator[None]:
     """Show what the library warns of as notes, each once, and let all other warnings pass."""
-    import warnings
-
-    from lexfuse.errors import BoundWarning
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=BoundWarning)
         yield
@@ -124,16 +112,12 @@ def warnings_noted() -> Iterator[None]:
 
 def print_error(text: str) -> None:
     """An error on standard error."""
-    from rich.text import Text
-
     side().print(Text(text, style="red"), soft_wrap=True)
 
 
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
     """Show that something is being done, where its length is not known."""
-    from rich.markup import escape
-
     with side().status(escape(what)):
         yield
 
@@ -158,9 +142,6 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     if not side().is_terminal:
         yield _tenths(what, total)
         return
-    from rich.markup import escape
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=side(), transient=True) as progress:
         task = progress.add_task(escape(what), total=total)

@@ -8,7 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from lexfuse.channels.distribution import ChannelDistribution, SampleOrigin, described, drawn_queries, estimate
+from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
 from lexfuse.cli.output.console import progress_bar
+from lexfuse.data.formats.file_format import read_queries
+from lexfuse.storage.index_folder import IndexFolder
 
 Distributions = Annotated[
     bool,
@@ -21,11 +25,6 @@ DistributionQueries = Annotated[
 
 def estimate_distributions(folder: Path, queries: Path | None, k1: float, b: float, cosine: bool | None) -> dict[str, Any]:
     """Estimate the distributions of all channels of an index, keep them with it, and tell what they rest on."""
-    from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
-    from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
-    from lexfuse.data.formats.file_format import read_queries
-    from lexfuse.storage.index_folder import IndexFolder
-
     asked = read_queries(queries) if queries else None
     kept = {}
     with IndexFolder(folder) as index:
@@ -44,8 +43,6 @@ def estimate_distributions(folder: Path, queries: Path | None, k1: float, b: flo
 
 def distribution_figures(kept: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """What each distribution that an index keeps rests on, and its quartiles."""
-    from lexfuse.channels.distribution import ChannelDistribution, described
-
     figures = {}
     for found in map(ChannelDistribution.from_json, kept.values()):
         name = f"{found.channel} ({described(found.parameters)})" if found.parameters else found.channel

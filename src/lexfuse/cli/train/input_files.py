@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lexfuse.cli.output.console import note, spinner
-
-if TYPE_CHECKING:
-    from lexfuse.data.corpus import Corpus
-    from lexfuse.data.qrels import Qrels
-    from lexfuse.data.queries import Queries
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.data.run import Run
-    from lexfuse.train.material import TrainingMaterial
-    from lexfuse.train.plan import TrainingPlan
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.formats.file_format import read_corpus, read_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.formats.trec_run import read_run
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries
+from lexfuse.data.read_report import ReadReport
+from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.text.annotation import with_languages
+from lexfuse.train.examples.hard_negatives import mining_run
+from lexfuse.train.material import TrainingMaterial
+from lexfuse.train.plan import TrainingPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,6 @@ class TrainingInputFiles:
 
     def material(self, plan: TrainingPlan, report: ReadReport) -> TrainingMaterial:
         """Read all of it."""
-        from lexfuse.data.formats.file_format import read_corpus, read_queries
-        from lexfuse.errors import ConfigError
-        from lexfuse.text.annotation import with_languages
-        from lexfuse.train.material import TrainingMaterial
-
         if self.index is not None and self.run is not None:
             raise ConfigError("hard negatives come from --index or from --negatives, not from both; leave one out")
         with spinner(f"reading {self.corpus}"):
@@ -55,9 +53,6 @@ class TrainingInputFiles:
         return next((path for path in found if path.is_file()), None)
 
     def _qrels(self, split: str, corpus: Corpus, queries: Queries | None, report: ReadReport) -> Qrels | None:
-        from lexfuse.data.formats.trec_qrels import read_qrels
-        from lexfuse.errors import ConfigError, DataError
-
         path = (self.train if split == "train" else self.dev) or self._inside(f"qrels/{split}.tsv")
         if path is None:
             return None
@@ -71,9 +66,6 @@ class TrainingInputFiles:
     def _ranking(
         self, plan: TrainingPlan, queries: Queries | None, judged: Iterable[Qrels | None], report: ReadReport
     ) -> Run | None:
-        from lexfuse.data.formats.trec_run import read_run
-        from lexfuse.train.examples.hard_negatives import mining_run
-
         if self.run is not None:
             return read_run(self.run, report=report)
         if self.index is None or queries is None:

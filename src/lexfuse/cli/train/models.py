@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from lexfuse.cli.import_ import refuse_existing
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, table
 from lexfuse.cli.train.input_files import TrainingInputFiles
-
-if TYPE_CHECKING:
-    from lexfuse.train.learning_curve import ShareResult
-    from lexfuse.train.output.training_results import Spread, TrainingResult
-    from lexfuse.train.plan import TrainingPlan
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import ConfigError, StorageError
+from lexfuse.train.hyperparameters import ModelKind
+from lexfuse.train.learning_curve import STUDY, ShareOrder, ShareResult, learning_curve
+from lexfuse.train.loop.progress import ProgressListener
+from lexfuse.train.output.training_results import RESULTS, Spread, TrainingResult
+from lexfuse.train.plan import JUDGED, Device, TrainingPlan, read_plan_values
+from lexfuse.train.torch_requirement import require_torch
+from lexfuse.train.trainer import train_model
 
 KINDS = {
     "dense": "Train a dense bi-encoder: one model, one vector a text.",
@@ -138,6 +143,9 @@ def command(kind: str) -> Callable[..., None]:
     return train
 
 
+dense, two_tower, splade, colbert, cross = map(command, KINDS)
+
+
 @dataclass(frozen=True, slots=True)
 class _TrainOptions:
     """What the command line says about how to train."""
@@ -154,10 +162,6 @@ class _TrainOptions:
 
     def plan(self, kind: str) -> TrainingPlan:
         """The plan of the TOML file and the options, which go before it."""
-        from lexfuse.errors import ConfigError
-        from lexfuse.train.hyperparameters import ModelKind
-        from lexfuse.train.plan import JUDGED, TrainingPlan, read_plan_values
-
         values = read_plan_values(self.config) if self.config else {}
         chosen = self.structure or self.first or not self.judged
         if chosen and ("stage" in values or "examples" in values):
@@ -195,13 +199,6 @@ class _Result:
 def _run(
     kind: str, base: str, out: Path, asked: _TrainOptions, files: TrainingInputFiles, result: _Result, skip_bad: bool
 ) -> None:
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.train.learning_curve import ShareOrder, learning_curve
-    from lexfuse.train.loop.progress import ProgressListener
-    from lexfuse.train.plan import Device
-    from lexfuse.train.torch_requirement import require_torch
-    from lexfuse.train.trainer import train_model
-
     plan, device, by = asked.plan(kind), _one_of(Device, result.device, "--device"), _one_of(ShareOrder, result.by, "--by")
     shares = _numbers(result.shares, "--shares") if result.shares else []
     _refuse_other_folder(out, result.force, bool(shares))
@@ -235,11 +232,6 @@ def _run(
 
 def _refuse_other_folder(out: Path, force: bool, shares: bool) -> None:
     """Say at once that the target is in the way, or is nothing that may be replaced."""
-    from lexfuse.cli.import_ import refuse_existing
-    from lexfuse.errors import StorageError
-    from lexfuse.train.learning_curve import STUDY
-    from lexfuse.train.output.training_results import RESULTS
-
     if shares:
         if (out / STUDY).is_file() or (out / RESULTS).is_file() or out.is_file():
             raise StorageError(f"{str(out)!r} is there already; choose another folder for the models of all shares")
@@ -296,8 +288,6 @@ def _names(text: str) -> list[str]:
 
 
 def _numbers(text: str, option: str) -> list[float]:
-    from lexfuse.errors import ConfigError
-
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -305,8 +295,6 @@ def _numbers(text: str, option: str) -> list[float]:
 
 
 def _wholes(text: str, option: str) -> list[int]:
-    from lexfuse.errors import ConfigError
-
     numbers = _numbers(text, option)
     if any(number != int(number) for number in numbers):
         raise ConfigError(f"{option} takes whole numbers with commas between, got {text!r}")
@@ -314,8 +302,6 @@ def _wholes(text: str, option: str) -> list[int]:
 
 
 def _one_of(kind: Any, value: str, option: str) -> Any:
-    from lexfuse.errors import ConfigError
-
     try:
         return kind(value)
     except ValueError:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from lexfuse.cli.import_ import refuse_existing
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner
-from lexfuse.cli.train.models import KINDS, command
-
-if TYPE_CHECKING:
-    from lexfuse.data.corpus import Corpus
-    from lexfuse.encode.static_encoder import StaticEncoder
-
-train = typer.Typer(help="Train models on your own texts.", no_args_is_help=True)
-
-
-@train.callback()
-def _root() -> None:
-    pass
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.files import written_folder
+from lexfuse.data.formats.file_format import read_corpus
+from lexfuse.data.read_report import ReadReport
+from lexfuse.encode.static_encoder import StaticEncoder, is_static, plain_words
+from lexfuse.encode.word_vector_file import read_word_vectors
+from lexfuse.errors import StorageError
+from lexfuse.text.annotation import with_languages
+from lexfuse.train.static_vectors import StaticTraining, train_static, with_corpus_idf
 
 
-@train.command()
 def static(
     source: Annotated[Path, typer.Argument(metavar="CORPUS", help="A corpus folder or file.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The model folder to write.")],
@@ -47,15 +44,6 @@ def static(
 
         lexfuse train static data/legi french.vectors --vectors frWac_500_skip.bin
     """
-    from lexfuse.cli.import_ import refuse_existing
-    from lexfuse.data.files import written_folder
-    from lexfuse.data.formats.file_format import read_corpus
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.encode.static_encoder import StaticEncoder, is_static
-    from lexfuse.errors import StorageError
-    from lexfuse.text.annotation import with_languages
-    from lexfuse.train.static_vectors import StaticTraining, train_static
-
     training = StaticTraining(dimension, window, min_count, seed)
     refuse_existing(out, force)
     if out.is_dir() and any(out.iterdir()) and not is_static(out):
@@ -81,15 +69,7 @@ def static(
         line(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
 
 
-for kind in KINDS:
-    train.command(name=kind)(command(kind))
-
-
 def _weighed(vectors: Path, corpus: Corpus, report: Any) -> StaticEncoder:
-    from lexfuse.encode.static_encoder import StaticEncoder, plain_words
-    from lexfuse.encode.word_vector_file import read_word_vectors
-    from lexfuse.train.static_vectors import with_corpus_idf
-
     with spinner(f"reading {vectors}"):
         found = StaticEncoder(
             read_word_vectors(vectors, report), plain_words(), origin={"method": "from a file", "file": vectors.name}

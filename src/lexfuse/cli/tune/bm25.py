@@ -10,14 +10,13 @@ import typer
 from lexfuse.cli.options.search_flags import masked, values_of
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, table
 from lexfuse.cli.search import AsOf, Filters
-from lexfuse.cli.tune.weights import runs, weights
+from lexfuse.data.formats.file_format import read_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.read_report import ReadReport
+from lexfuse.optimisation.bm25_parameters import B_S, K1S, tune_bm25
+from lexfuse.storage.index_folder import IndexFolder
 
-tune = typer.Typer(help="Choose parameters on judged queries (a train or dev split, never test).", no_args_is_help=True)
-tune.command()(weights)
-tune.command()(runs)
 
-
-@tune.command()
 def bm25(
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
     queries: Annotated[
@@ -41,12 +40,6 @@ def bm25(
 
     lexfuse tune bm25 legi.index data/legi data/legi/qrels/train.tsv -m nDCG@10 -o surface.json
     """
-    from lexfuse.data.formats.file_format import read_queries
-    from lexfuse.data.formats.trec_qrels import read_qrels
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.optimisation.bm25_parameters import B_S, K1S, tune_bm25
-    from lexfuse.storage.index_folder import IndexFolder
-
     report = ReadReport(skip_bad=skip_bad)
     asked = read_queries(queries, report)
     judged = read_qrels(qrels, report, queries=asked.ids)

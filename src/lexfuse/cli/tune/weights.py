@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import orjson
 import typer
 
+from lexfuse.channels.registry import applicable_options, open_retriever
+from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.cli.fuse import MissingName, Normaliser
 from lexfuse.cli.options.run_files import BoundOptions, read_runs
-from lexfuse.cli.options.search_flags import K1, B, fusion_from_flags, masked
+from lexfuse.cli.options.search_flags import K1, B, fusion_from_flags, masked, values_of
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner, table, warnings_noted
 from lexfuse.cli.search import AsOf, Channel, Filters
-
-if TYPE_CHECKING:
-    from lexfuse.channels.retriever_protocol import Retriever
-    from lexfuse.data.qrels import Qrels
-    from lexfuse.data.queries import Queries
-    from lexfuse.fusion.fusion import Fusion
-    from lexfuse.fusion.union import Union
-    from lexfuse.optimisation.fusion_constants import ConstantTrial, TunedConstants
-    from lexfuse.optimisation.fusion_weights import TunedWeights
-    from lexfuse.optimisation.query_class_weights import ClassWeights
-    from lexfuse.storage.snapshot import Snapshot
+from lexfuse.data.files import written_file
+from lexfuse.data.formats.file_format import read_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries
+from lexfuse.data.read_report import ReadReport
+from lexfuse.errors import ConfigError
+from lexfuse.fusion.fusion import Fusion
+from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
+from lexfuse.fusion.union import Union, union_of
+from lexfuse.optimisation.bm25_and_weights import tune_bm25_and_weights
+from lexfuse.optimisation.bm25_parameters import B_S, K1S
+from lexfuse.optimisation.fusion_constants import ConstantTrial, TunedConstants, depth_trials, eta_trials, tune_constants
+from lexfuse.optimisation.fusion_weights import TunedWeights, tune_weights
+from lexfuse.optimisation.query_class_weights import ClassWeights, classes_of, tune_classes
+from lexfuse.search.candidates import retrieve_union
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.snapshot import Snapshot
 
 QrelsFile = Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements of a train or dev split.")]
 Tuned = Annotated[str, typer.Option("--fusion", help="A fusion with weights: tm2c2, convex, rrf or srrf.")]
@@ -77,13 +87,6 @@ def weights(
 
     lexfuse tune weights legi.index data/legi data/legi/qrels/dev.tsv --fusion rrf --eta 4,10,60 --eta-each
     """
-    from lexfuse.channels.registry import applicable_options, open_retriever
-    from lexfuse.data.formats.file_format import read_queries
-    from lexfuse.data.formats.trec_qrels import read_qrels
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.search.candidates import retrieve_union
-    from lexfuse.storage.index_folder import IndexFolder
-
     method = fusion_from_flags(fusion, "", None, "", None, normaliser, missing)
     report = ReadReport(skip_bad=skip_bad)
     asked = read_queries(queries, report)
@@ -135,11 +138,6 @@ def runs(
 
     lexfuse tune runs qrels/dev.tsv bm25.trec dense.trec --fusion rrf --eta 5,20,60
     """
-    from lexfuse.data.formats.file_format import read_queries
-    from lexfuse.data.formats.trec_qrels import read_qrels
-    from lexfuse.data.read_report import ReadReport
-    from lexfuse.fusion.union import union_of
-
     method = fusion_from_flags(fusion, "", None, "", None, normaliser, missing)
     report = ReadReport(skip_bad=skip_bad)
     with spinner("reading"):
@@ -162,11 +160,6 @@ def _tune(
     out: Path | None,
     json: bool,
 ) -> None:
-    from lexfuse.errors import ConfigError
-    from lexfuse.optimisation.fusion_constants import tune_constants
-    from lexfuse.optimisation.fusion_weights import tune_weights
-    from lexfuse.optimisation.query_class_weights import classes_of, tune_classes
-
     step, folds = how
     trials, usual = _trials(union, fusion, tried)
     weighed = tried.with_weights or usual is None
@@ -198,13 +191,6 @@ class _Constants:
 
 def _trials(union: Union, fusion: Fusion, tried: _Constants) -> tuple[list[ConstantTrial], ConstantTrial | None]:
     """What is to be tried, nothing if no list was given; and where eta or beta is, the fusion with its usual ones."""
-    from dataclasses import replace
-
-    from lexfuse.cli.options.search_flags import values_of
-    from lexfuse.errors import ConfigError
-    from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
-    from lexfuse.optimisation.fusion_constants import depth_trials, eta_trials
-
     etas, betas = values_of(tried.eta or None, "eta") or [], values_of(tried.beta or None, "beta") or []
     if (etas or betas) and not isinstance(fusion, ReciprocalRank | SmoothReciprocalRank):
         raise ConfigError(f"--eta and --beta are for rrf and srrf; the fusion is {fusion.name}")
@@ -239,9 +225,6 @@ def _tune_with_bm25(
     within: Any,
     how: tuple[float, int],
 ) -> TunedConstants:
-    from lexfuse.optimisation.bm25_and_weights import tune_bm25_and_weights
-    from lexfuse.optimisation.bm25_parameters import B_S, K1S
-
     others = [one for one in retrievers if one.name != "bm25"]
     with progress_bar("trying k1 and b", len(K1S) * len(B_S)) as progress:
         return tune_bm25_and_weights(
@@ -260,8 +243,6 @@ def _tune_with_bm25(
 
 
 def _refuse_with_bm25(names: list[str], eta: str, beta: str, depths: str, classes: bool) -> None:
-    from lexfuse.errors import ConfigError
-
     if names[0] != "bm25" or len(names) < 2:
         raise ConfigError(f"--bm25 needs bm25 as the first of several channels, got {', '.join(names)}")
     if eta or beta or depths or classes:
@@ -271,10 +252,6 @@ def _refuse_with_bm25(names: list[str], eta: str, beta: str, depths: str, classe
 def _tell(
     tuned: TunedWeights | None, constants: TunedConstants | None, kinds: tuple[ClassWeights, ...], out: Path | None, json: bool
 ) -> None:
-    import orjson
-
-    from lexfuse.data.files import written_file
-
     told = constants or tuned
     if told is None:
         return
