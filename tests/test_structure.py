@@ -12,7 +12,7 @@ SOURCE = Path(lexfuse.__file__).parent
 
 # Every part may import itself and what stands above it; DESIGN draws the same order.
 ORDER = ["errors", "lazy", "deadline", "data", "text", "kernels", "storage", "encode", "channels", "fusion", "rerank", "search",
-         "evaluation", "optimisation", "advice", "train", "service", "web", "cli"]  # fmt: skip
+         "index", "evaluation", "optimisation", "advice", "train", "service", "web", "cli"]  # fmt: skip
 
 
 def part_of(module: str) -> str:

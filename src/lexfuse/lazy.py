@@ -1,4 +1,4 @@
-"""Packages whose public names load on first use, so that importing one costs nothing that is not used."""
+"""Public names that load on first use, so that importing a package costs nothing that is not used."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """A module's ``__getattr__``: each public name comes from the module it lives in.
+def lazy_exports(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """A module's ``__getattr__`` and ``__dir__``: each public name comes from its home, ``module`` or ``module:name``.
 
-    >>> lazy_exports("lexfuse", {"Corpus": "lexfuse.data.corpus"})("Corpus").__name__
-    'Corpus'
+    >>> load, names = lazy_exports("lexfuse", {"Corpus": "lexfuse.data.corpus"})
+    >>> load("Corpus").__name__, names()
+    ('Corpus', ['Corpus'])
     """
 
     def load(name: str) -> Any:
@@ -20,6 +21,7 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]
 
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name]), name)
+        module, _, own = homes[name].partition(":")
+        return getattr(import_module(module), own or name)
 
-    return load
+    return load, lambda: sorted(homes)

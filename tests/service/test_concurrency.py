@@ -16,9 +16,10 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.search.candidates import retrieve_all
+from lexfuse.search.hits import SortOrder
 from lexfuse.service.operations.cursor import Cursor
 from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
-from lexfuse.service.operations.search import SearchRequest, SortOrder, search
+from lexfuse.service.operations.search import SearchRequest, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.analysis.analyser import Analyser, Folding

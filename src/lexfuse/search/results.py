@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 from lexfuse.channels.citation.lookup import CitationLookup
 from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.late.retriever import LateRetriever, TokenMatch
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.retriever_protocol import Mask, Retriever
@@ -17,6 +18,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Hit
 from lexfuse.deadline import check
+from lexfuse.errors import ConfigError
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.passages import Passage
 from lexfuse.text.sentences.splitter import SentenceSpan
@@ -27,11 +29,7 @@ _SMALL = 0.01  # weight in a snippet of a term that says next to nothing
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A document that answers, which channel found it, and the part of its text to show.
-
-    >>> SearchHit.__slots__[0]
-    'rank'
-    """
+    """A document that answers, which channel found it, and the part of its text to show."""
 
     rank: int
     found: str  # the name of the retriever: "citation", "bm25", "dense" …
@@ -42,6 +40,23 @@ class SearchHit:
     matches: tuple[TokenMatch, ...] = ()  # which token each token of the question met, where tokens make it
     passage: Passage | None = None  # the passage that is nearest to the question, where vectors were compared
     sources: Mapping[str, float] = field(default_factory=dict)  # raw scores of the sources, where several were fused
+    explainer: Callable[[str], Explanation] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def id(self) -> str:
+        """The id of the document."""
+        return self.document.id
+
+    @property
+    def title(self) -> str:
+        """The title of the document, or its id where it has none."""
+        return self.document.title or self.document.id
+
+    def explain(self) -> Explanation:
+        """What every source contributed to the score."""
+        if self.explainer is None:
+            raise ConfigError("this hit was made without its search; search with an Index to explain hits")
+        return self.explainer(self.document.id)
 
 
 class FoundDocument(NamedTuple):
@@ -156,7 +171,7 @@ class ResultBuilder:
         shown = snippet(passage.of(document.text), analyser, weights)
         start = passage.start
         matches = tuple(SentenceSpan(match.start + start, match.end + start) for match in shown.matches)
-        return Snippet(SentenceSpan(shown.span.start + start, shown.span.end + start), matches)
+        return Snippet(SentenceSpan(shown.span.start + start, shown.span.end + start), matches, shown.text)
 
     def _nearest(self, document: Document) -> Passage | None:
         if self._dense and self._vector is not None and self._dense.holds(document.id):

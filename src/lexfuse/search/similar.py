@@ -219,7 +219,7 @@ def open_similar(snapshot: Snapshot, terms: TermChoice | None = None, *, k1: flo
 
 
 def with_terms(retriever: Retriever, terms: TermChoice) -> Retriever:
-    """The same pipeline with another choice of terms, wherever in it the most informative terms of a query are asked for.
+    """The same pipeline with a choice of terms wherever it has BM25.
 
     >>> import tempfile
     >>> from lexfuse.storage.index_folder import IndexFolder
@@ -229,6 +229,8 @@ def with_terms(retriever: Retriever, terms: TermChoice) -> Retriever:
     """
     if isinstance(retriever, BM25Kli):
         return replace(retriever, choice=terms)
+    if isinstance(retriever, BM25):
+        return BM25Kli(retriever.snapshot, k1=retriever.k1, b=retriever.b, choice=terms, name=retriever.name)
     if isinstance(retriever, FusedRetriever):
         return replace(retriever, retrievers=[with_terms(one, terms) for one in retriever.retrievers])
     if isinstance(retriever, RoutedRetriever):

@@ -17,10 +17,10 @@ from types import TracebackType
 from lexfuse.data.queries import Query
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError, GoneError, LexFuseError, UnknownIndexError
+from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import find_documents
 from lexfuse.search.spec.defaults import read_profiles
 from lexfuse.search.spec.spec import SearchSpec
-from lexfuse.service.index_version import IndexVersion
 from lexfuse.storage.catalog import Catalog
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import open_snapshot
@@ -127,7 +127,7 @@ class ServedIndex:
     def _open(self) -> IndexVersion:
         former = self._versions[-1].opened if self._versions else None
         snapshot = open_snapshot(self.folder, former.snapshot if former else None)  # they have nearly everything in common
-        opened = IndexVersion(self.name, snapshot, self._profiles, self._encoders, before=former.names if former else ())
+        opened = IndexVersion(snapshot, self._profiles, self._encoders, name=self.name, before=former.specs if former else ())
         try:
             _ = opened.profiles  # opens their pipelines, and one search fills their tables, so that no reader waits for that
             with suppress(LexFuseError):  # whoever asks for what cannot be searched is told

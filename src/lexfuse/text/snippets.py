@@ -29,6 +29,11 @@ class Snippet:
 
     span: SentenceSpan
     matches: tuple[SentenceSpan, ...]
+    text: str = ""  # what the span holds
+
+    def __str__(self) -> str:
+        """The text of the snippet."""
+        return self.text
 
     def marked(self, text: str, before: str, after: str) -> str:
         """The snippet's text with marks around what matches and dots where the text goes on."""
@@ -55,7 +60,7 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     begin = _opening(text, max(0, last - width, first - width // 4), first)
     end = _word_end(text, begin, max(begin + width, last))
     inside = tuple(SentenceSpan(token.start, token.end) for token in hits if begin <= token.start and token.end <= end)
-    return Snippet(SentenceSpan(begin, end), inside)
+    return Snippet(SentenceSpan(begin, end), inside, text[begin:end])
 
 
 def _best_start(hits: list[Token], terms: Mapping[str, float], width: int) -> int:

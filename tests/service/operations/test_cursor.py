@@ -7,8 +7,9 @@ import orjson
 import pytest
 
 from lexfuse.errors import ConfigError
+from lexfuse.search.hits import SortOrder
 from lexfuse.service.operations.cursor import Cursor, digest
-from lexfuse.service.operations.search import SearchRequest, SortOrder
+from lexfuse.service.operations.search import SearchRequest
 
 ASK = SearchRequest("préavis", "law", "bm25", 5, "", ("code=Code civil",), "2020-01-01", "fr", SortOrder.NEWEST)
 

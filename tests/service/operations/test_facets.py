@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from lexfuse.data.document import Document, DocumentKind
-from lexfuse.service.operations import facets as facets_module
+from lexfuse.search import facets as facets_module
 from lexfuse.service.operations.search import SearchRequest, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.index_folder import IndexFolder

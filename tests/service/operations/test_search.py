@@ -7,11 +7,13 @@ import pytest
 from lexfuse.data.document import Document, DocumentKind
 from lexfuse.deadline import Deadline, limited
 from lexfuse.errors import ConfigError, GoneError, NotFoundError, OverloadError
+from lexfuse.search import hits as hits_module
+from lexfuse.search.hits import SortOrder
 from lexfuse.search.results import FoundDocument
 from lexfuse.search.similar import known_day
-from lexfuse.service.operations import search as search_module
+from lexfuse.search.stage_clock import StageClock
 from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
-from lexfuse.service.operations.search import SearchRequest, SortOrder, StageClock, search
+from lexfuse.service.operations.search import SearchRequest, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -44,7 +46,7 @@ def test_pages_together_are_the_one_large_page(law, profile, sort, k):
 
 
 def test_no_more_than_the_depth_is_paged_through(law, monkeypatch):
-    monkeypatch.setattr(search_module, "DEPTH", 3)
+    monkeypatch.setattr(hits_module, "DEPTH", 3)
     pages = all_pages(law, query="loyer du bail", k=2, language="fr")
     assert [len(page.results) for page in pages] == [2, 1]
 
@@ -99,8 +101,8 @@ def test_a_source_that_has_no_score_says_so(law, monkeypatch):
             for one in hits
         ]
 
-    found_by = search_module.find_documents
-    monkeypatch.setattr(search_module, "find_documents", without)
+    found_by = hits_module.find_documents
+    monkeypatch.setattr(hits_module, "find_documents", without)
     page = search(law, SearchRequest("loyer", profile="hybrid", language="fr"))
     assert page.results[0].sources == {"dense": None}
     assert "NaN" not in page.model_dump_json()
@@ -150,7 +152,7 @@ def test_a_law_is_dated_by_the_day_it_came_into_force(law):
 
 
 def test_only_the_best_are_put_in_order_of_dates(law, monkeypatch):
-    monkeypatch.setattr(search_module, "SORTED", 2)
+    monkeypatch.setattr(hits_module, "SORTED", 2)
     best = ids(search(law, SearchRequest("bail loyer locataire", profile="bm25", language="fr")))[:2]
     pages = all_pages(law, query="bail loyer locataire", profile="bm25", language="fr", sort=SortOrder.NEWEST, k=1)
     assert sorted(id for page in pages for id in ids(page)) == sorted(best)

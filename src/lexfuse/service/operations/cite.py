@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lexfuse.data.arrays import I32
 from lexfuse.errors import TooLargeError
-from lexfuse.service.index_version import IndexVersion
+from lexfuse.search.index_version import IndexVersion
 from lexfuse.service.operations.document_cards import cards_of
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import CitedDocument, ResolvedCitations

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lexfuse.data.document import Document
-from lexfuse.service.index_version import IndexVersion
+from lexfuse.search.index_version import IndexVersion
 from lexfuse.service.schemas.document import DocumentCard
 
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lexfuse.data.document import Document
-from lexfuse.service.index_version import IndexVersion
+from lexfuse.search.document_context import citing_documents, neighbours, versions
+from lexfuse.search.index_version import IndexVersion
 from lexfuse.service.operations.cite import cited_of
 from lexfuse.service.operations.document_cards import cards_of, facts_of
-from lexfuse.service.operations.document_context import citing_documents, neighbours, versions
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import CitedDocument, DocumentAnswer, DocumentCard, DocumentParagraph, WholeDocument
 from lexfuse.storage.document_rows import row_of

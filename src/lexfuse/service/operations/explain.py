@@ -11,14 +11,13 @@ from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.channels.term_retriever import TermRetriever
 from lexfuse.data.queries import Query
 from lexfuse.data.run import Hit
-from lexfuse.errors import ConfigError, EmptyQuestionError, UnknownDocumentError
+from lexfuse.errors import ConfigError, EmptyQuestionError
 from lexfuse.fusion.composite_retriever import explanations_of, members_of
 from lexfuse.fusion.registry import default_fusions
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance
+from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import FoundDocument, ResultBuilder
 from lexfuse.search.rprs_explanation import proportional_relevance
-from lexfuse.service.index_version import IndexVersion
-from lexfuse.service.operations.candidate_filter import within_of
 from lexfuse.service.operations.document_cards import card_of
 from lexfuse.service.operations.search import mark_of
 from lexfuse.service.registry import IndexRegistry
@@ -83,22 +82,12 @@ def explain(library: IndexRegistry, ask: ExplainRequest) -> ExplainResponse:
     """
     shelf = library.shelf(ask.index)
     with shelf.lease() as opened:
-        doc = document_meant(opened, ask.document)
+        doc = opened.meant(ask.document)
         profile = ask.profile or opened.default_profile
         pipeline, question = opened.pipeline(profile), Query("q", ask.query, ask.language)
-        mask = within_of(opened, ask.filters, ask.as_of)
+        mask = opened.within(ask.filters, ask.as_of)
         why = _why(opened, pipeline, question, doc, mask)
         return ExplainResponse(index=shelf.name, generation=opened.generation, profile=profile, query=ask.query, why=why)
-
-
-def document_meant(opened: IndexVersion, name: str) -> str:
-    """The id of the document that a name means: its id, or a citation; of several that it cites, the first."""
-    if name in opened.snapshot.ids:
-        return name
-    found = next((int(numbers[0]) for _, numbers in opened.citations.cited(name) if len(numbers)), None)
-    if found is None:
-        raise UnknownDocumentError(f"the index has no document {name!r}, and none that it cites; check the id or the citation")
-    return opened.snapshot.ids[found]
 
 
 def _why(opened: IndexVersion, pipeline: Retriever, question: Query, doc: str, mask: Mask | None) -> HitExplanation:

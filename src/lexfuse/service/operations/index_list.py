@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexfuse.service.index_version import IndexVersion
+from lexfuse.search.index_version import IndexVersion
 from lexfuse.service.redaction import without_paths
 from lexfuse.service.registry import IndexRegistry, ServedIndex
 from lexfuse.service.schemas.index_list import IndexCard, IndexList, ProfileCard
@@ -26,8 +26,18 @@ def index_list(library: IndexRegistry) -> IndexList:
 
 
 def profile_cards(opened: IndexVersion) -> list[ProfileCard]:
-    """What a version of an index can be searched by, for those who ask: a reason why not names files without their paths."""
-    return [card.model_copy(update={"reason": without_paths(card.reason)}) for card in opened.profiles]
+    """What a version of an index can be searched by; a reason why it cannot names files without their paths."""
+    return [
+        ProfileCard(
+            name=one.name,
+            description=one.spec.description,
+            channels=[channel.name for channel in one.spec.general.channels],
+            evidence=dict(one.spec.evidence),
+            usable=one.usable,
+            reason=without_paths(one.reason),
+        )
+        for one in opened.profiles
+    ]
 
 
 def _card(shelf: ServedIndex) -> IndexCard:

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from lexfuse.service.operations.search import MOST_RESULTS, SearchRequest, SortOrder, search
+from lexfuse.search.hits import SortOrder
+from lexfuse.service.operations.search import MOST_RESULTS, SearchRequest, search
 from lexfuse.service.routes.parameters import (
     AsOf,
     Filters,

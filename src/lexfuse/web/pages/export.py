@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from lexfuse.errors import ConfigError
+from lexfuse.search.hits import SortOrder
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.export import Export, ResultFormat, export_results
-from lexfuse.service.operations.search import SearchRequest, SortOrder, search
+from lexfuse.service.operations.search import SearchRequest, search
 from lexfuse.service.routes.parameters import checked_question
 
 router = APIRouter(include_in_schema=False)

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from lexfuse.errors import ConfigError, TooLargeError, UnknownIndexError
+from lexfuse.search.hits import SortOrder
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.index_list import index_list
-from lexfuse.service.operations.search import SearchRequest, SortOrder, search
+from lexfuse.service.operations.search import SearchRequest, search
 from lexfuse.service.schemas.index_list import IndexCard
 from lexfuse.web.filter_chips import chips_of
 from lexfuse.web.messages import InterfaceLocale, Messages, messages_of

@@ -7,62 +7,75 @@ can be seen and chosen.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.data.arrays import I32
 from lexfuse.data.queries import Query
 from lexfuse.deadline import check
+from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import FoundDocument, find_documents
-from lexfuse.service.index_version import IndexVersion
-from lexfuse.service.operations.candidate_filter import DEPTH, within_of
-from lexfuse.service.schemas.search import Facet, FacetValue
 from lexfuse.storage.filters import Condition, Operator
 
 FIELDS = ("code", "court", "kind", "year", "language")
 SHOWN = 12  # values of a facet
+DEPTH = 1000  # results that can be paged through, and that the facets count
+
+
+@dataclass(frozen=True, slots=True)
+class FacetCount:
+    """A value of a field, and how many candidates have it."""
+
+    value: str
+    count: int
+    chosen: bool = False  # whether a filter of the request asks for it
+    filters: tuple[str, ...] = ()  # those of the request after this value is chosen, or released
+
+
+@dataclass(frozen=True, slots=True)
+class FacetCounts:
+    """The values of one field among the candidates, most frequent first; the field's own filter is not applied to it."""
+
+    field: str  # code, court, kind, year or language
+    values: tuple[FacetCount, ...]
+    more: int = 0  # values that are not listed
 
 
 def facets_of(
-    opened: IndexVersion, question: Query, filters: Sequence[str], as_of: str, profile: str, found: Sequence[FoundDocument]
-) -> list[Facet]:
-    """The facets of a question of which the filtered results are given; those with one value or none are left out.
+    version: IndexVersion,
+    question: Query,
+    retriever: Retriever,
+    filters: Sequence[str],
+    as_of: str,
+    found: Sequence[FoundDocument],
+) -> list[FacetCounts]:
+    """The facets of a question whose filtered results are given; facets with one value or none are left out.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.service.registry import IndexPlace, IndexRegistry
-    >>> from lexfuse.service.operations.search import SearchRequest, search
-    >>> documents = [Document(f"d{n}", text="la loi", language="fr", code=f"Code {n % 2}") for n in range(3)]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     IndexFolder.create(f"{folder}/law.index", documents=documents).close()
-    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law.index")]) as library:
-    ...         page = search(library, SearchRequest("loi", language="fr", facets=True, filters=("code=Code 1",)))
-    >>> [(value.value, value.count, value.chosen, value.filters) for value in page.facets[0].values]
-    [('Code 0', 2, False, ['code=Code 1,Code 0']), ('Code 1', 1, True, [])]
+    >>> from lexfuse.search.hits import find_hits
+    >>> find_hits(IndexVersion(snapshot), "livre", facets=True).facets  # all articles are of one code and language
+    ()
     """
-    ordinals = _ordinals(opened, found)
+    ordinals = _ordinals(version, found)
     facets = []
     for name in FIELDS:
         check()
         own = [text for text in filters if _chosen(name, text)]
         rest = [text for text in filters if text not in own]
-        counted = _ordinals(opened, _found_without(opened, question, rest, as_of, profile)) if own else ordinals
-        facet = _facet(opened, name, own, rest, counted)
+        counted = ordinals
+        if own:
+            mask = version.within(rest, as_of)
+            every = find_documents(retriever, question, DEPTH, within=mask, citations=version.citations)[:DEPTH]
+            counted = _ordinals(version, every)
+        facet = _facet(version, name, own, rest, counted)
         if facet.more or len(facet.values) > 1 or any(value.chosen for value in facet.values):
             facets.append(facet)
     return facets
 
 
-def _found_without(
-    opened: IndexVersion, question: Query, filters: Sequence[str], as_of: str, profile: str
-) -> list[FoundDocument]:
-    mask = within_of(opened, filters, as_of)
-    return find_documents(opened.pipeline(profile), question, DEPTH, within=mask, citations=opened.citations)[:DEPTH]
-
-
-def _ordinals(opened: IndexVersion, found: Sequence[FoundDocument]) -> I32:
-    ids = opened.snapshot.ids
+def _ordinals(version: IndexVersion, found: Sequence[FoundDocument]) -> I32:
+    ids = version.snapshot.ids
     return np.array([ids.ordinal(one.hit.doc) for one in found], dtype=np.int32)
 
 
@@ -75,19 +88,18 @@ def _chosen(name: str, text: str) -> tuple[str, ...]:
     return condition.values if condition.field == name and condition.operator is Operator.IS else ()
 
 
-def _facet(opened: IndexVersion, name: str, own: list[str], rest: list[str], ordinals: I32) -> Facet:
-    codes, values = opened.cached(f"facet {name}", lambda: _column(opened, name))
+def _facet(version: IndexVersion, name: str, own: list[str], rest: list[str], ordinals: I32) -> FacetCounts:
+    codes, values = version.cached(f"facet {name}", lambda: _column(version, name))
     counts = np.bincount(codes[ordinals], minlength=len(values)) if len(values) else np.zeros(0, dtype=np.int64)
     chosen = [value for text in own for value in _chosen(name, text)]
     found = [(value, int(count)) for value, count in zip(values, counts, strict=True) if value and (count or value in chosen)]
     found.sort(key=lambda pair: (-pair[1], pair[0]) if name != "year" else (-int(pair[0]), ""))
     shown = [pair for at, pair in enumerate(found) if at < SHOWN or pair[0] in chosen]
-    return Facet(
+    return FacetCounts(
         field=name,
-        values=[
-            FacetValue(value=value, count=count, chosen=value in chosen, filters=rest + _toggled(name, chosen, value))
-            for value, count in shown
-        ],
+        values=tuple(
+            FacetCount(value, count, value in chosen, (*rest, *_toggled(name, chosen, value))) for value, count in shown
+        ),
         more=len(found) - len(shown),
     )
 
@@ -101,9 +113,9 @@ def _toggled(name: str, chosen: list[str], value: str) -> list[str]:
     return [f"{name}={written}"] if left else []
 
 
-def _column(opened: IndexVersion, name: str) -> tuple[I32, list[str]]:
+def _column(version: IndexVersion, name: str) -> tuple[I32, list[str]]:
     """The number of each document's value, and the values."""
-    codes, values = opened.snapshot.coded("date" if name == "year" else name)
+    codes, values = version.snapshot.coded("date" if name == "year" else name)
     if name != "year":
         return codes, [value or "" for value in values]
     years = [(value or "")[:4] for value in values]

@@ -1,4 +1,4 @@
-"""What stands around a document in its index: who cites it, what comes before and after it, its other versions.
+"""The context of a document in its index: who cites it, what comes before and after it, its other versions.
 
 Everything is read from the columns of the catalog, no text; what costs more than a look is derived once for each version of the
 index.
@@ -14,7 +14,7 @@ import numpy as np
 from lexfuse.channels.citation.lookup import article_order
 from lexfuse.data.arrays import I32, I64, offsets_of
 from lexfuse.data.document import Document, DocumentKind
-from lexfuse.service.index_version import IndexVersion
+from lexfuse.search.index_version import IndexVersion
 from lexfuse.storage.document_rows import texts_of
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.citation.resolve import number_key
@@ -29,50 +29,45 @@ class _Citing(NamedTuple):
     citing: I32
 
 
-def citing_documents(opened: IndexVersion, doc: int) -> list[int]:
+def citing_documents(version: IndexVersion, doc: int) -> list[int]:
     """The documents that cite one, by their numbers, in the order of codes and articles.
 
-    >>> import tempfile
-    >>> from lexfuse.encode.shared_encoders import SharedEncoders
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a"), Document("b", citations=("a",)), Document("c", citations=("a", "z"))]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         citing_documents(IndexVersion("law", snapshot, {}, SharedEncoders()), snapshot.ids.ordinal("a"))
-    [1, 2]
+    >>> version = IndexVersion(snapshot)
+    >>> [snapshot.ids[one] for one in citing_documents(version, snapshot.ids.ordinal("lib-3"))]
+    []
     """
-    table = opened.cached("cited by", lambda: _citing(opened))
+    table = version.cached("cited by", lambda: _citing(version))
     found: list[int] = table.citing[int(table.starts[doc]) : int(table.starts[doc + 1])].tolist()
     return found
 
 
-def neighbours(opened: IndexVersion, document: Document) -> tuple[int | None, int | None]:
+def neighbours(version: IndexVersion, document: Document) -> tuple[int | None, int | None]:
     """The articles before and after one in its code, or the paragraphs of its judgment; None at the ends, and for others.
 
     Of an article that has several versions, the one is taken that was in force with the document.
     """
-    doc = opened.snapshot.ids.ordinal(document.id)
+    doc = version.snapshot.ids.ordinal(document.id)
     if document.kind is DocumentKind.PARAGRAPH:
-        return _around(opened.snapshot, document, doc)
+        return _around(version.snapshot, document, doc)
     if not document.code or not document.number:
         return None, None
-    return _siblings(opened, document, doc, -1), _siblings(opened, document, doc, 1)
+    return _siblings(version, document, doc, -1), _siblings(version, document, doc, 1)
 
 
-def versions(opened: IndexVersion, document: Document) -> list[int]:
+def versions(version: IndexVersion, document: Document) -> list[int]:
     """The other versions of an article: same code, number and language, other days; the oldest first."""
     if not document.code or not document.number or document.kind is DocumentKind.PARAGRAPH:
         return []
-    snapshot = opened.snapshot
+    snapshot = version.snapshot
     doc = snapshot.ids.ordinal(document.id)
-    around = [*_same_article(opened, doc, -1), *_same_article(opened, doc, 1)]
+    around = [*_same_article(version, doc, -1), *_same_article(version, doc, 1)]
     own, language = _validity(snapshot, doc), _value(snapshot, "language", doc)
     others = [one for one in around if _validity(snapshot, one) != own and _value(snapshot, "language", one) == language]
     return sorted(others, key=lambda one: (_validity(snapshot, one), snapshot.ids[one]))
 
 
-def _citing(opened: IndexVersion) -> _Citing:
-    snapshot, place = opened.snapshot, _places(opened)
+def _citing(version: IndexVersion) -> _Citing:
+    snapshot, place = version.snapshot, _places(version)
     codes, values = snapshot.coded("citations")
     cited = [np.unique(snapshot.ids.ordinals(texts_of(value))) for value in values]
     by = np.repeat(np.arange(len(snapshot), dtype=np.int32), np.array([len(some) for some in cited], dtype=np.int64)[codes])
@@ -83,16 +78,16 @@ def _citing(opened: IndexVersion) -> _Citing:
     return _Citing(offsets_of(np.bincount(of, minlength=len(snapshot)).astype(np.int64)), by[order])
 
 
-def _places(opened: IndexVersion) -> I64:
+def _places(version: IndexVersion) -> I64:
     """Where each document stands in the order of codes and articles."""
 
     def made() -> I64:
-        order = opened.citations.order
+        order = version.citations.order
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         return place
 
-    return opened.cached("places in the codes", made)
+    return version.cached("places in the codes", made)
 
 
 def _value(snapshot: Snapshot, column: str, doc: int) -> str:
@@ -104,14 +99,14 @@ def _validity(snapshot: Snapshot, doc: int) -> tuple[str, str]:
     return _value(snapshot, "valid_from", doc) or _BEGINNING, _value(snapshot, "valid_to", doc) or _END
 
 
-def _siblings(opened: IndexVersion, document: Document, doc: int, step: int) -> int | None:
+def _siblings(version: IndexVersion, document: Document, doc: int, step: int) -> int | None:
     """The next article in one direction, in the version that was in force with this one, else its newest."""
-    snapshot = opened.snapshot
-    last = ([doc, *_same_article(opened, doc, step)])[-1]
-    beyond = next(_walk(opened, last, step), None)
+    snapshot = version.snapshot
+    last = ([doc, *_same_article(version, doc, step)])[-1]
+    beyond = next(_walk(version, last, step), None)
     if beyond is None:
         return None
-    found = [beyond, *_same_article(opened, beyond, step)]
+    found = [beyond, *_same_article(version, beyond, step)]
     start, end = _validity(snapshot, doc)
 
     def fits(one: int) -> tuple[bool, bool, str]:
@@ -121,21 +116,21 @@ def _siblings(opened: IndexVersion, document: Document, doc: int, step: int) -> 
     return max(found, key=fits)
 
 
-def _same_article(opened: IndexVersion, doc: int, step: int) -> list[int]:
+def _same_article(version: IndexVersion, doc: int, step: int) -> list[int]:
     """The documents after one, in one direction, that have its code and number."""
-    number = number_key(_value(opened.snapshot, "number", doc))
+    number = number_key(_value(version.snapshot, "number", doc))
     found = []
-    for one in _walk(opened, doc, step):
-        if number_key(_value(opened.snapshot, "number", one)) != number:
+    for one in _walk(version, doc, step):
+        if number_key(_value(version.snapshot, "number", one)) != number:
             break
         found.append(one)
     return found
 
 
-def _walk(opened: IndexVersion, doc: int, step: int) -> Iterator[int]:
+def _walk(version: IndexVersion, doc: int, step: int) -> Iterator[int]:
     """The documents of the same code after one, in one direction; those without a number are no articles."""
-    snapshot, order = opened.snapshot, opened.citations.order
-    code, at = _value(snapshot, "code", doc), int(_places(opened)[doc]) + step
+    snapshot, order = version.snapshot, version.citations.order
+    code, at = _value(snapshot, "code", doc), int(_places(version)[doc]) + step
     while 0 <= at < len(order) and _value(snapshot, "code", one := int(order[at])) == code:
         if _value(snapshot, "number", one):
             yield one

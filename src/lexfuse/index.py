@@ -1,0 +1,327 @@
+"""`Index`, the engine: everything that the command line, the service and a program do with an index goes through it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any
+
+from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.channel_plan import ChannelPlan, default_model, default_scheme, kind_of
+from lexfuse.channels.explanation import Explanation
+from lexfuse.channels.registry import plan_channel
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
+from lexfuse.encode.embedding_cache import EmbeddingCache
+from lexfuse.encode.encoder import no_progress
+from lexfuse.encode.model_folder.locator import fetch_model, local_path
+from lexfuse.encode.passage_plan import PassagePlan
+from lexfuse.encode.shared_encoders import SharedEncoders
+from lexfuse.fusion.composite_retriever import explanations_of
+from lexfuse.fusion.registry import default_fusions
+from lexfuse.search.hits import Hits, checked_query, find_hits
+from lexfuse.search.index_version import IndexVersion
+from lexfuse.search.pipeline import DEPTH
+from lexfuse.search.similar_hits import SimilarHits, find_similar
+from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.storage.index_folder import ChangeCounts, IndexFolder
+from lexfuse.storage.index_settings import FALLBACK_LANGUAGE, IndexSettings
+from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.text.annotation import with_languages
+
+# Shows the progress of a long step: given its name and its length, a context whose value takes how much of it is done.
+ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+
+
+def no_progress_bar(_: str, __: int) -> AbstractContextManager[Callable[[int], None]]:
+    """Progress that nobody looks at."""
+    return nullcontext(no_progress)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelFilled:
+    """What filling a channel did."""
+
+    model: str
+    encoded: int  # documents, by this call
+    passages: int
+    cut: int  # documents whose end is beyond the model's window
+    seconds: float
+
+
+class Index:
+    """An index folder, opened: it is searched, explained, changed and checked.
+
+    One process writes at a time, any number may read. An `Index` sees its own changes at once, and those of other
+    processes after `refresh`.
+
+    >>> import lexfuse
+    >>> with lexfuse.Index.build(folder / "law.index", lexfuse.read_corpus("examples/articles.csv")) as index:
+    ...     [hit.id for hit in index.search("retard de prêt", k=2)]
+    ['lib-4', 'lib-3']
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        profiles: Mapping[str, SearchSpec] | None = None,
+        encoders: SharedEncoders | None = None,
+    ) -> None:
+        """Open an index that is there; `build` makes a new one. `profiles` are offered before those that every index has."""
+        self.folder = Path(folder)
+        self._files = IndexFolder(self.folder)
+        self._profiles = dict(profiles or {})
+        self._encoders = encoders or SharedEncoders()
+        self._lock = Lock()
+        self._version: IndexVersion | None = None  # a damaged index is verified and rebuilt without it
+
+    @classmethod
+    def open(cls, folder: str | Path, **options: Any) -> Index:
+        """Open an index that is there; the same as ``Index(folder)``."""
+        return cls(folder, **options)
+
+    @classmethod
+    def build(
+        cls,
+        folder: str | Path,
+        corpus: Iterable[Document],
+        *,
+        channels: Sequence[str] | Mapping[str, str | ChannelPlan] = (),
+        settings: IndexSettings | None = None,
+        replace: bool = False,
+        progress: ProgressBar = no_progress_bar,
+    ) -> Index:
+        """Make a new index of a corpus, complete or not at all; with `replace` in the place of an older one.
+
+        Words and citations are always indexed. `channels` names others, or maps their names to models.
+        """
+        documents = detect_languages(corpus)
+        with progress("indexing", len(documents)) as done:
+            IndexFolder.create(folder, settings, documents=documents, replace=replace, progress=done).close()
+        index = cls(folder)
+        try:
+            if channels:
+                index.add_channels(channels, progress=progress)
+        except BaseException:
+            index.close()
+            raise
+        return index
+
+    # What is there
+
+    @property
+    def version(self) -> IndexVersion:
+        """The state that is searched, with its profiles."""
+        with self._lock:
+            if self._version is None:
+                self._version = IndexVersion(open_snapshot(self.folder), self._profiles, self._encoders, name=self.folder.name)
+            return self._version
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The documents and channels of the state that is searched."""
+        return self.version.snapshot
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels that are stored, besides words and citations."""
+        return tuple(self.snapshot.channels)
+
+    @property
+    def specs(self) -> Mapping[str, SearchSpec]:
+        """What the index can be searched by, the default first."""
+        return dict(self.version.specs)
+
+    def __len__(self) -> int:
+        """How many documents there are."""
+        return len(self.snapshot)
+
+    def __contains__(self, id: str) -> bool:
+        """Whether there is a document of an id."""
+        return id in self.snapshot.ids
+
+    @property
+    def languages(self) -> dict[str, int]:
+        """How many documents are in each language, most first."""
+        return dict(Counter(language or FALLBACK_LANGUAGE for language in self.snapshot.column("language")).most_common())
+
+    @property
+    def language(self) -> str:
+        """The language of most documents."""
+        return next(iter(self.languages), FALLBACK_LANGUAGE)
+
+    def document(self, id: str) -> Document:
+        """The document of an id; `NotFoundError` if there is none."""
+        return self.snapshot.document(id)
+
+    # Searching
+
+    def search(self, question: str | Query, k: int = 10, **options: Any) -> Hits:
+        """The k best answers: documents that the question cites, then the best matches, each with a snippet.
+
+        `profile` names a profile of the index or is a `SearchSpec`. Without one, options of `SearchSpec.of` say how to
+        search: ``channels=["bm25", "dense"], fusion=TM2C2(alpha=0.8)``. ``filters=["code=Code civil"]``, ``as_of``,
+        ``language``, ``sort``, ``facets`` and ``after`` are as for `lexfuse.search.hits.find_hits`.
+        """
+        return find_hits(self.version, question, k, **options)
+
+    def similar(self, text: str = "", k: int = 10, **options: Any) -> SimilarHits:
+        """Documents like a whole text, or like a ``document`` of the index; see `lexfuse.search.similar_hits.find_similar`."""
+        return find_similar(self.version, text, k, **options)
+
+    def explain(self, question: str | Query, document: str, *, language: str = "", **search: Any) -> Explanation:
+        """Why a document, by its id or a citation, has its rank for a question, or which rank it would have."""
+        query, id = checked_query(question, language), self.version.meant(document)
+        opened = self.version.search_by(**search)
+        [found] = explanations_of(opened.retriever, query, [id], within=opened.within, others=default_fusions())
+        return found
+
+    def run(
+        self,
+        queries: Queries,
+        *,
+        depth: int = DEPTH,
+        before_query_date: bool = False,
+        profile: str | SearchSpec = "",
+        name: str | None = None,
+        **options: Any,
+    ) -> Run:
+        """The best `depth` documents of every query; with `before_query_date` among those dated before it."""
+        if not profile and options.keys() - {"filters", "as_of"}:
+            options = {"depth": depth, **options}
+        opened = self.version.search_by(profile, name=name, **options)
+        if before_query_date:
+            found = retrieve_before(opened.retriever, queries, depth, within=opened.within)
+        else:
+            found = opened.retriever.retrieve(queries, depth, within=opened.within)
+        return found if name is None else dataclasses.replace(found, name=name)
+
+    # Changing
+
+    def add(
+        self, documents: Iterable[Document], *, update: bool = False, progress: ProgressBar = no_progress_bar
+    ) -> ChangeCounts:
+        """Add documents; one that is there already is a `DataError`, or is replaced with `update`.
+
+        Languages that are not given are detected. `add_channels` encodes the documents for the channels of the index.
+        """
+        corpus = detect_languages(documents)
+        with self._changing(), progress("indexing", len(corpus)) as done:
+            return self._files.add(corpus, update=update, progress=done)
+
+    def update(self, documents: Iterable[Document], *, progress: ProgressBar = no_progress_bar) -> ChangeCounts:
+        """Add documents and replace those of the same id."""
+        return self.add(documents, update=True, progress=progress)
+
+    def delete(self, ids: Sequence[str]) -> ChangeCounts:
+        """Delete documents; the counts name ids that are not there."""
+        with self._changing():
+            return self._files.delete(ids)
+
+    def add_channels(
+        self,
+        channels: Sequence[str] | Mapping[str, str | ChannelPlan] = (),
+        *,
+        threads: int | None = None,
+        cache: EmbeddingCache | None = None,
+        progress: ProgressBar = no_progress_bar,
+    ) -> dict[str, ChannelFilled]:
+        """Make channels, and encode the documents that they and the existing ones lack.
+
+        A model that is not at hand is fetched. A call that was interrupted is resumed by the next.
+        """
+        plans = channels if isinstance(channels, Mapping) else dict.fromkeys(channels, "")
+        with self._changing():
+            for name, plan in plans.items():
+                if plan or name not in self._files.channels.names:
+                    self._files.channels.make(name, plan_channel(name, self._plan(name, plan)))
+            every = dict.fromkeys((*plans, *self._files.channels.names))
+            return {name: self._fill(name, threads, cache, progress) for name in every}
+
+    def drop_channels(self, names: Sequence[str]) -> None:
+        """Drop channels with everything that is stored for them."""
+        with self._changing():
+            for name in names:
+                self._files.channels.drop(name)
+
+    def merge(self) -> None:
+        """Make one segment of all, without deleted documents, and give their space back to the file system."""
+        with self._changing():
+            self._files.compact()
+
+    def rebuild(self) -> None:
+        """Write damaged segments again from the documents in the catalog."""
+        with self._changing():
+            self._files.rebuild()
+
+    def verify(self) -> list[str]:
+        """Every damage found, one line each; empty when all is well."""
+        return self._files.verify()
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether the catalog has check sums: an older LexFuse kept none, and the next change adds them."""
+        return self._files.has_digests
+
+    def refresh(self) -> None:
+        """Search the newest state from now on, which another process may have written."""
+        with self._lock:
+            if self._version is not None:
+                self._version.close()
+            self._version = None
+
+    def close(self) -> None:
+        """Close the files."""
+        self.refresh()
+        self._files.close()
+
+    def __enter__(self) -> Index:
+        """Use as a context that closes."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close."""
+        self.close()
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self.refresh()
+
+    def _plan(self, name: str, plan: str | ChannelPlan) -> ChannelPlan:
+        """A plan with its model, which is fetched if it is not at hand."""
+        kind_of(name)
+        if isinstance(plan, str):
+            plan = ChannelPlan(plan, passages=PassagePlan.usual(default_scheme(name)))
+        if not plan.model:
+            plan = dataclasses.replace(plan, model=default_model(name, self.language))
+        for model in (plan.model, plan.query_model):
+            if model and local_path(model) is None:
+                fetch_model(model)
+        return plan
+
+    def _fill(self, name: str, threads: int | None, cache: EmbeddingCache | None, progress: ProgressBar) -> ChannelFilled:
+        store = self._files.channels
+        pending, settings = len(store.pending(name)), store.named(name).settings
+        if pending:
+            with progress(f"encoding {name} by {settings.model}", pending) as done:
+                fill_channel(self._files, name, threads=threads, cache=cache, progress=done)
+        channel = store.named(name)
+        return ChannelFilled(settings.model, pending, channel.passages, channel.cut, channel.seconds)
+
+
+def detect_languages(documents: Iterable[Document]) -> Corpus:
+    """Documents as a corpus in which every language that is not given is detected."""
+    return with_languages(documents if isinstance(documents, Corpus) else Corpus.of(documents))

@@ -1,0 +1,139 @@
+"""The answer to one question: a page of hits, with facets of all candidates if they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, overload
+
+from lexfuse.channels.explanation import Explanation
+from lexfuse.data.queries import Query
+from lexfuse.errors import ConfigError, EmptyQuestionError
+from lexfuse.fusion.composite_retriever import explanations_of, members_of
+from lexfuse.search.facets import DEPTH, FacetCounts, facets_of
+from lexfuse.search.index_version import IndexVersion, OpenedSearch
+from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit, find_documents
+from lexfuse.search.stage_clock import StageClock, Timing
+
+SORTED = 100  # best results that are put in order of their dates
+
+
+class SortOrder(StrEnum):
+    """The order of results."""
+
+    RELEVANCE = "relevance"
+    NEWEST = "newest"  # the best SORTED by their dates, newest first
+    OLDEST = "oldest"
+
+
+@dataclass(frozen=True)
+class Hits(Sequence[SearchHit]):
+    """Hits in their order, with what is known about the whole ranking.
+
+    >>> from lexfuse.search.index_version import IndexVersion
+    >>> hits = find_hits(IndexVersion(snapshot), "retard de prêt", 2)
+    >>> len(hits), hits[0].rank, hits.profile
+    (2, 1, 'bm25')
+    """
+
+    query: Query
+    profile: str
+    hits: tuple[SearchHit, ...]
+    more: bool = False  # whether results follow
+    candidates: int = 0  # documents that were ranked; the facets count these
+    facets: tuple[FacetCounts, ...] = ()
+    timing: Timing = field(default_factory=Timing, compare=False)
+
+    @overload
+    def __getitem__(self, at: int) -> SearchHit: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[SearchHit, ...]: ...
+    def __getitem__(self, at: int | slice) -> SearchHit | tuple[SearchHit, ...]:
+        """The hit at a place from 0."""
+        return self.hits[at]
+
+    def __len__(self) -> int:
+        """How many hits there are on this page."""
+        return len(self.hits)
+
+
+def find_hits(
+    version: IndexVersion,
+    question: str | Query,
+    k: int = 10,
+    *,
+    after: int = 0,
+    sort: SortOrder = SortOrder.RELEVANCE,
+    facets: bool = False,
+    filters: Sequence[str] = (),
+    as_of: str = "",
+    language: str = "",
+    **search: Any,
+) -> Hits:
+    """The documents that a question cites, then the best matches; `search` is as for `IndexVersion.search_by`.
+
+    `after` so many results, up to 1,000 can be paged through.
+    """
+    query = checked_query(question, language)
+    if k < 1:
+        raise ConfigError(f"k must be at least 1, got {k}")
+    clock = StageClock()
+    with clock.stage("filter"):
+        opened = version.search_by(filters=filters, as_of=as_of, **search)
+    with clock.stage("search"):
+        depth = DEPTH if facets or sort is not SortOrder.RELEVANCE else min(after + k + 1, DEPTH)
+        found = find_documents(opened.retriever, query, depth, within=opened.within, citations=version.citations)[:DEPTH]
+    candidates = len(found)
+    if sort is not SortOrder.RELEVANCE:
+        found = _by_date(version, found[:SORTED], newest=sort is SortOrder.NEWEST)
+    with clock.stage("facets"):
+        counted = facets_of(version, query, opened.retriever, filters, as_of, found) if facets else []
+    with clock.stage("snippets"):
+        builder = ResultBuilder(members_of(opened.retriever, query), query, words=version.words)
+        shown = builder.answers(found[after : after + k], after=after)
+        explained = PageExplanations(opened, query, [hit.document.id for hit in shown])
+        hits = tuple(replace(hit, explainer=explained.of) for hit in shown)
+    return Hits(query, opened.profile, hits, after + k < len(found), candidates, tuple(counted), clock.timing())
+
+
+class PageExplanations:
+    """The explanations of all hits of a page, computed together when the first is asked for."""
+
+    def __init__(self, opened: OpenedSearch, query: Query, ids: Sequence[str]) -> None:
+        """Compute nothing yet."""
+        self._opened, self._query, self._ids = opened, query, ids
+
+    def of(self, id: str) -> Explanation:
+        """Why a document has its rank."""
+        return self._every[id]
+
+    @cached_property
+    def _every(self) -> dict[str, Explanation]:
+        opened = self._opened
+        found = explanations_of(opened.retriever, self._query, self._ids, within=opened.within)
+        return dict(zip(self._ids, found, strict=True))
+
+
+def checked_query(question: str | Query, language: str = "") -> Query:
+    """A question as a query; an empty one is an `EmptyQuestionError`.
+
+    >>> checked_query(" ")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.EmptyQuestionError: the question is empty; ask with at least one word
+    """
+    query = Query("q", question, language) if isinstance(question, str) else question
+    if not query.text.strip():
+        raise EmptyQuestionError("the question is empty; ask with at least one word")
+    return query
+
+
+def _by_date(version: IndexVersion, found: list[FoundDocument], *, newest: bool) -> list[FoundDocument]:
+    """Results by their dates, or the day they came into force; undated ones are last, and equals keep their order."""
+    dates, starts = version.snapshot.column("date"), version.snapshot.column("valid_from")
+    places = [version.snapshot.ids.ordinal(one.hit.doc) for one in found]
+    days = [dates[place] or starts[place] or "" for place in places]
+    dated = sorted((at for at in range(len(found)) if days[at]), key=days.__getitem__, reverse=newest)
+    return [found[at] for at in [*dated, *(at for at in range(len(found)) if not days[at])]]

@@ -1,0 +1,177 @@
+"""One version of an index, opened for searching: the state that `lexfuse.Index` and the service read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import RLock
+from typing import Any, NamedTuple, TypeVar
+
+from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.encode.shared_encoders import SharedEncoders, sharing
+from lexfuse.errors import ConfigError, LexFuseError, UnknownDocumentError, UnknownProfileError
+from lexfuse.search.pipeline import open_pipeline
+from lexfuse.search.similar import known_day, open_similar
+from lexfuse.search.spec.defaults import default_specs
+from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.storage.filters import Condition, within
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.kli import TermChoice
+
+Made = TypeVar("Made")
+SIMILAR = "similar"  # the name of the pipeline for whole documents where no profile is named
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileState:
+    """A profile of an index, and whether it can be opened."""
+
+    name: str
+    spec: SearchSpec
+    reason: str = ""  # why it cannot be opened
+
+    @property
+    def usable(self) -> bool:
+        """Whether the index can be searched by it."""
+        return not self.reason
+
+
+class OpenedSearch(NamedTuple):
+    """A search that is ready to run: the name of its profile, its retriever and the documents it may find."""
+
+    profile: str
+    retriever: Retriever
+    within: Mask | None
+
+
+class IndexVersion:
+    """A snapshot of an index with its profiles and everything derived from it once; safe for many threads.
+
+    >>> version = IndexVersion(snapshot)
+    >>> version.default_profile, version.pipeline().name
+    ('bm25', 'bm25')
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        profiles: Mapping[str, SearchSpec] | None = None,
+        encoders: SharedEncoders | None = None,
+        *,
+        name: str = "",
+        before: Collection[str] = (),
+    ) -> None:
+        """Open nothing but the snapshot yet; `profiles` come before those that every index offers, see `default_specs`."""
+        self.name = name
+        self.snapshot = snapshot
+        self.generation = snapshot.generation
+        self._encoders = encoders or SharedEncoders()
+        self._lock = RLock()
+        self._made: dict[str, Any] = {}
+        self.specs = default_specs(snapshot, profiles or {}, before=before)
+
+    @property
+    def default_profile(self) -> str:
+        """The profile that is used where none is named: the first that can be opened."""
+        return next((one.name for one in self.profiles if one.usable), next(iter(self.specs)))
+
+    @cached_property
+    def profiles(self) -> list[ProfileState]:
+        """Every profile, the default first; their pipelines are opened."""
+        return [self._state(name, spec) for name, spec in self.specs.items()]
+
+    @cached_property
+    def citations(self) -> CitationLookup:
+        """Finds the documents that a text cites."""
+        return CitationLookup(self.snapshot)
+
+    @cached_property
+    def words(self) -> BM25:
+        """Finds the matching words of results whose profile compares vectors alone."""
+        return BM25(self.snapshot)
+
+    def pipeline(self, profile: str = "") -> Retriever:
+        """The retriever of a profile, opened once; `UnknownProfileError` lists the profiles there are."""
+        name = profile or self.default_profile
+        if name not in self.specs:
+            raise UnknownProfileError(f"there is no profile {name!r}; there are {', '.join(self.specs)}")
+        return self.cached(f"pipeline {name}", lambda: self._shared(lambda: self.specs[name].open(self.snapshot, name=name)))
+
+    def similar_pipeline(self, terms: TermChoice | None = None, *, k1: float, b: float) -> Retriever:
+        """The usual pipeline for whole documents, with a choice of terms."""
+        return self._shared(lambda: open_similar(self.snapshot, terms, k1=k1, b=b))
+
+    def search_by(
+        self,
+        profile: str | SearchSpec = "",
+        *,
+        filters: Sequence[str] = (),
+        as_of: str = "",
+        name: str | None = None,
+        **options: Any,
+    ) -> OpenedSearch:
+        """The search of a profile (a name, or a spec), or of options that make a spec (see `SearchSpec.of`).
+
+        >>> IndexVersion(snapshot).search_by(channels=["bm25", "tfidf"]).retriever.name
+        'bm25+tfidf'
+        """
+        if profile and options:
+            raise ConfigError(f"a profile says how to rank, and so does {', '.join(options)}; give one of both")
+        if options:
+            retriever = self._shared(lambda: open_pipeline(self.snapshot, name=name, **options))
+        elif isinstance(profile, SearchSpec):
+            retriever = self._shared(lambda: profile.open(self.snapshot, name=name))
+        else:
+            retriever = self.pipeline(profile)
+        called = profile if isinstance(profile, str) and profile else "" if options else self.default_profile
+        return OpenedSearch(called or retriever.name, retriever, self.within(filters, as_of))
+
+    def within(self, filters: Sequence[str], as_of: str = "") -> Mask | None:
+        """The documents that filters, as they are written, and a day allow.
+
+        >>> int(IndexVersion(snapshot).within(["number=L4"]).sum())
+        1
+        """
+        return within(self.snapshot, [Condition.parse(text) for text in filters], as_of=known_day(as_of, "as_of"))
+
+    def meant(self, name: str) -> str:
+        """The id of the document that a name means: its id, or a citation; of several that it cites, the first.
+
+        >>> IndexVersion(snapshot).meant("article L. 4")
+        'lib-4'
+        """
+        if name in self.snapshot.ids:
+            return name
+        found = next((int(numbers[0]) for _, numbers in self.citations.cited(name) if len(numbers)), None)
+        if found is None:
+            raise UnknownDocumentError(
+                f"the index has no document {name!r}, and none that it cites; check the id or the citation"
+            )
+        return self.snapshot.ids[found]
+
+    def cached(self, key: str, make: Callable[[], Made]) -> Made:
+        """A value that is derived from this version once, and kept with it."""
+        if key not in self._made:
+            with self._lock:
+                if key not in self._made:
+                    self._made[key] = make()
+        made: Made = self._made[key]
+        return made
+
+    def close(self) -> None:
+        """Close the snapshot."""
+        self.snapshot.close()
+
+    def _shared(self, make: Callable[[], Made]) -> Made:
+        with sharing(self._encoders):
+            return make()
+
+    def _state(self, name: str, spec: SearchSpec) -> ProfileState:
+        try:
+            self.pipeline(name)
+        except LexFuseError as error:
+            return ProfileState(name, spec, str(error))
+        return ProfileState(name, spec)

@@ -1,0 +1,149 @@
+"""Documents like a whole document: a text, or a document of the index; the terms that are searched for can be edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.lexical.bm25_kli import BM25Kli, ChosenTerms, notes_of, terms_of
+from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.data.formats.trec_run import stem
+from lexfuse.errors import ConfigError
+from lexfuse.fusion.composite_retriever import members_of
+from lexfuse.rerank.sentence_alignment import ProportionalRelevance
+from lexfuse.search.hits import PageExplanations
+from lexfuse.search.index_version import SIMILAR, IndexVersion, OpenedSearch
+from lexfuse.search.results import ResultBuilder, SearchHit, find_documents
+from lexfuse.search.rprs_explanation import proportional_relevance, rprs_stage
+from lexfuse.search.similar import (
+    EligibleDocuments,
+    SimilarQuery,
+    candidates,
+    known_day,
+    last_day,
+    own_documents,
+    query_from_document,
+    query_from_text,
+    with_terms,
+)
+from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.search.stage_clock import StageClock, Timing
+from lexfuse.text.kli import TermChoice
+
+K1, B = 2.8, 1.0  # BM25's parameters for whole judgments, as RPRS takes them
+SentenceProgress = Callable[[int, int], None]  # sentences of the query that are encoded, and how many there are
+
+
+@dataclass(frozen=True)
+class SimilarHits:
+    """Documents like a whole one, with the terms that were searched for and the paragraphs that were compared."""
+
+    query: SimilarQuery
+    profile: str
+    hits: tuple[SearchHit, ...]
+    eligible: EligibleDocuments
+    terms: ChosenTerms | None = None  # None where the pipeline has no choice of terms
+    alignments: Mapping[str, ProportionalRelevance] = field(default_factory=dict)  # by document, where sentences are compared
+    notes: tuple[str, ...] = ()
+    timing: Timing = field(default_factory=Timing, compare=False)
+
+
+def find_similar(
+    version: IndexVersion,
+    text: str = "",
+    k: int = 10,
+    *,
+    document: str = "",
+    file_name: str = "",
+    terms: TermChoice | None = None,
+    terms_only: bool = False,
+    exclude_self: bool = True,
+    before: str = "",
+    before_own_date: bool = False,
+    mask: bool = False,
+    profile: str | SearchSpec = "",
+    filters: Sequence[str] = (),
+    as_of: str = "",
+    language: str = "",
+    k1: float = K1,
+    b: float = B,
+    progress: SentenceProgress | None = None,
+    **options: Any,
+) -> SimilarHits:
+    """Documents like a text, or like a document of the index.
+
+    BM25 searches for the most informative terms. Where the index has a channel of sentences, the best documents are then
+    compared sentence by sentence (RPRS). A profile, or options as for `IndexVersion.search_by`, replace this pipeline.
+    `terms_only` does not search. `file_name` is the name of the file that the text is from: a document of that id is the same.
+
+    >>> from lexfuse.search.index_version import IndexVersion
+    >>> found = find_similar(IndexVersion(snapshot), document="lib-4", k=3)
+    >>> found.eligible.own, "lib-4" in [hit.id for hit in found.hits]
+    (('lib-4',), False)
+    """
+    if bool(text.strip()) == bool(document):
+        raise ConfigError("give either a text or the id of a document, to find documents like it")
+    if k < 1:
+        raise ConfigError(f"k must be at least 1, got {k}")
+    clock, snapshot = StageClock(), version.snapshot
+    with clock.stage("filter"):
+        asked = (
+            query_from_document(snapshot, document, language, mask=mask)
+            if document
+            else query_from_text(text, language, mask=mask)
+        )
+        day = last_day(asked, known_day(before, "before"), before_own_date)
+        names = (PurePath(file_name).name, stem(file_name)) if file_name else ()
+        own = own_documents(snapshot, asked, names) if exclude_self else ()
+        eligible = candidates(snapshot, version.within(filters, as_of), own=own, before=day)
+    with clock.stage("terms"):
+        if profile or options:
+            opened = version.search_by(profile, **options)
+            if terms is not None:
+                opened = opened._replace(retriever=_with_terms(opened, asked, terms, required=bool(profile)))
+        else:
+            opened = OpenedSearch(SIMILAR, version.similar_pipeline(terms, k1=k1, b=b), None)
+        opened = opened._replace(within=eligible.within)
+        chosen = terms_of(members_of(opened.retriever, asked.query), asked.query)
+    if chosen is None and terms_only:
+        raise ConfigError(f"the profile {opened.profile!r} has no choice of terms; only bm25 with kli has")
+    notes = [f"{eligible.undated:,} documents have no date and were left out"] if eligible.undated else []
+    found = SimilarHits(
+        asked, opened.profile, (), eligible, chosen, notes=(*notes, *(notes_of(chosen) if chosen else ())), timing=clock.timing()
+    )
+    return found if terms_only else _searched(found, opened, k, clock, progress)
+
+
+def _searched(
+    asked: SimilarHits, opened: OpenedSearch, k: int, clock: StageClock, progress: SentenceProgress | None
+) -> SimilarHits:
+    query, retriever = asked.query.query, opened.retriever
+    with clock.stage("search"):
+        if progress is not None and (stage := rprs_stage(retriever, query)) is not None:
+            reader = stage[1].reader  # for a long query, encoding its sentences is nearly all of the work
+            total = len(reader.divided(query))
+            progress(0, total)
+            reader.query(query, progress=lambda done: progress(done, total))
+        documents = find_documents(retriever, query, k, within=opened.within)
+    ids = [one.hit.doc for one in documents]
+    with clock.stage("snippets"):
+        members = [one for one in members_of(retriever, query) if not isinstance(one, DenseRetriever)]
+        answers = ResultBuilder(members or [retriever], query).answers(documents)  # one vector says little of a judgment
+        explained = PageExplanations(opened, query, ids)
+        hits = tuple(replace(hit, explainer=explained.of) for hit in answers)
+    with clock.stage("alignment"):
+        alignments = proportional_relevance(retriever, query, ids, within=opened.within)
+    return replace(asked, hits=hits, alignments=alignments, timing=clock.timing())
+
+
+def _with_terms(opened: OpenedSearch, asked: SimilarQuery, terms: TermChoice, *, required: bool) -> Retriever:
+    """The retriever with a choice of terms; what the choice leaves open is as in the profile."""
+    words = next((one for one in members_of(opened.retriever, asked.query) if isinstance(one, BM25Kli)), None)
+    if words is None and required:
+        reason = f"the profile {opened.profile!r} has no choice of terms, so there are none to edit"
+        raise ConfigError(f"{reason}; only bm25 with kli has")
+    usual = words.choice.amount if words else None
+    return with_terms(opened.retriever, replace(terms, amount=usual if terms.amount is None else terms.amount))
