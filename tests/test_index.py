@@ -163,7 +163,7 @@ def test_channels_are_filled_dropped_and_resumed(index):
 
 
 def test_an_unknown_kind_of_channel_lists_those_there_are(index):
-    with pytest.raises(ConfigError, match="dense, static, splade"):
+    with pytest.raises(ConfigError, match="dense, static"):
         index.add_channels(["fast"])
 
 

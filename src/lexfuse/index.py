@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Any
 
 from lexfuse.channels.channel_builder import fill_channel
-from lexfuse.channels.channel_plan import ChannelPlan, default_model, default_scheme, kind_of
+from lexfuse.channels.channel_plan import ChannelPlan, default_model, default_scheme
 from lexfuse.channels.explanation import Explanation
-from lexfuse.channels.registry import plan_channel
+from lexfuse.channels.registry import channel_kind, plan_channel
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
@@ -302,7 +302,7 @@ class Index:
 
     def _plan(self, name: str, plan: str | ChannelPlan) -> ChannelPlan:
         """A plan with its model, which is fetched if it is not at hand."""
-        kind_of(name)
+        channel_kind(name)
         if isinstance(plan, str):
             plan = ChannelPlan(plan, passages=PassagePlan.usual(default_scheme(name)))
         if not plan.model:
