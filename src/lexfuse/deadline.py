@@ -1,8 +1,7 @@
-"""Deadlines: a call that somebody waits for stops when nobody waits any more.
+"""Deadlines: a call stops when its caller no longer waits.
 
-A thread cannot be stopped from outside, so the work itself asks. Whoever starts a call sets a `Deadline` with `limited`;
-loops that may run long call `check`, and the one place that makes a change permanent calls `claim`. Where no deadline is set,
-both do nothing.
+A thread cannot be stopped from outside, so the work itself checks. The caller sets a `Deadline` with `limited`; long loops call
+`check`, and the one place that makes a change permanent calls `claim`. Both do nothing when no deadline is set.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 class Deadline:
-    """The moment at which a call must be done. It is revoked, or claimed, once; never both.
+    """The moment at which a call must be done. It is either revoked or claimed, once.
 
-    A change claims its deadline just before it becomes permanent, and runs to its end from there on. Whoever waits revokes the
-    deadline when it gives up. So an answer "not done" is true: what was not claimed by then is never made permanent.
+    A change claims its deadline just before it becomes permanent and then runs to its end. A caller that gives up revokes the
+    deadline. So the answer "not done" is reliable: a change that was not claimed by then never becomes permanent.
 
     >>> deadline = Deadline(60)
     >>> deadline.claim(), deadline.revoke(), deadline.passed
@@ -30,7 +29,7 @@ class Deadline:
     """
 
     def __init__(self, seconds: float) -> None:
-        """Begin to count."""
+        """Start the clock."""
         self.seconds = seconds
         self.claimed = False
         self._at = time.monotonic() + seconds
@@ -39,24 +38,16 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether it is too late.
-
-        >>> Deadline(0).passed, Deadline(60).passed
-        (True, False)
-        """
+        """Whether the time is over or the deadline was revoked."""
         return self._revoked or time.monotonic() >= self._at
 
     @property
     def left(self) -> float:
-        """Seconds until then, at least 0.
-
-        >>> Deadline(0).left
-        0.0
-        """
+        """Seconds left, at least 0."""
         return max(0.0, self._at - time.monotonic())
 
     def check(self) -> None:
-        """Stop a call that is too late; one that has claimed its deadline goes on.
+        """Raise `DeadlineError` if it is too late and the deadline is not claimed.
 
         >>> Deadline(0).check()
         Traceback (most recent call last):
@@ -67,29 +58,25 @@ class Deadline:
             raise self.error()
 
     def claim(self) -> None:
-        """Go on to the end from here, or stop if it is too late."""
+        """Run to the end from here on, or raise if it is too late."""
         with self._lock:
             self.check()
             self.claimed = True
 
     def revoke(self) -> bool:
-        """Have the call stop at its next check; false if it has claimed its deadline and goes on."""
+        """Make the call stop at its next check; false if it has already claimed the deadline."""
         with self._lock:
             self._revoked = not self.claimed
             return self._revoked
 
     def error(self) -> DeadlineError:
-        """The error of a call that is not done in time."""
+        """The error of a call that is too late."""
         return DeadlineError(f"not done within {self.seconds:g} seconds; ask for less, or try again", retry_after=5)
 
 
 @contextmanager
 def unlimited() -> Iterator[None]:
-    """Work for others too, whose deadlines are not that of this call.
-
-    >>> with unlimited():
-    ...     check()
-    """
+    """Run without the deadline of this call: work that other calls share."""
     token = _current.set(None)
     try:
         yield
@@ -99,7 +86,7 @@ def unlimited() -> Iterator[None]:
 
 @contextmanager
 def limited(deadline: Deadline) -> Iterator[None]:
-    """Work under a deadline; threads that are started inside get it by a copy of the context.
+    """Run under a deadline; threads started inside inherit it through the copied context.
 
     >>> with limited(Deadline(0)):
     ...     check()
@@ -116,18 +103,12 @@ def limited(deadline: Deadline) -> Iterator[None]:
 
 
 def check() -> None:
-    """Stop if the deadline of this call has passed; cheap enough for loops (a tenth of a microsecond).
-
-    >>> check()
-    """
+    """Raise if the deadline of this call has passed. It costs a tenth of a microsecond, so loops can afford it."""
     if (deadline := _current.get()) is not None:
         deadline.check()
 
 
 def claim() -> None:
-    """Say that this call makes its change permanent now; see `Deadline.claim`.
-
-    >>> claim()
-    """
+    """Announce that this call makes its change permanent now; see `Deadline.claim`."""
     if (deadline := _current.get()) is not None:
         deadline.claim()

@@ -41,7 +41,7 @@ def write_lines(tmp_path, *lines):
         ('{"_id": "b"}', "no text: expected a field 'text', got the fields '_id'"),
         ('{"_id": "b", "text": ["x"]}', r"field 'text': expected text, got list \['x'\]"),
         ('{"_id": "b", "text": "x", "date": "2023-02-30"}', "field 'date': '2023-02-30' is not a date"),
-        ('{"_id": "a", "text": "x"}', "id 'a' was given on line 1 already; ids must be unique"),
+        ('{"_id": "a", "text": "x"}', "id 'a' is already used on line 1; ids must be unique"),
         ('{"_id": "b", "text": "\\ud800"}', "not valid JSON: "),
         (b'{"_id": "b", "text": "\xe9"}', "byte 0xe9 at position 22 is not UTF-8"),
         (b'{"_id": "b", "text": "\xff\xfe"}', "byte 0xff at position 22 is not UTF-8"),
@@ -62,7 +62,7 @@ def test_the_first_of_duplicate_ids_stays_in_every_format(tmp_path):
     (tmp_path / "c.csv").write_text("id,text\na,first\nb,x\na,second\n")
     report = ReadReport(skip_bad=True)
     assert read_corpus(tmp_path / "c.csv", report).text == ("first", "x")
-    assert report.lines() == [f"1 skipped: id 'a' was given on line 2 already; ids must be unique ({tmp_path}/c.csv, line 4)"]
+    assert report.lines() == [f"1 skipped: id 'a' is already used on line 2; ids must be unique ({tmp_path}/c.csv, line 4)"]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n"])

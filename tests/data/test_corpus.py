@@ -43,7 +43,7 @@ def test_dates_are_a_column_that_compares():
 
 
 def test_duplicate_ids_are_refused():
-    with pytest.raises(DataError, match="'a' comes twice"):
+    with pytest.raises(DataError, match="'a' is repeated"):
         Corpus.of([Document("a"), Document("a")])
 
 

@@ -88,7 +88,7 @@ def test_a_client_that_leaves_no_single_file(client, tmp_path, names):
 
 
 def test_without_npm_the_outcome_has_its_own_type(client, tmp_path):
-    with pytest.raises(MissingDependencyError, match=r"no npm on this machine; install Node.js, or go on without it"):
+    with pytest.raises(MissingDependencyError, match=r"npm, which is not installed; install Node.js"):
         fetch(NPM, tmp_path / "cache")
 
 

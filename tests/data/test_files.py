@@ -135,7 +135,7 @@ def test_a_replaced_folder_holds_only_the_new(tmp_path):
 
 def test_a_folder_that_is_there_is_not_touched_unless_told(tmp_path):
     (tmp_path / "c").mkdir()
-    with pytest.raises(StorageError, match=r"is there already.*--force"), written_folder(tmp_path / "c"):
+    with pytest.raises(StorageError, match=r"already exists.*--force"), written_folder(tmp_path / "c"):
         pass
     assert names(tmp_path) == ["c"]
 

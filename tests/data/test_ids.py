@@ -13,7 +13,7 @@ def test_names_and_ordinals_are_inverse():
 
 
 def test_a_name_that_comes_twice_is_named():
-    with pytest.raises(DataError, match="id 'b' comes twice"):
+    with pytest.raises(DataError, match="id 'b' is repeated"):
         Ids(["a", "b", "c", "b"])
 
 

@@ -18,7 +18,7 @@ def test_a_query_comes_back_as_it_went_in():
 
 
 def test_duplicates_and_unknown_ids_are_refused():
-    with pytest.raises(DataError, match="'q1' comes twice"):
+    with pytest.raises(DataError, match="'q1' is repeated"):
         Queries.of([ROWS[0], ROWS[0]])
     with pytest.raises(NotFoundError, match="'q9'"):
         Queries.of(ROWS).query("q9")

@@ -44,16 +44,16 @@ def test_a_score_below_the_stated_bound_is_refused_with_its_place():
     with pytest.raises(DataError) as error:
         DENSE.bounded(0.0)
     assert str(error.value) == (
-        "run 'dense', query 'q1': document 'c' has the score -0.2, below the lowest possible score 0 that was stated; "
-        "state a bound that holds"
+        "run 'dense', query 'q1': document 'c' has the score -0.2, below the stated bound 0; "
+        "state a bound that holds for every score"
     )
-    with pytest.raises(DataError, match=r"query 'q2': document 'a' has the score 0\.25, below the lowest possible score 0\.3"):
+    with pytest.raises(DataError, match=r"query 'q2': document 'a' has the score 0\.25, below the stated bound 0\.3"):
         DENSE.bounded({"q1": -1.0, "q2": 0.3})
     assert Run.of("cosine", {"q": {"a": -1.0000001}}).bounded(-1.0).low.tolist() == [-1.0]  # rounding is no contradiction
 
 
 @pytest.mark.parametrize(
-    ("low", "said"), [(np.nan, "got nan"), (-np.inf, "got -inf"), ({"q1": -1.0}, "query 'q2'.*got none for it")]
+    ("low", "said"), [(np.nan, "got nan"), (-np.inf, "got -inf"), ({"q1": -1.0}, "query 'q2'.*got nothing for it")]
 )
 def test_a_bound_is_a_number(low, said):
     with pytest.raises(ConfigError, match=said):

@@ -47,7 +47,7 @@ def test_rows_come_by_id():
 
 
 def test_an_id_that_comes_twice_is_named():
-    with pytest.raises(DataError, match="'b' comes twice"):
+    with pytest.raises(DataError, match="'b' is repeated"):
         rows_of([Document("b"), Document("a"), Document("b")])
 
 

@@ -91,7 +91,7 @@ def test_documents_that_are_there_already_are_refused(index):
 
 
 def test_an_id_that_comes_twice_is_refused(index):
-    with pytest.raises(DataError, match="'c' comes twice"):
+    with pytest.raises(DataError, match="'c' is repeated"):
         index.add([document("c"), document("d"), document("c")])
     assert set(contents(index)) == {"a", "b"}
 
@@ -152,12 +152,12 @@ def test_an_index_is_created_complete_or_not_at_all(tmp_path):
 
 
 def test_a_folder_that_is_there_is_not_touched(tmp_path, index):
-    with pytest.raises(StorageError, match="is there already"):
+    with pytest.raises(StorageError, match="already exists"):
         IndexFolder.create(index.folder)
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter.txt").write_text("dear")
     for replace in (False, True):
-        with pytest.raises(StorageError, match=r"is there already|is no index"):
+        with pytest.raises(StorageError, match=r"already exists|is no index"):
             IndexFolder.create(tmp_path / "home", replace=replace)
     assert (tmp_path / "home" / "letter.txt").read_text() == "dear"
 

@@ -1,4 +1,4 @@
-"""Names for the array types that LexFuse tables are made of."""
+"""Array types of the LexFuse tables."""
 
 from __future__ import annotations
 
@@ -17,17 +17,13 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """The same array, write-protected: tables are values.
-
-    >>> read_only(np.arange(3)).flags.writeable
-    False
-    """
+    """Write-protect an array and return it: tables are immutable values."""
     array.flags.writeable = False
     return array
 
 
 def offsets_of(counts: NDArray[Any]) -> I64:
-    """Row starts (and the end) of a CSR table from the length of each row.
+    """Row offsets of a CSR table from the length of each row; the last offset is the total.
 
     >>> offsets_of(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]

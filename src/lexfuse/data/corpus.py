@@ -18,7 +18,7 @@ DATE_COLUMNS = ("date", "valid_from", "valid_to")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
-    """Frozen columns, one row a document, addressed by ordinal or by id.
+    """Documents as immutable columns, addressed by ordinal or by id.
 
     >>> corpus = Corpus.of([Document("a", text="un"), Document("b", text="deux")])
     >>> len(corpus), corpus[1].text, corpus.document("a").text
@@ -44,11 +44,7 @@ class Corpus:
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> Corpus:
-        """Columns from documents; an id that comes twice is a `DataError`.
-
-        >>> Corpus.of([Document("a")]).ids
-        Ids(['a'], n=1)
-        """
+        """Build the columns from documents; a repeated id is a `DataError`."""
         rows = list(documents)
         columns: dict[str, Any] = {"ids": Ids(row.id for row in rows)}
         for name in _ROW_FIELDS:
@@ -57,19 +53,11 @@ class Corpus:
         return cls(**columns)
 
     def document(self, id: str) -> Document:
-        """The document with this id; `NotFoundError` if there is none.
-
-        >>> Corpus.of([Document("a", title="A")]).document("a").title
-        'A'
-        """
+        """The document with this id; `NotFoundError` if the corpus has no such id."""
         return self[self.ids.ordinal(id)]
 
     def select(self, ordinals: Sequence[int]) -> Corpus:
-        """A corpus of these rows, in this order.
-
-        >>> [d.id for d in Corpus.of([Document("a"), Document("b")]).select([1])]
-        ['b']
-        """
+        """The corpus of these rows, in this order."""
         return Corpus.of(self[int(ordinal)] for ordinal in ordinals)
 
     def __getitem__(self, ordinal: int) -> Document:
@@ -80,11 +68,11 @@ class Corpus:
         return Document(id=self.ids[ordinal], **values)
 
     def __len__(self) -> int:
-        """How many documents there are."""
+        """The number of documents."""
         return len(self.ids)
 
     def __iter__(self) -> Iterator[Document]:
-        """The documents, in the order of their ordinals."""
+        """The documents by ordinal."""
         return (self[ordinal] for ordinal in range(len(self)))
 
 

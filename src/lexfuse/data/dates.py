@@ -1,4 +1,4 @@
-"""Dates of law: many spellings, and far-future stand-ins that mean "no end known"."""
+"""Dates of law: several spellings, and far-future placeholders that mean "no end known"."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_date(value: object) -> date | None:
-    """A date from ISO text, ``dd/mm/yyyy``, ``yyyymmdd`` (text or number) or epoch milliseconds.
+    """Parse ISO text, ``dd/mm/yyyy``, ``yyyymmdd`` (text or number) or epoch milliseconds.
 
-    Nothing (``None``, ``""``) and the unknown future (year 2200 and later) give ``None``. A time of
-    day is dropped, except that epoch milliseconds and ISO times in UTC are read as UTC days.
+    Empty values (``None``, ``""``) and placeholders (year 2200 and later) give ``None``. The time of day is dropped; epoch
+    milliseconds and ISO times in UTC give the day in UTC.
 
     >>> parse_date("2023-05-04"), parse_date("04/05/2023"), parse_date(1209600000000)
     (datetime.date(2023, 5, 4), datetime.date(2023, 5, 4), datetime.date(2008, 5, 1))
@@ -62,7 +62,7 @@ def _day(value: object) -> date:
 
 
 def _compact(value: int) -> date | None:
-    """The date of a number written yyyymmdd; no time of a full hour on 1 January 1970 looks like one."""
+    """The date of a number like 20230504; no full hour of 1 January 1970 in epoch milliseconds looks like one."""
     try:
         return date(value // 10_000, value // 100 % 100, value % 100) if 10**7 <= value < 10**8 else None
     except ValueError:

@@ -10,11 +10,7 @@ from typing import Any
 
 
 class DocumentKind(StrEnum):
-    """What a document is.
-
-    >>> DocumentKind("statute")
-    <DocumentKind.STATUTE: 'statute'>
-    """
+    """What a document is."""
 
     STATUTE = "statute"
     DECISION = "decision"
@@ -23,11 +19,7 @@ class DocumentKind(StrEnum):
 
 
 class DocumentStatus(StrEnum):
-    """State of a provision. Only dates decide what is in force on a day; this is a label to show.
-
-    >>> DocumentStatus("repealed")
-    <DocumentStatus.REPEALED: 'repealed'>
-    """
+    """Label of a provision's state. It is only shown: dates alone decide what is in force on a day."""
 
     UNKNOWN = ""
     IN_FORCE = "in force"
@@ -38,16 +30,15 @@ class DocumentStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document with what the law says about it; everything but the id may be empty.
+    """A document and its legal metadata; every field but the id may be empty.
 
-    >>> Document("L1237-19", title="Rupture conventionnelle", language="fr", kind=DocumentKind.STATUTE).title
-    'Rupture conventionnelle'
+    >>> article = Document("L1237-19", text="L'employeur et le salarié…", language="fr", code="Code du travail")
     """
 
     id: str
     title: str = ""
     text: str = ""
-    language: str = ""  # "fr", "en", another ISO 639-1 code, or "" for not known
+    language: str = ""  # "fr", "en", another ISO 639-1 code, or "" if unknown
     kind: DocumentKind = DocumentKind.OTHER
     code: str = ""  # "Code du travail"
     number: str = ""  # article or paragraph number: "L1237-19", "64"
@@ -58,5 +49,5 @@ class Document:
     valid_to: datetime.date | None = None  # first day no longer in force; None: no end known
     status: DocumentStatus = DocumentStatus.UNKNOWN
     identifiers: tuple[str, ...] = ()  # ECLI, CELEX, case numbers
-    citations: tuple[str, ...] = ()  # ids of documents of the same corpus that this one cites
-    extra: Mapping[str, Any] = field(default_factory=dict)  # whatever else the source said, as JSON values
+    citations: tuple[str, ...] = ()  # ids of documents in the same corpus
+    extra: Mapping[str, Any] = field(default_factory=dict)  # further fields of the source, as JSON values

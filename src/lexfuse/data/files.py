@@ -1,6 +1,6 @@
-"""Reading and writing files without loss: plain or gzipped, complete or not at all, same bytes every time.
+"""Read and write files without loss: plain or gzipped, complete or not at all, same bytes every time.
 
-What is written is on disk, under its name, when the writer goes on: a loss of power right afterwards takes nothing away.
+A written file is on disk under its name when its writer returns: a power failure right afterwards loses nothing.
 """
 
 from __future__ import annotations
@@ -23,19 +23,15 @@ from lexfuse.errors import DataError, NotFoundError, StorageError
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 23
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
-# Beyond these, compressed data is hostile or damaged: a few megabytes of it can stand for terabytes.
+# Limits on compressed data, which is damaged or hostile beyond them: a few megabytes can unpack to terabytes.
 LONGEST_LINE = 1 << 27  # bytes
-LARGEST_UNPACKED = 1 << 29  # bytes of a file that is read as a whole
-LARGEST_RATIO = 250  # bytes unpacked for each byte that was read; text has below 20
-_CHECKED_FROM = 1 << 26  # bytes unpacked; a small file may well be all the same
+LARGEST_UNPACKED = 1 << 29  # bytes of a file that is read at once
+LARGEST_RATIO = 250  # unpacked bytes per packed byte; text stays below 20
+_CHECKED_FROM = 1 << 26  # unpacked bytes; a small file may repeat one byte
 
 
 def existing(path: str | Path) -> Path:
-    """The path if something is there, else `NotFoundError`.
-
-    >>> existing("/").is_dir()
-    True
-    """
+    """The path if it exists, else `NotFoundError`."""
     path = Path(path)
     if not path.exists():
         raise NotFoundError(f"no file or folder {str(path)!r}; check the path")
@@ -43,12 +39,7 @@ def existing(path: str | Path) -> Path:
 
 
 def open_bytes(path: str | Path) -> IO[bytes]:
-    """Open a file for reading, unpacking gzip whatever the name says.
-
-    >>> with open_bytes("/dev/null") as stream:
-    ...     stream.read()
-    b''
-    """
+    """Open a file for reading; gzip is recognised by its content, not by the name."""
     path = existing(path)
     if path.is_dir():
         raise DataError("is a folder, a file was expected", path=path)
@@ -56,7 +47,7 @@ def open_bytes(path: str | Path) -> IO[bytes]:
         raw = path.open("rb")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}; check its permissions", path=path) from None
-    if raw.peek(2)[:2] == GZIP_MAGIC:  # looked at, not taken: a pipe cannot go back
+    if raw.peek(2)[:2] == GZIP_MAGIC:  # peek: a pipe cannot be rewound
         raw.close()
         return cast("IO[bytes]", gzip.open(path, "rb"))
     return raw
@@ -65,10 +56,7 @@ def open_bytes(path: str | Path) -> IO[bytes]:
 def lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     r"""Number (from 1) and bytes of every line that is not blank; only ``\n`` and ``\r\n`` end a line.
 
-    A truncated or damaged gzip is a `DataError` that names the file and the last good line.
-
-    >>> list(lines("/dev/null"))
-    []
+    Truncated or damaged gzip data is a `DataError` that names the file and the last good line.
     """
     for number, line in raw_lines(path):
         if stripped := line.strip(b"\r\n"):
@@ -76,11 +64,7 @@ def lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
-    """Number (from 1) and bytes of every line, with its end, blank or not.
-
-    >>> list(raw_lines("/dev/null"))
-    []
-    """
+    """Number (from 1) and bytes of every line, including blank lines and line ends."""
     number = 0
     with open_bytes(path) as stream, _damage_named(path, lambda: number):
         for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1):
@@ -89,11 +73,7 @@ def raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 def chunks(path: str | Path, size: int = CHUNK) -> Iterator[tuple[int, bytes]]:
-    """Blocks of whole lines, each with the number of its first line: for readers that work on many lines at once.
-
-    >>> list(chunks("/dev/null"))
-    []
-    """
+    """Blocks of whole lines, each with the number of its first line, for readers that process many lines at once."""
     number = 1
     with open_bytes(path) as stream, _damage_named(path, lambda: number - 1):
         while block := stream.read(size):
@@ -105,11 +85,7 @@ def chunks(path: str | Path, size: int = CHUNK) -> Iterator[tuple[int, bytes]]:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The whole content of a plain or gzipped file.
-
-    >>> read_bytes("/dev/null")
-    b''
-    """
+    """The whole content of a plain or gzipped file."""
     with open_bytes(path) as stream, _damage_named(path, lambda: None):
         if not isinstance(stream, gzip.GzipFile):
             return stream.read()
@@ -120,18 +96,18 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def _refuse_bomb(stream: IO[bytes], path: str | Path, line: int) -> None:
-    """Refuse a line without end, and gzip data that grows far more than text does."""
+    """Refuse an endless line, and gzip data that expands far more than text does."""
     if line > LONGEST_LINE:
         raise DataError(f"a line is longer than {LONGEST_LINE:,} bytes; check that the file is complete and is text", path=path)
     if isinstance(stream, gzip.GzipFile) and (unpacked := stream.tell()) > _CHECKED_FROM:
         packed = cast("IO[bytes]", stream.fileobj).tell()
         if unpacked > LARGEST_RATIO * packed:
-            reason = f"{packed:,} bytes of gzip data unpack to more than {unpacked:,} bytes, which is not the way of text"
+            reason = f"{packed:,} bytes of gzip data unpack to more than {unpacked:,} bytes, which text never does"
             raise DataError(f"{reason}; if it is right, unpack the file first", path=path)
 
 
 def decode(raw: bytes, *, path: str | Path, line: int | None = None) -> str:
-    r"""Text from UTF-8 bytes, without a byte-order mark; other bytes are a `DataError` with their place.
+    r"""Decode UTF-8 and drop a byte-order mark; other bytes are a `DataError` that names the position.
 
     >>> decode("é".encode(), path="a.txt")
     'é'
@@ -149,33 +125,31 @@ def decode(raw: bytes, *, path: str | Path, line: int | None = None) -> str:
 
 @contextmanager
 def written_file(path: str | Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only when complete; gzipped if the name ends in ``.gz``, for its owner alone if private.
+    """Write a file that gets its name only when it is complete; ``.gz`` is gzipped, ``private`` gives it mode 0600.
 
-    Gzip carries neither name nor time, so the same content gives the same bytes.
+    Gzip stores neither name nor time, so the same content gives the same bytes.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with written_file(Path(folder, "a.txt.gz")) as out:
-    ...         _ = out.write(b"law")
-    ...     read_bytes(Path(folder, "a.txt.gz"))
+    >>> with written_file(folder / "a.txt.gz") as out:
+    ...     _ = out.write(b"law")
+    >>> read_bytes(folder / "a.txt.gz")
     b'law'
     """
     path = Path(path)
     with named_storage_errors(path):
         if path.is_dir():
             raise StorageError(f"cannot write {str(path)!r}: it is a folder; give a file name")
-        if path.exists() and not path.is_file():  # a device or pipe: nothing to replace
+        if path.exists() and not path.is_file():  # a device or pipe is written directly
             with path.open("wb") as stream:
                 yield stream
             return
-        if path.is_symlink():  # what the link points to is replaced, not the link
+        if path.is_symlink():  # replace the target of the link, not the link
             path = path.resolve()
         make_folder(path.parent)
         if not os.access(path.parent, os.W_OK):
             raise StorageError(f"cannot write {str(path)!r}: the folder is read-only; write elsewhere")
         handle, partial = claimed_file(path)
         try:
-            with os.fdopen(handle, "wb") as raw:  # holds the lock until the file is in its place
+            with os.fdopen(handle, "wb") as raw:  # holds the lock until the rename
                 if path.suffix == ".gz":
                     with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
                         yield cast("IO[bytes]", packed)
@@ -193,20 +167,18 @@ def written_file(path: str | Path, *, private: bool = False) -> Iterator[IO[byte
 
 @contextmanager
 def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]:
-    """A folder that appears under its name only when complete; an old one stays until then.
+    """Write a folder that gets its name only when it is complete; an old one stays until then.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     with written_folder(Path(parent, "corpus")) as folder:
-    ...         _ = (folder / "a.txt").write_text("law")
-    ...     sorted(path.name for path in Path(parent, "corpus").iterdir())
+    >>> with written_folder(folder / "corpus") as partial:
+    ...     _ = (partial / "a.txt").write_text("law")
+    >>> [path.name for path in (folder / "corpus").iterdir()]
     ['a.txt']
     """
     path = Path(path)
     if path.exists() and not replace:
-        raise StorageError(f"{str(path)!r} is there already; choose another name or say --force to replace it")
+        raise StorageError(f"{str(path)!r} already exists; choose another name or replace it with --force")
     with named_storage_errors(path):
-        if path.is_symlink():  # what the link points to is replaced, not the link
+        if path.is_symlink():  # replace the target of the link, not the link
             path = path.resolve()
         make_folder(path.parent)
         handle, partial = claimed_folder(path)
@@ -222,19 +194,12 @@ def written_folder(path: str | Path, *, replace: bool = False) -> Iterator[Path]
         finally:
             os.close(handle)
         sync_name(path)
-        if old is not None:  # only now: until the new name is on disk, a loss of power brings the old folder back
+        if old is not None:  # only now: before the rename is on disk, a power failure restores the old folder
             _remove_old(old, path)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are not there, and force their names to disk.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     make_folder(Path(folder, "a", "b"))
-    ...     Path(folder, "a", "b").is_dir()
-    True
-    """
+    """Create a folder and its missing parents, and flush their names to disk."""
     missing = []
     while not path.exists() and path != path.parent:
         missing.append(path)
@@ -245,10 +210,7 @@ def make_folder(path: Path) -> None:
 
 
 def sync(*paths: Path) -> None:
-    """Force files to disk, and the names in folders: a new name is safe once its folder is on disk, not before.
-
-    >>> sync(Path("/"))
-    """
+    """Flush files to disk; for a folder, the names in it. A new name survives a crash only once its folder is flushed."""
     for path in paths:
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -258,19 +220,16 @@ def sync(*paths: Path) -> None:
 
 
 def sync_name(path: Path) -> None:
-    """Force the name of what was just put in its place to disk; the error says that it is there all the same.
-
-    >>> sync_name(Path("/tmp"))
-    """
+    """Flush the name of a file that was just renamed; the error says that the file itself is in place."""
     try:
         sync(path.parent)
     except OSError as error:
-        reason = f"{error.strerror or error}; it may be lost with the next loss of power; check the disk"
-        raise StorageError(f"{str(path)!r} is written, but its name could not be forced to disk: {reason}") from error
+        reason = f"{error.strerror or error}; a power failure may lose it; check the disk"
+        raise StorageError(f"{str(path)!r} is written, but its name could not be flushed to disk: {reason}") from error
 
 
 def _put_in_place(path: Path, partial: Path) -> Path | None:
-    """Give the new folder its name, at once where the system can, and tell where the old one is now."""
+    """Rename the new folder, atomically where the system can, and return where the old one is now."""
     if not path.exists():
         partial.rename(path)
         return None
@@ -296,7 +255,7 @@ def _remove_old(old: Path, path: Path) -> None:
 
 
 def _exchanged(path: Path, other: Path) -> bool:
-    """Let two names change places in one step, so that nobody finds nothing; False where the system cannot."""
+    """Swap two names in one step, so that neither is ever missing; false if the system cannot."""
     try:
         rename = ctypes.CDLL(None).renameat2
     except AttributeError:

@@ -1,4 +1,4 @@
-"""Names and ordinals: every table of LexFuse speaks of documents and queries by small integers."""
+"""Names and ordinals: the LexFuse tables refer to documents and queries by small integers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lexfuse.errors import DataError, NotFoundError
 class Ids(Sequence[str]):
     """Unique names in a fixed order; the ordinal of a name is its position.
 
-    Corpora, runs and qrels share one `Ids` by reference, so ordinals mean the same everywhere.
+    Corpora, runs and qrels share one `Ids` object, so an ordinal means the same document everywhere.
 
     >>> ids = Ids(["L1237-19", "L1"])
     >>> ids.ordinal("L1"), ids[0], len(ids)
@@ -26,27 +26,23 @@ class Ids(Sequence[str]):
     __slots__ = ("_names", "_order", "_ordinals")
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Take the names in their order; a name that comes twice is a `DataError`."""
+        """Keep the names in order; a repeated name is a `DataError`."""
         self._names = tuple(names)
         self._ordinals: dict[str, int] = {name: ordinal for ordinal, name in enumerate(self._names)}
         self._order: I32 | None = None
         if len(self._ordinals) != len(self._names):
             seen: set[str] = set()
             twice = next(name for name in self._names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-            raise DataError(f"id {twice!r} comes twice; ids must be unique")
+            raise DataError(f"id {twice!r} is repeated; ids must be unique")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names, in the order of their ordinals.
-
-        >>> Ids("ab").names
-        ('a', 'b')
-        """
+        """All names by ordinal."""
         return self._names
 
     @property
     def order(self) -> I32:
-        """Position of each ordinal when names are sorted ascending: the tie rule's second key.
+        """Position of each ordinal in the sorted names: the second key of the tie rule.
 
         >>> Ids(["b", "a"]).order.tolist()
         [1, 0]
@@ -60,24 +56,20 @@ class Ids(Sequence[str]):
         return self._order
 
     def ordinal(self, name: str) -> int:
-        """The ordinal of a name; `NotFoundError` if there is none.
-
-        >>> Ids(["x", "y"]).ordinal("y")
-        1
-        """
+        """The ordinal of a name; `NotFoundError` for an unknown name."""
         try:
             return self._ordinals[name]
         except KeyError:
             raise NotFoundError(f"no id {name!r} among {len(self)} ids") from None
 
     def ordinals(self, names: Iterable[str]) -> I32:
-        """Ordinals of many names, -1 for those that are not here.
+        """Ordinals of many names, -1 for unknown names.
 
         >>> Ids(["x", "y"]).ordinals(["y", "z"]).tolist()
         [1, -1]
         """
         names = tuple(names)
-        if len(names) > 1:  # itemgetter finds all in one call, twice as fast, and knows no default
+        if len(names) > 1:  # one call of itemgetter is twice as fast, but has no default
             try:
                 return np.fromiter(itemgetter(*names)(self._ordinals), dtype=np.int32, count=len(names))
             except KeyError:
@@ -93,7 +85,7 @@ class Ids(Sequence[str]):
         return self._names[ordinal]
 
     def __len__(self) -> int:
-        """How many names there are."""
+        """The number of names."""
         return len(self._names)
 
     def __iter__(self) -> Iterator[str]:
@@ -101,7 +93,7 @@ class Ids(Sequence[str]):
         return iter(self._names)
 
     def __contains__(self, name: object) -> bool:
-        """Whether a name is here, in constant time."""
+        """Whether a name is known, in constant time."""
         return name in self._ordinals
 
     def __eq__(self, other: object) -> bool:

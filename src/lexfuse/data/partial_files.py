@@ -1,7 +1,7 @@
-"""Files and folders that are written beside their place: claimed by a lock while they are written, and cleared if left.
+"""Partial files and folders next to their target: locked while they are written, removed if abandoned.
 
-Whoever writes one holds a lock on it. The system lets go of the lock when the process ends, however that happens: so a partial
-file without a lock was left by a writer that was killed, and the next writer of the same target removes it.
+A writer holds a lock on its partial file. The system releases the lock when the process ends, however it ends: a partial file
+without a lock was left by a killed writer, and the next writer of the same target removes it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,7 @@ _RANDOM = "[a-z0-9_]{8}"  # as tempfile makes names
 
 
 def claimed_file(path: Path) -> tuple[int, Path]:
-    """A new file beside the target, for its owner alone: its descriptor, which holds the lock, and its name.
-
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     handle, partial = claimed_file(Path(folder, "a.txt"))
-    ...     os.close(handle)
-    ...     partial.name.startswith(".a.txt.partial-")
-    True
-    """
+    """Create a locked private file next to the target; returns the descriptor that holds the lock, and the path."""
     remove_left(path)
 
     def make() -> tuple[int, str]:
@@ -38,14 +31,7 @@ def claimed_file(path: Path) -> tuple[int, Path]:
 
 
 def claimed_folder(path: Path) -> tuple[int, Path]:
-    """A new folder beside the target: a descriptor, which holds the lock, and its name.
-
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     handle, partial = claimed_folder(Path(folder, "a"))
-    ...     os.close(handle)
-    ...     partial.is_dir()
-    True
-    """
+    """Create a locked folder next to the target; returns the descriptor that holds the lock, and the path."""
     remove_left(path)
 
     def make() -> tuple[int, str]:
@@ -60,21 +46,20 @@ def _claimed(make: Callable[[], tuple[int, str]]) -> tuple[int, Path]:
 
     while True:
         handle, name = make()
-        with suppress(OSError):  # a file system without locks: then nobody removes what is left there
+        with suppress(OSError):  # a file system without locks: abandoned files stay there
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.path.lexists(name):
             return handle, Path(name)
-        os.close(handle)  # taken for left between its making and its lock
+        os.close(handle)  # another process took it for abandoned before it was locked
 
 
 def remove_left(path: Path) -> None:
-    """Remove what killed writers of a target left; where one died amid an exchange, the old folder returns.
+    """Remove what killed writers of a target left behind; an old folder returns if one died during the swap.
 
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     handle, partial = claimed_file(Path(folder, "a.txt"))
-    ...     os.close(handle)
-    ...     remove_left(Path(folder, "a.txt"))
-    ...     os.listdir(folder)
+    >>> handle, partial = claimed_file(folder / "a.txt")
+    >>> os.close(handle)
+    >>> remove_left(folder / "a.txt")
+    >>> os.listdir(folder)
     []
     """
     import fcntl
@@ -83,7 +68,7 @@ def remove_left(path: Path) -> None:
     with os.scandir(path.parent) as entries:
         left = [Path(entry.path) for entry in entries if ours.fullmatch(entry.name)]
     for partial in left:
-        with suppress(OSError):  # of another user, or just gone
+        with suppress(OSError):  # owned by another user, or already gone
             handle = os.open(partial, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -96,12 +81,11 @@ def remove_left(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder with all that is in it; links are removed, not followed.
+    """Remove a file or a whole folder; a link is removed, not followed.
 
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Path(folder, "link").symlink_to("/")
-    ...     remove(Path(folder, "link"))
-    ...     os.listdir(folder)
+    >>> (folder / "link").symlink_to("/")
+    >>> remove(folder / "link")
+    >>> os.listdir(folder)
     []
     """
     if stat.S_ISDIR(path.lstat().st_mode):

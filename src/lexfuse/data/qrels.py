@@ -14,9 +14,9 @@ from lexfuse.errors import DataError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Qrels:
-    """Judgements in CSR over queries; inside a query, documents ascend by ordinal.
+    """Judgements in CSR over queries; within a query, documents ascend by ordinal.
 
-    A grade above 0 is relevant; 0 and negative grades are judged and not relevant.
+    A grade above 0 is relevant; 0 and negative grades are judged not relevant.
 
     >>> Qrels.of([("q1", "d1", 2), ("q1", "d2", 0)]).as_dict()
     {'q1': {'d1': 2, 'd2': 0}}
@@ -30,11 +30,7 @@ class Qrels:
 
     @classmethod
     def of(cls, triples: Iterable[tuple[str, str, int]]) -> Qrels:
-        """Judgements from (query, document, grade); a pair that comes twice is a `DataError`.
-
-        >>> len(Qrels.of([("q1", "d1", 1)]))
-        1
-        """
+        """Build from (query, document, grade); a repeated pair is a `DataError`."""
         query_names, doc_names, grades = _transposed(triples)
         queries, docs = Ids(dict.fromkeys(query_names)), Ids(dict.fromkeys(doc_names))
         query, doc = queries.ordinals(query_names), docs.ordinals(doc_names)
@@ -42,7 +38,7 @@ class Qrels:
 
     @classmethod
     def from_arrays(cls, queries: Ids, docs: Ids, query: I32, doc: I32, grade: I32) -> Qrels:
-        """Judgements from parallel arrays of ordinals and grades, in any order.
+        """Build from parallel arrays of ordinals and grades, in any order.
 
         >>> Qrels.from_arrays(Ids("q"), Ids("ab"), *np.array([[0, 0], [1, 0], [1, 2]], np.int32)).as_dict()
         {'q': {'a': 2, 'b': 1}}
@@ -57,25 +53,17 @@ class Qrels:
         return cls(queries, docs, read_only(offsets), read_only(doc.astype(np.int32)), read_only(grade.astype(np.int32)))
 
     def judged(self, query: str) -> Mapping[str, int]:
-        """Documents judged for a query, with their grades.
-
-        >>> dict(Qrels.of([("q1", "d1", 2)]).judged("q1"))
-        {'d1': 2}
-        """
+        """The judged documents of a query with their grades."""
         row = self.queries.ordinal(query)
         span = slice(int(self.offsets[row]), int(self.offsets[row + 1]))
         return {self.docs[int(d)]: int(g) for d, g in zip(self.doc[span], self.grade[span], strict=True)}
 
     def as_dict(self) -> dict[str, dict[str, int]]:
-        """The judgements as plain dictionaries, for other libraries.
-
-        >>> Qrels.of([("q1", "d1", 1)]).as_dict()
-        {'q1': {'d1': 1}}
-        """
+        """The judgements as plain dictionaries, for other libraries."""
         return {query: dict(self.judged(query)) for query in self.queries}
 
     def __len__(self) -> int:
-        """How many judgements there are."""
+        """The number of judgements."""
         return len(self.doc)
 
 

@@ -14,11 +14,7 @@ from lexfuse.data.ids import Ids
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query; its own date matters for temporal experiments.
-
-    >>> Query("q1", "Qui paie le préavis ?", language="fr").id
-    'q1'
-    """
+    """One query; temporal experiments use its date."""
 
     id: str
     text: str
@@ -29,7 +25,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Queries:
-    """Frozen columns of queries, addressed by ordinal or by id.
+    """Queries as immutable columns, addressed by ordinal or by id.
 
     >>> Queries.of([Query("q1", "préavis")]).query("q1").text
     'préavis'
@@ -43,11 +39,7 @@ class Queries:
 
     @classmethod
     def of(cls, queries: Iterable[Query]) -> Queries:
-        """Columns from queries; an id that comes twice is a `DataError`.
-
-        >>> len(Queries.of([Query("q1", "a"), Query("q2", "b")]))
-        2
-        """
+        """Build the columns from queries; a repeated id is a `DataError`."""
         rows = list(queries)
         return cls(
             ids=Ids(row.id for row in rows),
@@ -58,19 +50,11 @@ class Queries:
         )
 
     def query(self, id: str) -> Query:
-        """The query with this id; `NotFoundError` if there is none.
-
-        >>> Queries.of([Query("q1", "a")]).query("q1").text
-        'a'
-        """
+        """The query with this id; `NotFoundError` for an unknown id."""
         return self[self.ids.ordinal(id)]
 
     def select(self, ordinals: Sequence[int]) -> Queries:
-        """The queries at these ordinals, in this order.
-
-        >>> Queries.of([Query("q1", "a"), Query("q2", "b")]).select([1]).ids.names
-        ('q2',)
-        """
+        """The queries at these ordinals, in this order."""
         return Queries.of(self[int(ordinal)] for ordinal in ordinals)
 
     def __getitem__(self, ordinal: int) -> Query:
@@ -84,9 +68,9 @@ class Queries:
         )
 
     def __len__(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.ids)
 
     def __iter__(self) -> Iterator[Query]:
-        """The queries, in the order of their ordinals."""
+        """The queries by ordinal."""
         return (self[ordinal] for ordinal in range(len(self)))

@@ -1,4 +1,4 @@
-"""What a reader met: how much it kept, what it refused, what it put right, and where."""
+"""Report of a reader: how many records it kept, skipped and corrected, why, and where."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pathlib import Path
 from lexfuse.errors import DataError
 
 EXAMPLES = 3
-NAMES = 20  # that a message lists
+NAMES = 20  # listed in a message
 LONGEST_NAME = 100  # characters
-REASONS = 20  # of a kind that are told one by one: reasons may name ids, so there may be thousands
+REASONS = 20  # listed one by one: reasons may contain ids, so there may be thousands
 
 
 @dataclass(slots=True)
 class ReadReport:
-    """Counts and first places of everything out of the ordinary in a reading.
+    """Counts and first locations of the records that were skipped or corrected.
 
-    Strict by default: a bad record raises. With ``skip_bad`` it is counted and left out.
+    Strict by default: a bad record raises. With ``skip_bad`` it is counted and skipped.
 
     >>> report = ReadReport(skip_bad=True)
     >>> report.bad(DataError("no field 'text'", path="c.jsonl", line=7))
@@ -34,19 +34,13 @@ class ReadReport:
     _counts: Counter[str] = field(default_factory=Counter)
 
     def bad(self, error: DataError) -> None:
-        """Refuse a record: raise, or count it and go on.
-
-        >>> ReadReport().bad(DataError("empty line"))
-        Traceback (most recent call last):
-        ...
-        lexfuse.errors.DataError: empty line
-        """
+        """Refuse a record: raise, or count and skip it."""
         if not self.skip_bad:
             raise error
         self._add(self._bad, error.reason, error.path, error.line)
 
     def note(self, what: str, *, path: str | Path | None = None, line: int | None = None) -> None:
-        """Tell that something was put right by a stated rule; nothing is left out.
+        """Record a correction made by a stated rule; nothing is skipped.
 
         >>> report = ReadReport()
         >>> report.note("scores out of order, sorted", path="a.trec", line=3)
@@ -57,27 +51,19 @@ class ReadReport:
 
     @property
     def skipped(self) -> int:
-        """How many records were left out.
-
-        >>> ReadReport().skipped
-        0
-        """
+        """The number of skipped records."""
         return sum(self._counts[reason] for reason in self._bad)
 
     def lines(self) -> list[str]:
-        """One line a reason, with its count and the first places; the last line counts what is too much to tell.
+        """One line per reason with its count and first locations; a last line counts the reasons that are not listed."""
+        return [*self._summary("skipped", self._bad), *self._summary("noted", self._noted)]
 
-        >>> ReadReport().lines()
-        []
-        """
-        return [*self._told("skipped", self._bad), *self._told("noted", self._noted)]
-
-    def _told(self, kind: str, reasons: dict[str, list[str]]) -> list[str]:
-        told = [f"{self._counts[reason]:,} {kind}: {reason}{_at(places)}" for reason, places in reasons.items()]
-        if len(told) <= REASONS:
-            return told
+    def _summary(self, kind: str, reasons: dict[str, list[str]]) -> list[str]:
+        lines = [f"{self._counts[reason]:,} {kind}: {reason}{_at(places)}" for reason, places in reasons.items()]
+        if len(lines) <= REASONS:
+            return lines
         more = sum(self._counts[reason] for reason in list(reasons)[REASONS:])
-        return [*told[:REASONS], f"{more:,} more {kind}, for {len(told) - REASONS:,} other reasons"]
+        return [*lines[:REASONS], f"{more:,} more {kind}, for {len(lines) - REASONS:,} other reasons"]
 
     def _add(self, reasons: dict[str, list[str]], reason: str, path: str | Path | None, line: int | None) -> None:
         places = reasons.setdefault(reason, [])
@@ -87,7 +73,7 @@ class ReadReport:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names for a message; of many only the first, and of long ones only the beginning.
+    """Names for a message: at most the first 20, long ones shortened.
 
     >>> listed(["id", "text"]), listed(["column"] * 100_000)[-24:]
     ("'id', 'text'", "'column' and 99,980 more")

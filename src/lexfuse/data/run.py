@@ -1,4 +1,4 @@
-"""A run: for every query a ranking with scores, as columns."""
+"""A run: a ranking with scores for every query, as columns."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ _ROUNDING = 1e-6  # how far below its bound rounding may put a score, as a share
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked document: rank from 1, score, and the raw score of every source that has one.
-
-    >>> Hit("d1", 1, 2.5).rank
-    1
-    """
+    """One ranked document: its rank (from 1), its score, and the raw score from each source that scored it."""
 
     doc: str
     rank: int
@@ -32,9 +28,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """Rankings in CSR over queries, each by score descending, then document id ascending.
+    """Rankings in CSR over queries, each sorted by descending score, then by document id.
 
-    That order is the one tie rule of LexFuse; `Run.of` and `Run.from_arrays` establish it.
+    This is the one tie rule of LexFuse; `Run.of` and `Run.from_arrays` apply it.
 
     >>> run = Run.of("bm25", {"q1": {"d2": 1.0, "d1": 1.0, "d3": 2.0}})
     >>> [hit.doc for hit in run.hits("q1")]
@@ -47,31 +43,27 @@ class Run:
     offsets: I64
     doc: I32
     score: F32
-    parts: Mapping[str, F32] = field(default_factory=dict)  # per source, parallel to doc; NaN: that source has none
-    low: F64 | None = None  # for each query the least score that the source can give, -inf where it has none; None: not stated
+    parts: Mapping[str, F32] = field(default_factory=dict)  # per source, parallel to doc; NaN: not scored by it
+    low: F64 | None = None  # lowest possible score of each query, -inf if unbounded; None: unknown
 
     @classmethod
     def of(cls, name: str, rankings: Mapping[str, Mapping[str, float]]) -> Run:
-        """A run from plain dictionaries, query to document to score.
-
-        >>> Run.of("x", {"q": {"d": 1.0}}).hits("q")[0].score
-        1.0
-        """
+        """Build from nested dictionaries: query, document, score."""
         queries = Ids(rankings)
         names = list(chain.from_iterable(rankings.values()))
         docs = Ids(sorted(set().union(*rankings.values())))
         query = np.repeat(np.arange(len(queries), dtype=np.int32), [len(ranking) for ranking in rankings.values()])
         scores = chain.from_iterable(ranking.values() for ranking in rankings.values())
         score = np.fromiter(scores, dtype=np.float32, count=len(names))
-        return cls._ranked(name, queries, docs, query, docs.ordinals(names), score, {})  # a dictionary repeats no document
+        return cls._ranked(name, queries, docs, query, docs.ordinals(names), score, {})  # keys are unique
 
     @classmethod
     def from_arrays(
         cls, name: str, queries: Ids, docs: Ids, query: I32, doc: I32, score: F32, parts: Mapping[str, F32] | None = None
     ) -> Run:
-        """A run from parallel arrays of ordinals and scores, in any order.
+        """Build from parallel arrays of ordinals and scores, in any order.
 
-        NaN scores and a document ranked twice for one query are `DataError`.
+        A NaN score and a document ranked twice for one query are `DataError`.
 
         >>> Run.from_arrays("x", Ids("q"), Ids("ab"), np.zeros(2, np.int32), np.arange(2, dtype=np.int32),
         ...                 np.array([1, 2], np.float32)).hits("q")[0].doc
@@ -94,9 +86,10 @@ class Run:
         )
 
     def bounded(self, low: float | Mapping[str, float]) -> Run:
-        """The same run with the least score that its source can give (BRUCH eq. 4), for all queries or for each.
+        """The same run with the lowest score that its source can give (BRUCH eq. 4), for all queries or for each.
 
-        BM25 and SPLADE give 0 at least, a cosine -1, MaxSim minus the number of query tokens. A score below is a `DataError`.
+        It is 0 for BM25 and SPLADE, -1 for a cosine, minus the number of query tokens for MaxSim. A score below it is a
+        `DataError`.
 
         >>> Run.of("dense", {"q": {"d": 0.4}}).bounded(-1.0).low.tolist()
         [-1.0]
@@ -105,7 +98,7 @@ class Run:
         lows = np.array(each, dtype=np.float64)
         if not np.isfinite(lows).all():
             at = int(np.flatnonzero(~np.isfinite(lows))[0])
-            got = "none for it" if isinstance(low, Mapping) and self.queries[at] not in low else str(lows[at])
+            got = "nothing for it" if isinstance(low, Mapping) and self.queries[at] not in low else str(lows[at])
             raise ConfigError(
                 f"run {self.name!r}, query {self.queries[at]!r}: the lowest possible score must be a number, got {got}"
             )
@@ -116,7 +109,7 @@ class Run:
             query = int(np.searchsorted(self.offsets, at, side="right")) - 1
             raise DataError(
                 f"run {self.name!r}, query {self.queries[query]!r}: document {self.docs[int(self.doc[at])]!r} has the score "
-                f"{self.score[at]:g}, below the lowest possible score {lows[query]:g} that was stated; state a bound that holds"
+                f"{self.score[at]:g}, below the stated bound {lows[query]:g}; state a bound that holds for every score"
             )
         return replace(self, low=read_only(lows))
 
@@ -139,15 +132,11 @@ class Run:
         ]
 
     def as_dict(self) -> dict[str, dict[str, float]]:
-        """The rankings as plain dictionaries, for other libraries.
-
-        >>> Run.of("x", {"q": {"d": 1.0}}).as_dict()
-        {'q': {'d': 1.0}}
-        """
+        """The rankings as nested dictionaries, for other libraries."""
         return {query: {hit.doc: hit.score for hit in self.hits(query)} for query in self.queries}
 
     def __len__(self) -> int:
-        """How many hits there are, over all queries."""
+        """The number of hits over all queries."""
         return len(self.doc)
 
 
@@ -160,13 +149,13 @@ def _refuse_repeats(name: str, queries: Ids, docs: Ids, query: I32, doc: I32) ->
 
 
 def _ranking_order(docs: Ids, query: I32, doc: I32, score: F32) -> I64:
-    """Order by query, score descending, document id ascending: `np.lexsort` on these keys, but several times faster.
+    """Order by query, score descending, document id ascending: the order of `np.lexsort` on these keys, several times faster.
 
-    Query and score make one integer, so one sort does; names are looked at only where scores tie.
+    Query and score are packed into one integer for a single sort; names are compared only for equal scores.
     """
     key = (query.astype(np.int64) << 32) | _descending(score)
     order = np.arange(len(key))
-    if (key[1:] < key[:-1]).any():  # rankings mostly come in order
+    if (key[1:] < key[:-1]).any():  # most rankings are already sorted
         order = np.argsort(key)
         key = key[order]
     same = key[1:] == key[:-1]
@@ -177,22 +166,20 @@ def _ranking_order(docs: Ids, query: I32, doc: I32, score: F32) -> I64:
 
 
 def _descending(score: F32) -> I64:
-    """Integers from 0 to 2**32 - 1 that ascend as the scores descend; -0.0 and 0.0 give the same one."""
+    """Integers from 0 to 2**32 - 1 that ascend as the scores descend; -0.0 and 0.0 get the same integer."""
     bits = (score + np.float32(0.0)).view(np.int32)
     ascending = bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))  # IEEE floats order like sign-magnitude integers
     return np.int64(0x7FFFFFFF) - ascending.astype(np.int64)
 
 
 def join_runs(name: str, queries: Queries, rows: Sequence[I64], runs: Sequence[Run]) -> Run:
-    """One run of several over the documents of one snapshot; `rows` tell where the queries of each stand among all.
+    """Join runs over the documents of one snapshot; ``rows`` gives the position of each run's queries among all.
 
-    >>> from lexfuse.data.ids import Ids
     >>> from lexfuse.data.queries import Query
-    >>> def one(query, doc):
-    ...     return Run("x", Ids([query]), docs, np.array([0, 1]), np.array([doc], np.int32), np.ones(1, np.float32))
-    >>> docs, queries = Ids("ab"), Queries.of([Query("p", "…"), Query("q", "…")])
-    >>> join_runs("x", queries, [np.array([1]), np.array([0])], [one("q", 0), one("p", 1)]).as_dict()
-    {'p': {'b': 1.0}, 'q': {'a': 1.0}}
+    >>> queries = Queries.of([Query("p", "…"), Query("q", "…")])
+    >>> of_q, of_p = Run.of("x", {"q": {"a": 1.0}}), Run.of("x", {"p": {"a": 2.0}})
+    >>> join_runs("x", queries, [np.array([1]), np.array([0])], [of_q, of_p]).as_dict()
+    {'p': {'a': 2.0}, 'q': {'a': 1.0}}
     """
     sizes = np.zeros(len(queries), dtype=np.int64)
     for row, run in zip(rows, runs, strict=True):
@@ -211,7 +198,7 @@ def join_runs(name: str, queries: Queries, rows: Sequence[I64], runs: Sequence[R
 
 
 def _joined_lows(queries: int, rows: Sequence[I64], runs: Sequence[Run]) -> F64 | None:
-    """The infimum of every query; -inf for those of a run that states none, None where no run states any."""
+    """The lowest possible score of each query: -inf if its run states none, ``None`` if no run states any."""
     if all(run.low is None for run in runs):
         return None
     low = np.full(queries, -np.inf)

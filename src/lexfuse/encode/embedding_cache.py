@@ -30,8 +30,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS embedding (
 class EmbeddingCache:
     """A file of encoded texts; usable by several processes.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, EmbeddingCache(Path(folder, "cache.db")) as cache:
+    >>> with EmbeddingCache(folder / "cache.db") as cache:
     ...     cache.put("model", Side.QUERY, [("congé", b"1234")])
     ...     cache.get("model", Side.QUERY, ["congé", "préavis"]), len(cache)
     ([b'1234', None], 1)

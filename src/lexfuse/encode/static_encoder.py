@@ -168,10 +168,8 @@ class StaticEncoder:
     def save(self, folder: Path) -> Iterator[Path]:
         """Write the files of the folder layout, which is there, and tell each; n-grams of fastText are not kept.
 
-        >>> import tempfile
         >>> encoder = StaticEncoder(WordVectors(Vocabulary(["loi"]), np.eye(1, dtype=np.float32)), plain_words())
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     [path.name for path in encoder.save(Path(folder))]
+        >>> [path.name for path in encoder.save(folder)]
         ['words.offsets.npy', 'words.bytes.npy', 'vectors.npy', 'idf.npy', 'static.json']
         """
         yield from StringList.of(self.vectors.words).save(folder / "words")

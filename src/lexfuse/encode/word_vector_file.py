@@ -26,10 +26,8 @@ def read_word_vectors(path: str | Path, report: ReadReport | None = None) -> Wor
 
     A word that comes again is noted and its first vector counts.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "a.vec").write_text("2 3\nloi 1 0 0\ndroit 0 1 0\n")
-    ...     read_word_vectors(Path(folder, "a.vec")).of("droit").tolist()
+    >>> _ = (folder / "a.vec").write_text("2 3\nloi 1 0 0\ndroit 0 1 0\n")
+    >>> read_word_vectors(folder / "a.vec").of("droit").tolist()
     [0.0, 1.0, 0.0]
     """
     report = report or ReadReport()

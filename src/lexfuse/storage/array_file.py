@@ -19,9 +19,7 @@ _HEADER = 128  # bytes
 def save_array(path: Path, array: NDArray[Any]) -> Path:
     """Write an array and give back where.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_array(Path(folder, "a.npy"), np.arange(2)).name
+    >>> save_array(folder / "a.npy", np.arange(2)).name
     'a.npy'
     """
     array = np.ascontiguousarray(array)
@@ -40,9 +38,7 @@ def _header(dtype: np.dtype[Any], count: int) -> bytes:
 def map_array(path: Path, dtype: DTypeLike) -> NDArray[Any]:
     """A saved list of numbers of this type, mapped into memory; a missing or broken file is named.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     map_array(save_array(Path(folder, "a.npy"), np.arange(2)), np.int64).tolist()
+    >>> map_array(save_array(folder / "a.npy", np.arange(2)), np.int64).tolist()
     [0, 1]
     """
     try:

@@ -70,16 +70,7 @@ class CatalogChannel(NamedTuple):
 
 
 class Catalog(CatalogFile):
-    """An open catalog; every statement sees the newest state, unless it stands inside `reading` or `writing`.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     catalog = Catalog.create(Path(folder), {"fields": ["text"]})
-    ...     print(catalog.meta("fields"))
-    ...     catalog.close()
-    ['text']
-    """
+    """An open catalog; every statement sees the newest state, unless it stands inside `reading` or `writing`."""
 
     schema = _SCHEMA
     summed: ClassVar = {**CatalogFile.summed, **{table: f"SELECT * FROM {table}" for table in ("segments", "channels", "parts")}}  # noqa: S608

@@ -26,17 +26,7 @@ _SCHEMA = "schema"  # the digest of what the tables are
 
 
 class CatalogFile:
-    """A SQLite file with a table of settings, `meta`; what else it holds is said by the schema of a class below.
-
-    >>> import tempfile
-    >>> class Notes(CatalogFile):
-    ...     schema = "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     notes = Notes.create(Path(folder), {"fields": ["text"]})
-    ...     print(notes.meta("fields"), notes.meta("generation"))
-    ...     notes.close()
-    ['text'] 0
-    """
+    """A SQLite file with a table of settings, `meta`; what else it holds is said by the schema of a class below."""
 
     schema: ClassVar[str]
     # Tables that are summed with every change, and larger ones, which may be missing; who changes one of these calls `recount`.

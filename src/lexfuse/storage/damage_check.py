@@ -14,11 +14,10 @@ from lexfuse.storage.string_list import StringList
 def find_damage(catalog: Catalog, folder: Path) -> tuple[list[str], int | None]:
     """Every damage of an index, one line each, and the generation that was looked at, None if that cannot be told.
 
-    >>> import tempfile
     >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")):
-    ...     catalog = Catalog.open(Path(folder, "i"))
-    ...     print(find_damage(catalog, Path(folder, "i")))
+    >>> with IndexFolder.create(folder / "i"):
+    ...     catalog = Catalog.open(folder / "i")
+    ...     print(find_damage(catalog, folder / "i"))
     ...     catalog.close()
     ([], 0)
     """

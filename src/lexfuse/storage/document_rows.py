@@ -25,7 +25,7 @@ DocumentRow = tuple[str | None, ...]  # the id, then COLUMNS
 
 
 def rows_of(documents: Iterable[Document]) -> list[tuple[Document, DocumentRow]]:
-    """Documents in the order of their ids, each with its row; an id that comes twice is a `DataError`.
+    """Documents in the order of their ids, each with its row; a repeated id is a `DataError`.
 
     >>> [row[0] for _, row in rows_of([Document("b"), Document("a")])]
     ['a', 'b']
@@ -34,7 +34,7 @@ def rows_of(documents: Iterable[Document]) -> list[tuple[Document, DocumentRow]]
     rows.sort(key=lambda pair: pair[0].id)
     for (before, _), (after, _) in pairwise(rows):
         if before.id == after.id:
-            raise DataError(f"document {before.id!r} comes twice; keep one")
+            raise DataError(f"document {before.id!r} is repeated; keep one")
     return rows
 
 

@@ -68,10 +68,9 @@ class FeedbackStore:
     Changes of documents, merging and rebuilding leave it as it is, also what was said about documents that are gone;
     `IndexFolder.create` in the place of an older index clears it.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=[Document("a")]) as index:
+    >>> with IndexFolder.create(f"{folder}/i", documents=[Document("a")]) as index:
     ...     index.feedback.keep(FeedbackEntry("préavis", "a", 1, rank=2, generation=1))
     ...     [(one.query, one.doc, one.grade) for one in index.feedback.kept()]
     ...     index.feedback.remove("préavis", "a"), index.feedback.kept()

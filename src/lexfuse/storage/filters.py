@@ -124,11 +124,10 @@ def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: d
     In force on a day means valid_from <= day < valid_to, where an open side holds for ever; documents without
     any validity (judgments, say) are not affected.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> documents = [Document("a", code="Code civil"), Document("b", valid_to=datetime.date(2020, 1, 1))]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    >>> with IndexFolder.create(f"{folder}/i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
     ...         within(snapshot, [Condition.parse("code=Code civil")]).tolist()
     ...         within(snapshot, as_of=datetime.date(2020, 1, 1)).tolist()

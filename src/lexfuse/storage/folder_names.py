@@ -28,10 +28,8 @@ _NUMBER = re.compile(r"[0-9]{6,18}")  # of a segment or part
 def check_plain(folder: Path) -> None:
     """Refuse a folder with anything in it but files and folders: a `DataError` names the first link or device.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     Path(name, "segments").symlink_to("/")
-    ...     check_plain(Path(name))
+    >>> (folder / "segments").symlink_to("/")
+    >>> check_plain(folder)
     Traceback (most recent call last):
     ...
     lexfuse.errors.DataError: ...segments: is a link; an index holds only files and folders: put ... in its place, ...
@@ -50,11 +48,9 @@ def check_plain(folder: Path) -> None:
 def foreign_name(folder: Path) -> str | None:
     """A name in the folder that no index makes; None if there is none.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     for one in ("segments/000001", "segments/letters"):
-    ...         Path(name, one).mkdir(parents=True)
-    ...     foreign_name(Path(name))
+    >>> for one in ("segments/000001", "segments/letters"):
+    ...     (folder / one).mkdir(parents=True)
+    >>> foreign_name(folder)
     'segments/letters'
     """
     files = {FILE, *(FILE + log for log in _LOGS)}
@@ -94,12 +90,10 @@ def part_folder(channel: str, number: int) -> str:
 def remove_unnamed_segments(folder: Path, named: Collection[str]) -> None:
     """Remove the folders of segments that no state names; other names stay.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     for number in ("000001", "000002", "letters"):
-    ...         Path(name, "segments", number).mkdir(parents=True)
-    ...     remove_unnamed_segments(Path(name), {"segments/000002"})
-    ...     sorted(path.name for path in Path(name, "segments").iterdir())
+    >>> for number in ("000001", "000002", "letters"):
+    ...     (folder / "segments" / number).mkdir(parents=True)
+    >>> remove_unnamed_segments(folder, {"segments/000002"})
+    >>> sorted(path.name for path in (folder / "segments").iterdir())
     ['000002', 'letters']
     """
     with named_storage_errors(folder / SEGMENTS):
@@ -109,12 +103,10 @@ def remove_unnamed_segments(folder: Path, named: Collection[str]) -> None:
 def remove_unnamed_parts(folder: Path, named: Collection[str]) -> None:
     """Remove the folders of parts that no state names, and channels without any; other names stay.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     for number in ("dense/000001", "dense/letters", "late/000002"):
-    ...         Path(name, "channels", number).mkdir(parents=True)
-    ...     remove_unnamed_parts(Path(name), {})
-    ...     sorted(path.name for path in Path(name, "channels").rglob("*"))
+    >>> for number in ("dense/000001", "dense/letters", "late/000002"):
+    ...     (folder / "channels" / number).mkdir(parents=True)
+    >>> remove_unnamed_parts(folder, {})
+    >>> sorted(path.name for path in (folder / "channels").rglob("*"))
     ['dense', 'letters']
     """
     with named_storage_errors(folder / CHANNELS):

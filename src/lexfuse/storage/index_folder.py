@@ -44,8 +44,7 @@ class ChangeCounts:
 class IndexFolder:
     """An index folder. Many may read it at once, one may write.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+    >>> with IndexFolder.create(folder / "i") as index:
     ...     index.add([Document("a", text="la loi"), Document("b", text="le droit")])
     ...     index.delete(["a", "z"])
     ChangeCounts(added=2, updated=0, deleted=0, missing=())
@@ -78,8 +77,7 @@ class IndexFolder:
         The older one stays as it is until the new one is complete; then it is gone with all that people said about its results
         (see `feedback`). Only an index is replaced, never another folder nor a damaged index with other files in it.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i"),
+        >>> with IndexFolder.create(folder / "i",
         ...     documents=[Document("a")]) as index:
         ...     with index.snapshot() as snapshot:
         ...         len(snapshot)
@@ -109,8 +107,7 @@ class IndexFolder:
     def add(self, documents: Iterable[Document], *, update: bool = False, progress: Progress = lambda _: None) -> ChangeCounts:
         """Add documents as a new segment; one that is there already is a `DataError`, or replaced with ``update``.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     _ = index.add([Document("a", text="old")])
         ...     print(index.add([Document("a", text="new")], update=True).updated)
         ...     with index.snapshot() as snapshot:
@@ -125,8 +122,7 @@ class IndexFolder:
     def delete(self, ids: Sequence[str]) -> ChangeCounts:
         """Delete documents; ids that are not there are told.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     index.delete(["x"]).missing
         ('x',)
         """
@@ -143,8 +139,7 @@ class IndexFolder:
 
         The segment has the same bytes as if built anew.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     _ = index.add([Document("a", text="loi")]), index.add([Document("b", text="loi")])
         ...     index.merge()
         ...     with index.snapshot() as snapshot:
@@ -158,8 +153,7 @@ class IndexFolder:
     def compact(self) -> None:
         """Merge, and give the space of what was deleted back to the file system.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     index.compact()
         """
         self.merge()
@@ -170,8 +164,7 @@ class IndexFolder:
 
         Damaged parts of channels are dropped; filling the channel again encodes their documents anew.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i"),
+        >>> with IndexFolder.create(folder / "i",
         ...     documents=[Document("a")]) as index:
         ...     index.rebuild()
         ...     index.verify()
@@ -185,8 +178,7 @@ class IndexFolder:
     def verify(self) -> list[str]:
         """Every damage found, one line each; empty when all is well.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     index.verify()
         []
         """
@@ -201,8 +193,7 @@ class IndexFolder:
 
         The next change adds them.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     index.has_digests
         True
         """
@@ -211,8 +202,7 @@ class IndexFolder:
     def snapshot(self) -> Snapshot:
         """The newest state, to read from.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     with index.snapshot() as snapshot:
         ...         snapshot.generation
         0
@@ -235,8 +225,7 @@ class IndexFolder:
     def channels(self) -> ChannelStore:
         """What the index keeps beside the words of its documents.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     index.channels.names
         ()
         """
@@ -245,8 +234,7 @@ class IndexFolder:
     def keep_distributions(self, values: Mapping[str, dict[str, Any]]) -> None:
         """Keep distributions of scores with the index, by their keys (see `lexfuse.channels.distribution`).
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     index.keep_distributions({"tfidf:{}": {"scores": 2}})
         ...     with index.snapshot() as snapshot:
         ...         snapshot.distributions
@@ -260,8 +248,7 @@ class IndexFolder:
     def feedback(self) -> FeedbackStore:
         """What people said about results.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+        >>> with IndexFolder.create(folder / "i") as index:
         ...     index.feedback.kept()
         []
         """

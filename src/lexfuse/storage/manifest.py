@@ -22,9 +22,7 @@ MANIFEST = "manifest.json"
 def write_manifest(folder: Path, files: Sequence[Path], also: Mapping[str, Any] | None = None) -> str:
     """Describe the files written into a folder, force everything to disk, and give the sha256 of the manifest.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     len(write_manifest(Path(folder), []))
+    >>> len(write_manifest(folder, []))
     64
     """
     described = {str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": checksum(path)} for path in files}
@@ -38,9 +36,7 @@ def write_manifest(folder: Path, files: Sequence[Path], also: Mapping[str, Any] 
 def read_manifest(folder: Path, sha256: str) -> dict[str, Any]:
     """What a folder's files must be; the manifest itself must have this sha256.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     read_manifest(Path(folder), write_manifest(Path(folder), []))
+    >>> read_manifest(folder, write_manifest(folder, []))
     {'files': {}}
     """
     path = folder / MANIFEST

@@ -72,8 +72,7 @@ class Snapshot:
     Inside segments the dead keep their place: `numbering` maps between the two.
 
     >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(Path(folder, "i")) as index:
+    >>> with IndexFolder.create(folder / "i") as index:
     ...     _ = index.add([Document("a", text="la loi")])
     ...     with index.snapshot() as snapshot:
     ...         snapshot.ids, snapshot.document("a").text

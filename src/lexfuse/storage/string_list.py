@@ -68,9 +68,7 @@ class StringList:
     def save(self, stem: Path) -> Iterator[Path]:
         """Write the two files ``stem.offsets.npy`` and ``stem.bytes.npy`` and tell each.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     [path.name for path in StringList.of(["a"]).save(Path(folder, "terms"))]
+        >>> [path.name for path in StringList.of(["a"]).save(folder / "terms")]
         ['terms.offsets.npy', 'terms.bytes.npy']
         """
         for name, array in (("offsets", self._offsets), ("bytes", self._bytes)):
@@ -80,10 +78,8 @@ class StringList:
     def load(cls, stem: Path) -> StringList:
         """Map a saved list into memory.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = list(StringList.of(["a"]).save(Path(folder, "terms")))
-        ...     list(StringList.load(Path(folder, "terms")))
+        >>> _ = list(StringList.of(["a"]).save(folder / "terms"))
+        >>> list(StringList.load(folder / "terms"))
         ['a']
         """
         offsets_path, bytes_path = (stem.with_name(f"{stem.name}.{name}.npy") for name in ("offsets", "bytes"))

@@ -88,7 +88,7 @@ def test_what_is_missing_or_ambiguous_is_said(tmp_path):
     (tmp_path / "notes.txt").touch()
     with pytest.raises(NotFoundError, match=r"found notes\.txt"):
         read_collection(tmp_path)
-    with pytest.raises(DataError, match="is a file, a folder"):
+    with pytest.raises(DataError, match="is a file; expected a folder"):
         read_collection(tmp_path / "notes.txt")
     (tmp_path / "corpus.jsonl").touch()
     (tmp_path / "corpus.jsonl.gz").touch()
@@ -99,7 +99,7 @@ def test_what_is_missing_or_ambiguous_is_said(tmp_path):
 def test_what_could_not_be_read_again_is_not_written(tmp_path):
     with pytest.raises(DataError, match="split 'test' judges documents that are not in the corpus: 'd7'"):
         write_collection(Collection(CORPUS, QUERIES, {"test": Qrels.of([("q1", "d7", 1)])}), tmp_path / "c")
-    with pytest.raises(DataError, match="split 'test' judges queries that are not there: 'q7'"):
+    with pytest.raises(DataError, match="split 'test' judges queries that are not in the collection: 'q7'"):
         write_collection(Collection(CORPUS, QUERIES, {"test": Qrels.of([("q7", "d1", 1)])}), tmp_path / "c")
     for split in ("../test", "", ".", "a/b"):
         with pytest.raises(ConfigError, match="cannot be a file name"):
@@ -110,7 +110,7 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
 def test_an_older_collection_is_replaced_only_when_told(tmp_path):
     write_collection(COLLECTION, tmp_path / "c")
     before = content(tmp_path / "c")
-    with pytest.raises(StorageError, match="is there already"):
+    with pytest.raises(StorageError, match="already exists"):
         write_collection(Collection(CORPUS), tmp_path / "c")
     assert content(tmp_path / "c") == before
     write_collection(Collection(CORPUS), tmp_path / "c", replace=True)
@@ -119,7 +119,7 @@ def test_an_older_collection_is_replaced_only_when_told(tmp_path):
 
 def test_a_folder_of_other_files_is_never_replaced(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(StorageError, match=r"holds other files and no corpus\.jsonl"):
+    with pytest.raises(StorageError, match=r"has other files but no corpus\.jsonl"):
         write_collection(COLLECTION, tmp_path, replace=True)
     assert files(tmp_path) == ["thesis.tex"]
 

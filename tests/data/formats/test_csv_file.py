@@ -86,7 +86,7 @@ def test_other_columns_are_listed_beside_those_expected(tmp_path, header, missin
 
 
 def test_a_column_given_twice_and_an_empty_file_are_refused(tmp_path):
-    with pytest.raises(DataError, match="columns given twice in the header: 'text'"):
+    with pytest.raises(DataError, match="repeated columns in the header: 'text'"):
         read(tmp_path, "id,text,text\n1,2,3\n")
     with pytest.raises(DataError, match="found no header"):
         read(tmp_path, "")
@@ -135,5 +135,5 @@ def test_a_header_of_a_hundred_thousand_columns(tmp_path):
     with pytest.raises(DataError, match=r"found 'column0', .*'column19' and 99,980 more; expected 'id' and 'text'") as error:
         read(tmp_path, ",".join(names))
     assert len(str(error.value)) < 2000
-    with pytest.raises(DataError, match="columns given twice in the header: 'id', 'text'; rename them"):
+    with pytest.raises(DataError, match="repeated columns in the header: 'id', 'text'; rename them"):
         read(tmp_path, ",".join(["id", "text", *names, "text", "id"]))

@@ -112,7 +112,7 @@ def test_what_differs_or_is_unknown_stays_in_extra(record, field, value, extra):
         ({"date_fin": ["x"]}, r"field 'date_fin': \['x'\] is not a date"),
         ({"etat": 3}, r"field 'etat': expected text, got int 3"),
         ({"id": ""}, r"no id: expected a field '_id' or 'id', got the fields 'id', 'text'"),
-        ({"source": "a", "extra": {"source": "b"}}, r"field 'source' is given twice with different values, str 'a' and str 'b'"),
+        ({"source": "a", "extra": {"source": "b"}}, r"field 'source' has two different values, str 'a' and str 'b'"),
     ],
 )
 def test_values_of_the_wrong_type_name_field_got_and_expected(record, message):
@@ -125,7 +125,7 @@ def test_a_record_without_text_shows_what_it_has():
         document_of({"id": "a", "body": "x"})
     with pytest.raises(DataError, match="no text"):
         query_of({"id": "a"})
-    with pytest.raises(DataError, match=r"no id: .* got no field at all"):
+    with pytest.raises(DataError, match=r"no id: .* got no fields"):
         document_of({})
 
 

@@ -45,7 +45,7 @@ def test_a_folder_gives_its_corpus_and_queries(tmp_path):
 @pytest.mark.parametrize("name", ["c.xml", "c.json", "c", "c.gz", "jsonl"])
 def test_an_unknown_format_lists_the_known(tmp_path, name):
     (tmp_path / name).touch()
-    known = r"has no known format; known are \.jsonl, \.ndjson, \.jsonlines, \.csv, \.parquet"
+    known = r"has no known format; use \.jsonl, \.ndjson, \.jsonlines, \.csv, \.parquet"
     with pytest.raises(ConfigError, match=known):
         read_corpus(tmp_path / name)
     with pytest.raises(ConfigError, match=known):

@@ -52,7 +52,7 @@ def test_no_judgements_are_valid_and_noted(tmp_path, text):
     [
         ("q 0 d 1\nq 0 d\n", "line 2: expected the four columns 'query 0 document grade', got 3"),
         ("q d 1 2 3\n", "line 1: expected the four columns .* got 5"),
-        (BEIR + "q\td\n", "line 2: expected the three columns 'query-id corpus-id score' divided by tabs, got 2"),
+        (BEIR + "q\td\n", "line 2: expected the three columns 'query-id corpus-id score' separated by tabs, got 2"),
         (BEIR + "q\td\t0.5\n", "line 2: the grade '0.5' is not a whole number"),
         ("q 0 d high\n", "line 1: the grade 'high' is not a whole number"),
         ("q 0 d 1_0\n", "line 1: the grade '1_0' is not a whole number"),
@@ -60,7 +60,7 @@ def test_no_judgements_are_valid_and_noted(tmp_path, text):
         ("q 0 d -+1\n", r"line 1: the grade '-\+1' is not a whole number"),
         (f"q 0 d {'9' * 5000}\n", f"line 1: the grade '{'9' * 40}' is not a whole number"),
         (BEIR + "\td\t1\n", "line 2: the query or the document has no id"),
-        ("q 0 d 1\nq 0 e 1\nq 0 d 1\n", "line 3: query 'q' judges document 'd' on line 1 already"),
+        ("q 0 d 1\nq 0 e 1\nq 0 d 1\n", "line 3: query 'q' judges document 'd' already on line 1"),
         (b"q 0 d 1\nq 0 \xe9 1\n", "line 2: byte 0xe9"),
     ],
 )

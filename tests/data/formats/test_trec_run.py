@@ -69,7 +69,7 @@ def test_ties_are_no_disorder_and_go_by_id(tmp_path):
         ("q Q0 z 1 1_0 t", "the score '1_0' is not a number"),
         ("q Q0 z 1 1.0", "expected the six columns 'query Q0 document rank score tag', got 5"),
         ("q Q0 z 1 1.0 my tag", "expected the six columns .* got 7"),
-        ("q Q0 a 9 0.5 t", "query 'q' ranks document 'a' on line 1 already"),
+        ("q Q0 a 9 0.5 t", "query 'q' ranks document 'a' already on line 1"),
         (b"q Q0 \xe9 1 1.0 t", "byte 0xe9 at position 5 is not UTF-8"),
     ],
 )

@@ -100,11 +100,11 @@ def test_a_question_without_labels_is_kept_and_told(folder):
     ("name", "content", "reason"),
     [
         ("articles_fr.csv", ARTICLES + ",Sans id,Code,7,,\n", "an article without id"),
-        ("articles_fr.csv", ARTICLES + "1,Encore,Code,7,,\n", "line 5, id '1': comes twice"),
-        ("articles_fr.csv", ARTICLES + "3,trop peu\n", "line 5, 2 instead of 6: another number of fields"),
+        ("articles_fr.csv", ARTICLES + "1,Encore,Code,7,,\n", "line 5, id '1': is repeated"),
+        ("articles_fr.csv", ARTICLES + "3,trop peu\n", "line 5, 2 instead of 6: different number of fields"),
         ("questions_fr_test.csv", "id,question,article_ids\n,Qui ?,1\n", "a question without id"),
         ("questions_fr_test.csv", "id,question,article_ids\n11,,1\n", "a question without text"),
-        ("questions_fr_test.csv", "id,question,article_ids\n10,Encore ?,1\n", "id '10': comes twice"),
+        ("questions_fr_test.csv", "id,question,article_ids\n10,Encore ?,1\n", "id '10': is repeated"),
     ],
 )
 def test_a_bad_row_raises_or_is_skipped(folder, name, content, reason):
@@ -123,7 +123,7 @@ def test_other_columns_are_listed_beside_the_expected_ones(folder):
 
 
 def test_an_empty_folder_names_the_files(tmp_path):
-    with pytest.raises(NotFoundError, match=r"no BSARD corpus in .* looked for articles_fr.csv, .* found no table"):
+    with pytest.raises(NotFoundError, match=r"no BSARD corpus in .* expected articles_fr.csv, .* found no table"):
         read_bsard(tmp_path)
 
 

@@ -148,7 +148,7 @@ def test_citations_between_paragraphs_of_the_test_period(tmp_path, rule, labels,
     assert collection.corpus.document("3").citations == ("2", "1")
     assert (
         f"1 noted: rule '{rule.value}' applied to 1 citations between paragraphs of the test period; "
-        f"it leaves out {left_out} test queries"
+        f"it removes {left_out} test queries"
     ) in report.lines()
 
 
@@ -213,7 +213,7 @@ def test_bad_rows_of_a_table_of_paragraphs(tmp_path):
     (tmp_path / "paragraphs.csv").write_text(
         "celex,number,text,date\n62010CJ0002,7,Held.,2012-01-01\n62010CJ0002,7,Again.,2012-01-01\n62010CJ0002,8,,2012-01-01\n"
     )
-    with pytest.raises(DataError, match=r"line 3, id '62010CJ0002#7': comes twice"):
+    with pytest.raises(DataError, match=r"line 3, id '62010CJ0002#7': is repeated"):
         read_cjeu(tmp_path)
     report = ReadReport(skip_bad=True)
     assert read_cjeu(tmp_path, report).corpus.text == ("Held.",)

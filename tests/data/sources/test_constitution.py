@@ -59,17 +59,17 @@ def test_the_articles_file_alone(tmp_path):
 
 
 def test_bad_records(tmp_path):
-    with pytest.raises(NotFoundError, match=r"looked for constitution.json"):
+    with pytest.raises(NotFoundError, match=r"expected constitution.json"):
         read_constitution(tmp_path)
     (tmp_path / "constitution.json").write_text(json.dumps([*ARTICLES, {"text": "x"}, ARTICLES[1]]))
     (tmp_path / "case_law.json").write_text(json.dumps([{"holding": "x", "article_number": "999"}]))
-    with pytest.raises(DataError, match=r"record 7: article, title and description were expected, found text"):
+    with pytest.raises(DataError, match=r"record 7: expected article, title and description, found text"):
         read_constitution(tmp_path)
     report = ReadReport(skip_bad=True)
     assert len(read_constitution(tmp_path, report).corpus) == 6
     assert report.skipped == 3
     (tmp_path / "constitution.json").write_text('{"1": "x"}')
-    with pytest.raises(DataError, match="a list of records was expected"):
+    with pytest.raises(DataError, match="expected a list of records"):
         read_constitution(tmp_path)
 
 

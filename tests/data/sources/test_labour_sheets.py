@@ -108,8 +108,8 @@ def test_unresolved_references_are_counted(tmp_path):
     collection = read(tmp_path, sheet(*sections), report=report)
     assert collection.queries.ids.names == ("fiche1-1",)
     told = "\n".join(report.lines())
-    assert "2 noted: reference to an article that the corpus does not hold (any more)" in told
-    assert "1 noted: reference that the source itself gives no code for" in told
+    assert "2 noted: reference to an article that the corpus does not have (any more)" in told
+    assert "1 noted: reference without a code in the source" in told
     assert "2 noted: section that cites no article of the corpus, not a query" in told
 
 
@@ -144,7 +144,7 @@ def test_files_that_are_not_sheets(tmp_path):
     with pytest.raises(NotFoundError, match=r"no fiches-travail.json"):
         read_sheets(tmp_path, CORPUS)
     (tmp_path / "fiches-travail.json").write_text("{}")
-    with pytest.raises(DataError, match="a list of sheets was expected, found dict"):
+    with pytest.raises(DataError, match="expected a list of sheets, found dict"):
         read_sheets(tmp_path, CORPUS)
     with pytest.raises(DataError, match="no section of a sheet cites an article"):
         read(tmp_path, sheet(section("A")))

@@ -33,9 +33,9 @@ def test_paragraph_level(folder):
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("other,62010CJ0002-7,1,x", "qid 'other': a label of a query that is not there"),
+        ("other,62010CJ0002-7,1,x", "qid 'other': a label of an unknown query"),
         ("62018CJ0001-5,nowhere-1,1,x", "docno 'nowhere-1': a label on a paragraph that is not in the corpus"),
-        ("62018CJ0001-5,62010CJ0002-8,yes,x", "label 'yes': a label that is no whole number"),
+        ("62018CJ0001-5,62010CJ0002-8,yes,x", "label 'yes': a label that is not an integer"),
     ],
 )
 def test_bad_labels(folder, row, reason):
@@ -60,5 +60,5 @@ def test_bad_paragraphs_and_queries(folder):
 
 
 def test_nothing_there(tmp_path):
-    with pytest.raises(NotFoundError, match=r"looked for doc_dev_par.csv"):
+    with pytest.raises(NotFoundError, match=r"expected doc_dev_par.csv"):
         read_legalpincite(tmp_path)

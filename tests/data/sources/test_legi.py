@@ -111,7 +111,7 @@ def test_trap_the_state_is_stale_and_dates_decide(write, start, end, status):
     stale = article(1, etat="MODIFIE", dateDebut=stamp(start), dateFin=stamp(end) if end else OPEN_END)
     report = ReadReport()
     assert read_legi(write(code(stale)), report).corpus[0].status is status
-    said = any("state 'MODIFIE' set aside" in line for line in report.lines())
+    said = any("state 'MODIFIE' ignored" in line for line in report.lines())
     assert said is (status is not DocumentStatus.REPEALED)
 
 
@@ -119,7 +119,7 @@ def test_trap_the_state_is_stale_and_dates_decide(write, start, end, status):
 def test_trap_an_article_without_state_is_in_force_by_its_dates(write, state):
     report = ReadReport()
     assert read_legi(write(code(article(1, etat=state))), report).corpus[0].status is DocumentStatus.IN_FORCE
-    assert "1 noted: state 'none' set aside, by its dates the article is 'in force'" in report.lines()[0]
+    assert "1 noted: state 'none' ignored: by its dates the article is 'in force'" in report.lines()[0]
 
 
 def test_a_superseded_row_is_kept_and_told(write):
@@ -145,7 +145,7 @@ def test_trap_the_file_id_of_a_code_differs_from_the_cid_others_cite(write):
     document = corpus.document(legiarti(1))
     assert (document.extra["code_id"], document.extra["code_cid"]) == ("LEGITEXT000000000022", "LEGITEXT000000000006")
     # A link under the cid is known to point into these codes even when its article is gone.
-    assert any("1 to articles that these codes no longer hold, 0 to other texts" in line for line in report.lines())
+    assert any("1 to articles that these codes no longer have, 0 to other texts" in line for line in report.lines())
 
 
 def test_trap_paragraphs_come_from_the_html(write):
@@ -247,7 +247,7 @@ def test_an_empty_folder_names_what_was_looked_for(tmp_path):
 
 
 def test_a_code_without_articles_is_refused(write):
-    with pytest.raises(DataError, match="no article in it"):
+    with pytest.raises(DataError, match="has no article"):
         read_legi(write(code(section("vide"))))
 
 
@@ -257,7 +257,7 @@ def test_a_code_without_articles_is_refused(write):
         ({"id": None}, "an article without id"),
         ({"texteHtml": None, "texte": None}, "no texteHtml and no texte"),
         ({"dateDebut": "hier"}, "is not a date"),
-        ({"id": legiarti(2)}, "comes twice"),
+        ({"id": legiarti(2)}, "repeated article id"),
     ],
 )
 def test_a_bad_article_raises_or_is_skipped_and_counted(write, broken, reason):

@@ -105,7 +105,7 @@ def test_negatives_and_files_of_the_case_level_are_known_and_not_needed(tmp_path
 
 
 def test_the_rule_on_test_citations_belongs_to_one_collection(tmp_path):
-    with pytest.raises(ConfigError, match=r"within_test is a choice of 'cjeu' alone; .* is 'bsard'"):
+    with pytest.raises(ConfigError, match=r"within_test applies to 'cjeu' only; .* is 'bsard'"):
         read_source(SourceName.BSARD, tmp_path, within_test=WithinTest.KEEP)
 
 

@@ -42,9 +42,9 @@ def test_lines_are_counted_through_quoted_breaks(tmp_path):
         ("a.csv", b"id,text\n1,\xe9\n", "a.csv, line 2: byte 0xe9 at position 2 is not UTF-8"),
         ("a.csv.gz", gzip.compress(b"id,text\n1,x\n" * 50, mtime=0)[:-10], "gzip data is truncated"),
         ("a.jsonl", '{"id": 1}\n{"id"\n', "a.jsonl, line 2: not valid JSON"),
-        ("a.jsonl", "[1]\n", "a.jsonl, line 1: an object was expected, found list"),
-        ("a.json", '{"id": 1}', "a.json: a list of records was expected, found dict"),
-        ("a.json", "[1]", "a.json, record 1: an object was expected, found int"),
+        ("a.jsonl", "[1]\n", "a.jsonl, line 1: expected an object, found list"),
+        ("a.json", '{"id": 1}', "a.json: expected a list of records, found dict"),
+        ("a.json", "[1]", "a.json, record 1: expected an object, found int"),
         ("a.parquet", "PAR1 not really", "not a readable Parquet file"),
     ],
 )

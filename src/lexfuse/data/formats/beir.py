@@ -19,12 +19,7 @@ from lexfuse.errors import ConfigError, DataError, NotFoundError, StorageError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collection:
-    """A corpus with its queries, and judgements by the name of their split.
-
-    >>> from lexfuse.data.document import Document
-    >>> Collection(Corpus.of([Document("a")])).queries is None
-    True
-    """
+    """A corpus with its queries, and judgements by name of their split."""
 
     corpus: Corpus
     queries: Queries | None = None
@@ -32,13 +27,11 @@ class Collection:
 
 
 def read_collection(folder: str | Path, report: ReadReport | None = None) -> Collection:
-    """Read a BEIR folder; queries and judgements may be missing, but what is judged must be there.
+    """Read a BEIR folder. Queries and judgements are optional; every judged query and document must exist.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     write_collection(Collection(Corpus.of([Document("a", text="un")])), Path(parent, "c"))
-    ...     read_collection(Path(parent, "c")).corpus.text
+    >>> write_collection(Collection(Corpus.of([Document("a", text="un")])), folder / "c")
+    >>> read_collection(folder / "c").corpus.text
     ('un',)
     """
     report = report or ReadReport()
@@ -52,15 +45,13 @@ def read_collection(folder: str | Path, report: ReadReport | None = None) -> Col
 
 
 def write_collection(collection: Collection, folder: str | Path, *, replace: bool = False, gzipped: bool = True) -> None:
-    """Write a BEIR folder, complete or not at all; ``replace`` takes the place of an older collection.
+    """Write a BEIR folder, complete or not at all; ``replace`` overwrites an older collection.
 
-    Corpus and queries are gzipped unless told otherwise; judgements are plain, as other tools expect.
+    Corpus and queries are gzipped unless ``gzipped`` is false; judgements are plain, as other tools expect.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     write_collection(Collection(Corpus.of([Document("a", text="un")])), Path(parent, "c"), gzipped=False)
-    ...     [path.name for path in Path(parent, "c").iterdir()]
+    >>> write_collection(Collection(Corpus.of([Document("a", text="un")])), folder / "c", gzipped=False)
+    >>> [path.name for path in (folder / "c").iterdir()]
     ['corpus.jsonl']
     """
     _check_judged(collection)
@@ -75,44 +66,24 @@ def write_collection(collection: Collection, folder: str | Path, *, replace: boo
 
 
 def is_collection(path: str | Path) -> bool:
-    """Whether this is a folder that holds a BEIR corpus.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     is_collection(folder)
-    False
-    """
+    """Whether a folder holds a BEIR corpus."""
     return any(Path(path, name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
 
 
 def corpus_file(folder: str | Path) -> Path:
-    """The corpus of a BEIR folder; `NotFoundError` if there is none.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "corpus.jsonl").touch()
-    ...     corpus_file(folder).name
-    'corpus.jsonl'
-    """
+    """The corpus file of a BEIR folder; `NotFoundError` if it is missing."""
     return _required(folder, "corpus.jsonl")
 
 
 def queries_file(folder: str | Path) -> Path:
-    """The queries of a BEIR folder; `NotFoundError` if there are none.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "queries.jsonl.gz").touch()
-    ...     queries_file(folder).name
-    'queries.jsonl.gz'
-    """
+    """The queries file of a BEIR folder; `NotFoundError` if it is missing."""
     return _required(folder, "queries.jsonl")
 
 
 def _folder(path: str | Path) -> Path:
     path = existing(path)
     if not path.is_dir():
-        raise DataError("is a file, a folder with corpus.jsonl was expected", path=path)
+        raise DataError("is a file; expected a folder with corpus.jsonl", path=path)
     return path
 
 
@@ -126,7 +97,7 @@ def _required(folder: str | Path, name: str) -> Path:
 
 
 def _one_of(folder: Path, name: str) -> Path | None:
-    """The plain or the gzipped file; both at once leave open which one counts."""
+    """The plain or the gzipped file; having both is an error, since either could be meant."""
     found = [path for path in (folder / name, folder / f"{name}.gz") if path.exists()]
     if len(found) > 1:
         raise DataError(f"holds both {name} and {name}.gz; remove one", path=folder)
@@ -140,14 +111,14 @@ def _qrels_files(folder: Path) -> dict[str, Path]:
 
 
 def _check_judged(collection: Collection) -> None:
-    """What is written must be readable again: judgements only of what is there, under names that are file names."""
+    """Ensure that the result can be read again: judged ids must exist, and splits must be valid file names."""
     for split, qrels in collection.qrels.items():
         if not split or Path(split).name != split or split.startswith("."):
             raise ConfigError(f"the split {split!r} cannot be a file name; use a word like 'test'")
         judged = Ids(qrels.docs[at] for at in sorted(set(qrels.doc.tolist())))
         _check_known(judged, collection.corpus.ids, f"split {split!r} judges documents that are not in the corpus")
         if collection.queries is not None:
-            _check_known(qrels.queries, collection.queries.ids, f"split {split!r} judges queries that are not there")
+            _check_known(qrels.queries, collection.queries.ids, f"split {split!r} judges queries that are not in the collection")
 
 
 def _check_known(names: Ids, known: Ids, what: str) -> None:
@@ -159,6 +130,6 @@ def _check_known(names: Ids, known: Ids, what: str) -> None:
 
 
 def _check_target(folder: Path) -> None:
-    """Only a collection, or an empty folder, is ever replaced: a mistyped path must not cost other files."""
+    """Only a collection or an empty folder may be replaced: a mistyped path must not destroy other files."""
     if folder.is_dir() and any(folder.iterdir()) and not is_collection(folder):
-        raise StorageError(f"{str(folder)!r} holds other files and no corpus.jsonl; choose another folder")
+        raise StorageError(f"{str(folder)!r} has other files but no corpus.jsonl; choose another folder")

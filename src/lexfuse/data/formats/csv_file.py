@@ -1,6 +1,6 @@
-r"""CSV with a header: canonical column names, lists and ``extra`` as JSON in their cells, ``\n`` at line ends.
+r"""CSV with a header: canonical column names, lists and ``extra`` as JSON in their cells, ``\n`` line ends.
 
-A cell that is empty says nothing. A list may also be written ``A > B > C`` (headings) or ``A; B`` (other lists).
+An empty cell means no value. A list may also be written ``A > B > C`` (headings) or ``A; B`` (other lists).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport, listed
 from lexfuse.errors import DataError
 
-FIELD_LIMIT = 2**31 - 1  # Python's own limit of 131,072 characters is less than a long judgment
+FIELD_LIMIT = 2**31 - 1  # a long judgment exceeds Python's default of 131,072 characters
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LISTS = frozenset().union(*(NAMES[field] for field in LIST_FIELDS))
 _HEADINGS = frozenset(NAMES["headings"])
@@ -37,11 +37,9 @@ _HEADINGS = frozenset(NAMES["headings"])
 def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
     r"""Read a corpus from CSV, plain or gzipped.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "corpus.csv")
-    ...     _ = path.write_text("id,text,headings\nL1,Tout projet…,Partie I > Titre I\n")
-    ...     read_corpus(path).headings
+    >>> path = folder / "corpus.csv"
+    >>> _ = path.write_text("id,text,headings\nL1,Tout projet…,Partie I > Titre I\n")
+    >>> read_corpus(path).headings
     (('Partie I', 'Titre I'),)
     """
     report = report or ReadReport()
@@ -49,15 +47,7 @@ def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
 
 
 def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
-    r"""Read queries from CSV, plain or gzipped.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "queries.csv")
-    ...     _ = path.write_text("id,text\nq1,préavis\n")
-    ...     read_queries(path).text
-    ('préavis',)
-    """
+    r"""Read queries from CSV, plain or gzipped."""
     report = report or ReadReport()
     return queries_from(_records(path, known_names(QUERY_FIELDS), report), path, report)
 
@@ -65,26 +55,16 @@ def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
 def write_corpus(corpus: Corpus, path: str | Path) -> None:
     """Write a corpus with all canonical columns; the same corpus gives the same bytes.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_corpus(Corpus.of([Document("a", text="un, deux", headings=("I", "II"))]), Path(folder, "c.csv"))
-    ...     Path(folder, "c.csv").read_text().splitlines()[1]
+    >>> write_corpus(Corpus.of([Document("a", text="un, deux", headings=("I", "II"))]), folder / "c.csv")
+    >>> (folder / "c.csv").read_text().splitlines()[1]
     'a,,"un, deux",,,,,"[""I"",""II""]",,,,,,,,'
     """
     _write(((f"document {document.id!r}", document_record(document)) for document in corpus), DOCUMENT_FIELDS, path)
 
 
 def write_queries(queries: Queries, path: str | Path) -> None:
-    r"""Write queries with the columns id, text, language, date and extra.
-
-    >>> import tempfile
-    >>> from lexfuse.data.queries import Query
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_queries(Queries.of([Query("q1", "préavis", "fr")]), Path(folder, "q.csv"))
-    ...     Path(folder, "q.csv").read_text()
-    'id,text,language,date,extra\nq1,préavis,fr,,\n'
-    """
+    r"""Write queries with the columns id, text, language, date and extra."""
     _write(((f"query {query.id!r}", query_record(query)) for query in queries), QUERY_FIELDS, path)
 
 
@@ -101,8 +81,8 @@ def _records(path: str | Path, known: frozenset[str], report: ReadReport) -> Ite
 
 
 def _rows(path: str | Path, report: ReadReport) -> Iterator[tuple[int, list[str]]]:
-    """The line where each row starts, and its cells; rows that are no CSV or no UTF-8 are reported."""
-    # Set and left so: putting it back would break a reader in another thread.
+    """The first line and the cells of each row; rows that are not CSV or not UTF-8 are reported."""
+    # Never reset: that would break a reader in another thread.
     csv.field_size_limit(FIELD_LIMIT)
     reader = csv.reader(_text_lines(path), strict=True)
     while True:
@@ -127,7 +107,7 @@ def _rows(path: str | Path, report: ReadReport) -> Iterator[tuple[int, list[str]
 
 
 def _text_lines(path: str | Path) -> Iterator[str]:
-    """Lines as text; bytes that are not UTF-8 become surrogates, so that only their own row is refused."""
+    """Lines as text; bytes that are not UTF-8 become surrogates, so that only their row is refused."""
     for number, raw in raw_lines(path):
         yield (raw.removeprefix(BYTE_ORDER_MARK) if number == 1 else raw).decode("utf-8", "surrogateescape")
 
@@ -135,7 +115,7 @@ def _text_lines(path: str | Path) -> Iterator[str]:
 def _check_header(columns: list[str], path: str | Path, line: int) -> None:
     twice = sorted(name for name, times in Counter(columns).items() if times > 1)
     if twice:
-        raise DataError(f"columns given twice in the header: {listed(twice)}; rename them", path=path, line=line)
+        raise DataError(f"repeated columns in the header: {listed(twice)}; rename them", path=path, line=line)
     missing = [field for field in ("id", "text") if not set(NAMES[field]) & set(columns)]
     if missing:
         reason = (
@@ -166,7 +146,7 @@ def _list(cell: str, separator: str) -> list[Any]:
         try:
             value = from_json(cell)
         except DataError:
-            value = None  # "[X] > Titre I" is no JSON
+            value = None  # "[X] > Titre I" is not JSON
         if isinstance(value, list):
             return value
     return [part for piece in cell.split(separator) if (part := piece.strip())]
@@ -193,5 +173,5 @@ def _write(records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[str, ...
 
 def _cell(value: Any, what: str) -> str:
     text = value if isinstance(value, str) else to_json(value, what).decode()
-    # Quoted by hand: Python versions differ on whether a lone carriage return needs quotes.
+    # Not csv.writer: Python versions differ on quoting a lone carriage return.
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\r\n') else text

@@ -1,8 +1,7 @@
-"""The one mapping between a `Document` or `Query` and a flat record, whatever file the record comes from.
+"""The mapping between a `Document` or `Query` and a flat record, shared by all file formats.
 
-A record is a mapping from names to JSON values. `NAMES` says under which names each field is looked for, the
-most trusted first; the first that holds something gives the value. Another name that says something else stays
-in ``extra`` under its own name, and so does every name that is not known: reading loses nothing.
+A record maps names to JSON values. `NAMES` lists the names of each field, the most trusted first; the first that is not empty
+gives the value. Another name with a different value stays in ``extra``, and so does every unknown name: reading loses nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ QUERY_FIELDS = ("id", "text", "language", "date")
 LIST_FIELDS = ("headings", "identifiers", "citations")
 DATE_FIELDS = ("date", "valid_from", "valid_to")
 
-# French states of a provision. Those in EXACT_STATES have a status of their own; of the others the word itself is kept too.
+# French states of a provision. For those not in EXACT_STATES the original word is kept in ``extra`` too.
 STATES: Mapping[str, DocumentStatus] = {
     **{status.value: status for status in DocumentStatus if status},
     "vigueur": DocumentStatus.IN_FORCE,
@@ -83,7 +82,7 @@ def document_of(record: Mapping[str, Any]) -> Document:
 
 
 def query_of(record: Mapping[str, Any]) -> Query:
-    """A query from a flat record; all but id, text, language and date goes to ``extra``.
+    """A query from a flat record; everything but id, text, language and date goes to ``extra``.
 
     >>> query_of({"_id": "q1", "text": "préavis ?", "date": "04/11/2025", "kind": "question"})
     Query(id='q1', text='préavis ?', language='', date=datetime.date(2025, 11, 4), extra={'kind': 'question'})
@@ -94,7 +93,7 @@ def query_of(record: Mapping[str, Any]) -> Query:
 
 
 def kind_of(code: str, number: str, court: str) -> DocumentKind:
-    """The kind of a document that does not say it: what has a code or number is a statute, what has a court a decision.
+    """The kind of a document that states none: a code or number means a statute, a court means a decision.
 
     >>> kind_of("Code civil", "", ""), kind_of("", "", "CJEU")
     (<DocumentKind.STATUTE: 'statute'>, <DocumentKind.DECISION: 'decision'>)
@@ -105,7 +104,7 @@ def kind_of(code: str, number: str, court: str) -> DocumentKind:
 
 
 def document_record(document: Document) -> dict[str, Any]:
-    """The flat record of a document: JSON values under canonical names, only what is not empty, ``extra`` last.
+    """The flat record of a document: JSON values under canonical names, without empty fields, ``extra`` last.
 
     >>> document_record(Document("a", text="…", kind=DocumentKind.STATUTE, headings=("Livre I",), extra={"source": "x"}))
     {'id': 'a', 'title': '', 'text': '…', 'kind': 'statute', 'headings': ['Livre I'], 'extra': {'source': 'x'}}
@@ -124,11 +123,7 @@ def document_record(document: Document) -> dict[str, Any]:
 
 
 def query_record(query: Query) -> dict[str, Any]:
-    """The flat record of a query, as `document_record` gives it for a document.
-
-    >>> query_record(Query("q1", "préavis ?", language="fr"))
-    {'id': 'q1', 'text': 'préavis ?', 'language': 'fr'}
-    """
+    """The flat record of a query, like `document_record`."""
     record: dict[str, Any] = {"id": query.id, "text": query.text}
     record |= {name: _plain(value) for name in QUERY_FIELDS[2:] if (value := getattr(query, name))}
     if query.extra:
@@ -137,11 +132,7 @@ def query_record(query: Query) -> dict[str, Any]:
 
 
 def known_names(fields: Iterable[str]) -> frozenset[str]:
-    """Every name under which one of these fields is looked for.
-
-    >>> sorted(known_names(["id", "text"]))
-    ['_id', 'contents', 'id', 'text']
-    """
+    """Every name that one of these fields may have."""
     return frozenset(name for field in fields for name in NAMES[field])
 
 
@@ -150,7 +141,7 @@ _QUERY_NAMES = known_names(QUERY_FIELDS) | {"extra"}
 
 
 class _RecordReader:
-    """What has been taken out of a record, and which known names must stay in ``extra`` all the same."""
+    """Takes fields out of a record and remembers which known names must stay in ``extra``."""
 
     def __init__(self, record: Mapping[str, Any], known: frozenset[str]) -> None:
         self.record = record
@@ -158,7 +149,7 @@ class _RecordReader:
         self.left: set[str] = set()
 
     def first(self, field: str, read: Callable[[str, Any], Any]) -> tuple[Any, str]:
-        """The first value that is not empty, and the name it had; others that differ are left for ``extra``."""
+        """The first value that is not empty, and its name; different values under other names stay in ``extra``."""
         found: Any = ""
         found_name = ""
         for name in NAMES[field]:
@@ -183,7 +174,7 @@ class _RecordReader:
         return cast("str", self.first("text", _text)[0])
 
     def label(self, field: str, words: Mapping[str, Any], exact: frozenset[str]) -> Any:
-        """A label from a table of words; a word that is not in the table, or says more than its label, stays."""
+        """A label from a table of words; a word that is unknown or more precise than its label stays in ``extra``."""
         found = None
         for name in NAMES[field]:
             if (raw := self.record.get(name)) is None:
@@ -196,7 +187,7 @@ class _RecordReader:
         return found
 
     def together(self, field: str) -> tuple[str, ...]:
-        """The canonical list, or where there is none, all other names' words in one list."""
+        """The canonical list or, if it is empty, the words under all other names in one list."""
         canonical, *others = NAMES[field]
         words = _words(canonical, self.record.get(canonical))
         by_name = {name: _words(name, self.record.get(name)) for name in others}
@@ -212,7 +203,7 @@ class _RecordReader:
             return extra | {"extra": nested}
         for name, value in (nested or {}).items():
             if name in extra and extra[name] != value:
-                raise DataError(f"field {name!r} is given twice with different values, {_short(extra[name])} and {_short(value)}")
+                raise DataError(f"field {name!r} has two different values, {_short(extra[name])} and {_short(value)}")
             extra[name] = value
         return extra
 
@@ -226,7 +217,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def _word(name: str, value: Any) -> str:
-    """Text, or a whole number as text: ids and numbers are often written without quotes."""
+    """Text, or an integer as text: ids and numbers are often written without quotes."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(name, value)
 
 
@@ -257,7 +248,7 @@ def _plain(value: Any) -> Any:
 
 
 def _fields(record: Mapping[str, Any]) -> str:
-    return f"the fields {listed(list(record))}" if record else "no field at all"
+    return f"the fields {listed(list(record))}" if record else "no fields"
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""One door for corpora and queries: the format follows from the file name, or is a BEIR folder."""
+"""Read and write corpora and queries; the format follows from the file name."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ from lexfuse.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """How one format is read and written.
-
-    >>> FORMATS[".csv"] is FORMATS[".jsonl"]
-    False
-    """
+    """The readers and writers of one format."""
 
     read_corpus: Callable[[str | Path, ReadReport | None], Corpus]
     read_queries: Callable[[str | Path, ReadReport | None], Queries]
@@ -40,12 +36,10 @@ FORMATS: Mapping[str, FileFormat] = {
 
 
 def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
-    """Read a corpus from a file of a known format, or from a BEIR folder.
+    """Read a corpus from a JSON Lines, CSV or Parquet file, or from a BEIR folder.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "corpus.jsonl").write_text('{"_id": "a", "text": "un"}')
-    ...     read_corpus(folder).text
+    >>> _ = (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "un"}')
+    >>> read_corpus(folder).text
     ('un',)
     """
     path = existing(path)
@@ -54,12 +48,10 @@ def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
 
 
 def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
-    """Read queries from a file of a known format, or from a BEIR folder.
+    """Read queries from a JSON Lines, CSV or Parquet file, or from a BEIR folder.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "queries.jsonl").write_text('{"_id": "q", "text": "préavis"}')
-    ...     read_queries(folder).text
+    >>> _ = (folder / "queries.jsonl").write_text('{"_id": "q", "text": "préavis"}')
+    >>> read_queries(folder).text
     ('préavis',)
     """
     path = existing(path)
@@ -68,43 +60,33 @@ def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
 
 
 def write_corpus(corpus: Corpus, path: str | Path) -> None:
-    """Write a corpus as one file, in the format that its name says; `write_collection` writes folders.
+    """Write a corpus as one file, in the format of its suffix; `write_collection` writes folders.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_corpus(Corpus.of([Document("a", text="un")]), Path(folder, "c.parquet"))
-    ...     read_corpus(Path(folder, "c.parquet")).text
+    >>> write_corpus(Corpus.of([Document("a", text="un")]), folder / "c.parquet")
+    >>> read_corpus(folder / "c.parquet").text
     ('un',)
     """
     format_of(path).write_corpus(corpus, path)
 
 
 def write_queries(queries: Queries, path: str | Path) -> None:
-    """Write queries as one file, in the format that its name says.
-
-    >>> import tempfile
-    >>> from lexfuse.data.queries import Query
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_queries(Queries.of([Query("q", "préavis")]), Path(folder, "q.csv.gz"))
-    ...     read_queries(Path(folder, "q.csv.gz")).text
-    ('préavis',)
-    """
+    """Write queries as one file, in the format of its suffix."""
     format_of(path).write_queries(queries, path)
 
 
 def format_of(path: str | Path) -> FileFormat:
-    """The format of a file by its suffix, before ``.gz``.
+    """The format of a file by its suffix; ``.gz`` is ignored.
 
     >>> format_of("corpus.json.gz")
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: 'corpus.json.gz' has no known format; known are .jsonl, .ndjson, .jsonlines, .csv, .parquet, ...
+    lexfuse.errors.ConfigError: 'corpus.json.gz' has no known format; use .jsonl, .ndjson, .jsonlines, .csv, .parquet, ...
     """
     name = Path(path).name.lower()
     for suffix, format_ in FORMATS.items():
         if name.removesuffix(".gz").endswith(suffix):
             return format_
     raise ConfigError(
-        f"{str(path)!r} has no known format; known are {', '.join(FORMATS)}, each also with .gz, and BEIR folders for reading"
+        f"{str(path)!r} has no known format; use {', '.join(FORMATS)}, each also with .gz, or a BEIR folder for reading"
     )

@@ -1,8 +1,8 @@
-"""The text of an HTML page: one line a paragraph, heading, list item or table row.
+"""The text of an HTML page: one line per paragraph, heading, list item or table row.
 
-The page is read tag by tag, and no tree is built. A tree costs the square of the page where a page opens elements and does not
-close them: a parser looks through all open elements at each tag, and copies unclosed ``<font>`` elements into each paragraph.
-Here the work and the memory are in proportion to the length of the page, whatever it holds.
+The page is read tag by tag, without building a tree. Building one takes quadratic time on pages that leave elements open: a
+parser searches all open elements at each tag and copies unclosed ``<font>`` elements into each paragraph. Here time and memory
+are proportional to the length of any page.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _BLOCKS = frozenset({
     "ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul",
 })  # fmt: skip
 _UNSEEN = frozenset({"template", "noscript", "svg", "button", "select"})
-_RAW = frozenset({"script", "style", "textarea", "iframe", "title", "noembed", "noframes"})  # unseen, and without tags inside
+_RAW = frozenset({"script", "style", "textarea", "iframe", "title", "noembed", "noframes"})  # not shown, and without tags inside
 _ROWS = frozenset({"tr", "tbody", "thead", "tfoot", "caption"})
-# What ends a drawing that was not closed, as the HTML standard lists it.
+# Tags that end an unclosed drawing, as listed in the HTML standard.
 _NOT_DRAWN = frozenset({
     "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "h1", "h2", "h3", "h4",
     "h5", "h6", "head", "hr", "i", "img", "li", "listing", "menu", "meta", "nobr", "ol", "p", "pre", "ruby", "s", "small",
     "span", "strong", "strike", "sub", "sup", "table", "tt", "u", "ul", "var",
 })  # fmt: skip
 _CHARSET = re.compile(rb"""<(?:meta|\?xml)\b[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
-_HEAD = 2048  # bytes in which a page says its encoding
+_HEAD = 2048  # bytes in which a page declares its encoding
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-# Comments, tags with their attributes, and what is read as a comment. Once it begins to match it always ends, at the latest
-# where the page does, and it is possessive, so that no character is read twice.
+# Comments, tags with attributes, and bogus comments. A match that begins always ends, at the latest at the end of the page, and
+# the quantifiers are possessive, so that no character is read twice.
 _TAG = re.compile(
     r"""<!--(?:-?>|.*?(?:--!?>|\Z))
       | <(?P<close>/?)(?P<name>[a-zA-Z][^ \t\r\n\f/>]*+)
@@ -43,11 +43,11 @@ _TAG = re.compile(
 )
 _RAW_END = re.compile(rf"</({'|'.join(sorted(_RAW))})(?=[ \t\r\n\f/>])", re.IGNORECASE)
 _NUMBERED = re.compile(r"&#([0-9]++);?")
-_LARGEST = 7  # digits of the number of a character
+_LARGEST = 7  # digits of a character reference
 
 
 def declared_encoding(raw: bytes) -> str | None:
-    """The encoding that a page names at its beginning, in small letters.
+    """The encoding that a page declares at its beginning, in lower case.
 
     >>> declared_encoding(b'<html><head><meta charset="ISO-8859-1">'), declared_encoding(b"<p>")
     ('iso-8859-1', None)
@@ -79,7 +79,7 @@ def html_text(html: str) -> str:
 
 
 def _after_raw(html: str, at: int, name: str) -> int:
-    """Where a script or another element without tags ends: at its own end tag, or with the page."""
+    """Where a script or another element without inner tags ends: at its end tag, or with the page."""
     while end := _RAW_END.search(html, at):
         at = end.end()
         if end[1].lower() == name:
@@ -88,13 +88,13 @@ def _after_raw(html: str, at: int, name: str) -> int:
 
 
 class _Shown:
-    """What the page shows so far, and what is open at this place."""
+    """The text shown so far, and the open elements."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self._open: Counter[str] = Counter()
-        self._hidden = ""  # the unseen element that is open
-        self._inside: Counter[str] = Counter()  # what is open inside that
+        self._hidden = ""  # the open element that is not shown
+        self._inside: Counter[str] = Counter()  # elements open inside it
         self._in_cell: list[bool] = []  # for each open table
 
     def text(self, text: str) -> None:
@@ -104,7 +104,7 @@ class _Shown:
     def start(self, name: str) -> None:
         if self._hidden:
             if self._hidden != "svg" or name not in _NOT_DRAWN or self._inside["foreignobject"]:
-                if name != self._hidden or name in ("svg", "template"):  # the others cannot be nested
+                if name != self._hidden or name in ("svg", "template"):  # others do not nest
                     self._inside[name] += 1
                 return
             self._show()
@@ -123,7 +123,7 @@ class _Shown:
                 self._in_cell[-1] = False
 
     def end(self, name: str) -> None:
-        """What closes an element around an unseen one closes that too, or the rest of the page would be lost."""
+        """Closing an element also closes a hidden element inside it, or the rest of the page would be lost."""
         if self._hidden and not self._ends_hidden(name):
             return
         if name in ("br", "p"):
@@ -159,7 +159,7 @@ class _Shown:
 
 
 def _unescaped(text: str) -> str:
-    """The text with its character references read; Python refuses numbers of thousands of digits, which are no characters."""
+    """Resolve character references; Python refuses numbers of thousands of digits, which are no characters."""
     return unescape(_NUMBERED.sub(_numbered, text) if "&#" in text else text)
 
 

@@ -1,4 +1,4 @@
-"""JSON values to bytes and back: strict, compact, and never a silent change of a value."""
+"""JSON values to bytes and back: strict, compact, without silent changes of a value."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import orjson
 
 from lexfuse.errors import DataError
 
-DEEPEST = 100  # levels of lists and objects; what is deeper could be read, but not compared or written again
+DEEPEST = 100  # levels of lists and objects; deeper values could be read, but not compared or written
 
 
 def to_json(value: Any, what: str) -> bytes:
-    r"""Compact UTF-8 JSON; what JSON cannot hold exactly is a `DataError` that says of what it is part.
+    r"""Compact UTF-8 JSON; a value that JSON cannot represent exactly is a `DataError` about ``what``.
 
     >>> to_json({"é": [1, None]}, "document 'a'")
     b'{"\xc3\xa9":[1,null]}'
@@ -25,12 +25,12 @@ def to_json(value: Any, what: str) -> bytes:
     _refuse_not_finite(value, what)
     try:
         return orjson.dumps(value)
-    except TypeError as error:  # a lone surrogate, a number of more than 64 bits, an object of another type
+    except TypeError as error:  # a lone surrogate, an integer of more than 64 bits, an unknown type
         raise DataError(f"{what} cannot be written as JSON: {error}") from None
 
 
 def from_json(raw: bytes | str) -> Any:
-    """The value of a JSON text; `DataError` with the reason where it is not one.
+    """Parse a JSON text; invalid JSON is a `DataError` with the reason.
 
     >>> from_json(b'{"a": 1}')
     {'a': 1}
@@ -54,7 +54,7 @@ def from_json(raw: bytes | str) -> Any:
 
 
 def _is_deep(value: Any) -> bool:
-    """Whether a value has more levels than `DEEPEST`: level by level, since a deep value is too deep for recursion."""
+    """Whether a value has more than `DEEPEST` levels; checked level by level, since recursion would overflow."""
     level = [value]
     for _ in range(DEEPEST):
         nested = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, list | dict)]

@@ -1,7 +1,7 @@
-"""JSON lines as BEIR writes them: ``{"_id", "title", "text", "metadata"}`` for documents, without title for queries.
+"""JSON Lines as in BEIR: ``{"_id", "title", "text", "metadata"}`` for documents, without title for queries.
 
-Metadata may also stand at the top level. What stands in both places with different values is an error, except that a
-title, text or id inside the metadata is not the document's own: it stays in ``extra``.
+Metadata may also be at the top level. A field with different values in both places is an error; only a title, text or id inside
+the metadata is kept in ``extra``, since it is not the document's.
 """
 
 from __future__ import annotations
@@ -24,13 +24,11 @@ _NOT_FLAT = {"metadata", "extra"}
 
 
 def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
-    """Read a corpus, plain or gzipped; see `lexfuse.data.formats.fields` for the names that are understood.
+    """Read a corpus, plain or gzipped; `lexfuse.data.formats.fields` lists the field names.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "corpus.jsonl")
-    ...     _ = path.write_text('{"_id": 1, "text": "Le préavis…", "metadata": {"court": "Cass. soc."}}')
-    ...     read_corpus(path).court
+    >>> path = folder / "corpus.jsonl"
+    >>> _ = path.write_text('{"_id": 1, "text": "Le préavis…", "metadata": {"court": "Cass. soc."}}')
+    >>> read_corpus(path).court
     ('Cass. soc.',)
     """
     report = report or ReadReport()
@@ -38,15 +36,7 @@ def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
 
 
 def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
-    """Read queries, plain or gzipped.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "queries.jsonl")
-    ...     _ = path.write_text('{"_id": "q1", "text": "préavis"}')
-    ...     read_queries(path).text
-    ('préavis',)
-    """
+    """Read queries, plain or gzipped."""
     report = report or ReadReport()
     return queries_from(_records(path, report), path, report)
 
@@ -54,11 +44,9 @@ def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
 def write_corpus(corpus: Corpus, path: str | Path) -> None:
     r"""Write a corpus, gzipped if the name ends in ``.gz``; the same corpus gives the same bytes.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_corpus(Corpus.of([Document("a", text="un", language="fr")]), Path(folder, "c.jsonl"))
-    ...     Path(folder, "c.jsonl").read_text()
+    >>> write_corpus(Corpus.of([Document("a", text="un", language="fr")]), folder / "c.jsonl")
+    >>> (folder / "c.jsonl").read_text()
     '{"_id":"a","title":"","text":"un","metadata":{"language":"fr"}}\n'
     """
     names = known_names(DOCUMENT_FIELDS) | _NOT_FLAT
@@ -66,15 +54,7 @@ def write_corpus(corpus: Corpus, path: str | Path) -> None:
 
 
 def write_queries(queries: Queries, path: str | Path) -> None:
-    r"""Write queries, gzipped if the name ends in ``.gz``.
-
-    >>> import tempfile
-    >>> from lexfuse.data.queries import Query
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_queries(Queries.of([Query("q1", "préavis")]), Path(folder, "q.jsonl"))
-    ...     Path(folder, "q.jsonl").read_text()
-    '{"_id":"q1","text":"préavis","metadata":{}}\n'
-    """
+    r"""Write queries, gzipped if the name ends in ``.gz``."""
     names = known_names(QUERY_FIELDS) | _NOT_FLAT
     _write((("query", query_record(query)) for query in queries), ("text",), names, path)
 
@@ -91,11 +71,7 @@ def _records(path: str | Path, report: ReadReport) -> Iterator[tuple[int, Mappin
 
 
 def decode_or_report(raw: bytes, path: str | Path, line: int, report: ReadReport) -> str | None:
-    r"""The text of a line, or ``None`` after its bytes were reported as not UTF-8.
-
-    >>> decode_or_report(b"\xff", "a.jsonl", 3, ReadReport(skip_bad=True)) is None
-    True
-    """
+    r"""The text of a line, or ``None`` after reporting that its bytes are not UTF-8."""
     try:
         return decode(raw, path=path, line=line)
     except DataError as error:
@@ -104,7 +80,7 @@ def decode_or_report(raw: bytes, path: str | Path, line: int, report: ReadReport
 
 
 def _flat(value: Any) -> dict[str, Any]:
-    """One level from two: metadata beside id, title and text."""
+    """Merge the metadata with id, title and text into one level."""
     if not isinstance(value, dict):
         raise DataError(f'expected a JSON object like {{"_id": …, "text": …}}, got {_type(value)}')
     metadata = value.pop("metadata", None)
@@ -137,7 +113,7 @@ def _write(
         for what, record in records:
             line = {"_id": record.pop("id"), **{field: record.pop(field) for field in fields}}
             extra = record.pop("extra", {})
-            # A name that would be read as a known field is kept apart from those; see `fields.document_of`.
+            # An extra name that would be read as a known field stays in ``extra``; see `fields.document_of`.
             nested = {name: value for name, value in extra.items() if name in not_flat}
             metadata = record | {name: value for name, value in extra.items() if name not in not_flat}
             line["metadata"] = metadata | ({"extra": nested} if nested else {})

@@ -1,7 +1,7 @@
 """Parquet through pyarrow: text as strings, lists as lists, dates as dates, ``extra`` as JSON text.
 
-Other files are read where a column's type can hold the field: whole numbers as ids and article numbers,
-dictionary-encoded and large strings, timestamps as dates. Columns that are not known go to ``extra``.
+Files of other programs are read if the type of each column fits its field: integers as ids and article numbers,
+dictionary-encoded and large strings, timestamps as dates. Unknown columns go to ``extra``.
 """
 
 from __future__ import annotations
@@ -30,18 +30,16 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport, listed
 from lexfuse.errors import DataError
 
-ROWS = 4096  # of one row group: whole judgments of a megabyte each still fit in memory
+ROWS = 4096  # per row group: judgments of a megabyte each still fit in memory
 _Rows = Iterable[tuple[str, dict[str, Any]]]
 
 
 def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
     """Read a corpus from Parquet; line numbers in messages count rows from 1.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_corpus(Corpus.of([Document("a", text="un", headings=("I", "II"))]), Path(folder, "c.parquet"))
-    ...     read_corpus(Path(folder, "c.parquet"))[0].headings
+    >>> write_corpus(Corpus.of([Document("a", text="un", headings=("I", "II"))]), folder / "c.parquet")
+    >>> read_corpus(folder / "c.parquet")[0].headings
     ('I', 'II')
     """
     report = report or ReadReport()
@@ -49,42 +47,18 @@ def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
 
 
 def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
-    """Read queries from Parquet.
-
-    >>> import tempfile
-    >>> from lexfuse.data.queries import Query
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_queries(Queries.of([Query("q", "préavis")]), Path(folder, "q.parquet"))
-    ...     read_queries(Path(folder, "q.parquet")).text
-    ('préavis',)
-    """
+    """Read queries from Parquet."""
     report = report or ReadReport()
     return queries_from(_records(path, QUERY_FIELDS, report), path, report)
 
 
 def write_corpus(corpus: Corpus, path: str | Path) -> None:
-    """Write a corpus; the same corpus and pyarrow give the same bytes.
-
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_corpus(Corpus.of([Document("a", extra={"n": 1})]), Path(folder, "c.parquet"))
-    ...     read_corpus(Path(folder, "c.parquet"))[0].extra
-    {'n': 1}
-    """
+    """Write a corpus; the same corpus and pyarrow give the same bytes."""
     _write(((f"document {document.id!r}", document_record(document)) for document in corpus), DOCUMENT_FIELDS, path)
 
 
 def write_queries(queries: Queries, path: str | Path) -> None:
-    """Write queries; the same queries and pyarrow give the same bytes.
-
-    >>> import tempfile
-    >>> from lexfuse.data.queries import Query
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_queries(Queries.of([Query("q", "préavis", "fr")]), Path(folder, "q.parquet"))
-    ...     read_queries(Path(folder, "q.parquet")).language
-    ('fr',)
-    """
+    """Write queries; the same queries and pyarrow give the same bytes."""
     _write(((f"query {query.id!r}", query_record(query)) for query in queries), QUERY_FIELDS, path)
 
 
@@ -110,7 +84,7 @@ def _records(path: str | Path, fields: tuple[str, ...], report: ReadReport) -> I
 
 
 def _check(schema: Any, known: Mapping[str, str], path: str | Path) -> None:
-    """Every column must have a type that its field can be read from."""
+    """Check that the type of every column fits its field."""
     from pyarrow import types
 
     names = schema.names
@@ -127,7 +101,7 @@ def _check(schema: Any, known: Mapping[str, str], path: str | Path) -> None:
 
 
 def _expected(name: str, known: Mapping[str, str], types: Any) -> tuple[Callable[[Any], bool], str]:
-    """What type a column must have: a test, and its name for the message."""
+    """The type that a column must have: a test, and its name for the message."""
 
     def text(type_: Any) -> bool:
         return bool(types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_))
@@ -182,7 +156,7 @@ def _record(values: dict[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _json_value(value: Any) -> Any:
-    """A value of an unknown column as JSON has it: days and times as ISO text, no number (NaN) as null."""
+    """A value of an unknown column as JSON: dates and times as ISO text, NaN as null."""
     if isinstance(value, dict):
         return {name: _json_value(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -218,7 +192,7 @@ def _schema(fields: tuple[str, ...]) -> Any:
 
 
 def _typed(what: str, record: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
-    """A record with the values of its schema; text that UTF-8 cannot hold is refused with its place."""
+    """A record with the types of its schema; text that UTF-8 cannot encode is refused."""
     extra = record.pop("extra", None)
     to_json(record, what)
     typed = record | {field: datetime.date.fromisoformat(record[field]) for field in DATE_FIELDS if field in record}

@@ -1,4 +1,4 @@
-"""The text of a PDF, page by page; a scan without text is told from an empty file."""
+"""The text of a PDF, page by page; a scan without text is distinguished from an empty file."""
 
 from __future__ import annotations
 
@@ -18,18 +18,14 @@ if TYPE_CHECKING:
     from pypdf import PdfReader
     from pypdf.generic import PdfObject
 
-# A word that was divided at the end of a line; numbers stay ("L. 1234-" and "5" are one article), as do "Franco-" and "British".
+# A word hyphenated at the end of a line. Numbers keep the hyphen ("L. 1234-" + "5" is one article), and so do names.
 _DIVIDED = re.compile(r"([^\W\d_])[-\u2010\u00ad][ \t]*\n[ \t]*([^\W\d_])")
-_SHOWN = 10  # pages that a note names
+_SHOWN = 10  # pages listed in a note
 
 
 @dataclass(frozen=True, slots=True)
 class PdfLimits:
-    """How much a PDF may hold: a few thousand bytes can stand for any number of pages, and for any length of text.
-
-    >>> PdfLimits(pages=100).characters
-    50000000
-    """
+    """Limits on a PDF: a few thousand bytes can declare any number of pages and any length of text."""
 
     pages: int = 10_000
     characters: int = 50_000_000
@@ -44,7 +40,7 @@ PDF_LIMITS = PdfLimits()
 
 
 def pdf_text(raw: bytes, path: str | Path, report: ReadReport | None = None, *, limits: PdfLimits = PDF_LIMITS) -> str:
-    """The text of all pages, words that lines divide put together; a `DataError` where there is none.
+    """The text of all pages, hyphenated words joined; a `DataError` if there is no text.
 
     >>> pdf_text(b"%PDF-1.7 and nothing else", "a.pdf")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
@@ -68,7 +64,7 @@ def pdf_text(raw: bytes, path: str | Path, report: ReadReport | None = None, *, 
 
 
 def _pages(raw: bytes, path: str | Path, limits: PdfLimits) -> Iterator[str]:
-    """The text of every page; a page that the file names again is read once."""
+    """The text of every page; a page that is referenced repeatedly is read once."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
@@ -76,7 +72,7 @@ def _pages(raw: bytes, path: str | Path, limits: PdfLimits) -> Iterator[str]:
         with _quiet():
             reader = PdfReader(io.BytesIO(raw))
             if reader.is_encrypted and not reader.decrypt(""):
-                raise LockedFileError("the PDF is locked by a password; save it without one", path=path)
+                raise LockedFileError("the PDF has a password; save it without one", path=path)
             _refuse_many_pages(reader, limits.pages, path)
             known: dict[int, str] = {}
             characters = 0
@@ -86,7 +82,7 @@ def _pages(raw: bytes, path: str | Path, limits: PdfLimits) -> Iterator[str]:
                     known[key] = page.extract_text()
                 characters += len(known[key])
                 if characters > limits.characters:
-                    raise DataError(f"the text of the PDF is longer than {limits.characters:,} characters; divide it", path=path)
+                    raise DataError(f"the text of the PDF is longer than {limits.characters:,} characters; split it", path=path)
                 yield known[key]
     except DataError:
         raise
@@ -94,22 +90,22 @@ def _pages(raw: bytes, path: str | Path, limits: PdfLimits) -> Iterator[str]:
         raise LockedFileError(
             f"the PDF is encrypted in a way that cannot be read ({error}); save it without", path=path
         ) from None
-    except Exception as error:  # damage shows itself anywhere in the reader, as whatever the bytes look like there
+    except Exception as error:  # pypdf raises almost anything on damaged input
         raise DamagedFileError(
             f"the PDF is damaged ({error or type(error).__name__}); save it again, or as text", path=path
         ) from None
 
 
 def _refuse_many_pages(reader: PdfReader, most: int, path: str | Path) -> None:
-    """Count the nodes of the page tree before the reader makes an object of each; one that holds itself has no end."""
+    """Count the nodes of the page tree before pypdf makes an object of each; a cyclic tree never ends."""
     waiting, nodes = [reader.root_object.get("/Pages")], 1
     while waiting:
         node = _resolved(waiting.pop())
         kids = _resolved(node.get("/Kids")) if isinstance(node, dict) else None
         if isinstance(kids, list):
             nodes += len(kids)
-            if nodes > 2 * most + 1:  # there are at least as many pages as groups of pages
-                raise DataError(f"the PDF has more than {most:,} pages, or names pages again and again; divide it", path=path)
+            if nodes > 2 * most + 1:  # there are at least as many pages as inner nodes
+                raise DataError(f"the PDF has more than {most:,} pages, or references pages repeatedly; split it", path=path)
             waiting += kids
 
 
@@ -123,7 +119,7 @@ def _joined(text: str) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the reader's remarks on files that break the rules but can be read; real damage is raised."""
+    """Silence pypdf's warnings about files that break the rules but can be read; real damage raises."""
     log = logging.getLogger("pypdf")
     before = log.level
     log.setLevel(logging.CRITICAL)

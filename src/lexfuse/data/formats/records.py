@@ -1,7 +1,7 @@
-"""From the numbered records of any file to a table: the rules that every format shares.
+"""Build a table from the numbered records of a file: rules shared by all formats.
 
-A record that cannot be read, and one whose id came before, are refused where they stand; an empty document is kept
-and noted; a corpus without documents is an error.
+Unreadable records and repeated ids are refused with their location; an empty document is kept and noted; a corpus without
+documents is an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def corpus_from(records: Records, path: str | Path, report: ReadReport) -> Corpu
     >>> len(corpus_from([(1, {"id": "a", "text": "x"}), (2, {"id": "a", "text": "y"})], "c.jsonl", report))
     1
     >>> report.lines()
-    ["1 skipped: id 'a' was given on line 1 already; ids must be unique (c.jsonl, line 2)"]
+    ["1 skipped: id 'a' is already used on line 1; ids must be unique (c.jsonl, line 2)"]
     """
     documents = []
     for line, document in _rows(records, document_of, path, report):
@@ -41,11 +41,7 @@ def corpus_from(records: Records, path: str | Path, report: ReadReport) -> Corpu
 
 
 def queries_from(records: Records, path: str | Path, report: ReadReport) -> Queries:
-    """Queries from the records of a file.
-
-    >>> queries_from([(1, {"id": "q", "text": "préavis"})], "q.jsonl", ReadReport()).ids.names
-    ('q',)
-    """
+    """Queries from the records of a file."""
     queries = []
     for line, query in _rows(records, query_of, path, report):
         if not query.text.strip():
@@ -67,7 +63,7 @@ def _rows(
             report.bad(DataError(error.reason, path=path, line=line))
             continue
         if row.id in first:
-            reason = f"id {row.id!r} was given on line {first[row.id]} already; ids must be unique"
+            reason = f"id {row.id!r} is already used on line {first[row.id]}; ids must be unique"
             report.bad(DataError(reason, path=path, line=line))
             continue
         first[row.id] = line

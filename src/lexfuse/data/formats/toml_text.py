@@ -1,4 +1,4 @@
-"""Plain values to TOML text: what `tomllib` reads back as the same values, in the same order."""
+"""Write plain values as TOML; `tomllib` reads back the same values in the same order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_toml(values: Mapping[str, Any]) -> str:
-    r"""A TOML text of strings, numbers, truth values, lists of these, tables, and lists of tables.
+    r"""TOML text of strings, numbers, booleans, lists of these, tables, and lists of tables.
 
     >>> print(to_toml({"version": 1, "channel": [{"name": "bm25", "k1": 0.9}], "class": {"citation": {"rerank": []}}}))
     version = 1
@@ -31,7 +31,7 @@ def to_toml(values: Mapping[str, Any]) -> str:
 
 
 def _lines(values: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
-    """The lines of a table: plain values first, as TOML wants it, then the tables inside."""
+    """The lines of a table: plain values first, as TOML requires, then the inner tables."""
     lines = [f"{_key(name)} = {_value(value, name)}" for name, value in values.items() if not _tables(value)]
     for name, value in values.items():
         inside = (*path, name)
@@ -65,9 +65,9 @@ def _value(value: Any, name: str) -> str:
         return _text(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(_value(one, name) for one in value)}]"
-    raise DataError(f"{name} = {value!r} cannot be written as TOML; give text, a finite number, a truth value or a list of them")
+    raise DataError(f"{name} = {value!r} cannot be written as TOML; give text, a finite number, a boolean or a list of them")
 
 
 def _text(text: str) -> str:
-    """A text between quotes; TOML escapes as JSON does, and the delete character too."""
+    """A quoted string; TOML escapes like JSON, and also the delete character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

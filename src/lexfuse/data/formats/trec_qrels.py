@@ -1,7 +1,7 @@
-"""Judgements as files: TREC's four columns ``query 0 document grade``, or BEIR's three divided by tabs.
+"""Judgement files: TREC's four columns ``query 0 document grade``, or BEIR's three columns separated by tabs.
 
-BEIR's form may have the header ``query-id corpus-id score``; which form a file has is seen from its first line. TREC's columns
-are divided by a space or, where an id holds white space, by a tab, as those of runs are.
+The first line decides; BEIR files may have the header ``query-id corpus-id score``. TREC columns are separated by a space or, if
+an id contains white space, by a tab, as in runs.
 """
 
 from __future__ import annotations
@@ -28,15 +28,13 @@ _GRADE = re.compile(r"[+-]?\d{1,10}")
 def read_qrels(
     path: str | Path, report: ReadReport | None = None, *, queries: Ids | None = None, docs: Ids | None = None
 ) -> Qrels:
-    """Read judgements in TREC's or BEIR's form; ids not among ``queries`` or ``docs``, where given, are refused.
+    """Read judgements in TREC or BEIR form; ids that are not in ``queries`` or ``docs``, where given, are refused.
 
-    The judgements speak of documents by the ordinals of ``docs`` where that is given.
+    Documents get the ordinals of ``docs`` if it is given.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "qrels.txt")
-    ...     _ = path.write_text("q1 0 d7 2")
-    ...     read_qrels(path).as_dict()
+    >>> path = folder / "qrels.txt"
+    >>> _ = path.write_text("q1 0 d7 2")
+    >>> read_qrels(path).as_dict()
     {'q1': {'d7': 2}}
     """
     report = report or ReadReport()
@@ -49,7 +47,7 @@ def read_qrels(
             if docs is not None and doc not in docs:
                 raise DataError(f"document {doc!r} is not in the corpus; remove the line or add the document")
             if (query, doc) in first:
-                raise DataError(f"query {query!r} judges document {doc!r} on line {first[query, doc]} already; keep one line")
+                raise DataError(f"query {query!r} judges document {doc!r} already on line {first[query, doc]}; keep one line")
         except DataError as error:
             report.bad(DataError(error.reason, path=path, line=line))
             continue
@@ -65,12 +63,10 @@ def read_qrels(
 
 
 def write_qrels(qrels: Qrels, path: str | Path) -> None:
-    r"""Write judgements, documents of a query by id: BEIR's form for ``.tsv``, TREC's for every other name.
+    r"""Write judgements, sorted by document id within a query: BEIR form for ``.tsv``, TREC form for other names.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_qrels(Qrels.of([("q1", "d7", 2)]), Path(folder, "test.tsv"))
-    ...     Path(folder, "test.tsv").read_text()
+    >>> write_qrels(Qrels.of([("q1", "d7", 2)]), folder / "test.tsv")
+    >>> (folder / "test.tsv").read_text()
     'query-id\tcorpus-id\tscore\nq1\td7\t2\n'
     """
     content = qrels_lines(qrels, beir=Path(path).name.removesuffix(".gz").endswith(".tsv"))
@@ -79,7 +75,7 @@ def write_qrels(qrels: Qrels, path: str | Path) -> None:
 
 
 def qrels_lines(qrels: Qrels, *, beir: bool = False) -> Iterator[bytes]:
-    r"""Judgements line by line, in TREC's form or BEIR's; what it cannot hold is refused before the first line.
+    r"""The lines of a judgement file in TREC or BEIR form; ids it cannot represent are refused before the first line.
 
     >>> list(qrels_lines(Qrels.of([("q1", "d7", 2)]))), list(qrels_lines(Qrels.of([("q1", "d 7", 2)])))
     ([b'q1 0 d7 2\n'], [b'q1\t0\td 7\t2\n'])
@@ -122,7 +118,7 @@ def _judgement(text: str, beir: bool) -> tuple[str, str, int]:
     if not beir and (len(columns) != QRELS_COLUMNS or len(text.split()) <= QRELS_COLUMNS):
         columns = text.split()
     if len(columns) != (3 if beir else QRELS_COLUMNS):
-        form = "three columns 'query-id corpus-id score' divided by tabs" if beir else "four columns 'query 0 document grade'"
+        form = "three columns 'query-id corpus-id score' separated by tabs" if beir else "four columns 'query 0 document grade'"
         raise DataError(f"expected the {form}, got {len(columns)}")
     query, doc, grade = columns[0], columns[-2], columns[-1].strip()
     if not query or not doc:
@@ -133,22 +129,18 @@ def _judgement(text: str, beir: bool) -> tuple[str, str, int]:
 
 
 def id_columns(names: Ids, used: I32 | I64) -> dict[int, bytes]:
-    r"""Bytes of the ids that are used, if they can be a column: without tabs and line ends.
-
-    >>> id_columns(Ids(["d1", "not\tused"]), np.array([0, 0]))
-    {0: b'd1'}
-    """
+    r"""The UTF-8 bytes of the used ids; an id with a tab or a line end, or an empty one, is refused."""
     columns = {}
     for at in np.unique(used).tolist():
         name = names[at]
         if not name or name.startswith("\ufeff") or any(mark in name for mark in "\t\r\n"):
-            raise DataError(f"id {name!r}: this format cannot hold an id that has a tab or line end or is empty; rename it")
+            raise DataError(f"id {name!r}: this format cannot represent an empty id or one with a tab or line end; rename it")
         columns[at] = encode_columns(name)
     return columns
 
 
 def are_plain(*columns: Mapping[int, bytes]) -> bool:
-    """Whether no id has white space; where one has some only at its ends, nobody could tell it from the gap between columns.
+    """Whether no id has white space; an id with white space only at its ends is refused, since readers cannot see it.
 
     >>> are_plain({0: b"d1"}), are_plain({0: b"d1", 1: b"d 2"})
     (True, False)
@@ -156,17 +148,13 @@ def are_plain(*columns: Mapping[int, bytes]) -> bool:
     names = [raw.decode() for column in columns for raw in column.values()]
     spaced = [name for name in names if name.split() != [name]]
     if unfit := [name for name in spaced if len(name.split()) < 2]:
-        reason = "this format cannot hold an id with white space at its ends and none inside"
+        reason = "this format cannot represent an id with white space only at its ends"
         raise DataError(f"id {unfit[0]!r}: {reason}; rename it")
     return not spaced
 
 
 def encode_columns(name: str) -> bytes:
-    """The UTF-8 bytes of an id; `DataError` where it has none.
-
-    >>> encode_columns("é") == "é".encode()
-    True
-    """
+    """The UTF-8 bytes of an id; `DataError` if it cannot be encoded."""
     try:
         return name.encode()
     except UnicodeEncodeError as error:

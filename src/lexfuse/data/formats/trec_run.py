@@ -1,8 +1,7 @@
-"""TREC files: runs of six columns ``query Q0 document rank score tag``; judgements are in `lexfuse.data.formats.trec_qrels`.
+"""TREC runs: six columns ``query Q0 document rank score tag``. Judgements are in `lexfuse.data.formats.trec_qrels`.
 
-The rank column is not trusted: the score and the one tie rule decide. A run in this form keeps neither queries without
-hits nor the raw scores of its sources. Columns are separated by a space or, where an id holds white space, by a tab, which
-other programs read only if they split at tabs.
+The rank column is ignored: score and tie rule decide. The format loses queries without hits and the raw scores of sources.
+Columns are separated by a space or, if an id contains white space, by a tab, which only programs that split at tabs can read.
 """
 
 from __future__ import annotations
@@ -30,13 +29,11 @@ _Hits = tuple[list[bytes], list[bytes], F64, I64]  # queries, documents, scores,
 
 
 def read_run(path: str | Path, name: str | None = None, report: ReadReport | None = None) -> Run:
-    """Read a run, plain or gzipped; its name is the file's without ``.trec``, ``.txt``, ``.run`` and ``.gz``.
+    """Read a run, plain or gzipped; it is named after the file, without ``.trec``, ``.txt``, ``.run`` and ``.gz``.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "bm25.trec")
-    ...     _ = path.write_text("q1 Q0 d7 1 3.5 bm25")
-    ...     run = read_run(path)
+    >>> path = folder / "bm25.trec"
+    >>> _ = path.write_text("q1 Q0 d7 1 3.5 bm25")
+    >>> run = read_run(path)
     >>> run.name, run.hits("q1")
     ('bm25', [Hit(doc='d7', rank=1, score=3.5, parts={})])
     """
@@ -66,12 +63,10 @@ def read_run(path: str | Path, name: str | None = None, report: ReadReport | Non
 
 
 def write_run(run: Run, path: str | Path, tag: str | None = None) -> None:
-    r"""Write a run; scores have the fewest digits that give back the same 32-bit number.
+    r"""Write a run; each score has the fewest digits that give the same 32-bit number.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_run(Run.of("x", {"q1": {"d7": 0.1}}), Path(folder, "x.trec"))
-    ...     Path(folder, "x.trec").read_text()
+    >>> write_run(Run.of("x", {"q1": {"d7": 0.1}}), folder / "x.trec")
+    >>> (folder / "x.trec").read_text()
     'q1 Q0 d7 1 0.1 x\n'
     """
     blocks = run_blocks(run, tag)
@@ -80,16 +75,12 @@ def write_run(run: Run, path: str | Path, tag: str | None = None) -> None:
 
 
 def run_blocks(run: Run, tag: str | None = None) -> Iterator[bytes]:
-    r"""The bytes of a TREC run, query by query; what it cannot hold is refused before the first.
-
-    >>> list(run_blocks(Run.of("x", {"q1": {"d7": 0.1}})))
-    [b'q1 Q0 d7 1 0.1 x\n']
-    """
+    r"""The bytes of a TREC run, query by query; values it cannot represent are refused before the first block."""
     tag = run.name if tag is None else tag
     if tag.split() != [tag]:
         raise ConfigError(f"the tag of a TREC run must be one word, got {tag!r}; pass another as tag")
     if not np.isfinite(run.score).all():
-        raise DataError(f"run {run.name!r} has infinite scores, which a TREC file cannot hold")
+        raise DataError(f"run {run.name!r} has infinite scores, which a TREC file cannot represent")
     ranked = np.flatnonzero(np.diff(run.offsets))
     queries, docs = id_columns(run.queries, ranked), id_columns(run.docs, run.doc)
     gap = b" " if are_plain(queries, docs) else b"\t"
@@ -107,7 +98,7 @@ def run_blocks(run: Run, tag: str | None = None) -> Iterator[bytes]:
 
 
 def columns(line: bytes) -> list[bytes]:
-    r"""The columns of a line: what white space separates or, where that is too much, what tabs do.
+    r"""The columns of a line: split at white space or, if that gives too many, at tabs.
 
     >>> columns(b"q1 Q0 d7 1 3.5 x"), columns(b"q 1\tQ0\td7\t1\t3.5\tx")
     ([b'q1', b'Q0', b'd7', b'1', b'3.5', b'x'], [b'q 1', b'Q0', b'd7', b'1', b'3.5', b'x'])
@@ -117,7 +108,7 @@ def columns(line: bytes) -> list[bytes]:
 
 
 def stem(path: str | Path) -> str:
-    """The name of a run from the name of its file.
+    """The name of a run, from its file name.
 
     >>> stem("runs/bm25.k1.trec.gz")
     'bm25.k1'
@@ -129,7 +120,7 @@ def stem(path: str | Path) -> str:
 
 
 class _OrdinalTable:
-    """Ordinals by first appearance; names stay bytes until the end, since most come many times."""
+    """Ordinals by first appearance; names stay bytes until the end, since most are repeated."""
 
     def __init__(self) -> None:
         self.known: dict[bytes, int] = {}
@@ -144,7 +135,7 @@ class _OrdinalTable:
 
 
 def _hits(path: str | Path, report: ReadReport) -> Iterator[_Hits]:
-    """Columns of each block of lines: at once where all of it is well formed, else line by line."""
+    """The columns of each block of lines: at once if all lines are regular, else line by line."""
     for first, block in chunks(path):
         if first == 1:
             block = block.removeprefix(_BOM)
@@ -163,13 +154,13 @@ def _block(block: bytes, first: int) -> _Hits | None:
         with np.errstate(over="ignore"):
             scores = np.array(list(map(float, words[4::RUN_COLUMNS])), dtype=np.float64)
             sound = np.isfinite(scores.astype(np.float32)).all() and b"_" not in b"".join(words[4::RUN_COLUMNS])
-    except ValueError:  # a score that is no number, or bytes that are no UTF-8
+    except ValueError:  # a score that is not a number, or bytes that are not UTF-8
         return None
     return (words[0::RUN_COLUMNS], words[2::RUN_COLUMNS], scores, numbers + first) if sound else None
 
 
 def _regular_lines(block: bytes) -> I64 | None:
-    """Numbers, from 0, of the lines that are not blank, or ``None`` where one has not six columns."""
+    """Numbers, from 0, of the lines that are not blank, or ``None`` if one does not have six columns."""
     data = np.frombuffer(block, dtype=np.uint8)
     space = (data == ord(" ")) | ((data >= ord("\t")) & (data <= ord("\r")))
     starts = np.flatnonzero(~space & np.concatenate([[True], space[:-1]]))
@@ -212,15 +203,15 @@ def _score(word: str) -> float:
 def _without_repeats(
     queries: Ids, docs: Ids, query: I32, doc: I32, score: F64, line: I64, path: str | Path, report: ReadReport
 ) -> tuple[Ids, Ids, I32, I32, F32]:
-    """Refuse the later lines of a document ranked twice, and note rankings that do not descend."""
+    """Refuse the later lines of a document ranked twice, and note rankings that are not sorted."""
     pair = query.astype(np.int64) * len(docs) + doc
     _, kept = np.unique(pair, return_index=True)
     if len(kept) < len(pair):
         kept_at = dict(zip(pair[kept].tolist(), line[kept].tolist(), strict=True))
         for at in np.setdiff1d(np.arange(len(pair)), kept):
             reason = (
-                f"query {queries[int(query[at])]!r} ranks document {docs[int(doc[at])]!r} on line "
-                f"{kept_at[int(pair[at])]} already; keep one line"
+                f"query {queries[int(query[at])]!r} ranks document {docs[int(doc[at])]!r} already on line "
+                f"{kept_at[int(pair[at])]}; keep one line"
             )
             report.bad(DataError(reason, path=path, line=int(line[at])))
         kept.sort()

@@ -1,1 +1,1 @@
-"""Importers of known legal collections, each from the form in which its authors publish it."""
+"""Importers of legal collections, each from its published form."""

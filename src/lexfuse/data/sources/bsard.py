@@ -1,7 +1,7 @@
 """BSARD, the Belgian statutory article retrieval dataset: articles, citizens' questions, labels by jurists.
 
-Columns as in the paper's Table 4 (BSARD, appendix) and as on the hub, where the headings have a column each. See
-https://doi.org/10.5281/zenodo.5217310; CC BY-NC-SA 4.0.
+Columns as in Table 4 of BSARD's appendix and as on the hub, where each heading level has a column. Published at
+https://doi.org/10.5281/zenodo.5217310 under CC BY-NC-SA 4.0.
 """
 
 from __future__ import annotations
@@ -33,13 +33,11 @@ _REFERENCE_NUMBER = re.compile(r"Art(?:icle|\.)?(?P<number>[^,]+),")
 
 
 def read_bsard(path: str | Path, report: ReadReport | None = None) -> Collection:
-    r"""The articles, and the questions of every split that the folder has (train, test, synthetic).
+    r"""The articles, and the questions of every split in the folder (train, test, synthetic).
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "articles_fr.csv").write_text("id,article,code,article_no\n1,Texte.,Code civil,5\n")
-    ...     _ = Path(folder, "questions_fr_test.csv").write_text('id,question,article_ids\nq,Qui ?,"1"\n')
-    ...     read_bsard(folder).qrels["test"].as_dict()
+    >>> _ = (folder / "articles_fr.csv").write_text("id,article,code,article_no\n1,Texte.,Code civil,5\n")
+    >>> _ = (folder / "questions_fr_test.csv").write_text('id,question,article_ids\nq,Qui ?,"1"\n')
+    >>> read_bsard(folder).qrels["test"].as_dict()
     {'q': {'1': 1}}
     """
     report = ReadReport() if report is None else report
@@ -48,7 +46,7 @@ def read_bsard(path: str | Path, report: ReadReport | None = None) -> Collection
 
 
 def article_headings(row: TableRow) -> tuple[str, ...]:
-    """The heading path: one heading a column where there are columns for them, else the description.
+    """The heading path: one column per level if the table has them, else the description.
 
     >>> article_headings(TableRow({"book": "Livre 1", "part": "", "chapter": "Chapitre 2"}, "a.csv", 1))
     ('Livre 1', 'Chapitre 2')
@@ -89,11 +87,7 @@ def statute(row: TableRow, extra: Mapping[str, Any]) -> Document:
 
 
 def question_extra(row: TableRow) -> dict[str, Any]:
-    """Topic and tags of a question; they are no part of its text.
-
-    >>> question_extra(TableRow({"category": "Logement", "subcategory": ""}, "a.csv", 1))
-    {'category': 'Logement'}
-    """
+    """Topic and tags of a question, which are not part of its text."""
     return {name: text for name in _QUESTION_EXTRA if (text := row.text(name))}
 
 
@@ -103,12 +97,9 @@ def labelled_questions(
     extra: Callable[[TableRow], dict[str, Any]],
     report: ReadReport,
 ) -> Collection:
-    """The collection of these articles and of the questions of every split, each label with grade 1.
+    """The collection of these articles and the questions of every split; each label has grade 1.
 
-    Synthetic questions are numbered on their own, so their ids get the prefix ``synthetic-``.
-
-    >>> labelled_questions([Document("1")], {}, question_extra, ReadReport()).qrels
-    {}
+    Synthetic questions have their own numbering, so their ids get the prefix ``synthetic-``.
     """
     corpus = Corpus.of(documents)
     queries: dict[str, Query] = {}
@@ -143,16 +134,9 @@ def _articles(files: list[Path], report: ReadReport) -> Iterable[Document]:
 
 
 def add_unique(document: Document, kept: dict[str, Document], row: TableRow) -> None:
-    """Keep a document, or refuse a second one with its id.
-
-    >>> kept = {"1": Document("1")}
-    >>> add_unique(Document("1"), kept, TableRow({}, "a.csv", 2, line=3))
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.DataError: a.csv, line 3, id '1': comes twice; ids must be unique
-    """
+    """Keep a document; a repeated id is refused."""
     if document.id in kept:
-        raise row.error("comes twice; ids must be unique", f"id {document.id!r}")
+        raise row.error("is repeated; ids must be unique", f"id {document.id!r}")
     kept[document.id] = document
 
 
@@ -162,7 +146,7 @@ def _query(row: TableRow, split: DatasetPart, extra: dict[str, Any], known: Mapp
         raise row.error("a question without id" if not id else "a question without text")
     id = f"synthetic-{id}" if split is DatasetPart.SYNTHETIC else id
     if id in known:
-        raise row.error("comes twice; ids must be unique", f"id {id!r}")
+        raise row.error("is repeated; ids must be unique", f"id {id!r}")
     return Query(id, text, language="fr", extra=extra)
 
 

@@ -1,4 +1,4 @@
-"""CELEX numbers of EU judgments: which court, and the case numbers people write."""
+"""CELEX numbers of EU judgments: the court, and the case numbers in common use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 # Court of a CELEX descriptor, by its first letter.
 COURTS = {"C": "Court of Justice", "T": "General Court", "F": "Civil Service Tribunal"}
 
-# Until the General Court was created in 1989 cases had no letter; judgments given later add it even to older cases.
+# Cases had no letter until the General Court was created in 1989; later judgments add it even to older cases.
 LAST_YEAR_WITHOUT_LETTER = 1989
 
 _JUDGMENT = re.compile(r"6(?P<year>\d{4})(?P<court>[CTF])[A-Z](?P<number>\d{4})(?:\(\d+\))?")
@@ -16,7 +16,7 @@ _JUDGMENT = re.compile(r"6(?P<year>\d{4})(?P<court>[CTF])[A-Z](?P<number>\d{4})(
 
 @dataclass(frozen=True, slots=True)
 class CaseName:
-    """The court and the case numbers that a CELEX number stands for.
+    """The court and the case numbers of a CELEX number.
 
     >>> CaseName.of("62022CJ0060")
     CaseName(court='Court of Justice', numbers=('C-60/22',))
@@ -29,11 +29,7 @@ class CaseName:
 
     @classmethod
     def of(cls, celex: str) -> CaseName | None:
-        """From a CELEX number; ``None`` when it is not that of a decision of an EU court.
-
-        >>> CaseName.of("32016R0679") is None
-        True
-        """
+        """Parse a CELEX number; ``None`` if it is not a decision of an EU court."""
         match = _JUDGMENT.fullmatch(celex)
         if not match:
             return None

@@ -1,14 +1,14 @@
 """Paragraphs of the Court of Justice of the EU that cite each other (CJEU, section 3.1; Olsen et al. 2023).
 
-Three published forms are read:
+Three published forms are supported:
 
-- pairs: one row a citation, both paragraphs in full (``celex_from, number_from, date_from, text_from, celex_to, …``);
-- paragraphs and citations in a table each, joined by CELEX (or ECLI) and paragraph number, or by id; so are the paper's own
-  files (``unique_pars.csv`` with PAR_ID, TEXT, DATE and ``citations_cleaned.csv`` or edge lists with PAR_ID_FROM, PAR_ID_TO);
-- LegalPincite, which has its own reader (`lexfuse.data.sources.legalpincite`).
+- pairs: one row per citation, both paragraphs in full (``celex_from, number_from, date_from, text_from, celex_to, …``);
+- one table of paragraphs and one of citations, joined by CELEX (or ECLI) and paragraph number, or by id, as in the paper's files
+  (``unique_pars.csv`` with PAR_ID, TEXT, DATE and ``citations_cleaned.csv`` or edge lists with PAR_ID_FROM, PAR_ID_TO);
+- LegalPincite, read by `lexfuse.data.sources.legalpincite`.
 
-A citing paragraph is a query, the paragraphs it cites are relevant, and the date of the citing paragraph decides the
-split, as in Table 2 of CJEU. Citations between paragraphs of the test period are removed, as the paper does (`WithinTest`).
+A citing paragraph is a query, the paragraphs it cites are relevant, and the date of the citing paragraph decides the split, as in
+Table 2 of CJEU. Citations between paragraphs of the test period are removed, as in the paper (`WithinTest`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SPLIT_STARTS = (
     ("train", datetime.date.min),
 )
 
-# Names under which the tables are met; the first one found in a table is taken.
+# Column names of the published tables; the first that a table has is used.
 PARAGRAPH = {
     "id": ("id", "_id", "paragraph_id", "par_id"),
     "case": ("celex", "celex_id", "celex_number", "ecli"),
@@ -57,12 +57,12 @@ EXPECTED = (
     "pairs with celex_from, number_from, text_from, …_to; or paragraphs with par_id, text, date, or celex or ecli, number, text, "
     "date; or citations with par_id_from, par_id_to, or from, to, or celex_from, number_from, …_to"
 )
-CASES_FILE = "unique_cases"  # comes with the paper's files; what it says is in the paragraphs
+CASES_FILE = "unique_cases"  # one of the paper's files; the paragraphs contain the same data
 
 
 @dataclass(slots=True)
 class _CjeuTables:
-    """Paragraphs and citations as they come in; ids in the order of first sight."""
+    """Paragraphs and citations as read; ids in order of first appearance."""
 
     paragraphs: dict[str, Document] = field(default_factory=dict)
     citations: dict[tuple[str, str], TableRow] = field(default_factory=dict)
@@ -71,14 +71,12 @@ class _CjeuTables:
 def read_cjeu(
     path: str | Path, report: ReadReport | None = None, *, within_test: WithinTest = WithinTest.REMOVE_CITATIONS
 ) -> Collection:
-    r"""Paragraphs as documents, citing paragraphs as queries, their citations as labels of train, dev and test.
+    r"""Paragraphs as documents, citing paragraphs as queries, citations as labels of train, dev and test.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "pairs.csv").write_text(
-    ...         "CELEX_FROM,NUMBER_FROM,DATE_FROM,TEXT_FROM,CELEX_TO,NUMBER_TO,DATE_TO,TEXT_TO\n"
-    ...         "62018CJ0001,5,2019-03-01,As held before.,62010CJ0002,7,2012-01-01,It must be held.\n")
-    ...     read_cjeu(folder).qrels["test"].as_dict()
+    >>> _ = (folder / "pairs.csv").write_text(
+    ...     "CELEX_FROM,NUMBER_FROM,DATE_FROM,TEXT_FROM,CELEX_TO,NUMBER_TO,DATE_TO,TEXT_TO\n"
+    ...     "62018CJ0001,5,2019-03-01,As held before.,62010CJ0002,7,2012-01-01,It must be held.\n")
+    >>> read_cjeu(folder).qrels["test"].as_dict()
     {'62018CJ0001#5': {'62010CJ0002#7': 1}}
     """
     report = ReadReport() if report is None else report
@@ -102,46 +100,30 @@ def read_cjeu(
 
 
 def is_pairs(names: Iterable[str]) -> bool:
-    """Whether these are the columns of a table of citation pairs with both texts.
-
-    >>> is_pairs(["celex_from", "number_from", "text_from", "celex_to", "number_to", "text_to"])
-    True
-    """
+    """Whether these are the columns of a table of citation pairs with both texts."""
     return {"celex_from", "number_from", "text_from", "celex_to", "number_to", "text_to"} <= set(names)
 
 
 def is_citations(names: Iterable[str]) -> bool:
-    """Whether these are the columns of a table of citations without texts.
-
-    >>> is_citations(["celex_from", "number_from", "celex_to", "number_to"]), is_citations(["par_id_from", "par_id_to"])
-    (True, True)
-    """
+    """Whether these are the columns of a table of citations without texts."""
     found = set(names)
     ends = all(found & set(aliases) for aliases in CITATION_ENDS.values())
     return ends or {"celex_from", "number_from", "celex_to", "number_to"} <= found
 
 
 def is_paragraphs(names: Iterable[str]) -> bool:
-    """Whether these are the columns of a table of paragraphs.
-
-    >>> is_paragraphs(["celex", "paragraph", "text", "date"]), is_paragraphs(["par_id", "text"]), is_paragraphs(["id", "text"])
-    (True, True, False)
-    """
+    """Whether these are the columns of a table of paragraphs."""
     found = set(names)
     return {"par_id", "text"} <= found or all(found & set(PARAGRAPH[part]) for part in ("case", "number", "text"))
 
 
 def split_of(day: datetime.date) -> str:
-    """The split of a citing paragraph, by the date of its judgment.
-
-    >>> split_of(datetime.date(2018, 12, 31)), split_of(datetime.date(2019, 1, 1))
-    ('dev', 'test')
-    """
+    """The split of a citing paragraph by the date of its judgment."""
     return next(name for name, start in SPLIT_STARTS if day >= start)
 
 
 def paragraph(case: str, number: str, text: str, *, id: str = "", ecli: str = "", day: datetime.date | None = None) -> Document:
-    """One numbered paragraph of a judgment, findable by ECLI, CELEX and case number; with an id it needs neither of them.
+    """One numbered paragraph, found by ECLI, CELEX and case number; with an id it needs none of them.
 
     >>> paragraph("62022CJ0060", "64", "It follows.").identifiers, paragraph("62022CJ0060", "64", "It follows.").title
     (('62022CJ0060', 'C-60/22'), 'C-60/22, paragraph 64')
@@ -196,7 +178,7 @@ def _gather_paragraphs(file: Path, gathered: _CjeuTables, report: ReadReport) ->
             ecli, language = (row.text(*PARAGRAPH[part]) for part in ("ecli", "language"))
             document = replace(paragraph(case, _number(number), text, id=_number(id), ecli=ecli, day=day), language=language)
             if document.id in gathered.paragraphs:
-                raise row.error("comes twice; ids must be unique", f"id {document.id!r}")
+                raise row.error("is repeated; ids must be unique", f"id {document.id!r}")
         except DataError as error:
             report.bad(error)
             continue
@@ -235,7 +217,7 @@ def _collection(gathered: _CjeuTables, within_test: WithinTest, report: ReadRepo
 
 
 def _by_name(paragraphs: Mapping[str, Document]) -> dict[str, str]:
-    """Ids of paragraphs under every name a citation may use: the id itself, or CELEX or ECLI with the number."""
+    """Ids of paragraphs by every name that a citation may use: the id, or CELEX or ECLI with the number."""
     names: dict[str, str] = {}
     for id, document in paragraphs.items():
         for case in document.identifiers:
@@ -245,7 +227,7 @@ def _by_name(paragraphs: Mapping[str, Document]) -> dict[str, str]:
 
 
 def _labels(corpus: Corpus, cited: Mapping[str, list[str]], within_test: WithinTest, report: ReadReport) -> dict[str, list[str]]:
-    """The cited paragraphs of each query after the rule on citations between two paragraphs of the test period."""
+    """The cited paragraphs of each query, after applying the rule for citations within the test period."""
     tested = {document.id for document in corpus if document.date is not None and split_of(document.date) == "test"}
     labels: dict[str, list[str]] = {}
     within = dropped = 0
@@ -262,7 +244,7 @@ def _labels(corpus: Corpus, cited: Mapping[str, list[str]], within_test: WithinT
     if within:
         report.note(
             f"rule {within_test.value!r} applied to {within:,} citations between paragraphs of the test period; "
-            f"it leaves out {dropped:,} test queries"
+            f"it removes {dropped:,} test queries"
         )
     return labels
 
@@ -286,7 +268,7 @@ def _qrels(queries: list[Query], labels: Mapping[str, list[str]]) -> dict[str, Q
 
 
 def _number(text: str) -> str:
-    """Paragraph numbers and whole ids that went through a table of floats come as ``64.0``."""
+    """A paragraph number or id; tables of floats turn 64 into ``64.0``."""
     return text.removesuffix(".0") if text.removesuffix(".0").isdigit() else text
 
 

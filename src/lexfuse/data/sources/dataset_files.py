@@ -1,4 +1,4 @@
-"""Which table of a published dataset is which, by the names that its files and folders have."""
+"""Recognise the tables of a published dataset by the names of files and folders."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ from lexfuse.errors import DataError, NotFoundError
 
 
 class DatasetPart(StrEnum):
-    """What a table of a dataset holds: the corpus, or the questions of one split.
-
-    >>> DatasetPart.DEV.value
-    'dev'
-    """
+    """The content of a table: the corpus, or the questions of one split."""
 
     CORPUS = "corpus"
     TRAIN = "train"
@@ -37,11 +33,11 @@ _WORDS = {
     DatasetPart.DEV: {"dev", "validation", "valid", "val"},
     DatasetPart.TRAIN: {"train", "training"},
 }
-_LEFT_OUT = {"negatives", "negative"}  # lists for training that some datasets carry beside their tables
+_LEFT_OUT = {"negatives", "negative"}  # training lists that some datasets include
 
 
 def part_of(name: str) -> DatasetPart | None:
-    """What a file holds, from the words of its path.
+    """The content of a file, by the words of its path.
 
     >>> part_of("articles_fr.csv"), part_of("questions/validation-00000-of-00001.parquet"), part_of("negatives/train.json")
     (<DatasetPart.CORPUS: 'corpus'>, <DatasetPart.DEV: 'dev'>, None)
@@ -53,20 +49,12 @@ def part_of(name: str) -> DatasetPart | None:
 
 
 def is_left_out(name: str) -> bool:
-    """Whether a file is known and not needed: lists of negatives for training.
-
-    >>> is_left_out("negatives/train.json"), is_left_out("train.json")
-    (True, False)
-    """
+    """Whether a file is known but not needed, such as lists of negatives for training."""
     return bool(set(re.findall(r"[a-z]+", name.lower())) & _LEFT_OUT)
 
 
 def parts_in(path: str | Path) -> dict[DatasetPart, list[Path]]:
-    """The tables of a folder by what they hold; several files of one part (shards) come in the order of their names.
-
-    >>> parts_in("/dev/null")
-    {}
-    """
+    """The tables of a folder by content; several files of one part (shards) are sorted by name."""
     folder = existing(path)
     found: dict[DatasetPart, list[Path]] = {}
     for file in tables_in(folder):
@@ -77,11 +65,7 @@ def parts_in(path: str | Path) -> dict[DatasetPart, list[Path]]:
 
 
 def tables_in(path: str | Path) -> list[Path]:
-    """Every table in a folder and its subfolders, hidden ones left out.
-
-    >>> tables_in("/dev/null")
-    []
-    """
+    """Every table in a folder and its subfolders, without hidden ones."""
     folder = existing(path)
     if not folder.is_dir():
         return []
@@ -90,7 +74,7 @@ def tables_in(path: str | Path) -> list[Path]:
 
 
 def unknown_table(file: Path, expected: str) -> DataError:
-    """The error for a table that its importer cannot place: the file, the columns found and those expected.
+    """The error for a table that its importer does not know: the file, its columns and the expected ones.
 
     >>> str(unknown_table(Path("/dev/null"), "id, question, article_ids"))
     '/dev/null: not a table of this collection; columns found: none (no rows); expected: id, question, article_ids'
@@ -103,21 +87,21 @@ def unknown_table(file: Path, expected: str) -> DataError:
 
 
 def required_parts(path: str | Path, dataset: str, names: Sequence[str], report: ReadReport) -> dict[DatasetPart, list[Path]]:
-    """The tables of a folder that must hold a corpus; else `NotFoundError` naming the files looked for.
+    """The tables of a folder that must hold a corpus; otherwise `NotFoundError` names the expected files.
 
-    A table whose name tells neither the corpus nor a split is bad: it would be left out without a word.
+    A table whose name indicates neither the corpus nor a split is reported as bad: ignoring it would lose data silently.
 
     >>> required_parts("/dev/null", "BSARD", ["articles_fr.csv"], ReadReport())
     Traceback (most recent call last):
     ...
-    lexfuse.errors.NotFoundError: no BSARD corpus in '/dev/null'; looked for articles_fr.csv (or .tsv, ...) and found no table
+    lexfuse.errors.NotFoundError: no BSARD corpus in '/dev/null'; expected articles_fr.csv (or .tsv, ...), found no table
     """
     parts = parts_in(path)
     if DatasetPart.CORPUS not in parts:
         seen = ", ".join(file.name for file in tables_in(path)[:8]) or "no table"
         others = ", ".join(suffix for suffix in SUFFIXES if suffix != ".csv")
         raise NotFoundError(
-            f"no {dataset} corpus in {str(path)!r}; looked for {', '.join(names)} (or {others}, gzipped or not) and found {seen}"
+            f"no {dataset} corpus in {str(path)!r}; expected {', '.join(names)} (or {others}, gzipped or not), found {seen}"
         )
     placed = {file for files in parts.values() for file in files}
     for file in tables_in(path):

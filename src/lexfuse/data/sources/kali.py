@@ -1,14 +1,14 @@
-"""French collective agreements in the SocialGouv form of KALI (npm ``@socialgouv/kali-data``): one document an article.
+"""French collective agreements in the SocialGouv form of KALI (npm ``@socialgouv/kali-data``): one document per article.
 
-An agreement is a JSON tree of ``{type: "convention collective"|section|article, data, children}``. Its own text and every
-amendment are texts of their own inside it (sections with a KALITEXT id), each with articles 1, 2, 3. What follows from that, and
-what the source lacks:
+An agreement is a JSON tree of ``{type: "convention collective"|section|article, data, children}``. Its base text and every
+amendment are separate texts inside it (sections with a KALITEXT id), each with articles 1, 2, 3. Consequences, and gaps of the
+source:
 
-- A number means an article only within its text, so the text is the document's ``code``; the agreement is in ``extra``.
-- What an article is about stands above it (``surtitre``): it is the innermost heading.
-- There is no first day of an article. The amendments that made its present wording say from when it holds; the latest counts.
-- Most agreements of the package have no articles at all: their number and title are listed, and they are counted.
-- One text may belong to several agreements: its articles are kept once, and ``also_in`` names the others.
+- An article number is unique only within its text, so the text is the document's ``code``; the agreement is in ``extra``.
+- The subject of an article is its ``surtitre``, used as the innermost heading.
+- An article has no start date. The latest amendment that made its present wording gives it.
+- Most agreements of the package have no articles, only number and title; they are counted.
+- One text may belong to several agreements: its articles are kept once, and ``also_in`` lists the other agreements.
 - Texts repeat word for word in many agreements ("Le présent avenant entre en vigueur…"): all are kept.
 """
 
@@ -21,22 +21,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.archives import members, parse_json
+from lexfuse.data.archives import parse_json, required_members
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.dates import parse_date
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
-from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.legi import article_title
 from lexfuse.data.sources.legi_html import text_and_links
-from lexfuse.errors import DataError, NotFoundError
+from lexfuse.errors import DataError
 
 AGREEMENT_FILE = r"KALICONT\d{12}(-\d+)?\.json(\.gz)?"
-ROOTS = ("convention collective", "section")  # the second where several local agreements share a container
+ROOTS = ("convention collective", "section")  # the second if several local agreements share a container
 ARTICLE_URL = "https://www.legifrance.gouv.fr/conv_coll/id/{article}/?idConteneur={agreement}"
 
-# "Étendu" is an agreement that the ministry made binding for the whole branch; it is in force either way.
+# The ministry makes an agreement binding for the whole branch ("étendu"); it is in force either way.
 STATES = {
     "VIGUEUR": DocumentStatus.IN_FORCE,
     "VIGUEUR_ETEN": DocumentStatus.IN_FORCE,
@@ -53,7 +52,7 @@ _BASE_TEXT = re.compile(r"(Texte de base)\s*+:\s*+(.+)")
 
 @dataclass(frozen=True, slots=True)
 class _AgreementText:
-    """What the articles of one text share: of the agreement, and of the section that is the text."""
+    """What the articles of one text share: data of the agreement, and of the section that is the text."""
 
     place: str
     agreement: Mapping[str, Any]
@@ -63,18 +62,16 @@ class _AgreementText:
 
 
 def read_kali(path: str | Path, report: ReadReport | None = None) -> Collection:
-    """The articles of one agreement (a JSON file) or of every agreement in a folder or in the package's tarball.
+    """The articles of one agreement (a JSON file), or of every agreement in a folder or in the package's tarball.
 
-    >>> import tempfile
     >>> article = {"id": "KALIARTI000000000001", "num": "4", "surtitre": "Congés", "content": "<p>Un.</p>", "etat": "VIGUEUR"}
     >>> text = {"id": "KALITEXT000000000001", "title": "Texte de base : Convention collective du cirque"}
     >>> agreement = {"type": "convention collective", "children": [
     ...     {"type": "section", "data": text, "children": [{"type": "article", "data": article}]}],
     ...     "data": {"id": "KALICONT000000000001", "num": 9, "title": "Convention collective du cirque"}}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     import json
-    ...     _ = Path(folder, "cirque.json").write_text(json.dumps(agreement))
-    ...     document = read_kali(Path(folder, "cirque.json")).corpus[0]
+    >>> import json
+    >>> _ = (folder / "cirque.json").write_text(json.dumps(agreement))
+    >>> document = read_kali(folder / "cirque.json").corpus[0]
     >>> document.title, document.headings
     ('Convention collective du cirque, art. 4', ('Texte de base', 'Congés'))
     """
@@ -82,7 +79,7 @@ def read_kali(path: str | Path, report: ReadReport | None = None) -> Collection:
     documents: dict[str, Document] = {}
     also: dict[str, list[str]] = {}  # further agreements of an article
     empty = 0
-    for place, raw in _files(path):
+    for place, raw in required_members(path, AGREEMENT_FILE, "KALICONT….json"):
         tree = _agreement(parse_json(raw, place), place)
         found = 0
         for document in _articles(tree, _AgreementText(place, tree["data"]), report):
@@ -93,25 +90,13 @@ def read_kali(path: str | Path, report: ReadReport | None = None) -> Collection:
             documents.setdefault(document.id, document)
         empty += not found
     if not documents:
-        raise DataError("no article in it; an agreement is a tree of sections and articles", path=path)
+        raise DataError("has no article; an agreement is a tree of sections and articles", path=path)
     if empty:
-        report.note(f"{empty:,} agreements without articles, of which the package only has number and title")
+        report.note(f"{empty:,} agreements without articles (the package has only their number and title)")
     for id, agreements in also.items():
         documents[id] = replace(documents[id], extra={**documents[id].extra, "also_in": sorted(set(agreements))})
     report.kept += len(documents)
     return Collection(corpus=Corpus.of(documents.values()), queries=None, qrels={})
-
-
-def _files(path: str | Path) -> Iterator[tuple[str, bytes]]:
-    path = existing(path)
-    plain = path.is_file() and path.name.endswith((".json", ".json.gz"))  # an agreement may be saved under any name
-    found = False
-    for place, raw in members(path, re.escape(path.name) if plain else AGREEMENT_FILE):
-        found = True
-        yield place, raw
-    if not found:
-        wanted = "an agreement's file, the package's tarball or its data folder"
-        raise NotFoundError(f"no KALICONT….json in {str(path)!r}; give {wanted}")
 
 
 def _agreement(tree: Any, place: str) -> Mapping[str, Any]:
@@ -146,12 +131,12 @@ def _articles(tree: Mapping[str, Any], text: _AgreementText, report: ReadReport)
 def _children(node: Mapping[str, Any], place: str) -> list[Any]:
     children = node.get("children", [])
     if not isinstance(children, list):
-        raise DataError(f"children is {type(children).__name__}, a list was expected", path=place)
+        raise DataError(f"children: expected a list, got {type(children).__name__}", path=place)
     return children
 
 
 def _text(data: Mapping[str, Any], around: _AgreementText) -> _AgreementText:
-    """The text that a section's articles belong to: the section itself if it is one, else the text around it."""
+    """The text that a section's articles belong to: the section itself if it is a text, else the enclosing text."""
     id = str(data.get("id") or "")
     if not id.startswith("KALITEXT"):
         return around
@@ -167,7 +152,7 @@ def _text(data: Mapping[str, Any], around: _AgreementText) -> _AgreementText:
 
 
 def _heading(data: Mapping[str, Any]) -> str:
-    """A section's title; that of the agreement's own text only repeats the agreement's."""
+    """The title of a section; the base text's title only repeats the agreement's."""
     title = _clean(data.get("title"))
     base = _BASE_TEXT.fullmatch(title)
     return base[1] if base else title
@@ -201,9 +186,9 @@ def _article(data: Mapping[str, Any], text: _AgreementText, headings: tuple[str,
 
 
 def _code(text: _AgreementText, agreement: str) -> str:
-    """The text in which an article's number counts, after the number (IDCC) by which everybody knows the agreement.
+    """The text that an article number refers to, after the agreement's well-known number (IDCC).
 
-    Names alone would not do: "l'article 2 de la convention" would mean every text whose name begins with that word.
+    The name alone would be ambiguous: "l'article 2 de la convention" would match every text whose name begins with that word.
     """
     return f"IDCC {text.agreement.get('num') or text.agreement['id']}, {text.title or agreement}"
 
@@ -228,7 +213,7 @@ def _extra(data: Mapping[str, Any], id: str, text: _AgreementText) -> dict[str, 
 
 
 def _valid_from(links: list[Any], place: str) -> datetime.date | None:
-    """The day from which the latest amendment of an article holds; none where the source names no amendment."""
+    """The day from which the latest amendment of an article applies; ``None`` if the source names no amendment."""
     made = (link for link in links if link.get("linkOrientation") == "cible" and link.get("linkType") in _MADE_BY)
     days = (_date(link.get("dateDebutCible"), place) for link in made)
     return max((day for day in days if day is not None), default=None)
@@ -237,7 +222,7 @@ def _valid_from(links: list[Any], place: str) -> datetime.date | None:
 def _status(state: object, place: str, report: ReadReport) -> DocumentStatus:
     if state in STATES:
         return STATES[str(state)]
-    report.note(f"state {state or 'none'!r}, not one of an article in force; kept without a state", path=place)
+    report.note(f"state {state or 'none'!r}, which no article in force has; kept without a state", path=place)
     return DocumentStatus.UNKNOWN
 
 

@@ -1,14 +1,14 @@
 """Labour-law sheets of the French ministry (npm ``@socialgouv/fiches-travail-data``) as questions on the codes.
 
-A section of a sheet with the articles it cites is a query with labels. Ranges ("L. 1 à L. 9") come expanded in the source:
-their inner articles stand before the upper end, without a written form (``text``) of their own.
+A section of a sheet is a query, and the articles it cites are its labels. The source expands ranges ("L. 1 à L. 9"): the inner
+articles precede the upper end and have no written form (``text``).
 
-The source gives about one section in four the references of the sections after it as well, so a reference counts only where
-its written form stands in the section's own ``html``. A section that is a mere list of sources ("Textes de référence") speaks
-for its whole sheet, so its query is the sheet's title alone.
+In about one section in four, the source repeats the references of later sections, so a reference counts only if its written form
+is in the section's ``html``. A section that only lists sources ("Textes de référence") covers its whole sheet, so its query is
+the sheet's title.
 
-The labels are what editors cite, so they are incomplete; a section that cites many articles says less of each: grade 2 up
-to five cited articles, 1 above. Sheets go as a whole to train, dev or test.
+The labels are what editors cite, so they are incomplete. A section that cites many articles says less about each: the grade is 2
+for up to five cited articles, 1 for more. All sections of a sheet are in the same split.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.archives import members, parse_json
+from lexfuse.data.archives import parse_json, required_members
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.dates import parse_date
-from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
@@ -31,14 +30,14 @@ from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.legi import read_legi
 from lexfuse.data.sources.legi_html import text_and_links
 from lexfuse.data.sources.legi_versions import ArticleVersions
-from lexfuse.errors import DataError, NotFoundError
+from lexfuse.errors import DataError
 
 SHEETS_FILE = r"fiches-travail\.json(\.gz)?"
 FEW = 5
 SOURCE_LISTS = frozenset(
     {"textes de référence", "sources réglementaires", "réglementation", "règlementation", "pour aller plus loin"}
 )
-# Shares of sheets, in hundredths, by a hash of the sheet's id.
+# Percentages of sheets, by a hash of the sheet's id.
 TRAIN, DEV = 60, 20
 
 _FILLING = re.compile(r"[\s.]+")
@@ -54,11 +53,9 @@ class _SheetSection:
 
 
 def read_labour(path: str | Path, report: ReadReport | None = None) -> Collection:
-    """The codes and the sheets of a folder that holds both packages, unpacked or as tarballs.
+    """The codes and the sheets of a folder with both packages, unpacked or as tarballs.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     read_labour(folder)
+    >>> read_labour(folder)
     Traceback (most recent call last):
     ...
     lexfuse.errors.NotFoundError: no LEGITEXT….json in ...
@@ -68,17 +65,15 @@ def read_labour(path: str | Path, report: ReadReport | None = None) -> Collectio
 
 
 def read_sheets(path: str | Path, corpus: Corpus, report: ReadReport | None = None) -> Collection:
-    """The questions of a sheets file (or its tarball) on a corpus of codes that `read_legi` gave.
+    """The questions of a sheets file (or its tarball) on a corpus from `read_legi`.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> article = {"text": "L. 1", "fmt": "L1", "cid": "LEGIARTI1", "id": "LEGIARTI5"}
     >>> section = {"title": "Durée", "references": {"LEGITEXT1": {"articles": [article]}}}
     >>> sheet = {"pubId": "fiche1", "title": "Le préavis", "date": "04/05/2023", "sections": [section]}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     import json
-    ...     _ = Path(folder, "fiches-travail.json").write_text(json.dumps([sheet]))
-    ...     collection = read_sheets(folder, Corpus.of([Document("LEGIARTI9", extra={"cid": "LEGIARTI1"})]))
+    >>> import json
+    >>> _ = (folder / "fiches-travail.json").write_text(json.dumps([sheet]))
+    >>> collection = read_sheets(folder, Corpus.of([Document("LEGIARTI9", extra={"cid": "LEGIARTI1"})]))
     >>> collection.queries[0].text, [qrels.as_dict() for qrels in collection.qrels.values()]
     ('Le préavis : Durée', [{'fiche1-1': {'LEGIARTI9': 2}}])
     """
@@ -99,7 +94,7 @@ def read_sheets(path: str | Path, corpus: Corpus, report: ReadReport | None = No
 
 
 def split_of_sheet(id: str) -> str:
-    """The split of a sheet and so of all its sections; it depends on the id alone.
+    """The split of a sheet and all its sections; it depends only on the id.
 
     >>> split_of_sheet("article375542")
     'train'
@@ -109,16 +104,12 @@ def split_of_sheet(id: str) -> str:
 
 
 def _sheets(path: str | Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    found = False
-    for place, raw in members(existing(path), SHEETS_FILE):
-        found = True
+    for place, raw in required_members(path, SHEETS_FILE, "fiches-travail.json"):
         sheets = parse_json(raw, place)
         if not isinstance(sheets, list):
-            raise DataError(f"a list of sheets was expected, found {type(sheets).__name__}", path=place)
+            raise DataError(f"expected a list of sheets, found {type(sheets).__name__}", path=place)
         for number, sheet in enumerate(sheets, start=1):
             yield sheet, f"{place}, sheet {number}"
-    if not found:
-        raise NotFoundError(f"no fiches-travail.json in {str(path)!r}; give the file, the package's tarball or its data folder")
 
 
 def _sections(sheet: Any, place: str, versions: ArticleVersions, report: ReadReport) -> Iterator[_SheetSection]:
@@ -146,31 +137,31 @@ def _sections(sheet: Any, place: str, versions: ArticleVersions, report: ReadRep
 
 
 def _cited(section: Mapping[str, Any], place: str, versions: ArticleVersions, report: ReadReport) -> tuple[int, tuple[str, ...]]:
-    """How many articles a section cites, and those of them that the corpus has now."""
+    """The number of articles that a section cites, and those that the corpus still has."""
     cited, found = 0, dict[str, None]()
     own = _compact(text_and_links(section["html"])[0]) if section.get("html") else None
     for code, reference in (section.get("references") or {}).items():
         articles = reference.get("articles") or []
-        for article, stands in zip(articles, _standing(articles, own), strict=True):
+        for article, stands in zip(articles, _in_section(articles, own), strict=True):
             where = f"{place}, {article.get('fmt')}"
             if not stands:
                 report.note("reference of another section, left out here", path=where)
                 continue
             cited += 1
-            # The number is no key: a repealed article's number may since belong to another one.
+            # Not by number: the number of a repealed article may since belong to another one.
             names = (versions.current(article.get(key) or "") for key in ("id", "cid"))
             current = next((name for name in names if name is not None), None)
             if current is not None:
                 found.setdefault(current)
             elif code.startswith("LEGITEXT"):
-                report.note("reference to an article that the corpus does not hold (any more)", path=where)
+                report.note("reference to an article that the corpus does not have (any more)", path=where)
             else:
-                report.note("reference that the source itself gives no code for", path=where)
+                report.note("reference without a code in the source", path=where)
     return cited, tuple(found)
 
 
-def _standing(articles: list[Mapping[str, Any]], own: str | None) -> list[bool]:
-    """Which references stand in the section's own text; inside a range, its upper end decides."""
+def _in_section(articles: list[Mapping[str, Any]], own: str | None) -> list[bool]:
+    """Which references appear in the section's text; inside a range, its upper end decides."""
     if own is None:
         return [True] * len(articles)
     stands, standing = [], True

@@ -1,8 +1,8 @@
 """LegalPincite (2026): paragraphs of CJEU judgments, citing paragraphs with their citations masked, and labels.
 
-Files as published: ``doc_SPLIT_par.csv`` (docno, text), ``query_SPLIT_par.csv`` (qid, query, query_unmasked) and
-``qrel_SPLIT_par_par.csv`` (qid, docno, label, source). An id is a CELEX number, a hyphen and a paragraph number. The files
-of the case level (``…_case.csv``) are left alone.
+Files: ``doc_SPLIT_par.csv`` (docno, text), ``query_SPLIT_par.csv`` (qid, query, query_unmasked) and ``qrel_SPLIT_par_par.csv``
+(qid, docno, label, source). An id is a CELEX number, a hyphen and a paragraph number. Files at case level (``…_case.csv``) are
+ignored.
 """
 
 from __future__ import annotations
@@ -24,20 +24,18 @@ _LEVEL, _CASE_LEVEL = "_par", "_case"
 
 
 def read_legalpincite(path: str | Path, report: ReadReport | None = None) -> Collection:
-    r"""All paragraphs, the masked queries (the unmasked text is in ``extra``), and the labels of every split.
+    r"""All paragraphs, the masked queries (unmasked text in ``extra``), and the labels of every split.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "doc_test_par.csv").write_text("docno,text\n62010CJ0002-7,It must be held.\n")
-    ...     _ = Path(folder, "query_test_par.csv").write_text("qid,query_unmasked,query\n62018CJ0001-5,See C-2/10.,See.\n")
-    ...     _ = Path(folder, "qrel_test_par_par.csv").write_text("qid,docno,label\n62018CJ0001-5,62010CJ0002-7,1\n")
-    ...     read_legalpincite(folder).qrels["test"].as_dict()
+    >>> _ = (folder / "doc_test_par.csv").write_text("docno,text\n62010CJ0002-7,It must be held.\n")
+    >>> _ = (folder / "query_test_par.csv").write_text("qid,query_unmasked,query\n62018CJ0001-5,See C-2/10.,See.\n")
+    >>> _ = (folder / "qrel_test_par_par.csv").write_text("qid,docno,label\n62018CJ0001-5,62010CJ0002-7,1\n")
+    >>> read_legalpincite(folder).qrels["test"].as_dict()
     {'62018CJ0001-5': {'62010CJ0002-7': 1}}
     """
     report = ReadReport() if report is None else report
     found = {kind: _files(path, kind) for kind in ("doc", "query", "qrel")}
     if not found["doc"]:
-        raise NotFoundError(f"no LegalPincite paragraphs in {str(path)!r}; looked for doc_dev_par.csv, doc_test_par.csv")
+        raise NotFoundError(f"no LegalPincite paragraphs in {str(path)!r}; expected doc_dev_par.csv or doc_test_par.csv")
     read = {file for files in found.values() for file in files}
     for file in tables_in(path):
         if file not in read and not file.name.split(".")[0].endswith(_CASE_LEVEL):
@@ -57,13 +55,15 @@ def _files(path: str | Path, kind: str) -> list[Path]:
 
 
 def _documents(files: list[Path], report: ReadReport) -> dict[str, Document]:
-    """Splits share paragraphs: one that comes again with the same text is the same document."""
+    """The paragraphs; splits share some, and equal text under the same id is the same document."""
     documents: dict[str, Document] = {}
     for row in (row for file in files for row in rows(file, report, ("docno", "text"))):
         id, text = row.text("docno"), row.text("text")
         celex, _, number = id.rpartition("-")
         if not celex or not text:
-            report.bad(row.error("docno is no CELEX number with a paragraph number" if not celex else "a paragraph without text"))
+            report.bad(
+                row.error("docno is not a CELEX number with a paragraph number" if not celex else "a paragraph without text")
+            )
         elif documents.setdefault(id, paragraph(celex, number, text, id=id)).text != text:
             report.note("paragraph with two texts, the first one kept", path=f"{row.place}, {id}")
     return documents
@@ -74,7 +74,7 @@ def _queries(files: list[Path], report: ReadReport) -> dict[str, Query]:
     for row in (row for file in files for row in rows(file, report, ("qid", "query"))):
         id, text = row.text("qid"), row.text("query")
         if not id or not text or id in queries:
-            report.bad(row.error("a query without id or text, or one that comes twice", f"qid {id!r}"))
+            report.bad(row.error("a query without id or text, or a repeated one", f"qid {id!r}"))
             continue
         unmasked = row.text("query_unmasked")
         queries[id] = Query(id, text, extra={"unmasked": unmasked} if unmasked else {})
@@ -95,16 +95,16 @@ def _qrels(files: list[Path], documents: dict[str, Document], queries: dict[str,
             except DataError as error:
                 report.bad(error)
                 continue
-            pairs[query, doc] = max(grade, pairs.get((query, doc), grade))  # one citation may come from two sources
+            pairs[query, doc] = max(grade, pairs.get((query, doc), grade))  # two sources may have the same citation
     return {split: Qrels.of((*pair, grade) for pair, grade in pairs.items()) for split, pairs in triples.items() if pairs}
 
 
 def _judgement(row: TableRow, documents: dict[str, Document], queries: dict[str, Query]) -> tuple[str, str, int]:
     query, doc, label = row.text("qid"), row.text("docno"), row.text("label").removesuffix(".0")
     if query not in queries:
-        raise row.error("a label of a query that is not there", f"qid {query!r}")
+        raise row.error("a label of an unknown query", f"qid {query!r}")
     if doc not in documents:
         raise row.error("a label on a paragraph that is not in the corpus", f"docno {doc!r}")
     if not label.lstrip("-").isdigit():
-        raise row.error("a label that is no whole number", f"label {label!r}")
+        raise row.error("a label that is not an integer", f"label {label!r}")
     return query, doc, int(label)

@@ -1,16 +1,15 @@
-"""French codes in the SocialGouv form of LEGI (npm ``@socialgouv/legi-data``): one document an article.
+"""French codes in the SocialGouv form of LEGI (npm ``@socialgouv/legi-data``): one document per article.
 
-A code is a JSON tree of ``{type: code|section|article, data, children}``. What the source gets wrong and how it is
-put right:
+A code is a JSON tree of ``{type: code|section|article, data, children}``. Errors of the source and their corrections:
 
-- ``etat`` is stale. Dates decide, seen from the day of the code's own version (``dateDebutVersion`` of the root).
-- 2999-01-01 and 2222-02-22 are no dates: the end is not known.
+- ``etat`` is stale. Dates decide, as of the day of the code's version (``dateDebutVersion`` of the root).
+- 2999-01-01 and 2222-02-22 are placeholders: the end is unknown.
 - ``texte`` has lost its paragraphs: the text comes from ``texteHtml``.
 - A link names a version of an article, often an old one: it resolves through ``cid`` and ``articleVersions``.
 - The id of a code's file may differ from the ``cid`` that other sources cite: both are kept.
 - Numbers repeat ("Annexe I") and have stray spaces: the id of a document is its LEGIARTI id.
 
-Articles stay in document order, because a range of articles ("L. 1 à L. 9") is read in that order.
+Articles stay in document order, because a range of articles ("L. 1 à L. 9") follows that order.
 """
 
 from __future__ import annotations
@@ -22,22 +21,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.archives import members, parse_json
+from lexfuse.data.archives import parse_json, required_members
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.dates import parse_date
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
-from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.legi_html import ArticleLink, text_and_links
 from lexfuse.data.sources.legi_versions import ArticleVersions
-from lexfuse.errors import DataError, NotFoundError
+from lexfuse.errors import DataError
 
 CODE_FILE = r"LEGITEXT\d{12}\.json(\.gz)?"
 ARTICLE_URL = "https://www.legifrance.gouv.fr/codes/article_lc/"
 
 _NUMBER = re.compile(r"(LO|[LRDA])(\*?\d.*)")
-# What each state of the source would mean if it were kept up to date.
+# The meaning of each state, if the source kept it up to date.
 _STATES = {
     "VIGUEUR": {DocumentStatus.IN_FORCE},
     "VIGUEUR_DIFF": {DocumentStatus.DEFERRED},
@@ -59,37 +57,35 @@ class _Code:
 
 
 def read_legi(path: str | Path, report: ReadReport | None = None) -> Collection:
-    """The articles of one code (a JSON file) or of every code in a folder or in the package's tarball.
+    """The articles of one code (a JSON file), or of every code in a folder or in the package's tarball.
 
-    >>> import tempfile
     >>> article = {"id": "LEGIARTI000000000001", "num": " L1 ", "texteHtml": "<p>Un.</p>", "dateDebut": 0}
     >>> code = {"type": "code", "data": {"id": "T1", "title": "Code du jeu", "dateDebutVersion": "2020-01-01"},
     ...         "children": [{"type": "article", "data": article}]}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     import json
-    ...     _ = Path(folder, "code.json").write_text(json.dumps(code))
-    ...     print(read_legi(Path(folder, "code.json")).corpus[0].title)
+    >>> import json
+    >>> _ = (folder / "code.json").write_text(json.dumps(code))
+    >>> print(read_legi(folder / "code.json").corpus[0].title)
     Code du jeu, art. L. 1
     """
     report = ReadReport() if report is None else report
     documents: list[Document] = []
     links: list[tuple[ArticleLink, ...]] = []
     codes: set[str] = set()
-    for place, raw in _files(path):
+    for place, raw in required_members(path, CODE_FILE, "LEGITEXT….json"):
         code, tree = _code(parse_json(raw, place), place, report)
         codes |= {code.id, code.cid}
         for document, found in _articles(tree, code, report):
             documents.append(document)
             links.append(found)
     if not documents:
-        raise DataError("no article in it; a code is a tree of sections and articles", path=path)
+        raise DataError("has no article; a code is a tree of sections and articles", path=path)
     corpus = _linked(_unique(documents, path, report), dict(zip((d.id for d in documents), links, strict=True)), codes, report)
     report.kept += len(corpus)
     return Collection(corpus=corpus, queries=None, qrels={})
 
 
 def article_title(code: str, number: str) -> str:
-    """How an article is named in full.
+    """The full name of an article.
 
     >>> article_title("Code du travail", "L1251-33-1"), article_title("Code du travail", "Annexe I")
     ('Code du travail, art. L. 1251-33-1', 'Code du travail, Annexe I')
@@ -102,7 +98,7 @@ def article_title(code: str, number: str) -> str:
 
 
 def status_on(day: datetime.date | None, valid_from: datetime.date | None, valid_to: datetime.date | None) -> DocumentStatus:
-    """State of an article on a day, from its dates alone; on no day it is not known.
+    """The state of an article on a day, from its dates; unknown without a day.
 
     >>> from datetime import date
     >>> status_on(date(2026, 3, 27), date(2018, 7, 1), date(2027, 7, 1))
@@ -115,17 +111,6 @@ def status_on(day: datetime.date | None, valid_from: datetime.date | None, valid
     if valid_from is not None and valid_from > day:
         return DocumentStatus.DEFERRED
     return DocumentStatus.IN_FORCE if valid_to is None else DocumentStatus.ENDING
-
-
-def _files(path: str | Path) -> Iterator[tuple[str, bytes]]:
-    path = existing(path)
-    plain = path.is_file() and path.name.endswith((".json", ".json.gz"))  # a code may be saved under any name
-    found = False
-    for place, raw in members(path, re.escape(path.name) if plain else CODE_FILE):
-        found = True
-        yield place, raw
-    if not found:
-        raise NotFoundError(f"no LEGITEXT….json in {str(path)!r}; give a code's file, the package's tarball or its data folder")
 
 
 def _code(tree: Any, place: str, report: ReadReport) -> tuple[_Code, Mapping[str, Any]]:
@@ -161,7 +146,7 @@ def _articles(tree: Mapping[str, Any], code: _Code, report: ReadReport) -> Itera
 def _children(node: Mapping[str, Any], place: str) -> list[Any]:
     children = node.get("children", [])
     if not isinstance(children, list):
-        raise DataError(f"children is {type(children).__name__}, a list was expected", path=place)
+        raise DataError(f"children: expected a list, got {type(children).__name__}", path=place)
     return children
 
 
@@ -211,14 +196,14 @@ def _note_state(state: str | None, status: DocumentStatus, place: str, report: R
     if status is DocumentStatus.REPEALED:
         report.note("article no longer in force at the code's date, kept as repealed", path=place)
     if status is not DocumentStatus.UNKNOWN and status not in _STATES.get(state or "", set()):
-        report.note(f"state {state or 'none'!r} set aside, by its dates the article is {status.value!r}", path=place)
+        report.note(f"state {state or 'none'!r} ignored: by its dates the article is {status.value!r}", path=place)
 
 
 def _unique(documents: list[Document], path: str | Path, report: ReadReport) -> list[Document]:
     kept: dict[str, Document] = {}
     for document in documents:
         if document.id in kept:
-            report.bad(DataError("an article id that comes twice", path=f"{path}, article {document.id}"))
+            report.bad(DataError("repeated article id", path=f"{path}, article {document.id}"))
         kept.setdefault(document.id, document)
     return list(kept.values())
 
@@ -239,7 +224,7 @@ def _linked(
         linked.append(replace(document, citations=tuple(cited)))
     report.note(
         f"links to articles: {resolved:,} resolved ({sum(len(document.citations) for document in linked):,} between different "
-        f"articles, each once), {gone:,} to articles that these codes no longer hold, {elsewhere:,} to other texts"
+        f"articles, each once), {gone:,} to articles that these codes no longer have, {elsewhere:,} to other texts"
     )
     return Corpus.of(linked)
 

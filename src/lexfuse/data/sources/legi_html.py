@@ -1,6 +1,6 @@
 """The text and the links of a LEGI article, from its HTML.
 
-The field ``texte`` of LEGI has lost the breaks between paragraphs; ``texteHtml`` still has them.
+LEGI's field ``texte`` has lost the breaks between paragraphs; ``texteHtml`` still has them.
 """
 
 from __future__ import annotations
@@ -24,18 +24,14 @@ _ARTICLE = re.compile(r"LEGIARTI\d{12}")
 
 @dataclass(frozen=True, slots=True)
 class ArticleLink:
-    """A link of an article to another: the id of the version it names, and the text (code or law) it says it is in.
-
-    >>> ArticleLink("LEGIARTI000000000001", "LEGITEXT000000000001").article
-    'LEGIARTI000000000001'
-    """
+    """A link to another article: the id of the version it names, and the text (code or law) that it states."""
 
     article: str
     text: str = ""
 
 
 def text_and_links(html: str) -> tuple[str, tuple[ArticleLink, ...]]:
-    r"""Lines of text, one a paragraph, list item or table row, and the links to articles in their order.
+    r"""One line of text per paragraph, list item or table row, and the links to articles in order.
 
     >>> text_and_links("<p>Un<br/>deux</p><table><tr><td>a</td><td>b</td></tr></table>")[0]
     'Un\ndeux\na | b'
@@ -75,7 +71,7 @@ def _walk(node: LexborNode, pieces: list[str], links: list[ArticleLink]) -> None
 
 
 def _cells(row: LexborNode, links: list[ArticleLink]) -> list[str]:
-    """A row is one line, so paragraphs inside a cell become spaces; an empty cell keeps its place."""
+    """A row is one line: paragraphs in a cell are joined by spaces, and an empty cell keeps its place."""
     cells = []
     for cell in row.iter():
         pieces: list[str] = []

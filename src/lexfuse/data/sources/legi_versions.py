@@ -1,4 +1,4 @@
-"""Old ids of articles: a LEGI id names one version of an article, so links and sheets mostly name versions long gone."""
+"""Ids of old article versions: a LEGI id names one version, and links mostly name versions that no longer exist."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ from lexfuse.data.corpus import Corpus
 
 @dataclass(frozen=True, slots=True)
 class ArticleVersions:
-    """From the id of any version of an article (or its ``cid``, which never changes) to the document of the corpus.
-
-    >>> ArticleVersions({"LEGIARTI1": "LEGIARTI9"}).current("LEGIARTI1")
-    'LEGIARTI9'
-    """
+    """Maps the id of any version of an article (or its constant ``cid``) to the document of the corpus."""
 
     documents: Mapping[str, str]
 
     @classmethod
     def of(cls, corpus: Corpus) -> ArticleVersions:
-        """The versions that the documents of a LEGI corpus carry in ``extra``.
+        """The versions listed in the ``extra`` of a LEGI corpus.
 
-        A document's own id always stands for itself. Of two documents that share an older version, the first has it.
+        A document's id always means that document. If two documents share an older version, the first one gets it.
 
         >>> from lexfuse.data.document import Document
         >>> ArticleVersions.of(Corpus.of([Document("b", extra={"cid": "a", "versions": ["a"]})])).current("a")
@@ -37,9 +33,5 @@ class ArticleVersions:
         return cls(documents)
 
     def current(self, id: str) -> str | None:
-        """The document that a version belongs to now, ``None`` when the corpus has none.
-
-        >>> ArticleVersions({}).current("LEGIARTI1") is None
-        True
-        """
+        """The document that a version belongs to now, ``None`` if the corpus has none."""
         return self.documents.get(id)

@@ -1,7 +1,7 @@
-"""LLeQA, long-form legal question answering on Belgian law: BSARD's successor, with answers and cited paragraphs.
+"""LLeQA, long-form question answering on Belgian law: BSARD's successor, with answers and cited paragraphs.
 
-Columns as the authors' loader and dataset card name them. The dataset is on the hub under an access agreement
-(``maastrichtlawtech/lleqa``), so it is imported from the files that its user downloads.
+Columns as in the authors' loader and dataset card. Access to the dataset (``maastrichtlawtech/lleqa`` on the hub) requires an
+agreement, so it is imported from files that the user has downloaded.
 """
 
 from __future__ import annotations
@@ -28,11 +28,9 @@ def read_lleqa(path: str | Path, report: ReadReport | None = None) -> Collection
 
     The expert's answer, the regions, the topics and the cited paragraphs of a question are in its ``extra``.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "articles.json").write_text('[{"id": 1, "article": "Texte.", "code": "Code civil"}]')
-    ...     _ = Path(folder, "questions_dev.json").write_text('[{"id": 5, "question": "Qui ?", "article_ids": [1]}]')
-    ...     read_lleqa(folder).qrels["dev"].as_dict()
+    >>> _ = (folder / "articles.json").write_text('[{"id": 1, "article": "Texte.", "code": "Code civil"}]')
+    >>> _ = (folder / "questions_dev.json").write_text('[{"id": 5, "question": "Qui ?", "article_ids": [1]}]')
+    >>> read_lleqa(folder).qrels["dev"].as_dict()
     {'5': {'1': 1}}
     """
     report = ReadReport() if report is None else report
@@ -41,7 +39,7 @@ def read_lleqa(path: str | Path, report: ReadReport | None = None) -> Collection
 
 
 def answer_extra(row: TableRow) -> dict[str, Any]:
-    """What a question carries beside its text; the paragraph ids come under the name that the file gives them.
+    """The further fields of a question; paragraph ids keep the column name of the file.
 
     >>> answer_extra(TableRow({"answer": "Oui.", "topics": ["Bail"], "gold_paragraph_ids": ["1§2"], "regions": []}, "a", 1))
     {'answer': 'Oui.', 'topics': ['Bail'], 'gold_paragraph_ids': ['1§2']}
@@ -65,7 +63,7 @@ def _extra(row: TableRow) -> dict[str, Any]:
     if any(row.text(column) for column in HEADING_COLUMNS) and row.values.get("description"):
         extra["description"] = row.values["description"]
     paragraphs = row.values.get("paragraphs")
-    if isinstance(paragraphs, dict):  # Parquet gives every row the keys of all rows, empty where it has none
+    if isinstance(paragraphs, dict):  # Parquet gives every row the keys of all rows
         extra["paragraphs"] = {number: text for number, text in paragraphs.items() if text is not None}
     elif paragraphs:
         extra["paragraphs"] = paragraphs

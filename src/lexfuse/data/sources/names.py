@@ -1,4 +1,4 @@
-"""Names of the collections that LexFuse imports, and choices of their readers; apart from them, so that help texts are fast."""
+"""Names of the importable collections and options of their readers, in a module that loads fast for help texts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from enum import StrEnum
 
 
 class SourceName(StrEnum):
-    """A collection that LexFuse imports in the form in which it is published.
-
-    >>> SourceName("bsard")
-    <SourceName.BSARD: 'bsard'>
-    """
+    """A collection that LexFuse imports from its published form."""
 
     BSARD = "bsard"
     LLEQA = "lleqa"
@@ -23,12 +19,9 @@ class SourceName(StrEnum):
 
 
 class WithinTest(StrEnum):
-    """What becomes of citations between two paragraphs of the test period of CJEU, where a query would cite another query.
+    """How to treat citations between two paragraphs of the CJEU test period, where a query would cite another query.
 
     The paper removes the citations (footnote 3); its published code removes every query that has one.
-
-    >>> WithinTest("remove-queries")
-    <WithinTest.REMOVE_QUERIES: 'remove-queries'>
     """
 
     REMOVE_CITATIONS = "remove-citations"

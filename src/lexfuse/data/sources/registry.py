@@ -1,4 +1,4 @@
-"""The known collections by name, and how to recognise one from its files."""
+"""The importable collections by name, and how to recognise one by its files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.errors import ConfigError, DataError
 
-# One line a collection: the module and the function that read it, loaded on use.
+# The module and function that read each collection, imported on use.
 _READERS = {
     SourceName.BSARD: "bsard:read_bsard",
     SourceName.LLEQA: "lleqa:read_lleqa",
@@ -27,16 +27,16 @@ _READERS = {
 }
 
 
-# Collections that are made of documents, queries and labels; the others have documents alone.
+# Collections with documents, queries and labels; the others have documents only.
 _WITH_QUERIES = frozenset({SourceName.BSARD, SourceName.LLEQA, SourceName.CJEU, SourceName.LEGALPINCITE, SourceName.LABOUR})
 
 
 def read_source(
     source: SourceName, path: str | Path, report: ReadReport | None = None, *, within_test: WithinTest | None = None
 ) -> Collection:
-    """Import a collection of a known kind; one without documents, or without the queries it is known for, is a `DataError`.
+    """Import a collection; one without documents, or without the queries it should have, is a `DataError`.
 
-    ``within_test`` is a choice of `SourceName.CJEU` alone; None takes the paper's rule.
+    ``within_test`` applies to `SourceName.CJEU` only; ``None`` means the paper's rule.
 
     >>> read_source(SourceName.LEGI, "/dev/null")
     Traceback (most recent call last):
@@ -48,12 +48,12 @@ def read_source(
     if within_test is None:
         return _complete(reader(path, report), source, path)
     if source is not SourceName.CJEU:
-        raise ConfigError(f"within_test is a choice of {SourceName.CJEU.value!r} alone; {str(path)!r} is {source.value!r}")
+        raise ConfigError(f"within_test applies to {SourceName.CJEU.value!r} only; {str(path)!r} is {source.value!r}")
     return _complete(reader(path, report, within_test=within_test), source, path)
 
 
 def _complete(collection: Collection, source: SourceName, path: str | Path) -> Collection:
-    """Refuse a reading that found nothing of what the collection is made of: the files are not what was expected."""
+    """Refuse a result without the parts that the collection must have: the files are not the expected ones."""
     missing = [
         what
         for what, there in (
@@ -72,12 +72,9 @@ def _complete(collection: Collection, source: SourceName, path: str | Path) -> C
 
 
 def detect_source(path: str | Path) -> SourceName | None:
-    """The kind of collection that a file, folder or archive holds, ``None`` when it is none of them.
+    """The collection in a file, folder or archive, ``None`` if it is none of them.
 
-    Names of files tell LEGI, KALI, the sheets and the Constitution; columns tell the collections made of tables.
-
-    >>> detect_source("/dev/null") is None
-    True
+    File names identify LEGI, KALI, the sheets and the Constitution; columns identify the collections made of tables.
     """
     from lexfuse.data.sources.constitution import ARTICLES_FILE
     from lexfuse.data.sources.kali import AGREEMENT_FILE
@@ -122,5 +119,5 @@ def _columns(file: Path) -> set[str]:
 
     try:
         return set(columns(file))
-    except DataError:  # whatever it is, it is not a table of one of these collections
+    except DataError:  # not a table of one of these collections
         return set()

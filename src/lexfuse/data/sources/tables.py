@@ -1,4 +1,4 @@
-"""Rows of a published table, whatever file it comes in: CSV, TSV, JSON, JSON Lines or Parquet, plain or gzipped."""
+"""Rows of a published table: CSV, TSV, JSON, JSON Lines or Parquet, plain or gzipped."""
 
 from __future__ import annotations
 
@@ -16,34 +16,26 @@ from lexfuse.errors import DataError
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
-# A law article of 40,000 words is longer than the csv module's default limit of 131,072 characters.
+# An article of 40,000 words exceeds the csv module's default limit of 131,072 characters.
 _LONGEST_FIELD = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row, its column names in lower case, and where it stands.
-
-    >>> TableRow({"id": 7, "text": None}, "a.csv", 2, line=3).text("id")
-    '7'
-    """
+    """One row with lower-case column names, and its location."""
 
     values: Mapping[str, Any]
     path: str
-    number: int  # from 1, the header not counted
+    number: int  # from 1, without the header
     line: int | None = None  # where the file has lines
 
     @property
     def place(self) -> str:
-        """File and line, or file and record.
-
-        >>> TableRow({}, "a.parquet", 2).place
-        'a.parquet, record 2'
-        """
+        """File and line, or file and record."""
         return f"{self.path}, record {self.number}" if self.line is None else f"{self.path}, line {self.line}"
 
     def error(self, reason: str, about: str = "") -> DataError:
-        """A `DataError` at this row; ``about`` names the part of it, so that equal reasons are counted together.
+        """A `DataError` at this row; ``about`` names a part of the row, so that equal reasons are counted together.
 
         >>> str(TableRow({}, "a.csv", 1, line=2).error("not in the corpus", "article '9'"))
         "a.csv, line 2, article '9': not in the corpus"
@@ -51,7 +43,7 @@ class TableRow:
         return DataError(reason, path=f"{self.place}, {about}" if about else self.place)
 
     def text(self, *names: str) -> str:
-        """The first of these columns that holds something, as stripped text; ``""`` if none does.
+        """The first of these columns that is not empty, as stripped text; ``""`` if all are empty.
 
         >>> TableRow({"a": "", "b": " x "}, "a.csv", 1).text("a", "b")
         'x'
@@ -63,7 +55,7 @@ class TableRow:
         return ""
 
     def items(self, name: str) -> list[str]:
-        """A column that is a list, or a text like ``1,2,3`` or ``[1, 2, 3]``, as texts, each once.
+        """A column with a list, or with text like ``1,2,3`` or ``[1, 2, 3]``, as distinct strings.
 
         >>> TableRow({"article_ids": "[3, 1,3]"}, "a.csv", 1).items("article_ids")
         ['3', '1']
@@ -77,20 +69,12 @@ class TableRow:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file's name is that of a table.
-
-    >>> is_table(Path("a.csv.gz")), is_table(Path("a.txt"))
-    (True, False)
-    """
+    """Whether a file has the name of a table."""
     return path.name.lower().removesuffix(".gz").endswith(SUFFIXES)
 
 
 def columns(path: str | Path) -> tuple[str, ...]:
-    """Names of the columns in lower case, from the header, the schema or the first record.
-
-    >>> columns("/dev/null")
-    ()
-    """
+    """Lower-case column names, from the header, the schema or the first record."""
     report = ReadReport(skip_bad=True)
     for row in rows(path, report):
         return tuple(row.values)
@@ -98,12 +82,9 @@ def columns(path: str | Path) -> tuple[str, ...]:
 
 
 def rows(path: str | Path, report: ReadReport, required: Sequence[str] = ()) -> Iterator[TableRow]:
-    """The rows of a table; without a required column it is refused, with the names found and expected.
+    """The rows of a table; if a required column is missing, the error lists the columns found and expected.
 
-    A file without a known suffix is read as CSV.
-
-    >>> list(rows("/dev/null", ReadReport()))
-    []
+    A file with an unknown suffix is read as CSV.
     """
     path = existing(path)
     name = path.name.lower().removesuffix(".gz")
@@ -123,7 +104,7 @@ def rows(path: str | Path, report: ReadReport, required: Sequence[str] = ()) -> 
                 f"expected {', '.join(required)}",
                 path=path if first else row.place,
             )
-            if first:  # the whole table is of another kind
+            if first:  # a different kind of table
                 raise error
             report.bad(error)
             continue
@@ -147,7 +128,7 @@ def _csv_rows(path: Path, report: ReadReport, delimiter: str) -> Iterator[TableR
             elif fields:
                 number += 1
                 if len(fields) != len(header):
-                    reason = "another number of fields than the header has"
+                    reason = "different number of fields than the header"
                     report.bad(DataError(reason, path=f"{path}, line {line}, {len(fields)} instead of {len(header)}"))
                     continue
                 yield TableRow(dict(zip(header, fields, strict=True)), str(path), number, line)
@@ -169,7 +150,7 @@ def _json_lines(path: Path, report: ReadReport) -> Iterator[TableRow]:
 def _json_records(path: Path) -> Iterator[TableRow]:
     value = parse_json(read_bytes(path), str(path))
     if not isinstance(value, list):
-        raise DataError(f"a list of records was expected, found {type(value).__name__}", path=path)
+        raise DataError(f"expected a list of records, found {type(value).__name__}", path=path)
     for number, record in enumerate(value, start=1):
         yield _record(record, path, number, None)
 
@@ -177,7 +158,7 @@ def _json_records(path: Path) -> Iterator[TableRow]:
 def _record(value: Any, path: Path, number: int, line: int | None) -> TableRow:
     if not isinstance(value, dict):
         at = f"{path}, record {number}" if line is None else path
-        raise DataError(f"an object was expected, found {type(value).__name__}", path=at, line=line)
+        raise DataError(f"expected an object, found {type(value).__name__}", path=at, line=line)
     return TableRow({str(name).strip().lower(): item for name, item in value.items()}, str(path), number, line)
 
 

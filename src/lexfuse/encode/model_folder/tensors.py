@@ -39,13 +39,11 @@ class _TensorEntry:
 class TensorFiles(Mapping[str, F32]):
     """The tensors of some files by name, each read when it is asked for.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "model.safetensors")
-    ...     header = orjson.dumps({"w": {"dtype": "F16", "shape": [2], "data_offsets": [0, 4]}})
-    ...     raw = len(header).to_bytes(8, "little") + header + np.array([1, 2], dtype="<f2").tobytes()
-    ...     _ = path.write_bytes(raw)
-    ...     TensorFiles.read([path])["w"].tolist()
+    >>> path = folder / "model.safetensors"
+    >>> header = orjson.dumps({"w": {"dtype": "F16", "shape": [2], "data_offsets": [0, 4]}})
+    >>> raw = len(header).to_bytes(8, "little") + header + np.array([1, 2], dtype="<f2").tobytes()
+    >>> _ = path.write_bytes(raw)
+    >>> TensorFiles.read([path])["w"].tolist()
     [1.0, 2.0]
     """
 

@@ -20,11 +20,9 @@ from lexfuse.storage.string_list import StringList
 class Segment:
     """Document ids, and one inverted file per channel.
 
-    >>> import tempfile
     >>> segment = Segment(StringList.of(["a"]), {"bm25": InvertedFile.of([["loi"]])})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     sha256 = segment.save(Path(folder, "1"))
-    ...     list(Segment.load(Path(folder, "1"), sha256).ids)
+    >>> sha256 = segment.save(folder / "1")
+    >>> list(Segment.load(folder / "1", sha256).ids)
     ['a']
     """
 
@@ -34,9 +32,7 @@ class Segment:
     def save(self, folder: Path) -> str:
         """Write all files, then the manifest, force them to disk, and give the sha256 of the manifest.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     len(Segment(StringList.of([]), {}).save(Path(folder, "1")))
+        >>> len(Segment(StringList.of([]), {}).save(folder / "1"))
         64
         """
         files: list[Path] = []

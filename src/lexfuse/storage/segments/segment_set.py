@@ -21,25 +21,7 @@ from lexfuse.storage.segments.segment import Segment
 
 
 class SegmentSet:
-    """The segments of one index, each a folder that its catalog names.
-
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.segments.builder import build_segment
-    >>> from lexfuse.storage.document_rows import row_of
-    >>> from lexfuse.storage.index_settings import IndexSettings
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     catalog = Catalog.create(Path(folder), {})
-    ...     segments = SegmentSet(Path(folder), catalog)
-    ...     for document in (Document("a", text="la loi"), Document("b", text="le droit")):
-    ...         with catalog.writing():
-    ...             segments.add(build_segment([document], IndexSettings()), [row_of(document)])
-    ...     with catalog.writing():
-    ...         segments.merge()
-    ...     print([(one.folder, one.documents) for one in catalog.segments()])
-    ...     catalog.close()
-    [('segments/000003', 2)]
-    """
+    """The segments of one index, each a folder that its catalog names."""
 
     def __init__(self, folder: Path, catalog: Catalog) -> None:
         """Take the folder of the index, and its catalog."""
