@@ -14,8 +14,9 @@ from typing import Any
 
 from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan, default_model, default_scheme
+from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
 from lexfuse.channels.explanation import Explanation
-from lexfuse.channels.registry import channel_kind, plan_channel
+from lexfuse.channels.registry import applicable_options, builtin_channels, channel_kind, open_retriever, plan_channel
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
@@ -253,6 +254,27 @@ class Index:
         with self._changing():
             for name in names:
                 self._files.channels.drop(name)
+
+    def estimate_distributions(
+        self, queries: Queries | None = None, *, progress: ProgressBar = no_progress_bar, **options: Any
+    ) -> dict[str, dict[str, Any]]:
+        """Estimate and keep how the scores of every channel are distributed, for percentile normalisation.
+
+        Without queries, the first words of documents are searched for. Each channel takes the search options that it has.
+        """
+        asked = drawn_queries(self.snapshot) if queries is None else queries
+        origin = SampleOrigin.DOCUMENTS if queries is None else SampleOrigin.GIVEN
+        names = (*builtin_channels(on_demand=False), *self.channels)
+        kept = {}
+        with progress("estimating distributions", len(names)) as done:
+            for number, name in enumerate(names, start=1):
+                own = applicable_options(self.snapshot, name, {"exact": True, **options})
+                found = estimate(open_retriever(self.snapshot, name, **own), asked, origin)
+                kept[found.key] = found.as_json()
+                done(number)
+        with self._changing():
+            self._files.keep_distributions(kept)
+        return kept
 
     def merge(self) -> None:
         """Make one segment of all, without deleted documents, and give their space back to the file system."""

@@ -26,6 +26,7 @@ from lexfuse.data.sources.constitution import read_constitution
 from lexfuse.data.sources.labour_sheets import read_sheets
 from lexfuse.data.sources.legi import read_legi
 from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
+from lexfuse.index import Index
 from lexfuse.search.results import search_hits
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import open_snapshot
@@ -251,7 +252,8 @@ def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
     """Add a channel to the live index, or go on with it; a model out of reach is told, and the demonstration goes on."""
     note(f"{corpus.title}: adding {name} to the index, which can be searched by words meanwhile")
     try:
-        fill_channels(index, ChannelOptions((name,)))
+        with Index.open(index) as opened:
+            fill_channels(opened, ChannelOptions((name,)))
     except UNREACHABLE as error:
         note(f"going on without {name}: {error}")
         return False

@@ -28,14 +28,12 @@ from lexfuse.cli.options.channel_flags import (
     names_of,
 )
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner
-from lexfuse.cli.output.distributions import DistributionQueries, Distributions, estimate_distributions
-from lexfuse.data.corpus import Corpus
-from lexfuse.data.formats.file_format import read_corpus
+from lexfuse.cli.output.distributions import DistributionQueries, Distributions, distribution_figures
+from lexfuse.data.formats.file_format import read_corpus, read_queries
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError
-from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.index import Index
 from lexfuse.storage.index_settings import IndexSettings
-from lexfuse.text.annotation import with_languages
 
 
 def index(
@@ -121,9 +119,13 @@ def index(
         corpus, folder = _both(paths)
         result = _build(corpus, folder, add or update, update, _settings(fields, citations), force, skip_bad)
     if options.names or (add or update):
-        result |= {"channels": fill_channels(folder, options)}
+        with Index.open(folder) as opened:
+            result |= {"channels": fill_channels(opened, options)}
     if distributions:
-        result |= {"distributions": estimate_distributions(folder, distribution_queries, k1, b, cosine)}
+        asked = read_queries(distribution_queries) if distribution_queries else None
+        with Index.open(folder) as opened:
+            kept = opened.estimate_distributions(asked, k1=k1, b=b, cosine=cosine, progress=progress_bar)
+        result |= {"distributions": distribution_figures(kept)}
     if json:
         print_json(result)
     else:
@@ -174,40 +176,32 @@ def _build(
         refuse_existing(folder, force)
     report = ReadReport(skip_bad=skip_bad)
     with spinner(f"reading {source}"):
-        corpus = with_languages(read_corpus(source, report))
+        corpus = read_corpus(source, report)
     for remark in report.lines():
         note(remark)
-    changed = _filled(IndexFolder(folder), corpus, update) if existing else _created(folder, settings, corpus, force)
-    return {**changed, "skipped": report.skipped}
-
-
-def _filled(index: IndexFolder, corpus: Corpus, update: bool) -> dict[str, Any]:
-    with index, progress_bar("indexing", len(corpus)) as progress:
-        changes = index.add(corpus, update=update, progress=progress)
-        with index.snapshot() as snapshot:
-            return {"index": str(index.folder), "documents": len(snapshot), "added": changes.added, "updated": changes.updated}
-
-
-def _created(folder: Path, settings: IndexSettings, corpus: Corpus, force: bool) -> dict[str, Any]:
-    with progress_bar("indexing", len(corpus)) as progress:
-        IndexFolder.create(folder, settings, documents=corpus, replace=force, progress=progress).close()
-    return {"index": str(folder), "documents": len(corpus), "added": len(corpus)}
+    if not existing:
+        Index.build(folder, corpus, settings=settings, replace=force, progress=progress_bar).close()
+        return {"index": str(folder), "documents": len(corpus), "added": len(corpus), "skipped": report.skipped}
+    with Index.open(folder) as index:
+        changes = index.add(corpus, update=update, progress=progress_bar)
+        counts = {"documents": len(index), "added": changes.added, "updated": changes.updated}
+    return {"index": str(folder), **counts, "skipped": report.skipped}
 
 
 def _maintain(folder: Path, delete: list[str], drop: list[str], merge: bool, verify: bool, rebuild: bool) -> dict[str, Any]:
     result: dict[str, Any] = {"index": str(folder)}
-    with IndexFolder(folder) as index:
+    with Index.open(folder) as index:
         if rebuild:
             with spinner("rebuilding"):
                 index.rebuild()
         if delete:
             changes = index.delete(delete)
             result |= {"deleted": changes.deleted, "missing": list(changes.missing)}
-        for name in drop:
-            index.channels.drop(name)
+        if drop:
+            index.drop_channels(drop)
         if merge:
             with spinner("merging"):
-                index.compact()
+                index.merge()
         if verify:
             with spinner("verifying"):
                 result["damages"] = index.verify()
@@ -216,6 +210,5 @@ def _maintain(folder: Path, delete: list[str], drop: list[str], merge: bool, ver
                 note("the catalog was written by an older LexFuse, without check sums of its tables; the next change adds them")
         if result.get("damages"):
             return result  # it may not even open
-        with index.snapshot() as snapshot:
-            result["documents"] = len(snapshot)
+        result["documents"] = len(index)
     return result

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lexfuse.channels.channel_builder import fill_channel
-from lexfuse.channels.channel_plan import CHANNEL_NAMES, CHANNEL_OPTIONS, ChannelPlan, default_model, default_scheme
+from lexfuse.channels.channel_plan import CHANNEL_NAMES, CHANNEL_OPTIONS, ChannelPlan, default_scheme
 from lexfuse.channels.dense.stored_part import VectorStorage
-from lexfuse.channels.registry import builtin_channels, channel_kind, plan_channel
-from lexfuse.cli.output.console import note, progress_bar, spinner
+from lexfuse.channels.registry import builtin_channels, channel_kind
+from lexfuse.cli.output.console import note, progress_bar
 from lexfuse.encode.embedding_cache import EmbeddingCache
-from lexfuse.encode.model_folder.locator import fetch_model, local_path
 from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.errors import ConfigError
-from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
+from lexfuse.index import Index
 
 Channels = Annotated[
     str,
@@ -103,9 +99,12 @@ class ChannelOptions:
         """The model for the queries of a channel, if one was named."""
         return _named(self.query_models, "--query-model", self.names).get(name, "")
 
-    def plan(self, name: str, language: str) -> ChannelPlan:
-        """How to make one of the channels, for documents of a language."""
-        return self._plan(name, self.model(name) or default_model(name, language))
+    def plan_for(self, index: Index, name: str) -> ChannelPlan | str:
+        """How to make one of the channels; empty to resume one that is there, whose options must not be others."""
+        if name in index.channels and not (self.model(name) or self.query_model(name)):
+            self.refuse_others(name, index.snapshot.channel(name).named.settings.options)
+            return ""
+        return self._plan(name, self.model(name))
 
     def refuse_others(self, name: str, made: Mapping[str, Any]) -> None:
         """Refuse options that a channel which is there was not made with; those that were not given do not count."""
@@ -155,55 +154,20 @@ def names_of(channels: str) -> tuple[str, ...]:
     return names
 
 
-def fill_channels(folder: Path, options: ChannelOptions) -> dict[str, Any]:
-    """Make the channels that are wanted, and fill these and those that are there already; tells what was encoded."""
-    told: dict[str, Any] = {}
-    with IndexFolder(folder) as index:
-        for name in options.names:
-            _make(index, name, options)
-        for name in dict.fromkeys((*options.names, *index.channels.names)):
-            told[name] = _fill(index, name, options)
-    return told
-
-
-def _make(index: IndexFolder, name: str, options: ChannelOptions) -> None:
-    if name in index.channels.names and not (options.model(name) or options.query_model(name)):  # going on with what was begun
-        options.refuse_others(name, index.channels.named(name).settings.options)
-        return
-    plan = options.plan(name, _language(index))
-    with spinner(f"loading {plan.model}"):
-        for model in (plan.model, plan.query_model):
-            if model and local_path(model) is None:
-                fetch_model(model)  # the user has named it, or asked for the channel that it is the default of
-        settings = plan_channel(name, plan)
-    index.channels.make(name, settings)
-
-
-def _fill(index: IndexFolder, name: str, options: ChannelOptions) -> dict[str, Any]:
-    pending = len(index.channels.pending(name))
-    settings = index.channels.named(name).settings
-    if pending:
-        with ExitStack() as opened:
-            progress = opened.enter_context(progress_bar(f"encoding {name} by {settings.model}", pending))
-            cache = opened.enter_context(EmbeddingCache(options.cache)) if options.cache else None
-            fill_channel(index, name, threads=options.threads, cache=cache, progress=progress)
-    named = index.channels.named(name)
-    if named.cut:
-        note(f"{name}: the ends of {named.cut:,} documents are beyond the model's window and not encoded; --passages whole does")
-    return {
-        "model": settings.model, "encoded": pending, "passages": named.passages, "cut": named.cut,
-        "seconds": round(named.seconds, 1),
-    }  # fmt: skip
-
-
-def _language(index: IndexFolder) -> str:
-    """The language of most documents."""
-    with index.snapshot() as snapshot:
-        counts = Counter(language or FALLBACK_LANGUAGE for language in snapshot.column("language"))
-    if len(counts) > 1:
-        shown = ", ".join(f"{count:,} in {language}" for language, count in counts.most_common())
+def fill_channels(index: Index, options: ChannelOptions) -> dict[str, Any]:
+    """Make the channels that are asked for, and fill these and the existing ones; returns what was encoded."""
+    plans = {name: options.plan_for(index, name) for name in options.names}
+    if any(plans.values()) and len(index.languages) > 1:
+        shown = ", ".join(f"{count:,} in {language}" for language, count in index.languages.items())
         note(f"documents are in several languages ({shown}); a model for one language reads the others badly")
-    return counts.most_common(1)[0][0] if counts else FALLBACK_LANGUAGE
+    with EmbeddingCache(options.cache) if options.cache else nullcontext() as cache:
+        filled = index.add_channels(plans, threads=options.threads, cache=cache, progress=progress_bar)
+    for name, one in filled.items():
+        if one.cut:
+            note(
+                f"{name}: the ends of {one.cut:,} documents are beyond the model's window and not encoded; --passages whole does"
+            )
+    return {name: asdict(one) | {"seconds": round(one.seconds, 1)} for name, one in filled.items()}
 
 
 def _named(values: Sequence[str], option: str, names: Sequence[str]) -> dict[str, str]:
