@@ -12,6 +12,7 @@ from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.tfidf import TfIdf
+from lexfuse.channels.query_context import query_context
 from lexfuse.channels.registry import open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
@@ -297,12 +298,13 @@ def test_a_query_is_encoded_once_for_all_that_is_asked_of_it(snapshot):
     counted = Counted(dense.encoder)
     rprs = Rprs(replace(dense, encoder=counted), n=3, depth=12)
     pipeline, query = BM25(snapshot) >> rprs, QUERIES.query("q1")
-    docs = [hit.doc for hit in pipeline.retrieve(Queries.of([query]), 5).hits("q1")]
-    assert set(proportional_relevance(pipeline, query, docs)) == set(docs)
-    assert counted.texts == 6
-    assert len(rprs.reader.query(QUERIES.query("q2"))) == 1  # another query is read anew, and so is the first one after it
-    assert len(rprs.reader.query(query)) == 6
-    assert counted.texts == 6 + 1 + 6
+    with query_context():
+        docs = [hit.doc for hit in pipeline.retrieve(Queries.of([query]), 5).hits("q1")]
+        assert set(proportional_relevance(pipeline, query, docs)) == set(docs)
+        assert counted.texts == 6
+        assert len(rprs.reader.query(QUERIES.query("q2"))) == 1  # another query is read anew
+        assert len(rprs.reader.query(query)) == 6
+        assert counted.texts == 6 + 1
     told = []
     assert len(rprs.reader.query(QUERIES.query("q2"), progress=told.append)) == len(rprs.reader.divided(QUERIES.query("q2")))
     assert told[-1] == 1

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from lexfuse.channels.query_context import read_once
 from lexfuse.data.arrays import F32, I32, I64, offsets_of
 from lexfuse.data.queries import Queries
 from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
@@ -92,9 +94,12 @@ class QueryTermReader:
 
     def read(self, queries: Queries) -> EncodedQueries:
         """Distinct terms of each query that the index knows."""
-        languages = map(self._languages.of, queries.text, queries.language)
-        rows = [self._encoder(language).encode(text) for text, language in zip(queries.text, languages, strict=True)]
-        return encoded(rows, len(self._postings.vocabulary))
+        asked = list(zip(queries.text, queries.language, strict=True))
+        return encoded(read_once(self._postings, "terms", asked, self._terms), len(self._postings.vocabulary))
+
+    def _terms(self, asked: list[tuple[str, str]]) -> list[I32]:
+        """The terms of texts, each given with its language, if that is known."""
+        return [self._encoder(self._languages.of(text, given)).encode(text) for text, given in asked]
 
     def _encoder(self, language: str) -> TermEncoder:
         if language not in self._encoders:
@@ -103,7 +108,7 @@ class QueryTermReader:
         return self._encoders[language]
 
 
-def encoded(rows: list[I32], term_count: int) -> EncodedQueries:
+def encoded(rows: Sequence[I32], term_count: int) -> EncodedQueries:
     """Distinct terms of every row in order of first occurrence, with how often each occurs.
 
     >>> encoded([np.array([4, 1, 4], dtype=np.int32)], 5).terms.tolist()

@@ -17,6 +17,7 @@ from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.formats.trec_run import stem, write_run
 from lexfuse.data.read_report import ReadReport
+from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.citation.citation import DECISIONS
@@ -106,7 +107,7 @@ def run(
         if before_query_date:
             ranking = retrieve_before(retriever, asked, depth, within=within)
         else:
-            ranking = retriever.retrieve(asked, depth, within=within)
+            ranking = retrieve_blocks(retriever, asked, depth, within=within)
         write_run(ranking, out)
     if bounds is not None:
         write_bounds(ranking, bounds)

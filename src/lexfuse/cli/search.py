@@ -11,6 +11,7 @@ from rich.text import Text
 
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.late.retriever import TokenMatch
+from lexfuse.channels.query_context import query_context
 from lexfuse.channels.term_retriever import TermPart
 from lexfuse.cli.fuse import Alpha, Beta, Eta, MissingName, Normaliser, Weights
 from lexfuse.cli.options.search_flags import K1, B, fusion_from_flags, masked, spec_from_flags
@@ -97,7 +98,7 @@ def search(
         exact,
         cosine,
     )
-    with IndexFolder(folder) as index, index.snapshot() as snapshot:
+    with IndexFolder(folder) as index, index.snapshot() as snapshot, query_context():
         within = masked(snapshot, filters, as_of)
         retriever = opened(snapshot)
         members = members_of(retriever, asked)

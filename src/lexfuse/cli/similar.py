@@ -13,6 +13,7 @@ import typer
 from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.lexical.bm25_kli import ChosenTerms, notes_of, terms_of
+from lexfuse.channels.query_context import query_context
 from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.cli.options.search_flags import fusion_from_flags, is_given, masked, spec_from_flags
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner, table
@@ -112,7 +113,7 @@ def similar(
     )
     if profile is None and not is_given(context, "channel"):
         opened = partial(open_similar, terms=choice, k1=k1, b=b)
-    with IndexFolder(folder) as index, index.snapshot() as snapshot:
+    with IndexFolder(folder) as index, index.snapshot() as snapshot, query_context():
         asked = _asked(snapshot, source, language, mask)
         day = last_day(asked, known_day(before, "--before"), before_own_date)
         own = _own(snapshot, asked, source) if exclude_self else ()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lexfuse.channels.explanation import Explanation, SourceContribution
+from lexfuse.channels.query_context import query_context
 from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries, Query
@@ -71,9 +72,10 @@ def explanations_of(
     if isinstance(retriever, CompositeRetriever):
         return retriever.explanations(query, docs, within=within, others=others)
     queries = Queries.of([query])
-    ranking = retriever.retrieve(queries, max(len(retriever.snapshot), 1), within=within)
+    with query_context():
+        ranking = retriever.retrieve(queries, max(len(retriever.snapshot), 1), within=within)
+        scores = retriever.score(queries, pairs_of(retriever, query, docs)).tolist()
     ranks = dict(zip(ranking.doc.tolist(), range(1, len(ranking) + 1), strict=True))
-    scores = retriever.score(queries, pairs_of(retriever, query, docs)).tolist()
     found = []
     for doc, score in zip(docs, scores, strict=True):
         rank = ranks.get(retriever.snapshot.ids.ordinal(doc))

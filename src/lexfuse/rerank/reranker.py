@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lexfuse.channels.explanation import Explanation, SourceContribution
+from lexfuse.channels.query_context import query_context
 from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds, checked_k
 from lexfuse.data.arrays import F32, offsets_of
 from lexfuse.data.queries import Queries, Query
@@ -117,8 +118,9 @@ class RerankedRetriever(CompositeRetriever):
     ) -> list[Explanation]:
         """The new score and rank of documents, and why they stood where they stood before."""
         queries = Queries.of([query])
-        before = explanations_of(self.retriever, query, docs, within=within, others=others)
-        ranking = self.retrieve(queries, max(len(self.snapshot), 1), within=within)
+        with query_context():
+            before = explanations_of(self.retriever, query, docs, within=within, others=others)
+            ranking = self.retrieve(queries, max(len(self.snapshot), 1), within=within)
         own = ranking.parts[self.reranker.name]
         places = {doc: place for place, doc in enumerate(ranking.doc.tolist())}
         found = []

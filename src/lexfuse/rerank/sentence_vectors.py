@@ -15,6 +15,7 @@ import numpy as np
 from lexfuse.channels.dense.builder import Divide, divider
 from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import QueryLanguages
 from lexfuse.data.arrays import F32, I32, I64, offsets_of
 from lexfuse.data.document import Document
@@ -107,18 +108,21 @@ class SentenceVectorReader:
         """Take the retriever of the channel."""
         self.dense = dense
         self._languages = QueryLanguages(dense.snapshot)
-        self._read: tuple[str, str, QuerySentences] | None = None  # the last query
 
     def query(self, query: Query, *, progress: Progress = no_progress) -> QuerySentences:
-        """The sentences of a query by the plan of the channel; the last query is remembered, as one is often asked twice.
+        """The sentences of a query by the plan of the channel, encoded once inside a query context.
 
         A ranking and the reasons for it both need its sentences, and encoding those of a long judgment takes seconds.
-        `progress` is told how many are encoded.
+        `progress` is called with how many are encoded.
         """
-        language, read = self._language(query), self._read
-        if read is None or read[:2] != (query.text, language):
-            self._read = read = (query.text, language, self._encoded(self.divided(query), progress))
-        return read[2]
+        asked = [(query.text, self._language(query))]
+        (found,) = read_once(
+            self.dense.snapshot,
+            f"sentences of {self.dense.channel}",
+            asked,
+            lambda _: [self._encoded(self.divided(query), progress)],
+        )
+        return found
 
     def divided(self, query: Query) -> list[tuple[str, Passage]]:
         """The sentences of a query and where they stand in it, not encoded; none if it has no words."""

@@ -8,10 +8,13 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import cache, partial
 
+import numpy as np
+
 from lexfuse.channels.distribution import levels_of
+from lexfuse.channels.query_context import query_blocks, query_context
 from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.data.queries import Queries
-from lexfuse.data.run import Run
+from lexfuse.data.run import Run, join_runs
 from lexfuse.deadline import check
 from lexfuse.fusion.union import Missing, Union, union_of
 from lexfuse.kernels.threads import cores
@@ -59,9 +62,32 @@ def retrieve_union(
     >>> union.names, union.doc_names(), union.low.tolist()
     (('bm25', 'tfidf'), ['a'], [[0.0], [0.0]])
     """
-    runs = retrieve_all(retrievers, queries, depth, within=within)
-    union = union_of(runs, retrievers if missing is Missing.RESCORE else None, queries)
+    with query_context():
+        runs = retrieve_all(retrievers, queries, depth, within=within)
+        union = union_of(runs, retrievers if missing is Missing.RESCORE else None, queries)
     return replace(union, levels=tuple(levels_of(retriever) for retriever in retrievers))
+
+
+def retrieve_blocks(retriever: Retriever, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+    """`retrieve` for a batch of any size: block by block, each in a query context that ends with it.
+
+    >>> import tempfile
+    >>> from lexfuse.data.queries import Query
+    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> from lexfuse.channels.lexical.bm25 import BM25
+    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
+    ...     retrieve_blocks(BM25(snapshot), Queries.of([Query("q", "loi", "fr")]), 10).as_dict()
+    {'q': {}}
+    """
+    blocks = list(query_blocks(queries))
+    if len(blocks) < 2:
+        with query_context():
+            return retriever.retrieve(queries, k, within=within)
+    runs = []
+    for block in blocks:
+        with query_context(new=True):
+            runs.append(retriever.retrieve(queries.select(block), k, within=within))
+    return join_runs(runs[0].name, queries, [np.arange(block.start, block.stop) for block in blocks], runs)
 
 
 def _stated(run: Run, retriever: Retriever, queries: Queries) -> Run:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lexfuse.channels.explanation import Explanation
+from lexfuse.channels.query_context import query_context
 from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
 from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds, checked_k
 from lexfuse.data.arrays import F32, I64, offsets_of
@@ -91,13 +92,14 @@ class FusedRetriever(CompositeRetriever):
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The fused score of every pair in a run; a document that nobody lists gets the score it would have."""
         asked = queries.select([queries.ids.ordinal(id) for id in pairs.queries])
-        union = self.union(asked)
-        scores = lookup_scores(self.fusion.fused(union, max(len(union), 1)), pairs)
-        for row, query in enumerate(asked):
-            span = slice(int(pairs.offsets[row]), int(pairs.offsets[row + 1]))
-            guests = span.start + np.flatnonzero(np.isnan(scores[span]))
-            docs = [pairs.docs[at] for at in pairs.doc[guests].tolist()]
-            scores[guests] = [found.score for found in self._explained(union.of_query(row), query, docs)]
+        with query_context():
+            union = self.union(asked)
+            scores = lookup_scores(self.fusion.fused(union, max(len(union), 1)), pairs)
+            for row, query in enumerate(asked):
+                span = slice(int(pairs.offsets[row]), int(pairs.offsets[row + 1]))
+                guests = span.start + np.flatnonzero(np.isnan(scores[span]))
+                docs = [pairs.docs[at] for at in pairs.doc[guests].tolist()]
+                scores[guests] = [found.score for found in self._explained(union.of_query(row), query, docs)]
         return scores
 
     def members(self, query: Query) -> tuple[Retriever, ...]:
@@ -108,7 +110,8 @@ class FusedRetriever(CompositeRetriever):
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
     ) -> list[Explanation]:
         """Why documents of the index stand where they stand, or where they would; with their ranks under other fusions."""
-        return self._explained(self.union(Queries.of([query]), within=within), query, docs, others)
+        with query_context():
+            return self._explained(self.union(Queries.of([query]), within=within), query, docs, others)
 
     def _explained(self, union: Union, query: Query, docs: Sequence[str], others: Sequence[Fusion] = ()) -> list[Explanation]:
         """The same for the union set of the query; each document is looked at alone, as if no other were asked for."""

@@ -18,6 +18,7 @@ from lexfuse.data.dates import parse_date
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run, join_runs
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.storage.snapshot import Snapshot
 
 
@@ -87,7 +88,7 @@ def retrieve_before(retriever: Retriever, queries: Queries, k: int, *, within: M
     ['2019']
     """
     groups = list(queries_by_day(queries, document_dates(retriever.snapshot), within))
-    runs = [retriever.retrieve(group.queries, k, within=group.within) for group in groups]
+    runs = [retrieve_blocks(retriever, group.queries, k, within=group.within) for group in groups]
     return join_groups(queries, groups, runs) if runs else retriever.retrieve(queries, k, within=within)
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import ParamSpec, TypeVar
 
+from lexfuse.channels.query_context import query_context
 from lexfuse.deadline import Deadline, limited
 from lexfuse.errors import OverloadError
 from lexfuse.service.change_outcomes import ChangeOutcome, Outcomes
@@ -121,7 +122,7 @@ class _Workers:
         with self._lock:
             self._running.add(deadline)
         try:
-            with limited(deadline):
+            with limited(deadline), query_context():
                 return call()
         finally:
             with self._lock:

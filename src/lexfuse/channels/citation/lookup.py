@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from lexfuse.channels.query_context import read_once
 from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, translated
 from lexfuse.data.arrays import F32, I32, offsets_of
 from lexfuse.data.corpus import Corpus, days
@@ -92,6 +93,10 @@ class CitationLookup:
 
     def named(self, text: str) -> dict[int, float]:
         """Numbers of the documents that a text names, with their scores."""
+        (named,) = read_once(self.snapshot, "citations", [text], lambda texts: [self._named(one) for one in texts])
+        return named
+
+    def _named(self, text: str) -> dict[int, float]:
         place: dict[int, int] = {}
         placed = np.zeros(len(self.order), dtype=np.bool_)
         last = 0

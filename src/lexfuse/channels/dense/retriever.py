@@ -16,6 +16,7 @@ import numpy as np
 from lexfuse.channels.dense.approximate_search import ApproximateSearch
 from lexfuse.channels.dense.flat_search import FlatSearch, PassagePooling
 from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.query_context import read_once
 from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
 from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Queries
@@ -87,7 +88,8 @@ class DenseRetriever:
 
     def read(self, queries: Queries) -> F32:
         """The vectors of the queries."""
-        return self.encoder.encode(list(queries.text), Side.QUERY)
+        rows = read_once(self.encoder, "vector", queries.text, lambda texts: self.encoder.encode(texts, Side.QUERY))
+        return np.asarray(rows, dtype=np.float32)
 
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The best k documents of every query, among those the mask allows."""

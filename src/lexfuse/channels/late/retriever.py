@@ -13,6 +13,7 @@ import numpy as np
 
 from lexfuse.channels.late.late_search import LateMode, LateSearch
 from lexfuse.channels.late.stored_part import TokenPart
+from lexfuse.channels.query_context import read_once
 from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
 from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries, Query
@@ -78,7 +79,7 @@ class LateRetriever:
 
     def read(self, queries: Queries) -> list[F32]:
         """The token vectors of the queries."""
-        return self.encoder.encode(list(queries.text), Side.QUERY)
+        return list(read_once(self.encoder, "tokens", queries.text, lambda texts: self.encoder.encode(texts, Side.QUERY)))
 
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The best k documents of every query, among those the mask allows."""
@@ -109,7 +110,9 @@ class LateRetriever:
             raise NotFoundError(f"document {doc!r} is not in the channel {self.channel!r} yet; fill the channel")
         headings = bool(self.snapshot.channel(self.channel).named.settings.options["headings"])
         there = self.encoder.words(whole_text(self.snapshot.document(doc), headings), Side.PASSAGE)
-        asked = self.encoder.words(query.text, Side.QUERY)
+        (asked,) = read_once(
+            self.encoder, "words", [query.text], lambda texts: [self.encoder.words(text, Side.QUERY) for text in texts]
+        )
         matches = self.search.matches(self.read(Queries.of([query]))[0], raw)
         found = [TokenMatch(word, there[met.token], met.similarity) for word, met in zip(asked, matches, strict=True)]
         return sorted(found, key=lambda match: (-match.similarity, match.in_query))

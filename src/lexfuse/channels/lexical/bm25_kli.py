@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import EncodedQueries, QueryLanguages
 from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.data.arrays import offsets_of
@@ -56,11 +57,16 @@ class BM25Kli(BM25):
 
     def read(self, queries: Queries) -> EncodedQueries:
         """The terms that the choice takes of every query, with their weights."""
-        rows = [self._chosen(held, query)[0] for held, query in zip(self._held(queries), queries, strict=True)]
+        asked = list(zip(queries.text, queries.language, strict=True))
+        rows = read_once(self.postings, ("kli", self.choice), asked, self._chosen_weights)
         starts = offsets_of(np.array([len(row) for row in rows], dtype=np.int64))
         terms = np.fromiter((term for row in rows for term in row), dtype=np.int32, count=int(starts[-1]))
         weights = np.fromiter((weight for row in rows for weight in row.values()), dtype=np.float32, count=len(terms))
         return EncodedQueries(starts, terms, weights)
+
+    def _chosen_weights(self, asked: list[tuple[str, str]]) -> list[dict[int, float]]:
+        queries = Queries.of(Query(str(at), text, language) for at, (text, language) in enumerate(asked))
+        return [self._chosen(held, query)[0] for held, query in zip(self._held(queries), queries, strict=True)]
 
     def terms(self, query: Query) -> ChosenTerms:
         """The terms that a query is searched by, to be shown."""

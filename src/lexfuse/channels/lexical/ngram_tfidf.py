@@ -20,6 +20,7 @@ from typing import Self
 import numpy as np
 
 from lexfuse.channels.lexical.tfidf import log_ratio
+from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import EncodedQueries, QueryLanguages, encoded
 from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k
 from lexfuse.channels.term_retriever import TermRetriever
@@ -177,7 +178,8 @@ class NgramTfIdf(TermRetriever):
 
     def read(self, queries: Queries) -> EncodedQueries:
         """The vectors of the queries, made as long as 1."""
-        rows = [self._numbers(text, language) for text, language in zip(queries.text, queries.language, strict=True)]
+        asked = list(zip(queries.text, queries.language, strict=True))
+        rows = read_once(self.features, "terms", asked, lambda some: [self._numbers(*one) for one in some])
         counted = encoded(rows, len(self.features.vocabulary))
         weights = counted.weights * self.feature_idf[counted.terms]
         row = np.repeat(np.arange(len(rows)), np.diff(counted.starts))

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import EncodedQueries
 from lexfuse.channels.retriever_protocol import ScoreBounds
 from lexfuse.channels.term_retriever import TermRetriever
@@ -75,7 +76,8 @@ class SparseRetriever(TermRetriever):
     def read(self, queries: Queries) -> EncodedQueries:
         """The activated terms of every query that a document holds too, with their weights."""
         terms, weights = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
-        for row, values in self.encoder.encode(list(queries.text), Side.QUERY):
+        rows = read_once(self.encoder, "weights", queries.text, lambda texts: self.encoder.encode(texts, Side.QUERY))
+        for row, values in rows:
             length = float(np.sqrt(np.square(values, dtype=np.float64).sum())) if self.cosine else 1.0
             known = self._numbers[row]
             terms.append(known[known >= 0])
