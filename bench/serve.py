@@ -208,7 +208,7 @@ class Ways:
         """Through the service, each thread by its own connection."""
         if not hasattr(self._clients, "own"):
             self._clients.own = self._service.client()
-        status, answer = self._clients.own.search(q=question)
+        status, answer = self._clients.own.search(query=question)
         if status != 200:
             raise SystemExit(f"the service answered {status}: {answer}")
 
@@ -270,7 +270,7 @@ def memory(service: Served, questions: Questions, amount: int) -> Iterator[Recor
 
     def some(client: Client) -> None:
         for question in mine[client]:
-            status, answer = client.search(q=question)
+            status, answer = client.search(query=question)
             if status != 200:
                 raise SystemExit(f"the service answered {status}: {answer}")
 
@@ -326,8 +326,8 @@ class Watch:
 
 def pages(watch: Watch, client: Client, question: str) -> None:
     """One ranking, page by page and as one large page."""
-    large = watch.page(client, q=question, k=PAGE * PAGES)
-    page = first = watch.page(client, q=question, k=PAGE)
+    large = watch.page(client, query=question, k=PAGE * PAGES)
+    page = first = watch.page(client, query=question, k=PAGE)
     rows: list[tuple[str, float]] = []
     for number in range(PAGES):
         if page is None or first is None:
@@ -337,7 +337,7 @@ def pages(watch: Watch, client: Client, question: str) -> None:
         rows += [(result["id"], result["score"]) for result in page["results"]]
         if not page["next_cursor"] or number == PAGES - 1:
             break
-        page = watch.page(client, q=question, k=PAGE, cursor=page["next_cursor"])
+        page = watch.page(client, query=question, k=PAGE, cursor=page["next_cursor"])
     if len({id for id, _ in rows}) < len(rows):
         watch.wrong("mixed", "a document stands on two pages")
     if large is not None and first is not None and large["generation"] == first["generation"]:
@@ -348,7 +348,7 @@ def pages(watch: Watch, client: Client, question: str) -> None:
 
 def finds(watch: Watch, client: Client, word: str, id: str, *, there: bool) -> None:
     """Whether a document is found by a word that only it has, at once."""
-    page = watch.page(client, q=word, profile="bm25")
+    page = watch.page(client, query=word, profile="bm25")
     seen = any(result["id"] == id and word in result["snippet"]["text"] for result in (page or {"results": []})["results"])
     if page is not None and seen is not there:
         watch.wrong("stale", f"{id} is {'not ' if there else ''}found by {word!r} after the write was answered")

@@ -109,16 +109,16 @@ def forms() -> Iterator[Payload]:
 
 def addresses() -> Iterator[Payload]:
     """Addresses whose answers are long, or that hold much."""
-    question = urlencode({"q": "loyer du bail " * 1400})
+    question = "loyer du bail " * 1400
     yield Payload("a document of 350 kB", "GET", "/documents/long")
     yield Payload("a document of 350 kB", "GET", "/v1/documents/long")
     yield Payload("a document of 350 kB", "GET", "/similar?document=long")
-    for path in ("/", "/why/long", "/compare", "/v1/search", "/v1/explain/long"):
-        yield Payload("the longest question", "GET", f"{path}?{question}")
+    for path, name in (("/", "q"), ("/why/long", "q"), ("/compare", "q"), ("/v1/search", "query"), ("/v1/explain/long", "query")):
+        yield Payload("the longest question", "GET", f"{path}?{urlencode({name: question})}")
     for kind in ("csv", "json", "trec", "bibtex", "ris"):
         yield Payload(f"the largest export, {kind}", "GET", f"/export?q=loyer&k=1000&format={kind}")
-    filters = "&".join("filter=" + quote(f"id={','.join(f'a{n}' for n in range(200))}"[:1000]) for _ in range(50))
-    yield Payload("filters on ids", "GET", f"/v1/search?q=loyer&{filters}")
+    filters = "&".join("filters=" + quote(f"id={','.join(f'a{n}' for n in range(200))}"[:1000]) for _ in range(50))
+    yield Payload("filters on ids", "GET", f"/v1/search?query=loyer&{filters}")
     yield Payload("parameters", "GET", f"/v1/search?{'a&' * 120_000}")
 
 

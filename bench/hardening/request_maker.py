@@ -16,8 +16,9 @@ from lexfuse.web.static_files import static_files
 from service import Served
 
 KNOWN: dict[str, Any] = {
-    "q": "loyer", "query": "loyer", "text": "Le loyer du bail, article L. 1 du code civil.", "index": "law", "profile": "bm25",
-    "document": "a1", "document_id": "fuzz-1", "filter": "kind=statute", "filters": ["kind=statute"], "as_of": "2024-01-01",
+    "query": "loyer", "profiles": ["bm25", "hybrid"], "text": "Le loyer du bail, article L. 1 du code civil.", "index": "law",
+    "profile": "bm25",
+    "document": "a1", "document_id": "fuzz-1", "filters": ["kind=statute"], "as_of": "2024-01-01",
     "k": 3,
     "language": "fr", "sort": "newest", "facets": True, "cursor": "", "code": "Code civil", "format": "qrels", "grade": 1,
     "rank": 1,

@@ -83,7 +83,7 @@ def refuses(address):
 def long_question(address, characters):
     """The status of the answer to a question in an address that is longer than some clients send."""
     connection = http.client.HTTPConnection(address.removeprefix("http://"))
-    connection.request("GET", f"/v1/search?q={'%C3%A9' * characters}")
+    connection.request("GET", f"/v1/search?query={'%C3%A9' * characters}")
     status = connection.getresponse().status
     connection.close()
     return status
@@ -93,7 +93,7 @@ def test_it_answers_and_ends_in_order_with_the_running_request_answered(running,
     with running(index, "--port", "0") as (process, address, log):
         with httpx.Client(base_url=address, timeout=PATIENCE) as client:
             assert client.get("/readyz").json() == {"status": "ready", "indexes": {"library": 1}, "stuck": 0}
-            assert client.get("/v1/search", params={"q": "retard de prêt"}).json()["results"][0]["id"] == "lib-4"
+            assert client.get("/v1/search", params={"query": "retard de prêt"}).json()["results"][0]["id"] == "lib-4"
             page = client.get("/", params={"q": "zanzibar"})
             assert page.headers["content-type"].startswith("text/html")
             assert "'none'" in page.headers["content-security-policy"]
@@ -148,7 +148,7 @@ def test_changes_by_another_process_are_taken_over_without_a_dropped_request(run
             with subprocess.Popen([str(COMMAND), *map(str, change)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as other:
                 end = time.monotonic() + PATIENCE
                 while True:
-                    answer = client.get("/v1/search", params={"q": "bibliobus prêt mardi"})
+                    answer = client.get("/v1/search", params={"query": "bibliobus prêt mardi"})
                     assert answer.status_code == 200
                     page = answer.json()
                     if wanted(page):
@@ -156,11 +156,11 @@ def test_changes_by_another_process_are_taken_over_without_a_dropped_request(run
                     assert time.monotonic() < end, other.stderr.read() if other.poll() is not None else "still at it"
                 return page
 
-        first = client.get("/v1/search", params={"q": "bibliobus prêt mardi", "k": 1}).json()
+        first = client.get("/v1/search", params={"query": "bibliobus prêt mardi", "k": 1}).json()
         page = until(["index", tmp_path / "new.jsonl", index, "--update"], lambda page: page["results"][0]["id"] == "lib-9")
         assert page["generation"] > first["generation"]
         # The next page of a ranking that was begun before comes from where it began.
-        cursor = {"q": "bibliobus prêt mardi", "k": 1, "cursor": first["next_cursor"]}
+        cursor = {"query": "bibliobus prêt mardi", "k": 1, "cursor": first["next_cursor"]}
         second = client.get("/v1/search", params=cursor).json()
         assert second["generation"] == first["generation"]
         # Vectors, once they are complete, are searched by without being asked for.

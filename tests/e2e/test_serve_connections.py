@@ -104,7 +104,7 @@ def test_idle_connections_keep_nobody_out_and_the_log_stays_short(index, tmp_pat
         for _ in range(2 * DESCRIPTORS):
             opened.enter_context(connected((host, int(port))))
         assert httpx.get(f"{address}/healthz", timeout=PATIENCE).status_code == 200
-        assert httpx.get(f"{address}/v1/search", params={"q": "loyer"}, timeout=PATIENCE).json()["results"][0]["id"] == "long"
+        assert httpx.get(f"{address}/v1/search", params={"query": "loyer"}, timeout=PATIENCE).json()["results"][0]["id"] == "long"
         lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     events = [line["event"] for line in lines]
     assert len(events) <= 2, events

@@ -52,7 +52,7 @@ def test_health_is_answered_whatever_is_sent(hardening, tmp_path):
             assert status < 500 or status == 503, payload.name
         until = time.monotonic() + PATIENCE
         while (
-            found := client.get("/v1/search", params={"q": "loyer"})
+            found := client.get("/v1/search", params={"query": "loyer"})
         ).status_code == 503:  # a busy machine needs more than a second
             assert time.monotonic() < until
         assert found.json()["results"]

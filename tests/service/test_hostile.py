@@ -77,8 +77,9 @@ class Ask:
 
 
 SEARCH = {"q": b"loyer", "index": b"law", "profile": b"bm25", "filter": b"kind=statute", "as_of": b"2024-01-01"}
+ASKED = {"query": b"loyer", "index": b"law", "filters": b"kind=statute", "as_of": b"2024-01-01", "language": b"fr"}
 API = [
-    Ask("GET", "/v1/search", query=SEARCH | {"k": b"3", "cursor": b"", "language": b"fr", "sort": b"newest", "facets": b"true"}),
+    Ask("GET", "/v1/search", query=ASKED | {"profile": b"bm25", "k": b"3", "cursor": b"", "sort": b"newest", "facets": b"true"}),
     Ask("POST", "/v1/search", body={"query": "loyer", "index": "law", "profile": "bm25", "k": 3, "cursor": "", "as_of": None,
                                     "filters": ["kind=statute"], "language": "fr", "sort": "oldest", "facets": True}),
     Ask("POST", "/v1/similar", body={"text": "le loyer du bail", "document": "", "index": "law", "profile": "", "k": 3,
@@ -86,8 +87,8 @@ API = [
                                      "dropped": ["le"], "mask": True,
                                      "before": "2024-01-01", "filters": [], "as_of": None, "language": "fr"}),
     Ask("POST", "/v1/similar", form={"file": b"le loyer du bail", "k": b"3", "terms": b"loyer", "added": b"bail"}),
-    Ask("GET", "/v1/explain/{document}", {"document": b"a1"}, SEARCH | {"language": b"fr"}),
-    Ask("GET", "/v1/compare", query=SEARCH | {"k": b"3", "language": b"fr"}),
+    Ask("GET", "/v1/explain/{document}", {"document": b"a1"}, ASKED | {"profile": b"bm25"}),
+    Ask("GET", "/v1/compare", query=ASKED | {"k": b"3", "profiles": b"bm25"}),
     Ask("GET", "/v1/cite", query={"text": b"article L. 1", "index": b"law", "code": b"Code civil"}),
     Ask("POST", "/v1/cite", body={"text": "article L. 1", "index": "law", "code": "Code civil"}),
     Ask("GET", "/v1/documents/{document}", {"document": b"a1"}, {"index": b"law"}),
@@ -100,7 +101,7 @@ API = [
     Ask("POST", "/v1/feedback", body={"query": "loyer", "document": "a1", "grade": 1, "rank": 1, "profile": "bm25",
                                       "index": "law"}),
     Ask("GET", "/v1/feedback", query={"index": b"law", "format": b"qrels"}),
-    Ask("GET", "/v1/profiles", query={"unknown": b"1"}),
+    Ask("GET", "/v1/profiles"),
 ]  # fmt: skip
 PAGES = [
     Ask("GET", "/", query=SEARCH | {"sort": b"newest", "cursor": b"", "lang": b"fr"}),
@@ -119,7 +120,7 @@ PAGES = [
     Ask("GET", "/export", query=SEARCH | {"format": b"csv", "k": b"5", "sort": b"", "language": b"fr"}),
     Ask("GET", "/help", query={"lang": b"en"}),
     Ask("POST", "/judge", form={"q": b"loyer", "document": b"a1", "relevant": b"1", "rank": b"1", "profile": b"bm25",
-                                "index": b"law", "next": b"/?q=loyer", "back": b"/?q=loyer"}),
+                                "index": b"law", "next": b"/?q=loyer"}),
     Ask("GET", "/judgements", query={"format": b"qrels", "index": b"law"}),
     Ask("GET", "/preferences", query={"theme": b"dark", "next": b"/?q=loyer"}),
     Ask("GET", "/static/{version}/{name}", {"version": static_files().version.encode(), "name": b"style.css"}),

@@ -75,7 +75,7 @@ def test_a_request_is_one_line_with_what_answered_it(library, stream, tmp_path):
     token = add_key(tmp_path / "keys.toml", "editors", KeyScope.WRITE)
     app = create_app(ServiceContext(library, ServiceSettings(keys=tmp_path / "keys.toml")))
     headers = {"x-api-key": token, "x-request-id": "abc-123"}
-    (answer,) = asked(app, ("GET", "/v1/search", {"params": {"q": QUESTION, "k": 2}, "headers": headers}))
+    (answer,) = asked(app, ("GET", "/v1/search", {"params": {"query": QUESTION, "k": 2}, "headers": headers}))
     assert answer.status_code == 200
     assert answer.headers["x-request-id"] == "abc-123"
     (line,) = lines(stream)
@@ -91,11 +91,11 @@ def busy(app):
     """Requests of every kind with the question in every place."""
     return asked(
         app,
-        ("GET", "/v1/search", {"params": {"q": QUESTION}}),
-        ("GET", "/v1/search", {"params": {"q": QUESTION, "cursor": QUESTION}}),
-        ("GET", "/v1/search", {"params": {"q": QUESTION, "index": QUESTION, "profile": QUESTION}}),
-        ("GET", "/v1/search", {"params": {"q": QUESTION, "k": QUESTION}}),
-        ("GET", "/v1/search", {"params": {"q": QUESTION, "filter": QUESTION, "as_of": QUESTION}}),
+        ("GET", "/v1/search", {"params": {"query": QUESTION}}),
+        ("GET", "/v1/search", {"params": {"query": QUESTION, "cursor": QUESTION}}),
+        ("GET", "/v1/search", {"params": {"query": QUESTION, "index": QUESTION, "profile": QUESTION}}),
+        ("GET", "/v1/search", {"params": {"query": QUESTION, "k": QUESTION}}),
+        ("GET", "/v1/search", {"params": {"query": QUESTION, "filters": QUESTION, "as_of": QUESTION}}),
         ("GET", f"/{QUESTION}", {"params": {"q": QUESTION}}),
         ("GET", f"/v1/documents/{QUESTION}", {}),
         ("GET", f"/static/{QUESTION}", {}),
@@ -121,7 +121,7 @@ def test_no_word_of_a_question_is_in_the_log_of_a_busy_session(library, stream):
 
 def test_questions_are_logged_where_that_is_switched_on(library, stream):
     app = create_app(ServiceContext(library, ServiceSettings(log_queries=True)))
-    asked(app, ("GET", "/v1/search", {"params": {"q": QUESTION}}))
+    asked(app, ("GET", "/v1/search", {"params": {"query": QUESTION}}))
     assert lines(stream)[0]["query"] == QUESTION
 
 
@@ -192,7 +192,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_is_no_error(library, str
 @pytest.mark.parametrize("given", ["", "a b", "x" * 65, 'a"b', "é", "a\tb"])
 def test_request_ids_that_are_not_sane_are_replaced(library, stream, given):
     app = create_app(ServiceContext(library, ServiceSettings()))
-    (answer,) = asked(app, ("GET", "/v1/search", {"params": {"q": "loi"}, "headers": {"x-request-id": given.encode()}}))
+    (answer,) = asked(app, ("GET", "/v1/search", {"params": {"query": "loi"}, "headers": {"x-request-id": given.encode()}}))
     assert re.fullmatch(r"[0-9a-f]{32}", answer.headers["x-request-id"])
     assert lines(stream)[0]["request_id"] == answer.headers["x-request-id"]
 
@@ -217,6 +217,6 @@ def test_health_that_is_well_is_not_logged(library, stream):
 
 def test_one_request_does_not_tell_of_another(library, stream):
     app = create_app(ServiceContext(library, ServiceSettings()))
-    asked(app, ("GET", "/v1/search", {"params": {"q": "loi"}}), ("GET", "/nowhere", {}))
+    asked(app, ("GET", "/v1/search", {"params": {"query": "loi"}}), ("GET", "/nowhere", {}))
     assert "index" in lines(stream)[0]
     assert "index" not in lines(stream)[1]

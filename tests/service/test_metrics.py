@@ -36,7 +36,7 @@ def value(app, name, **labels):
 
 def test_requests_stages_and_versions_are_told(library):
     app = create_app(ServiceContext(library, ServiceSettings()))
-    *_, answer = asked(app, "/v1/search?q=loi", "/v1/search?q=loi", "/v1/search?q=loi&k=0", "/metrics")
+    *_, answer = asked(app, "/v1/search?query=loi", "/v1/search?query=loi", "/v1/search?query=loi&k=0", "/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     assert 'lexfuse_requests_total{method="GET",route="/v1/search",status="200"} 2.0' in answer.text
     assert value(app, "requests_total", route="/v1/search", method="GET", status="422") == 1
@@ -60,7 +60,7 @@ def test_the_version_follows_the_index_and_reloads_are_counted(library, tmp_path
 
 def test_labels_stay_few_whatever_is_asked(library):
     app = create_app(ServiceContext(library, ServiceSettings(requests_per_minute=0)))
-    asked(app, *(f"/{number}" for number in range(50)), *(f"/v1/search?q=loi&index={number}" for number in range(50)))
+    asked(app, *(f"/{number}" for number in range(50)), *(f"/v1/search?query=loi&index={number}" for number in range(50)))
     asked(app, *(f"/static/{number}" for number in range(50)))
     series = [line for line in app.state.metrics.text().decode().splitlines() if line.startswith("lexfuse_requests_total")]
     assert len(series) == 3
@@ -82,6 +82,6 @@ def test_too_many_stages_are_counted_as_one():
 
 def test_two_applications_count_apart(library):
     first, second = (create_app(ServiceContext(library, ServiceSettings())) for _ in range(2))
-    asked(first, "/v1/search?q=loi")
+    asked(first, "/v1/search?query=loi")
     assert value(first, "requests_total", route="/v1/search", method="GET", status="200") == 1
     assert value(second, "requests_total", route="/v1/search", method="GET", status="200") is None

@@ -64,13 +64,13 @@ def meaningful(context, case):
     for values in (case.query, case.body):
         if isinstance(values, dict):
             values.pop("cursor", None)
-            known = {"index": "law", "profile": "bm25", "filter": ["kind=decision"], "filters": ["kind=decision"]}
+            known = {"index": "law", "profile": "bm25", "filters": ["kind=decision"]}
             values |= {name: value for name, value in known.items() if name in values and case.path != "/v1/compare"}
             if "document" in values:
                 values["document"] = "dec-2" if case.path == "/v1/feedback" else ""
     if case.path == "/v1/compare":
-        case.query |= {"profile": ["bm25", "hybrid"], "index": "law"}
-        case.query.pop("filter", None)
+        case.query |= {"profiles": ["bm25", "hybrid"], "index": "law"}
+        case.query.pop("filters", None)
     for name in ("document", "document_id"):
         if name in case.path_parameters and case.method != "PUT":
             case.path_parameters[name] = "dec-3"
@@ -106,7 +106,8 @@ def test_every_answer_is_as_the_document_says(app):
     assert statuses[200] > 100  # not everything was refused
     assert statuses[201] > 10, statuses  # and something was written
     assert not [status for status in statuses if status >= 500]
-    assert not set(statuses) & {401, 403}  # the key was good
+    assert 403 not in statuses  # the key was good
+    assert statuses[401] < 50  # the answers to requests without it, which are tried too
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ DAYS = ["0", 0, "1700000000", "2024-01-01T00:00:00", "20240101", "2024-1-1", "٢
 def test_a_number_is_no_day(client):
     for day in DAYS:
         assert client.post("/v1/search", json={"query": "loi", "as_of": day}).status_code == 422, day
-        assert client.get("/v1/search", params={"q": "loi", "as_of": day}).status_code == 422, day
+        assert client.get("/v1/search", params={"query": "loi", "as_of": day}).status_code == 422, day
         assert client.post("/v1/similar", json={"text": "loi", "before": day}).status_code == 422, day
         assert client.put("/v1/documents/x", json={"text": "loi", "date": day}).status_code == 422, day
 

@@ -82,9 +82,9 @@ def test_a_full_disk_is_told_without_its_place(broken):
 def test_no_answer_tells_where_the_index_is(broken):
     client, folder = broken
     requests = [
-        ("GET", "/v1/profiles", {}), ("GET", "/v1/search", {"params": {"q": "loyer", "profile": "dense"}}),
-        ("GET", "/v1/compare", {"params": {"q": "loyer", "profile": ["bm25", "dense"]}}),
-        ("GET", "/v1/explain/a1", {"params": {"q": "loyer", "profile": "dense"}}),
+        ("GET", "/v1/profiles", {}), ("GET", "/v1/search", {"params": {"query": "loyer", "profile": "dense"}}),
+        ("GET", "/v1/compare", {"params": {"query": "loyer", "profiles": ["bm25", "dense"]}}),
+        ("GET", "/v1/explain/a1", {"params": {"query": "loyer", "profile": "dense"}}),
         ("POST", "/v1/similar", {"json": {"text": "loyer", "profile": "dense"}}), ("GET", "/v1/documents/a1", {}),
         ("DELETE", "/v1/documents/a1", {}),
         ("POST", "/v1/feedback", {"json": {"query": "loyer", "document": "a1", "grade": 1}}), ("GET", "/v1/feedback", {}),

@@ -18,11 +18,7 @@ KEPT = 10_000  # outcomes; the oldest is forgotten first
 
 
 class State(StrEnum):
-    """What is known of a change.
-
-    >>> State("pending").value
-    'pending'
-    """
+    """What is known of a change."""
 
     PENDING = "pending"
     DONE = "done"

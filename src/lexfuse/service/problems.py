@@ -30,23 +30,23 @@ _INTERNAL = "an unexpected error occurred; the log has it under the id of this r
 
 
 class Problem(BaseModel):
-    """What went wrong, where, and what to do.
-
-    >>> Problem.of("empty-question", "Empty question", 400, "ask with at least one word").type
-    '/docs#empty-question'
-    """
+    """What went wrong, where, and what to do (RFC 9457)."""
 
     type: str = Field(description="Address of the description of this code.", examples=["/docs#unknown-index"])
     code: str = Field(description="Stable name of the kind of problem; compare this, not the detail.", examples=["unknown-index"])
     title: str = Field(description="The kind of problem in words.", examples=["Not found"])
     status: int = Field(description="HTTP status.", examples=[404])
-    detail: str = Field("", description="What is wrong here, and what to do.", examples=["there is no index 'law'"])
-    errors: list[str] = Field([], description="Each invalid parameter, if there are several.")
-    request_id: str = Field("", description="Id of the request, as in the log.")
+    detail: str = Field(default="", description="What is wrong here, and what to do.", examples=["there is no index 'law'"])
+    errors: list[str] = Field(default=[], description="Each invalid parameter, if there are several.")
+    request_id: str = Field(default="", description="Id of the request, as in the log.")
 
     @classmethod
     def of(cls, code: str, title: str, status: int, detail: str, errors: list[str] | None = None) -> Problem:
-        """A problem with the type of its code."""
+        """A problem with the type of its code.
+
+        >>> Problem.of("empty-question", "Empty question", 400, "ask with at least one word").type
+        '/docs#empty-question'
+        """
         return cls(type=f"/docs#{code}", code=code, title=title, status=status, detail=_short(detail), errors=errors or [])
 
 

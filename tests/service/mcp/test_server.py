@@ -13,6 +13,7 @@ from lexfuse.data.document import Document
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.mcp import tools
 from lexfuse.service.mcp.server import McpServer
+from lexfuse.service.operations.search import SearchRequest
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.schemas.document import DocumentAnswer, DocumentCard, ResolvedCitations
 from lexfuse.service.schemas.explanation import ExplainResponse
@@ -91,7 +92,7 @@ def test_instructions_name_indexes_and_profiles(assistant):
 
 def test_search_gives_the_same_page_as_the_call(assistant, law):
     page = assistant.value(SearchPage, "search", query="préavis", profile="bm25", language="fr")
-    direct = tools.search(law, tools.SearchRequest("préavis", profile="bm25", language="fr"))
+    direct = tools.search(law, SearchRequest("préavis", profile="bm25", language="fr"))
     assert page.results == direct.results
     assert [result.id for result in page.results] == ["travail-L1", "travail-L2"]
 
@@ -181,7 +182,7 @@ def test_fetch_has_every_paragraph_with_its_anchor_and_citation(assistant):
         ("search", {"query": "a", "k": 0}, "k: Input should be greater than or equal to 1"),
         ("search", {"query": "a", "k": 10**30}, "k: "),
         ("search", {"query": ["a"]}, "query: Input should be a valid string"),
-        ("search", {"query": "a", "nonsense": 1}, "nonsense: Extra inputs are not permitted"),
+        ("search", {"query": "a", "nonsense": 1}, "there is no parameter 'nonsense'; there are index, filters"),
         ("search", {"query": "a", "index": "../law"}, "Not found: there is no index '../law'; there are law [unknown-index]"),
         ("search", {"query": "a", "profile": "p"}, "Not found: there is no profile 'p'; there are "),
         ("search", {"query": "a", "filters": ["nonsense"]}, "nonsense"),

@@ -55,12 +55,12 @@ def refused(response, status):
 
 def test_search_by_address_and_by_body_is_the_same(api):
     values = {"k": 2, "profile": "bm25", "language": "fr", "facets": True}
-    got = valid(api.get("/v1/search", params={"q": "loyer du bail", "filter": ["kind=decision"], **values}), SearchPage)
+    got = valid(api.get("/v1/search", params={"query": "loyer du bail", "filters": ["kind=decision"], **values}), SearchPage)
     posted = valid(api.post("/v1/search", json={"query": "loyer du bail", "filters": ["kind=decision"], **values}), SearchPage)
     assert (got.results, got.facets, got.next_cursor) == (posted.results, posted.facets, posted.next_cursor)
     assert len(got.results) == 2
     following = api.get(
-        "/v1/search", params={"q": "loyer du bail", "filter": ["kind=decision"], "cursor": got.next_cursor, **values}
+        "/v1/search", params={"query": "loyer du bail", "filters": ["kind=decision"], "cursor": got.next_cursor, **values}
     )
     assert valid(following, SearchPage).results[0].rank == 3
 
@@ -68,12 +68,12 @@ def test_search_by_address_and_by_body_is_the_same(api):
 def test_as_of_is_a_day(api):
     def found(day):
         page = valid(
-            api.get("/v1/search", params={"q": "rupture", "profile": "bm25", "language": "fr", "as_of": day}), SearchPage
+            api.get("/v1/search", params={"query": "rupture", "profile": "bm25", "language": "fr", "as_of": day}), SearchPage
         )
         return [result.id for result in page.results]
 
     assert (found("2005-01-01"), found("2015-01-01")) == (["old-L3"], ["new-L3"])
-    refused(api.get("/v1/search", params={"q": "rupture", "as_of": "soon"}), 422)
+    refused(api.get("/v1/search", params={"query": "rupture", "as_of": "soon"}), 422)
 
 
 def test_similar_by_json_and_by_file(api):
@@ -126,20 +126,20 @@ def test_similar_refuses_what_is_no_document(api, sent, status, words):
 
 
 def test_explain_by_id_with_a_slash_and_by_citation(api):
-    by_id = valid(api.get("/v1/explain/C-60%2F22%2312", params={"q": "clause abusive"}), ExplainResponse)
+    by_id = valid(api.get("/v1/explain/C-60%2F22%2312", params={"query": "clause abusive"}), ExplainResponse)
     assert (by_id.why.document.id, by_id.why.listed) == ("C-60/22#12", True)
-    by_citation = valid(api.get("/v1/explain/article L. 1 du code civil", params={"q": "préavis"}), ExplainResponse)
+    by_citation = valid(api.get("/v1/explain/article L. 1 du code civil", params={"query": "préavis"}), ExplainResponse)
     assert by_citation.why.document.id == "civil-L1"
-    assert "none that it cites" in refused(api.get("/v1/explain/nowhere", params={"q": "loi"}), 404)
+    assert "none that it cites" in refused(api.get("/v1/explain/nowhere", params={"query": "loi"}), 404)
     refused(api.get("/v1/explain/dec-1"), 422)
 
 
 def test_compare_takes_two_or_three(api):
-    ask = {"q": "loyer", "profile": ["bm25", "dense"], "k": 3}
+    ask = {"query": "loyer", "profiles": ["bm25", "dense"], "k": 3}
     assert len(valid(api.get("/v1/compare", params=ask), ProfileComparison).rankings) == 2
     for profiles in ("bm25", ["bm25"] * 4, []):
-        refused(api.get("/v1/compare", params=ask | {"profile": profiles}), 422)
-    assert "different" in refused(api.get("/v1/compare", params=ask | {"profile": ["bm25", "bm25"]}), 400)
+        refused(api.get("/v1/compare", params=ask | {"profiles": profiles}), 422)
+    assert "different" in refused(api.get("/v1/compare", params=ask | {"profiles": ["bm25", "bm25"]}), 400)
 
 
 def test_cite_by_address_and_by_body(api):
@@ -175,7 +175,7 @@ def test_documents_are_written_read_and_deleted(writer):
     assert valid(made, DocumentWritten, 201).change == "created"
     read = valid(writer.get("/v1/documents/new/77"), DocumentAnswer).document
     assert (read.title, str(read.valid_from), read.extra, f'"{read.etag}"') == ("Article L77", "2020-01-01", {"a": [1]}, etag)
-    assert writer.get("/v1/search", params={"q": "mobilité"}).json()["results"][0]["id"] == "new/77"
+    assert writer.get("/v1/search", params={"query": "mobilité"}).json()["results"][0]["id"] == "new/77"
     assert "has changed" in refused(writer.put("/v1/documents/new/77", json=body, headers={"If-Match": '"old"'}), 412)
     assert "there already" in refused(writer.put("/v1/documents/new/77", json=body, headers={"If-None-Match": "*"}), 412)
     changed = writer.put("/v1/documents/new/77", json=body | {"text": "Autre."}, headers={"If-Match": etag})
@@ -238,16 +238,16 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_strings_are_answered_as_strings(api, text):
     addresses = [
-        ("/v1/search", {"q": text}),
-        ("/v1/search", {"q": "loi", "filter": text}),
-        ("/v1/search", {"q": "loi", "filter": f"code={text}"}),
-        ("/v1/search", {"q": "loi", "index": text}),
-        ("/v1/search", {"q": "loi", "profile": text}),
-        ("/v1/search", {"q": "loi", "cursor": text}),
-        ("/v1/search", {"q": "loi", "language": text}),
+        ("/v1/search", {"query": text}),
+        ("/v1/search", {"query": "loi", "filters": text}),
+        ("/v1/search", {"query": "loi", "filters": f"code={text}"}),
+        ("/v1/search", {"query": "loi", "index": text}),
+        ("/v1/search", {"query": "loi", "profile": text}),
+        ("/v1/search", {"query": "loi", "cursor": text}),
+        ("/v1/search", {"query": "loi", "language": text}),
         ("/v1/cite", {"text": text, "code": text[:500]}),
-        ("/v1/compare", {"q": text, "profile": ["bm25", "dense"]}),
-        ("/v1/explain/dec-1", {"q": text}),
+        ("/v1/compare", {"query": text, "profiles": ["bm25", "dense"]}),
+        ("/v1/explain/dec-1", {"query": text}),
     ]
     for path, params in addresses:
         response = api.get(path, params=params)
@@ -255,14 +255,14 @@ def test_hostile_strings_are_answered_as_strings(api, text):
         assert response.headers["content-type"] in ("application/json", PROBLEM)
         json.loads(response.content)
         assert "set-cookie" not in response.headers
-    for path in ("/v1/documents/", "/v1/explain/"):
-        response = api.get(path + "".join(f"%{byte:02X}" for byte in text.encode()), params={"q": "loi"})
+    for path, params in (("/v1/documents/", {}), ("/v1/explain/", {"query": "loi"})):
+        response = api.get(path + "".join(f"%{byte:02X}" for byte in text.encode()), params=params)
         assert response.status_code in (404, 422) or "article" in text, response.text
     assert api.post("/v1/similar", json={"text": text, "dropped": [text[:200]]}).status_code in (200, 422)
 
 
 def test_a_question_too_long_is_sent_elsewhere(api):
-    assert "/v1/similar" in refused(api.get("/v1/search", params={"q": "a" * 5001}), 413)
+    assert "/v1/similar" in refused(api.get("/v1/search", params={"query": "a" * 5001}), 413)
     assert "/v1/similar" in refused(api.post("/v1/search", json={"query": "a" * 5001}), 413)
     assert api.post("/v1/similar", json={"text": "loyer " * 5001}).status_code == 200
 

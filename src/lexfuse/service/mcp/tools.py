@@ -1,32 +1,32 @@
-"""What assistants can do with a library: five tools, each a call of the service with what it takes, what it gives and its words.
+"""The tools of the MCP server: each calls an operation of the service and renders its result as text.
 
-The parameters are those of the HTTP API with the same bounds, and the answers are the same values.
+Parameters, bounds and results are those of the HTTP API.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from lexfuse.errors import TooLargeError
 from lexfuse.service.mcp.text import citation_text, document_text, explanation_text, search_text, similar_text
-from lexfuse.service.operations.cite import CiteRequest, cite
+from lexfuse.service.operations.cite import cite
 from lexfuse.service.operations.documents import DocumentRequest, document
-from lexfuse.service.operations.explain import LONGEST_NAME, ExplainRequest, explain
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.explain import explain
+from lexfuse.service.operations.search import search
 from lexfuse.service.operations.similar import similar, similar_terms
 from lexfuse.service.registry import IndexRegistry
-from lexfuse.service.routes.cite import CiteBody
-from lexfuse.service.routes.parameters import QuestionParameters
-from lexfuse.service.routes.search import SearchBody
-from lexfuse.service.routes.similar import SimilarBody
-from lexfuse.service.schemas.base import ResponseModel, without_examples
+from lexfuse.service.routes.cite import CiteParameters
+from lexfuse.service.routes.explain import DOCUMENT, ExplainParameters
+from lexfuse.service.routes.parameters import IndexParameters, check_question
+from lexfuse.service.routes.search import SearchParameters
+from lexfuse.service.routes.similar import SimilarParameters
+from lexfuse.service.schemas.base import ResponseModel
 from lexfuse.service.schemas.document import DocumentAnswer, ResolvedCitations
 from lexfuse.service.schemas.explanation import ExplainResponse
-from lexfuse.service.schemas.request_body import RequestBody
 from lexfuse.service.schemas.search import SearchPage, SearchResult
 from lexfuse.service.schemas.similar import SimilarPage
 from lexfuse.service.settings import ServiceSettings
@@ -35,47 +35,31 @@ from lexfuse.text.citation.format import paragraph_at
 WITH_PARAGRAPHS = ("decision", "other")  # kinds of documents that may number their paragraphs
 
 
-class ExplainBody(QuestionParameters):
-    """A question, and the document to be explained.
+class ExplainDocument(ExplainParameters):
+    """A question, and the document to explain."""
 
-    >>> ExplainBody(query="préavis", document="L. 1237-1").profile
-    ''
-    """
-
-    query: str = Field(min_length=1, description="The question, in any words.", examples=["durée du préavis de démission"])
-    document: str = Field(
-        min_length=1, max_length=LONGEST_NAME, description="The id of a document, or a citation of it.", examples=["L. 1237-19"]
-    )
+    document: Annotated[str, Field(**DOCUMENT)]
 
 
-class FetchBody(RequestBody):
-    """A document to be read.
-
-    >>> FetchBody(document="LEGIARTI000006901112").index
-    ''
-    """
+class FetchDocument(IndexParameters):
+    """A document to read."""
 
     document: str = Field(
-        min_length=1, max_length=2000, description="The id of a document, as results have it.", examples=["LEGIARTI000006901112"]
+        min_length=1, max_length=2000, description="Document id, as in results.", examples=["LEGIARTI000006901112"]
     )
-    index: str = Field("", max_length=100, description="The index; the first one if not given.")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """An answer as a value, and in words.
-
-    >>> ToolAnswer(ResolvedCitations(index="i", generation=1, citations=[]), "no citations").words
-    'no citations'
-    """
+    """The result of a tool as a value and as text."""
 
     value: ResponseModel
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Something that an assistant can do; `call` takes the library and a `takes`, and its value is a `gives`.
+    """A tool: `call` takes the registry and a `parameters` model, and returns a `result` model.
 
     >>> [tool.name for tool in TOOLS]
     ['search', 'similar', 'explain', 'cite', 'fetch']
@@ -84,76 +68,55 @@ class Tool:
     name: str
     title: str
     description: str
-    takes: type[BaseModel]
-    gives: type[ResponseModel]
+    parameters: type[BaseModel]
+    result: type[ResponseModel]
     call: Callable[[IndexRegistry, Any], ToolAnswer]
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """The schema of what it takes.
-
-        >>> TOOLS[0].input_schema["required"]
-        ['query']
-        """
-        return dict(without_examples(self.takes.model_json_schema()))
+        """The JSON schema of the parameters."""
+        return self.parameters.model_json_schema()
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        """The schema of what it gives.
-
-        >>> TOOLS[0].output_schema["type"]
-        'object'
-        """
-        return dict(without_examples(self.gives.model_json_schema(mode="serialization")))
+        """The JSON schema of the result."""
+        return self.result.model_json_schema(mode="serialization")
 
 
 def check_length(given: BaseModel, settings: ServiceSettings) -> None:
-    """Refuse questions and texts that are longer than the service takes over HTTP.
-
-    >>> check_length(ExplainBody(query="a" * 21_000, document="a"), ServiceSettings())
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.TooLargeError: the query has 21,000 characters, 20,000 are allowed; ask for less, or give a whole text to ...
-    """
-    most = {"query": settings.max_query_characters, "text": settings.max_body_bytes}
-    for name, allowed in most.items():
-        if len(text := getattr(given, name, "")) > allowed:
-            advice = "ask for less, or give a whole text to similar" if name == "query" else "give less of it"
-            raise TooLargeError(f"the {name} has {len(text):,} characters, {allowed:,} are allowed; {advice}")
+    """Refuse questions and texts that are longer than the service accepts over HTTP."""
+    check_question(settings, getattr(given, "query", ""))
+    if len(text := getattr(given, "text", "")) > (most := settings.max_body_bytes):
+        raise TooLargeError(f"the text has {len(text):,} characters, {most:,} are allowed; send a part of it")
 
 
-def _search(library: IndexRegistry, given: SearchBody) -> ToolAnswer:
-    ask = SearchRequest(
-        given.query, given.index, given.profile, given.k, given.cursor, tuple(given.filters), given.day, given.language,
-        given.sort, given.facets,
-    )  # fmt: skip
-    page = search(library, ask)
+def _search(library: IndexRegistry, given: SearchParameters) -> ToolAnswer:
+    page = search(library, given.request())
     return ToolAnswer(page, search_text(page, _paragraphs(library, page.index, page.generation, page.results)))
 
 
-def _similar(library: IndexRegistry, given: SimilarBody) -> ToolAnswer:
-    page = (similar_terms if given.terms_only else similar)(library, given.ask())
+def _similar(library: IndexRegistry, given: SimilarParameters) -> ToolAnswer:
+    page = (similar_terms if given.terms_only else similar)(library, given.request())
     return ToolAnswer(page, similar_text(page, _paragraphs(library, page.index, page.generation, page.results)))
 
 
-def _explain(library: IndexRegistry, given: ExplainBody) -> ToolAnswer:
-    ask = ExplainRequest(given.query, given.document, given.index, given.profile, tuple(given.filters), given.day, given.language)
-    answer = explain(library, ask)
+def _explain(library: IndexRegistry, given: ExplainDocument) -> ToolAnswer:
+    answer = explain(library, given.request(given.document))
     return ToolAnswer(answer, explanation_text(answer))
 
 
-def _cite(library: IndexRegistry, given: CiteBody) -> ToolAnswer:
-    answer = cite(library, CiteRequest(given.text, given.index, given.code))
+def _cite(library: IndexRegistry, given: CiteParameters) -> ToolAnswer:
+    answer = cite(library, given.request())
     return ToolAnswer(answer, citation_text(answer))
 
 
-def _fetch(library: IndexRegistry, given: FetchBody) -> ToolAnswer:
+def _fetch(library: IndexRegistry, given: FetchDocument) -> ToolAnswer:
     answer = document(library, DocumentRequest(given.document, given.index))
     return ToolAnswer(answer, document_text(answer))
 
 
 def _paragraphs(library: IndexRegistry, index: str, generation: int, results: Sequence[SearchResult]) -> dict[str, str]:
-    """The numbers of the paragraphs that passages of results stand in, by document, where the document numbers them."""
+    """The paragraph number of each result's passage, by document id, for documents that number their paragraphs."""
     found: dict[str, str] = {}
     with library.shelf(index).lease(generation) as opened:
         for result in results:
@@ -167,47 +130,47 @@ TOOLS = (
     Tool(
         "search",
         "Search the law",
-        "Search statutes and case law with a question in any words; citations in it are understood and stand first. Gives the "
-        "best matches with title, pinpoint citation, the passage that answers best and the id, by which fetch gives the whole "
-        "text. For what held on a past day give as_of.",
-        SearchBody,
+        "Search statutes and case law with a question in any words; documents that it cites come first. Returns the best "
+        "matches, each with title, pinpoint citation, best passage and id; fetch returns the whole text of an id. Use as_of for "
+        "the law on a past day.",
+        SearchParameters,
         SearchPage,
         _search,
     ),
     Tool(
         "similar",
-        "Find documents like one",
-        "Find documents like a whole text, such as a judgment or the facts of a case, or like a document of the index given by "
-        "its id. Tells the terms that were searched for, which can be edited, and which paragraphs correspond where the index "
+        "Find similar documents",
+        "Find documents similar to a whole text, such as a judgment or the facts of a case, or to a document of the index given "
+        "by its id. Lists the terms that were searched for, which can be edited, and the paragraphs that correspond if the index "
         "has sentences. Give either text or document.",
-        SimilarBody,
+        SimilarParameters,
         SimilarPage,
         _similar,
     ),
     Tool(
         "explain",
         "Explain a rank",
-        "Why a document stands where it stands for a question, or why it is not found: what every retriever says of it, and the "
-        "terms that add to its score. The document is given by its id or by a citation.",
-        ExplainBody,
+        "Why a document has its rank for a question, or why it is not found: the score of every retriever, and the terms that "
+        "contribute to it. Give the document by its id or by a citation.",
+        ExplainDocument,
         ExplainResponse,
         _explain,
     ),
     Tool(
         "cite",
         "Resolve citations",
-        "Find every citation in a text, in whatever spelling, and the documents of the index that each means. Use it to check "
-        "citations, and to get the id of a document from a citation. For a text that is part of a code, give the code.",
-        CiteBody,
+        "Find every citation in a text, in any spelling, and the documents of the index it refers to. Use it to check citations, "
+        "and to get the id of a document from a citation. For a text that belongs to a code, give the code.",
+        CiteParameters,
         ResolvedCitations,
         _cite,
     ),
     Tool(
         "fetch",
         "Read a document",
-        "The whole text of a document by its id, paragraph by paragraph with anchors, how to cite it and its paragraphs, whether "
-        "it is in force, what it cites and what cites it, its neighbours and other versions. Read it before you quote it.",
-        FetchBody,
+        "The whole text of a document by its id: paragraphs with anchors, how to cite it and them, whether it is in force, the "
+        "documents it cites and that cite it, its neighbours and other versions. Read a document before you quote it.",
+        FetchDocument,
         DocumentAnswer,
         _fetch,
     ),

@@ -18,7 +18,7 @@ from lexfuse.service.redaction import message_of
 from lexfuse.service.registry import IndexRegistry, ServedIndex
 from lexfuse.service.schemas.base import Day
 from lexfuse.service.schemas.document import DocumentChange, DocumentWritten
-from lexfuse.service.schemas.request_body import RequestBody
+from lexfuse.service.schemas.request_parameters import RequestParameters
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.analysis.languages import detect_language
 
@@ -28,12 +28,8 @@ FEW = 64  # documents that a channel lacks and that are encoded while the writer
 Line = Annotated[str, Field(max_length=2000)]
 
 
-class DocumentBody(RequestBody):
-    """A document as it is written; the id stands in the address.
-
-    >>> DocumentBody(text="la loi", kind="statute").document("a").kind
-    <DocumentKind.STATUTE: 'statute'>
-    """
+class DocumentBody(RequestParameters):
+    """A document as it is written; the id stands in the address."""
 
     title: Line = Field("", examples=["Article L1237-19"])
     text: str = Field("", examples=["L'employeur et le salarié peuvent convenir en commun des conditions de la rupture."])

@@ -28,11 +28,7 @@ _NAMED = 20  # documents that a file lacks and that are named
 
 
 class ResultFormat(StrEnum):
-    """How results can be had.
-
-    >>> ResultFormat("bibtex")
-    <ResultFormat.BIBTEX: 'bibtex'>
-    """
+    """How results can be had."""
 
     CSV = "csv"
     JSON = "json"
@@ -42,11 +38,7 @@ class ResultFormat(StrEnum):
 
 
 class JudgementFormat(StrEnum):
-    """How judgements can be had.
-
-    >>> JudgementFormat("qrels")
-    <JudgementFormat.QRELS: 'qrels'>
-    """
+    """How judgements can be had."""
 
     QRELS = "qrels"
     JSON = "json"

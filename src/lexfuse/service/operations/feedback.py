@@ -9,18 +9,15 @@ from pydantic import Field
 
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.feedback import Judgement, Judgements
-from lexfuse.service.schemas.request_body import RequestBody
+from lexfuse.service.schemas.request_parameters import RequestParameters
 from lexfuse.storage.feedback import FeedbackEntry, query_id
 from lexfuse.storage.index_folder import IndexFolder
 
 HIGHEST = 10  # grade
 
 
-class JudgementBody(RequestBody):
-    """What somebody says about a document for a question.
-
-    >>> JudgementBody(query="préavis", document="a", grade=1).rank
-    """
+class JudgementBody(RequestParameters):
+    """What somebody says about a document for a question."""
 
     query: str = Field(min_length=1, max_length=20_000, description="The question.", examples=["durée du préavis"])
     document: str = Field(min_length=1, max_length=500, description="The id of the document.", examples=["LEGIARTI000006901112"])

@@ -1,4 +1,4 @@
-"""The addresses of the API, one module each."""
+"""The endpoints of the API, one module each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/v1/changes``: what became of a change that took longer than a request may."""
+"""``/v1/changes``: the outcome of a change that took longer than its request."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from lexfuse.service.change_outcomes import ChangeOutcome, State
 from lexfuse.service.middleware.api_key import require_feedback_scope
+from lexfuse.service.openapi import JUDGE, SCOPE
 from lexfuse.service.problems import problem_of
 from lexfuse.service.routes.parameters import answered, service_of
 from lexfuse.service.schemas.document import PendingChange
@@ -16,28 +17,34 @@ from lexfuse.service.schemas.document import PendingChange
 router = APIRouter(prefix="/v1", tags=["documents"])
 
 PENDING: dict[int | str, dict[str, Any]] = {
-    202: {"model": PendingChange, "description": "The change is being made; ask for its outcome at the address in Location."}
+    202: {"model": PendingChange, "description": "The change is in progress; its outcome is at the address in Location."}
 }
 RETRY_AFTER = 1  # seconds
 
 
-@router.get("/changes/{change}", response_model=PendingChange, summary="The outcome of a change")
-async def outcome(
-    request: Request, change: Annotated[str, Path(max_length=100, description="The id that the answer 202 gave.")]
+@router.get(
+    "/changes/{change}",
+    operation_id="change_outcome",
+    response_model=PendingChange,
+    summary="Outcome of a change",
+    openapi_extra={SCOPE: JUDGE},
+)
+async def change_outcome(
+    request: Request, change: Annotated[str, Path(max_length=100, description="The id in the response 202.")]
 ) -> Response:
-    """What became of a change that was answered with 202: whether it is still being made, done, or failed."""
+    """The state of a change that was answered with 202: pending, done, or failed."""
     require_feedback_scope(request)
     return answered(pending_change(service_of(request).outcomes.of(change)))
 
 
 def pending(outcome: ChangeOutcome[Any]) -> Response:
-    """The answer to a change that is being made permanent and that nobody can wait for any longer."""
+    """The response to a change that is being committed when the time of its request is over."""
     headers = {"Location": f"/v1/changes/{outcome.id}", "Retry-After": str(RETRY_AFTER)}
     return answered(pending_change(outcome), 202, headers)
 
 
 def pending_change(outcome: ChangeOutcome[Any]) -> PendingChange:
-    """What is known of a change.
+    """The state of a change, with its result or its problem.
 
     >>> from concurrent.futures import Future
     >>> pending_change(ChangeOutcome("a", Future())).state.value

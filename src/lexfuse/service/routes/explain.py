@@ -1,51 +1,46 @@
-"""``/v1/explain``: why a document stands where it stands for a question, or why it is not found."""
+"""``/v1/explain``: why a document has its rank for a question, or why it is not found."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from lexfuse.service.operations.explain import LONGEST_NAME, ExplainRequest, explain
-from lexfuse.service.routes.parameters import (
-    AsOf,
-    Filters,
-    IndexName,
-    Language,
-    ProfileName,
-    Question,
-    answered_by,
-    checked_question,
-    day_text,
-    service_of,
-)
+from lexfuse.service.routes.parameters import Question, QuestionParameters, answered_by, check_question, service_of
 from lexfuse.service.schemas.explanation import ExplainResponse
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
+DOCUMENT = {
+    "min_length": 1,
+    "max_length": LONGEST_NAME,
+    "description": "Document id, or a citation of the document.",
+    "examples": ["L. 1237-19"],
+}
 
-@router.get("/explain/{document:path}", response_model=ExplainResponse, summary="Why, or why not")
-async def explained(
-    request: Request,
-    document: Annotated[
-        str,
-        Path(
-            min_length=1,
-            max_length=LONGEST_NAME,
-            description="The id of a document, or a citation of it.",
-            examples=["L. 1237-19"],
-        ),
-    ],
-    q: Question,
-    index: IndexName = "",
-    profile: ProfileName = "",
-    filter: Filters = None,
-    as_of: AsOf = None,
-    language: Language = "",
+
+class ExplainParameters(QuestionParameters):
+    """The question that a document is explained for."""
+
+    query: Question
+
+    def request(self, document: str) -> ExplainRequest:
+        """The same for the operation."""
+        return ExplainRequest(
+            query=self.query, document=document, index=self.index, profile=self.profile, filters=tuple(self.filters),
+            as_of=self.day, language=self.language,
+        )  # fmt: skip
+
+
+@router.get(
+    "/explain/{document:path}", operation_id="explain", response_model=ExplainResponse, summary="Explain a rank, or an absence"
+)
+async def explain_document(
+    request: Request, document: Annotated[str, Path(**DOCUMENT)], given: Annotated[ExplainParameters, Query()]
 ) -> Response:
-    """What every source says about a document, found or not: score, rank, normalised value, weight and contribution."""
+    """Score, rank, normalised value, weight and contribution of every source for a document, found or not."""
     service = service_of(request)
-    question = checked_question(service, q)
-    ask = ExplainRequest(question, document, index, profile, tuple(filter or ()), day_text(as_of), language)
-    return await answered_by(service, explain, service.library, ask)
+    check_question(service.settings, given.query)
+    return await answered_by(service, explain, service.library, given.request(document))

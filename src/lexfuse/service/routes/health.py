@@ -1,4 +1,4 @@
-"""Whether the service lives, whether it is ready, and what it has counted."""
+"""Liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -10,42 +10,45 @@ from pydantic import Field
 from lexfuse.errors import OverloadError
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.metrics import CONTENT_TYPE
+from lexfuse.service.openapi import SCOPE
 from lexfuse.service.schemas.base import ResponseModel
 
 router = APIRouter(tags=["health"])
 
 
 class Health(ResponseModel):
-    """How the service is.
-
-    >>> Health(status="alive").indexes
-    {}
-    """
+    """The state of the service."""
 
     status: Literal["alive", "ready"]
-    indexes: dict[str, int] = Field(default_factory=dict)  # the version of each that is searched
-    stuck: int = 0  # threads that search and are at a call that nobody waits for any more
+    indexes: dict[str, int] = Field(default_factory=dict)  # the version of each that is served
+    stuck: int = 0  # search threads that are still busy with a request whose time is over
 
 
-@router.get("/healthz")
+@router.get("/healthz", operation_id="healthz", summary="Liveness", openapi_extra={SCOPE: None})
 async def healthz() -> Health:
-    """Whether the process answers at all: for whoever restarts it when it does not."""
+    """Whether the process answers at all; restart it if it does not."""
     return Health(status="alive")
 
 
-@router.get("/readyz")
+@router.get("/readyz", operation_id="readyz", summary="Readiness", openapi_extra={SCOPE: None}, responses={503: {}})
 async def readyz(request: Request) -> Health:
-    """Whether indexes and models are loaded and have been tried: for whoever sends requests here only when they are."""
+    """Whether indexes and models are loaded and were searched once; send requests only then."""
     service: ServiceContext = request.app.state.service
     library = service.library
     if not getattr(request.app.state, "ready", False):
         raise OverloadError("indexes and models are being loaded; try again in a second", retry_after=1)
     if (stuck := service.stuck) >= service.settings.workers:
-        raise OverloadError(f"all {stuck} threads that search are at calls that should have ended; restart the service")
+        raise OverloadError(f"all {stuck} search threads are busy with requests whose time is over; restart the service")
     return Health(status="ready", indexes={name: library.shelf(name).generation for name in library.names}, stuck=stuck)
 
 
-@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+@router.get(
+    "/metrics",
+    operation_id="metrics",
+    summary="Metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}}},
+)
 async def metrics(request: Request) -> Response:
-    """Everything that was counted, for Prometheus."""
+    """Counters and histograms, for Prometheus."""
     return Response(request.app.state.metrics.text(), headers={"content-type": CONTENT_TYPE})

@@ -1,4 +1,4 @@
-"""``/v1/profiles``: everything that can be searched, and how."""
+"""``/v1/profiles``: the indexes of the service and their profiles."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lexfuse.service.schemas.index_list import IndexList
 router = APIRouter(prefix="/v1", tags=["search"])
 
 
-@router.get("/profiles", response_model=IndexList, summary="Indexes and profiles")
+@router.get("/profiles", operation_id="list_profiles", response_model=IndexList, summary="List indexes and profiles")
 async def list_profiles(request: Request) -> Response:
-    """The indexes with their sizes and versions, and the profiles that each can be searched by."""
+    """The indexes with their sizes and versions, and the profiles of each."""
     service = service_of(request)
     return answered(await service.run(index_list, service.library))

@@ -7,23 +7,14 @@ from lexfuse.service.schemas.search import SearchResult, SearchTiming
 
 
 class RankChange(ResponseModel):
-    """Where a result of one profile stands beside the first profile: moved, new, or the same.
-
-    >>> from lexfuse.service.schemas.search import MarkedSpan
-    >>> RankChange(result=SearchResult(id="a", rank=1, found="bm25", score=2.0, snippet=MarkedSpan(text="")), before=3).before
-    3
-    """
+    """Where a result of one profile stands beside the first profile: moved, new, or the same."""
 
     result: SearchResult
     before: int | None  # its rank under the first profile; null if that does not list it: it is new
 
 
 class ProfileRanking(ResponseModel):
-    """The results of one profile, with moves, and what was lost.
-
-    >>> ProfileRanking(profile="bm25", results=[], lost=[], timing=SearchTiming(total=1.0)).lost
-    []
-    """
+    """The results of one profile, with moves, and what was lost."""
 
     profile: str
     results: list[RankChange]
@@ -32,11 +23,7 @@ class ProfileRanking(ResponseModel):
 
 
 class ProfileComparison(ResponseModel):
-    """Two or three profiles side by side; moves are told beside the first.
-
-    >>> ProfileComparison.model_fields["rankings"].is_required()
-    True
-    """
+    """Two or three profiles side by side; moves are told beside the first."""
 
     index: str
     generation: int

@@ -15,11 +15,7 @@ from lexfuse.service.schemas.feedback import Judgement
 
 
 class DocumentCard(ResponseModel):
-    """A document without its text: what a list of documents shows.
-
-    >>> DocumentCard(id="a", title="Article 1").title
-    'Article 1'
-    """
+    """A document without its text: what a list of documents shows."""
 
     id: str
     title: str = ""
@@ -37,11 +33,7 @@ class DocumentCard(ResponseModel):
 
 
 class CitedDocument(ResponseModel):
-    """A citation that a text holds, and the documents of the index that it means.
-
-    >>> CitedDocument(text="L. 1", span=(0, 4), system="french article", key="L1", documents=[]).key
-    'L1'
-    """
+    """A citation that a text holds, and the documents of the index that it means."""
 
     text: str
     span: Span
@@ -52,11 +44,7 @@ class CitedDocument(ResponseModel):
 
 
 class DocumentParagraph(ResponseModel):
-    """A paragraph of a document, with the citations in it.
-
-    >>> DocumentParagraph(anchor="p3", number="3", span=(0, 9), text="…").anchor
-    'p3'
-    """
+    """A paragraph of a document, with the citations in it."""
 
     anchor: str
     number: str | None
@@ -66,11 +54,7 @@ class DocumentParagraph(ResponseModel):
 
 
 class WholeDocument(DocumentCard):
-    """A document with its text and what stands around it.
-
-    >>> WholeDocument(id="a", text="la loi", etag="1").etag
-    '1'
-    """
+    """A document with its text and what stands around it."""
 
     text: str
     extra: dict[str, Any] = Field(default={})
@@ -85,11 +69,7 @@ class WholeDocument(DocumentCard):
 
 
 class DocumentAnswer(ResponseModel):
-    """A document, and which version of which index holds it.
-
-    >>> DocumentAnswer.model_fields["document"].is_required()
-    True
-    """
+    """A document, and which version of which index holds it."""
 
     index: str
     generation: int
@@ -97,11 +77,7 @@ class DocumentAnswer(ResponseModel):
 
 
 class ResolvedCitations(ResponseModel):
-    """Every citation of a text.
-
-    >>> ResolvedCitations(index="i", generation=1, citations=[]).citations
-    []
-    """
+    """Every citation of a text."""
 
     index: str
     generation: int
@@ -110,11 +86,7 @@ class ResolvedCitations(ResponseModel):
 
 
 class DocumentChange(StrEnum):
-    """What became of a document.
-
-    >>> DocumentChange("created")
-    <DocumentChange.CREATED: 'created'>
-    """
+    """What became of a document."""
 
     CREATED = "created"
     REPLACED = "replaced"
@@ -123,10 +95,7 @@ class DocumentChange(StrEnum):
 
 
 class DocumentWritten(ResponseModel):
-    """What became of a document that was written, and from which version of the index on.
-
-    >>> DocumentWritten(index="i", generation=2, id="a", change=DocumentChange.DELETED).etag
-    """
+    """What became of a document that was written, and from which version of the index on."""
 
     index: str
     generation: int
@@ -137,10 +106,7 @@ class DocumentWritten(ResponseModel):
 
 
 class PendingChange(ResponseModel):
-    """A change that took longer than a request may: what is known of it.
-
-    >>> PendingChange(id="a", state=State.PENDING).result
-    """
+    """A change that took longer than a request may: what is known of it."""
 
     id: str
     state: State

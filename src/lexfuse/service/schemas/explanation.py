@@ -10,11 +10,7 @@ from lexfuse.service.schemas.search import MarkedSpan
 
 
 class SourceShare(ResponseModel):
-    """What one retriever adds to the score of a document.
-
-    >>> SourceShare(source="bm25", score=1.0, rank=1, value=1.0, imputed=False, weight=0.5, contribution=0.5).weight
-    0.5
-    """
+    """What one retriever adds to the score of a document."""
 
     source: str
     score: float | None  # raw; null where the source does not know it
@@ -26,11 +22,7 @@ class SourceShare(ResponseModel):
 
 
 class TermShare(ResponseModel):
-    """What one term adds to a score that terms make.
-
-    >>> TermShare(source="bm25", term="loi", in_query=1, in_document=2, idf=0.5, contribution=0.7).term
-    'loi'
-    """
+    """What one term adds to a score that terms make."""
 
     source: str
     term: str
@@ -41,11 +33,7 @@ class TermShare(ResponseModel):
 
 
 class TokenShare(ResponseModel):
-    """Which token of the document a token of the query met, where tokens make the score.
-
-    >>> TokenShare(source="colbert", in_query="loi", in_document="lois", similarity=0.9).similarity
-    0.9
-    """
+    """Which token of the document a token of the query met, where tokens make the score."""
 
     source: str
     in_query: str
@@ -54,11 +42,7 @@ class TokenShare(ResponseModel):
 
 
 class HitExplanation(ResponseModel):
-    """Why a document stands where it stands, or would stand.
-
-    >>> HitExplanation(document=DocumentCard(id="a"), rank=3, listed=False, score=0.1, sources=[]).listed
-    False
-    """
+    """Why a document stands where it stands, or would stand."""
 
     document: DocumentCard
     rank: int
@@ -76,11 +60,7 @@ class HitExplanation(ResponseModel):
 
 
 class ExplainResponse(ResponseModel):
-    """The answer to why, or why not.
-
-    >>> ExplainResponse.model_fields["why"].annotation
-    <class 'lexfuse.service.schemas.explanation.HitExplanation'>
-    """
+    """The answer to why, or why not."""
 
     index: str
     generation: int
@@ -90,11 +70,7 @@ class ExplainResponse(ResponseModel):
 
 
 class AlignedParagraph(ResponseModel):
-    """A paragraph of a text: its number, if it has one, and its words.
-
-    >>> AlignedParagraph(number="3", text="…", span=(0, 1)).number
-    '3'
-    """
+    """A paragraph of a text: its number, if it has one, and its words."""
 
     number: str | None
     text: str
@@ -102,11 +78,7 @@ class AlignedParagraph(ResponseModel):
 
 
 class AlignedPair(ResponseModel):
-    """A paragraph of the query and one of the document whose sentences met.
-
-    >>> AlignedPair.model_fields["meetings"].is_required()
-    True
-    """
+    """A paragraph of the query and one of the document whose sentences met."""
 
     query: AlignedParagraph
     document: AlignedParagraph
@@ -115,11 +87,7 @@ class AlignedPair(ResponseModel):
 
 
 class ParagraphAlignment(ResponseModel):
-    """How much of a query a document covers, and the reverse (RPRS), with the paragraphs that met most.
-
-    >>> ParagraphAlignment(query_proportion=0.5, document_proportion=0.25, pairs=[]).more
-    0
-    """
+    """How much of a query a document covers, and the reverse (RPRS), with the paragraphs that met most."""
 
     query_proportion: float | None
     document_proportion: float | None

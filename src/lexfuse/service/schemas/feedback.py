@@ -8,11 +8,7 @@ from lexfuse.service.schemas.base import ResponseModel
 
 
 class Judgement(ResponseModel):
-    """How well a document answers a question, as somebody found.
-
-    >>> Judgement.model_fields["grade"].is_required()
-    True
-    """
+    """How well a document answers a question, as somebody found."""
 
     query: str
     query_id: str  # as the qrels call it
@@ -25,11 +21,7 @@ class Judgement(ResponseModel):
 
 
 class Judgements(ResponseModel):
-    """What was judged on an index, in the order in which it was said; of two on one document and question the last counts.
-
-    >>> Judgements(index="i", judgements=[]).judgements
-    []
-    """
+    """What was judged on an index, in the order in which it was said; of two on one document and question the last counts."""
 
     index: str
     judgements: list[Judgement]

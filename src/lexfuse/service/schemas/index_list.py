@@ -8,11 +8,7 @@ from lexfuse.service.schemas.base import ResponseModel
 
 
 class ProfileCard(ResponseModel):
-    """A way to search that the service offers.
-
-    >>> ProfileCard(name="bm25", channels=["bm25"]).usable
-    True
-    """
+    """A way to search that the service offers."""
 
     name: str
     description: str = ""
@@ -23,11 +19,7 @@ class ProfileCard(ResponseModel):
 
 
 class IndexCard(ResponseModel):
-    """An index that the service offers, and how it can be searched.
-
-    >>> IndexCard.model_fields["documents"].annotation
-    <class 'int'>
-    """
+    """An index that the service offers, and how it can be searched."""
 
     name: str
     title: str
@@ -39,10 +31,6 @@ class IndexCard(ResponseModel):
 
 
 class IndexList(ResponseModel):
-    """Everything that can be searched, and how.
-
-    >>> IndexList(indexes=[]).indexes
-    []
-    """
+    """Everything that can be searched, and how."""
 
     indexes: list[IndexCard]

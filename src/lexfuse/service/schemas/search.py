@@ -9,11 +9,7 @@ from lexfuse.service.schemas.document import DocumentCard
 
 
 class MarkedSpan(ResponseModel):
-    """A part of the text of a document that is shown, with what to mark in it.
-
-    >>> MarkedSpan(text="la loi", matches=[(3, 6)]).matches[0]
-    (3, 6)
-    """
+    """A part of the text of a document that is shown, with what to mark in it."""
 
     text: str
     matches: list[Span] = Field(default=[])  # words and citations of the query
@@ -23,11 +19,7 @@ class MarkedSpan(ResponseModel):
 
 
 class SearchResult(DocumentCard):
-    """A document that was found.
-
-    >>> SearchResult(id="a", rank=1, found="bm25", score=2.0, snippet=MarkedSpan(text="")).rank
-    1
-    """
+    """A document that was found."""
 
     rank: int
     found: str  # "citation" for a document that the query names, else the retriever
@@ -37,11 +29,7 @@ class SearchResult(DocumentCard):
 
 
 class FacetValue(ResponseModel):
-    """A value of a field, and how many candidates have it.
-
-    >>> FacetValue(value="Code du travail", count=12).chosen
-    False
-    """
+    """A value of a field, and how many candidates have it."""
 
     value: str
     count: int
@@ -50,11 +38,7 @@ class FacetValue(ResponseModel):
 
 
 class Facet(ResponseModel):
-    """The values of one field among the candidates, most frequent first; the field's own filter is not applied to it.
-
-    >>> Facet(field="code", values=[]).more
-    0
-    """
+    """The values of one field among the candidates, most frequent first; the field's own filter is not applied to it."""
 
     field: str  # code, court, kind, year or language
     values: list[FacetValue]
@@ -62,21 +46,14 @@ class Facet(ResponseModel):
 
 
 class SearchTiming(ResponseModel):
-    """How long each stage took, in milliseconds.
-
-    >>> SearchTiming(total=3.5, stages={"search": 3.0}).total
-    3.5
-    """
+    """How long each stage took, in milliseconds."""
 
     total: float
     stages: dict[str, float] = Field(default={})
 
 
 class SearchPage(ResponseModel):
-    """One page of results.
-
-    >>> SearchPage(index="i", generation=1, profile="bm25", query="loi", results=[], timing=SearchTiming(total=0.0)).next_cursor
-    """
+    """One page of results."""
 
     index: str
     generation: int  # the version of the index that answered

@@ -10,11 +10,7 @@ from lexfuse.service.schemas.search import SearchResult, SearchTiming
 
 
 class QueryTerm(ResponseModel):
-    """A term of a whole document that is searched for, which the caller may edit.
-
-    >>> QueryTerm(word="licenciement", term="licenci", count=4, informativeness=0.5, weight=1.0).count
-    4
-    """
+    """A term of a whole document that is searched for, which the caller may edit."""
 
     word: str
     term: str
@@ -24,21 +20,13 @@ class QueryTerm(ResponseModel):
 
 
 class SimilarResult(SearchResult):
-    """A document that is like the query.
-
-    >>> from lexfuse.service.schemas.search import MarkedSpan
-    >>> SimilarResult(id="a", rank=1, found="bm25", score=2.0, snippet=MarkedSpan(text="")).alignment
-    """
+    """A document that is like the query."""
 
     alignment: ParagraphAlignment | None = None
 
 
 class SimilarPage(ResponseModel):
-    """Documents like a whole document.
-
-    >>> SimilarPage.model_fields["words"].annotation
-    <class 'int'>
-    """
+    """Documents like a whole document."""
 
     index: str
     generation: int

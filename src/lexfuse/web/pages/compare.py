@@ -8,12 +8,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.errors import TooLargeError
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.compare import MOST, CompareRequest, compare
 from lexfuse.service.operations.index_list import profile_cards
+from lexfuse.service.routes.parameters import check_question
 from lexfuse.service.schemas.comparison import ProfileComparison
 from lexfuse.service.schemas.index_list import ProfileCard
+from lexfuse.web.page_parameters import SEARCH, accepts
 from lexfuse.web.renderer import page
 from lexfuse.web.search_state import SearchState
 
@@ -22,13 +23,12 @@ router = APIRouter(include_in_schema=False)
 PARTS = {"compare": "compare_part.html"}
 
 
-@router.get("/compare")
+@router.get("/compare", dependencies=[accepts(*SEARCH)])
 async def compared(request: Request) -> HTMLResponse:
     """The form, and the rankings if something is asked."""
     service: ServiceContext = request.app.state.service
     state = SearchState.of(request.query_params)
-    if len(state.query) > (most := service.settings.max_query_characters):
-        raise TooLargeError(f"the question has {len(state.query):,} characters, {most:,} are allowed")
+    check_question(service.settings, state.query)
     index, cards = await service.run(_cards, service, state.index)
     wanted = [name for name in request.query_params.getlist("profile") if name]
     profiles = chosen_of(wanted, cards)

@@ -14,6 +14,7 @@ from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.documents import DocumentRequest, document
 from lexfuse.service.schemas.document import DocumentCard, DocumentParagraph, WholeDocument
 from lexfuse.web.highlights import TextSegment, segments_of
+from lexfuse.web.page_parameters import accepts
 from lexfuse.web.renderer import page
 
 router = APIRouter(include_in_schema=False)
@@ -23,7 +24,7 @@ _AFTER = re.compile(r"\b[\s.):\]\\*–-]*")
 LISTED = 25  # of what cites it; some articles are cited by thousands
 
 
-@router.get("/documents/{name:path}")
+@router.get("/documents/{name:path}", dependencies=[accepts("index")])
 async def document_page(request: Request, name: str, index: str = "") -> HTMLResponse:
     """The text, its paragraphs and citations as links, and what stands around it."""
     service: ServiceContext = request.app.state.service

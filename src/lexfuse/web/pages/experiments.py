@@ -11,6 +11,7 @@ from lexfuse.advice.advice import Verdict
 from lexfuse.service.context import ServiceContext
 from lexfuse.web.advice_reports import Experiment, experiment_named, experiments_in, served
 from lexfuse.web.messages import messages_of
+from lexfuse.web.page_parameters import accepts
 from lexfuse.web.renderer import page, reader_of
 
 router = APIRouter(include_in_schema=False)
@@ -47,7 +48,7 @@ def verdict_key(experiment: Experiment) -> str:
     return _VERDICTS[experiment.verdict]
 
 
-@router.get("/experiments")
+@router.get("/experiments", dependencies=[accepts()])
 async def experiments(request: Request) -> HTMLResponse:
     """All reports, newest first."""
     service: ServiceContext = request.app.state.service
@@ -55,7 +56,7 @@ async def experiments(request: Request) -> HTMLResponse:
     return await page(request, "experiments.html", experiments=found, wrong=wrong, verdict_key=verdict_key, folder="INDEX")
 
 
-@router.get("/experiments/{name}")
+@router.get("/experiments/{name}", dependencies=[accepts()])
 async def experiment(request: Request, name: str) -> HTMLResponse:
     """One report as it was written, with a way back, under a policy that allows its own style and script alone."""
     service: ServiceContext = request.app.state.service

@@ -10,16 +10,17 @@ from starlette.responses import Response
 from lexfuse.errors import ConfigError
 from lexfuse.search.hits import SortOrder
 from lexfuse.service.context import ServiceContext
-from lexfuse.service.operations.export import Export, ResultFormat, export_results
+from lexfuse.service.operations.export import ResultFormat, export_results
 from lexfuse.service.operations.search import SearchRequest, search
-from lexfuse.service.routes.parameters import checked_question
+from lexfuse.service.routes.parameters import check_question, download
+from lexfuse.web.page_parameters import SEARCH, accepts
 
 router = APIRouter(include_in_schema=False)
 
 USUAL, MOST = 100, 1000
 
 
-@router.get("/export")
+@router.get("/export", dependencies=[accepts("format", "language", "k", *SEARCH)])
 async def export(
     request: Request,
     format: str = "csv",
@@ -38,7 +39,7 @@ async def export(
     if sort not in ("", *SortOrder):
         raise ConfigError(f"sort must be one of {', '.join(SortOrder)}; got {sort[:40]!r}")
     ask = SearchRequest(
-        checked_question(service, q), index, profile, k, filters=tuple(filter or ()), as_of=as_of, language=language,
+        check_question(service.settings, q), index, profile, k, filters=tuple(filter or ()), as_of=as_of, language=language,
         sort=SortOrder(sort or SortOrder.RELEVANCE), most=MOST,
     )  # fmt: skip
     page = await service.run(search, service.library, ask)
@@ -56,12 +57,3 @@ def format_of(name: str) -> ResultFormat:
     if name not in set(ResultFormat):
         raise ConfigError(f"format must be one of {', '.join(ResultFormat)}; got {name[:40]!r}")
     return ResultFormat(name)
-
-
-def download(export: Export) -> Response:
-    """A file that the browser keeps and does not show; its name is one of ours, so nothing of a question is in it.
-
-    >>> download(Export("a", "text/plain", "results.txt")).headers["content-disposition"]
-    'attachment; filename="results.txt"'
-    """
-    return Response(export.text.encode("utf-8", "replace"), media_type=export.media_type, headers=export.headers)

@@ -17,23 +17,27 @@ from lexfuse.service.middleware.api_key import may_judge, require_feedback_scope
 from lexfuse.service.operations.document_cards import cards_of
 from lexfuse.service.operations.export import JudgementFormat, exported_judgements
 from lexfuse.service.operations.feedback import JudgementBody, add_feedback, judged, judgements, remove_feedback
+from lexfuse.service.routes.parameters import download
 from lexfuse.service.schemas.document import DocumentCard
-from lexfuse.web.pages.export import download
+from lexfuse.service.schemas.request_parameters import refuse_unknown
+from lexfuse.web.page_parameters import accepts
 from lexfuse.web.preferences import own_page
 from lexfuse.web.renderer import PART_HEADER, page
 
 router = APIRouter(include_in_schema=False)
 
 REMOVE = "remove"
+FIELDS = ("q", "document", "relevant", "rank", "profile", "index", "next")
 _NUMBERS = {"0": 0, "1": 1}
 
 
-@router.post("/judge")
+@router.post("/judge", dependencies=[accepts()])
 async def judge_page(request: Request) -> Response:
     """Keep a judgement or take it back, then show the page again, or for a script the buttons alone."""
     require_feedback_scope(request)
     service: ServiceContext = request.app.state.service
     async with request.form(max_files=0, max_fields=20) as data:
+        refuse_unknown(data, FIELDS)
         told = {name: value for name, value in data.items() if isinstance(value, str)}
     relevant, query = told.get("relevant", ""), told.get("q", "")
     if relevant == REMOVE:
@@ -49,7 +53,7 @@ async def judge_page(request: Request) -> Response:
     return await _buttons(request, told, back)
 
 
-@router.get("/judgements")
+@router.get("/judgements", dependencies=[accepts("format", "index")])
 async def judgements_page(request: Request, format: str = "qrels", index: str = "") -> Response:
     """Every judgement on an index as a file."""
     require_feedback_scope(request)

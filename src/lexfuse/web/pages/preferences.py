@@ -6,12 +6,13 @@ from fastapi import APIRouter
 from starlette.responses import RedirectResponse
 
 from lexfuse.errors import ConfigError
+from lexfuse.web.page_parameters import accepts
 from lexfuse.web.preferences import THEME_COOKIE, Theme, own_page, remember
 
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/preferences")
+@router.get("/preferences", dependencies=[accepts("theme", "next")])
 async def keep_preferences(theme: str, next: str = "/") -> RedirectResponse:
     """Keep the theme in a cookie; nothing else is changed by it, so that a link is enough."""
     if theme not in set(Theme):

@@ -7,14 +7,16 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.errors import ConfigError, TooLargeError, UnknownIndexError
+from lexfuse.errors import ConfigError, UnknownIndexError
 from lexfuse.search.hits import SortOrder
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.index_list import index_list
 from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.routes.parameters import check_question
 from lexfuse.service.schemas.index_list import IndexCard
 from lexfuse.web.filter_chips import chips_of
 from lexfuse.web.messages import InterfaceLocale, Messages, messages_of
+from lexfuse.web.page_parameters import SEARCH, accepts
 from lexfuse.web.pages.feedback import judged_here
 from lexfuse.web.renderer import page, reader_of
 from lexfuse.web.search_state import SearchState
@@ -22,7 +24,7 @@ from lexfuse.web.search_state import SearchState
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/")
+@router.get("/", dependencies=[accepts(*SEARCH)])
 async def search_page(request: Request) -> HTMLResponse:
     """What can be searched; with a question, the results."""
     service: ServiceContext = request.app.state.service
@@ -33,23 +35,20 @@ async def search_page(request: Request) -> HTMLResponse:
     values: dict[str, Any] = {"state": state, "indexes": indexes, "index": index, "options": options_of(indexes, index, messages)}
     if not state.query.strip():
         return await page(request, "search.html", parts={"results": "_opening.html"}, **values | {"state": state.but(query="")})
-    answer = await service.run(search, service.library, ask_of(state, service.settings.max_query_characters))
+    check_question(service.settings, state.query)
+    answer = await service.run(search, service.library, request_of(state))
     values |= {"answer": answer, "chips": chips_of(state, messages), **await judged_here(request, state.query, answer.index)}
     return await page(request, "search.html", parts={"results": "_results.html"}, **values)
 
 
-def ask_of(state: SearchState, most_characters: int) -> SearchRequest:
-    """The question of a state.
+def request_of(state: SearchState) -> SearchRequest:
+    """The search of a state.
 
-    >>> ask_of(SearchState("loi", sort="dearest"), 100)
+    >>> request_of(SearchState("loi", sort="dearest"))
     Traceback (most recent call last):
     ...
     lexfuse.errors.ConfigError: sort must be one of relevance, newest, oldest; got 'dearest'
     """
-    if len(state.query) > most_characters:
-        raise TooLargeError(
-            f"the question has {len(state.query):,} characters, {most_characters:,} are allowed; use a whole text as a document"
-        )
     if state.sort not in ("", *SortOrder):
         raise ConfigError(f"sort must be one of {', '.join(SortOrder)}; got {state.sort[:40]!r}")
     return SearchRequest(

@@ -31,10 +31,12 @@ from lexfuse.service.operations.similar import SimilarRequest, similar
 from lexfuse.service.redaction import message_of
 from lexfuse.service.schemas.document import DocumentCard
 from lexfuse.service.schemas.index_list import ProfileCard
+from lexfuse.service.schemas.request_parameters import refuse_unknown
 from lexfuse.service.schemas.similar import SimilarPage
 from lexfuse.text.letters import NO_BREAK_SPACE
 from lexfuse.web.locale_format import number
 from lexfuse.web.messages import messages_of
+from lexfuse.web.page_parameters import accepts
 from lexfuse.web.renderer import page, reader_of
 
 router = APIRouter(include_in_schema=False)
@@ -42,6 +44,10 @@ router = APIRouter(include_in_schema=False)
 PARTS = {"similar": "similar_part.html"}
 SHOWN = 24  # words that are not folded away
 MOST_WORDS = 10_000  # that are edited; a long judgment has fewer
+FIELDS = (
+    "text", "document", "file", "index", "profile", "kind", "exclude_self", "mask", "before", "before_own", "filter", "action",
+    "term", "count", "weight", "use", "add",
+)  # fmt: skip
 _MOST_FIELDS = 3 * MOST_WORDS + 100  # of a form: three for each word
 
 
@@ -117,7 +123,7 @@ class FormError:
     detail: str = ""
 
 
-@router.get("/similar")
+@router.get("/similar", dependencies=[accepts("document", "index", "filter")])
 async def form(request: Request) -> HTMLResponse:
     """An empty form; for ``?document=ID`` what is similar to that document."""
     given = request.query_params
@@ -126,10 +132,11 @@ async def form(request: Request) -> HTMLResponse:
     return await _answered(request, asked)
 
 
-@router.post("/similar")
+@router.post("/similar", dependencies=[accepts()])
 async def posted(request: Request) -> HTMLResponse:
     """What is similar to the text, the file or the document that the form holds."""
     async with request.form(max_fields=_MOST_FIELDS, max_part_size=_limit(request)) as data:
+        refuse_unknown(data, FIELDS)
         asked = asked_of(data)
         upload = data.get("file")
         raw = await upload.read() if isinstance(upload, UploadFile) and upload.filename else None
