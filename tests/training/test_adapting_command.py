@@ -167,7 +167,7 @@ def test_a_gpu_that_is_not_there(command, tmp_path, monkeypatch):
 
 
 def test_without_torch(command, tmp_path, monkeypatch):
-    monkeypatch.setattr("lexfuse.train.torch_requirement.find_spec", lambda _: None)
+    monkeypatch.setattr("lexfuse.dependencies.find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match=r"lexfuse\[train\]"):
         command("tsdae", tmp_path / "model")
 

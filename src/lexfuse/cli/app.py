@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from lexfuse import __version__
 from lexfuse.cli.lazy_command import MARKUP, LazyCommand, group
+from lexfuse.dependencies import Extra
 
 COMMANDS = [
     LazyCommand("import", "import_:import_", "Read a collection of law and write it as a corpus folder."),
@@ -27,9 +28,12 @@ COMMANDS = [
     LazyCommand("analyse", "analyse:analyse", "Show how a text is understood: its language, sentences, words and citations."),
     LazyCommand("evaluate", "evaluate:evaluate", "Measure runs against judgements."),
     LazyCommand("compare", "compare:compare", "Compare runs with a baseline: differences, intervals, effect sizes, tests."),
-    LazyCommand("serve", "serve:serve", "Serve the search page and the HTTP API.", extra="serve"),
+    LazyCommand("serve", "serve:serve", "Serve the search page and the HTTP API.", extra=Extra.SERVE),
     LazyCommand(
-        "mcp", "mcp:mcp", "Search for AI assistants, over the Model Context Protocol on standard input and output.", extra="mcp"
+        "mcp",
+        "mcp:mcp",
+        "Search for AI assistants, over the Model Context Protocol on standard input and output.",
+        extra=Extra.MCP,
     ),
     LazyCommand("fetch", "fetch:fetch", "Fetch models, so that indexes and profiles that name them can be opened."),
     LazyCommand(

@@ -25,6 +25,7 @@ from lexfuse.data.queries import Query
 from lexfuse.data.sources.constitution import read_constitution
 from lexfuse.data.sources.labour_sheets import read_sheets
 from lexfuse.data.sources.legi import read_legi
+from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
 from lexfuse.index import Index
 from lexfuse.search.results import search_hits
@@ -63,6 +64,8 @@ def demo(
 
         lexfuse demo
     """
+    if serve and not json:
+        Extra.SERVE.require("the search page of lexfuse demo")
     folder = folder or downloads.cache_folder() / "demo"
     names = names_of(channels)
     shown: dict[str, Any] = {}
@@ -74,8 +77,7 @@ def demo(
         shown[corpus.name] = {"folder": str(folder / corpus.name), **summary_of(collection)}
         index = _indexed(collection, folder / f"{corpus.name}.index")
         shown[corpus.name]["index"] = str(index)
-        for name in names:
-            _drop_outdated(index, name)
+        _drop_outdated(index, names)
         if not json:
             _show(corpus, collection, shown[corpus.name])
         shown[corpus.name]["answers"] = _answered(corpus, index, "bm25", quiet=json)
@@ -233,19 +235,18 @@ def _indexed(collection: Collection, target: Path) -> Path:
     return target
 
 
-def _drop_outdated(target: Path, name: str) -> None:
-    """Drop a channel that another version of its model has filled: it can neither be searched nor gone on with."""
+def _drop_outdated(target: Path, names: tuple[str, ...]) -> None:
+    """Drop channels that another version of their model has filled: they can neither be searched nor continued."""
     with IndexFolder(target) as index:
-        if name not in index.channels.names:
-            return
-        made = index.channels.named(name).settings
-        try:
-            now = plan_channel(name, ChannelPlan(made.model))
-        except UNREACHABLE:
-            return  # told when the channel is gone on with
-        if now.fingerprint != made.fingerprint:
-            note(f"making {name} of {target} again: another version of {made.model} has made it")
-            index.channels.drop(name)
+        for name in sorted({*names} & {*index.channels.names}):
+            made = index.channels.named(name).settings
+            try:
+                now = plan_channel(name, ChannelPlan(made.model))
+            except UNREACHABLE:
+                continue  # reported when the channel is continued
+            if now.fingerprint != made.fingerprint:
+                note(f"making {name} of {target} again: another version of {made.model} has made it")
+                index.channels.drop(name)
 
 
 def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from lexfuse.errors import MissingDependencyError
+from lexfuse.dependencies import Extra
 
 MARKUP: Final = "markdown"  # of help texts
 
@@ -17,28 +17,22 @@ MARKUP: Final = "markdown"  # of help texts
 class LazyCommand(TyperCommand):
     """The name, place and one-line help of a command; it becomes the command when it runs, completes or shows help.
 
-    `target` is ``module:function`` below `lexfuse.cli`; `extra` is the extra of the package that the module needs.
+    `target` is ``module:function`` below `lexfuse.cli`; `extra` has the optional packages that the module imports.
 
     >>> len(LazyCommand("fetch", "fetch:fetch", "Fetch models.").load().params)
     2
     """
 
-    def __init__(self, name: str, target: str, help: str, *, extra: str = "") -> None:
+    def __init__(self, name: str, target: str, help: str, *, extra: Extra | None = None) -> None:
         super().__init__(name, help=help, rich_markup_mode=MARKUP)
         self.target, self.extra = target, extra
 
     def load(self) -> Any:
         """Import the function; the command with its parameters."""
         module, _, function = self.target.partition(":")
-        try:
-            loaded = import_module(f"lexfuse.cli.{module}")
-        except ModuleNotFoundError as error:
-            if not self.extra:
-                raise
-            missing = (error.name or "").partition(".")[0]
-            raise MissingDependencyError(
-                f"lexfuse {self.name} needs the package {missing}; install lexfuse[{self.extra}]"
-            ) from None
+        if self.extra:
+            self.extra.require(f"lexfuse {self.name}")
+        loaded = import_module(f"lexfuse.cli.{module}")
         single = typer.Typer(rich_markup_mode=MARKUP, add_completion=False)
         single.command(self.name)(getattr(loaded, function))
         return get_command(single)

@@ -15,7 +15,7 @@ import orjson
 
 from lexfuse.data.formats.text_file import text_of
 from lexfuse.data.read_report import ReadReport
-from lexfuse.errors import DataError
+from lexfuse.errors import DataError, MissingDependencyError
 
 MEMORY = 1 << 30  # bytes of addresses
 PROCESSOR_SECONDS = 25  # for one file
@@ -70,6 +70,8 @@ def _answer(raw: bytes, name: str) -> dict[str, object]:
         return {"text": text_of(raw, name, report), "notes": report.lines()}
     except DataError as error:
         return {"code": error.code, "reason": error.reason, "path": error.path}
+    except MissingDependencyError as error:
+        return {"missing": str(error)}
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple, cast
 import orjson
 
 from lexfuse.deadline import Deadline
-from lexfuse.errors import DataError, UnreadableFileError, error_classes
+from lexfuse.errors import DataError, MissingDependencyError, UnreadableFileError, error_classes
 from lexfuse.service.upload_child import MEMORY, PROCESSOR_SECONDS, framed, unframed
 
 _COMMAND = (sys.executable, "-P", "-m", "lexfuse.service.upload_child")  # -P: never a module of the folder it is started in
@@ -62,6 +62,8 @@ class UploadReader:
         self._give_back(child)
         if code := answer.get("code"):
             raise _ERRORS[code](answer["reason"], path=answer["path"])
+        if missing := answer.get("missing"):
+            raise MissingDependencyError(missing)
         return UploadText(answer["text"], answer["notes"])
 
     def close(self) -> None:

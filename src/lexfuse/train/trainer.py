@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import lexfuse
 from lexfuse.data.files import named_storage_errors, written_folder
 from lexfuse.data.read_report import ReadReport
+from lexfuse.dependencies import Extra
 from lexfuse.encode.passage_plan import LengthUnit, WordUnits
 from lexfuse.train.examples.dev_evaluation import DevQueries
 from lexfuse.train.examples.examples import Examples
@@ -26,7 +27,6 @@ from lexfuse.train.output.model_card import model_card
 from lexfuse.train.output.training_results import RESULTS, SeedResult, StageResult, TrainingResult
 from lexfuse.train.output.work_folder import WorkFolder
 from lexfuse.train.plan import Device, TrainingPlan, TrainingStage
-from lexfuse.train.torch_requirement import require_torch
 
 if TYPE_CHECKING:
     import torch
@@ -54,7 +54,7 @@ def train_model(
 
     >>> train_model(TrainingPlan.usual(ModelKind.DENSE), "fr-legal-mlm", "mine", material)  # doctest: +SKIP
     """
-    require_torch()
+    Extra.TRAIN.require("training")
     from lexfuse.train.loop.torch_device import chosen_device
     from lexfuse.train.models.base_model import StartingModel
 

@@ -4,12 +4,11 @@ import json
 
 import pytest
 
-from lexfuse.errors import DataError, MissingDependencyError
+from lexfuse.errors import DataError
 from lexfuse.train.hyperparameters import ModelKind
 from lexfuse.train.output.model_card import model_card
 from lexfuse.train.output.training_results import RESULTS, SeedResult, StageResult, TrainingResult
 from lexfuse.train.plan import TrainingPlan
-from lexfuse.train.torch_requirement import require_torch
 
 FACTS = {"corpus": "labour", "documents": 29104, "dev": "153 queries, over 1,500 of 29,104 documents"}
 
@@ -101,8 +100,3 @@ def test_results_that_are_none(tmp_path):
     (tmp_path / RESULTS).write_text('{"kind": "dense"}')
     with pytest.raises(DataError, match="not the results of a training"):
         TrainingResult.read(tmp_path)
-
-
-def test_what_is_missing_is_named():
-    with pytest.raises(MissingDependencyError, match=r"pip install 'lexfuse\[train\]'"):
-        require_torch(("no_such_module",))

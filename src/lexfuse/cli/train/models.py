@@ -13,13 +13,13 @@ from lexfuse.cli.import_ import refuse_existing
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, table
 from lexfuse.cli.train.input_files import TrainingInputFiles
 from lexfuse.data.read_report import ReadReport
+from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, StorageError
 from lexfuse.train.hyperparameters import ModelKind
 from lexfuse.train.learning_curve import STUDY, ShareOrder, ShareResult, learning_curve
 from lexfuse.train.loop.progress import ProgressListener
 from lexfuse.train.output.training_results import RESULTS, Spread, TrainingResult
 from lexfuse.train.plan import JUDGED, Device, TrainingPlan, read_plan_values
-from lexfuse.train.torch_requirement import require_torch
 from lexfuse.train.trainer import train_model
 
 KINDS = {
@@ -202,7 +202,7 @@ def _run(
     plan, device, by = asked.plan(kind), _one_of(Device, result.device, "--device"), _one_of(ShareOrder, result.by, "--by")
     shares = _numbers(result.shares, "--shares") if result.shares else []
     _refuse_other_folder(out, result.force, bool(shares))
-    require_torch()
+    Extra.TRAIN.require("training")
     report = ReadReport(skip_bad=skip_bad)
     material = files.material(plan, report)
     for remark in report.lines():

@@ -28,6 +28,7 @@ from lexfuse.data.formats.json_text import from_json, to_json
 from lexfuse.data.formats.records import corpus_from, queries_from
 from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport, listed
+from lexfuse.dependencies import Extra
 from lexfuse.errors import DataError
 
 ROWS = 4096  # per row group: judgments of a megabyte each still fit in memory
@@ -63,6 +64,7 @@ def write_queries(queries: Queries, path: str | Path) -> None:
 
 
 def _records(path: str | Path, fields: tuple[str, ...], report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    Extra.PARQUET.require(f"reading {path}")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -167,6 +169,7 @@ def _json_value(value: Any) -> Any:
 
 
 def _write(rows: _Rows, fields: tuple[str, ...], path: str | Path) -> None:
+    Extra.PARQUET.require(f"writing {path}")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

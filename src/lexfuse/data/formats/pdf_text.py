@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lexfuse.data.read_report import ReadReport
+from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, DamagedFileError, DataError, LockedFileError, ScannedFileError
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def pdf_text(raw: bytes, path: str | Path, report: ReadReport | None = None, *, 
 
 def _pages(raw: bytes, path: str | Path, limits: PdfLimits) -> Iterator[str]:
     """The text of every page; a page that is referenced repeatedly is read once."""
+    Extra.PDF.require(f"reading {path}")
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 

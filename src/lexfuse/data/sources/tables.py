@@ -12,6 +12,7 @@ from lexfuse.data.archives import parse_json
 from lexfuse.data.files import decode, existing, lines, read_bytes
 from lexfuse.data.formats.json_text import from_json
 from lexfuse.data.read_report import ReadReport, listed
+from lexfuse.dependencies import Extra
 from lexfuse.errors import DataError
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
@@ -163,6 +164,7 @@ def _record(value: Any, path: Path, number: int, line: int | None) -> TableRow:
 
 
 def _parquet_rows(path: Path) -> Iterator[TableRow]:
+    Extra.PARQUET.require(f"reading {path}")
     import pyarrow
     import pyarrow.parquet
 

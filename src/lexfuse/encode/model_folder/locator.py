@@ -16,7 +16,8 @@ from pathlib import Path, PurePosixPath
 import lexfuse
 from lexfuse.data.downloads import DemoPackage, PackageRegistry, cache_folder, cached, fetch
 from lexfuse.data.files import written_folder
-from lexfuse.errors import DataError, FetchError, MissingDependencyError, NotFoundError, StorageError
+from lexfuse.dependencies import Extra
+from lexfuse.errors import DataError, FetchError, NotFoundError, StorageError
 
 SHIPPED = Path(lexfuse.__file__).parent / "models"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -163,10 +164,11 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
 
 
 def _from_hub_cache(name: str) -> Path | None:
-    """A model of the hub that was fetched before; the network is not asked."""
-    try:
-        from huggingface_hub import snapshot_download
+    """A model of the hub that was fetched before; the network is not used."""
+    Extra.HUB.require(f"{name!r} is not a folder, and a model of the hub")
+    from huggingface_hub import snapshot_download
 
+    try:
         return Path(snapshot_download(name, allow_patterns=list(HUB_FILES), local_files_only=True))
     except Exception:  # many classes, from many layers below: it is not here
         return None
@@ -174,11 +176,9 @@ def _from_hub_cache(name: str) -> Path | None:
 
 def _downloaded(name: str) -> Path:
     """A model of the hub, from the network."""
-    try:
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import RepositoryNotFoundError
-    except ImportError:
-        raise MissingDependencyError(f"model {name!r} comes from the hub; install huggingface_hub, or give a folder") from None
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import RepositoryNotFoundError
+
     try:
         return Path(snapshot_download(name, allow_patterns=list(HUB_FILES)))
     except RepositoryNotFoundError:

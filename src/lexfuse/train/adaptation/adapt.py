@@ -16,6 +16,7 @@ import lexfuse
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.files import named_storage_errors, written_folder
 from lexfuse.data.read_report import ReadReport
+from lexfuse.dependencies import Extra
 from lexfuse.errors import DataError, StorageError
 from lexfuse.train.adaptation.adaptation_card import adaptation_card
 from lexfuse.train.adaptation.adaptation_settings import (
@@ -43,7 +44,6 @@ from lexfuse.train.output.training_results import RESULTS, SeedResult, StageResu
 from lexfuse.train.output.work_folder import WorkFolder
 from lexfuse.train.plan import Device
 from lexfuse.train.structure.structure_pairs import structure_pairs
-from lexfuse.train.torch_requirement import require_torch
 
 if TYPE_CHECKING:
     from lexfuse.train.models.base_model import StartingModel
@@ -110,7 +110,7 @@ def start_from(method: Method, base: str | Path, say: Callable[[str], None] = la
 
     >>> start_from(TsdaeSettings(), "fr-legal-mlm")  # doctest: +SKIP
     """
-    require_torch()
+    Extra.TRAIN.require("training")
     from lexfuse.train.models.base_model import StartingModel
 
     read = StartingModel.read(base)
@@ -137,7 +137,7 @@ def adapt(
 
     >>> adapt(prepared, start_from(TsdaeSettings(), "fr-legal-mlm"), "mine")  # doctest: +SKIP
     """
-    require_torch()
+    Extra.TRAIN.require("training")
     from lexfuse.train.loop.checkpoint import Checkpoints
     from lexfuse.train.loop.loop import DevSet, fit
     from lexfuse.train.loop.torch_device import chosen_device

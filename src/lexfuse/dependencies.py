@@ -1,0 +1,60 @@
+"""Optional packages: which extra installs them, and the error where one is missing.
+
+``pip install lexfuse`` is the engine and the command line. What needs more calls `Extra.require` before it imports the package.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib.util import find_spec
+
+from lexfuse.errors import MissingDependencyError
+
+
+class Extra(StrEnum):
+    """An optional part of LexFuse, by the name that pip installs it by.
+
+    >>> Extra.PDF.packages
+    ('pypdf',)
+    """
+
+    SERVE = "serve"
+    PDF = "pdf"
+    PARQUET = "parquet"
+    HUB = "hub"
+    MCP = "mcp"
+    TRAIN = "train"
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages that the extra adds, as they are imported."""
+        return _PACKAGES[self]
+
+    def require(self, purpose: str) -> None:
+        """Raise `MissingDependencyError` if a package of the extra is not installed; nothing is imported.
+
+        >>> Extra.PDF.require("reading judgment.pdf")
+        """
+        if missing := [package for package in self.packages if not _installed(package)]:
+            names, verb = " and ".join(missing), "is" if len(missing) == 1 else "are"
+            raise MissingDependencyError(
+                f'{purpose} needs {names}, which {verb} not installed; install with: pip install "lexfuse[{self}]"'
+            )
+
+
+_SERVE = ("fastapi", "prometheus_client", "pydantic_settings", "python_multipart", "uvicorn")
+_PACKAGES = {
+    Extra.SERVE: _SERVE,
+    Extra.PDF: ("pypdf",),
+    Extra.PARQUET: ("pyarrow",),
+    Extra.HUB: ("huggingface_hub",),
+    Extra.MCP: (*_SERVE, "mcp"),
+    Extra.TRAIN: ("safetensors", "torch", "transformers"),
+}
+
+
+def _installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # an import hook refuses it
+        return False

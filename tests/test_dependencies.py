@@ -1,0 +1,134 @@
+"""The core install works without the extras, and what needs one names it."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from lexfuse.deadline import Deadline
+from lexfuse.dependencies import Extra
+from lexfuse.errors import MissingDependencyError
+from lexfuse.service.uploads import UploadReader
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PACKAGES = sorted({package for extra in Extra for package in extra.packages} | {"starlette", "multipart"})
+WITHOUT_EXTRAS = f"""
+import sys
+
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {PACKAGES}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Refused())
+from lexfuse.cli import main
+main()
+"""
+
+
+def declared(requirements):
+    """Distributions that requirements name, with those of the extras of LexFuse among them."""
+    names = set()
+    for requirement in requirements:
+        if extras := re.match(r"lexfuse\[(.+)\]", requirement):
+            for extra in extras[1].split(","):
+                names |= declared(PROJECT["optional-dependencies"][extra])
+        else:
+            names.add(re.split(r"[^\w.-]", requirement)[0].lower())
+    return names
+
+
+def distribution(package):
+    """The distribution that has a package; one that is not installed here has the name of its package."""
+    return packages_distributions().get(package, [package])[0].lower().replace("_", "-")
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory):
+    """The examples, and an index of them that was built without the extras."""
+    folder = tmp_path_factory.mktemp("core")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    (folder / "judgment.pdf").write_bytes(b"%PDF-1.7")
+    (folder / "articles.parquet").write_bytes(b"PAR1")
+    for arguments in ("import examples/articles.csv library", "index library library.index --channels dense,splade"):
+        assert lexfuse(folder, arguments).returncode == 0
+    return folder
+
+
+def lexfuse(folder, arguments):
+    command = [sys.executable, "-c", WITHOUT_EXTRAS, *arguments.split()]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--help",
+        "search library.index prêt --explain",
+        "search library.index prêt --channel bm25,dense --fusion tm2c2",
+        "similar library.index lib-4",
+        "run library.index examples/questions.csv -o words.trec",
+        "fuse examples/words.trec examples/vectors.trec -o fused.trec",
+        "evaluate examples/test.tsv examples/words.trec",
+        "compare examples/test.tsv examples/words.trec examples/vectors.trec --baseline words",
+        "tune runs examples/test.tsv examples/words.trec examples/vectors.trec --folds 3",
+        "advise library.index examples/questions.csv examples/test.tsv --folds 3 -o advice",
+        "keys add editors --scope write",
+        "fetch fr-legal-dense",
+    ],
+)
+def test_commands_of_the_core(workplace, arguments):
+    done = lexfuse(workplace, arguments)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        ("serve library.index", "serve"),
+        ("demo", "serve"),
+        ("mcp library.index", "mcp"),
+        ("similar library.index judgment.pdf", "pdf"),
+        ("import articles.parquet other", "parquet"),
+        ("fetch organisation/model", "hub"),
+        ("index library other.index --channels dense --model organisation/model", "hub"),
+        ("train dense fr-legal-dense library model", "train"),
+    ],
+)
+def test_what_is_missing_is_named_with_the_command_that_installs_it(workplace, arguments, extra):
+    done = lexfuse(workplace, arguments)
+    assert done.returncode == MissingDependencyError.exit_code, done.stderr
+    assert f'pip install "lexfuse[{extra}]"' in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("extra", Extra)
+def test_the_packages_of_an_extra_are_those_of_the_project_file(extra):
+    assert {distribution(package) for package in extra.packages} == declared(PROJECT["optional-dependencies"][extra.value])
+
+
+def test_all_is_everything_but_training():
+    extras = set(Extra) - {Extra.TRAIN}
+    assert declared(["lexfuse[all]"]) == set().union(*(declared([f"lexfuse[{extra}]"]) for extra in extras))
+
+
+def test_the_core_has_no_package_of_an_extra():
+    assert not declared(PROJECT["dependencies"]) & declared(["lexfuse[all,train]"])
+
+
+def test_a_pdf_sent_to_a_service_without_the_extra(monkeypatch):
+    code = WITHOUT_EXTRAS.replace("from lexfuse.cli import main", "from lexfuse.service.upload_child import main")
+    monkeypatch.setattr("lexfuse.service.uploads._COMMAND", (sys.executable, "-c", code))
+    reader = UploadReader()
+    try:
+        with pytest.raises(MissingDependencyError, match=r'pip install "lexfuse\[pdf\]"'):
+            reader.read(b"%PDF-1.7", "judgment.pdf", Deadline(600))
+        assert reader.read(b"The appeal is dismissed.", "judgment.txt", Deadline(600)).text
+    finally:
+        reader.close()
