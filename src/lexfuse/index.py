@@ -16,6 +16,7 @@ from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan, default_model, default_scheme
 from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
 from lexfuse.channels.explanation import Explanation
+from lexfuse.channels.query_context import query_context
 from lexfuse.channels.registry import applicable_options, builtin_channels, channel_kind, open_retriever, plan_channel
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
@@ -28,6 +29,7 @@ from lexfuse.encode.passage_plan import PassagePlan
 from lexfuse.encode.shared_encoders import SharedEncoders
 from lexfuse.fusion.composite_retriever import explanations_of
 from lexfuse.fusion.registry import default_fusions
+from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.search.hits import Hits, checked_query, find_hits
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.pipeline import DEPTH
@@ -174,17 +176,20 @@ class Index:
         search: ``channels=["bm25", "dense"], fusion=TM2C2(alpha=0.8)``. ``filters=["code=Code civil"]``, ``as_of``,
         ``language``, ``sort``, ``facets`` and ``after`` are as for `lexfuse.search.hits.find_hits`.
         """
-        return find_hits(self.version, question, k, **options)
+        with query_context():
+            return find_hits(self.version, question, k, **options)
 
     def similar(self, text: str = "", k: int = 10, **options: Any) -> SimilarHits:
         """Documents like a whole text, or like a ``document`` of the index; see `lexfuse.search.similar_hits.find_similar`."""
-        return find_similar(self.version, text, k, **options)
+        with query_context():
+            return find_similar(self.version, text, k, **options)
 
     def explain(self, question: str | Query, document: str, *, language: str = "", **search: Any) -> Explanation:
         """Why a document, by its id or a citation, has its rank for a question, or which rank it would have."""
         query, id = checked_query(question, language), self.version.meant(document)
         opened = self.version.search_by(**search)
-        [found] = explanations_of(opened.retriever, query, [id], within=opened.within, others=default_fusions())
+        with query_context():
+            [found] = explanations_of(opened.retriever, query, [id], within=opened.within, others=default_fusions())
         return found
 
     def run(
@@ -204,7 +209,7 @@ class Index:
         if before_query_date:
             found = retrieve_before(opened.retriever, queries, depth, within=opened.within)
         else:
-            found = opened.retriever.retrieve(queries, depth, within=opened.within)
+            found = retrieve_blocks(opened.retriever, queries, depth, within=opened.within)
         return found if name is None else dataclasses.replace(found, name=name)
 
     # Changing
