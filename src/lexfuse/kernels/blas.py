@@ -1,8 +1,8 @@
-"""Matrix products on one core each, so that blocks can be shared out over the cores.
+"""Matrix products on one core each, so that blocks can be distributed over the cores.
 
-OpenBLAS, which numpy's wheels carry, splits every product over all cores and waits for the slowest. With blocks that fit the
-cache it waits thousands of times in one search, and on a machine that has other work to do each wait is long: searches were
-three to four times slower. One product a core needs no waiting. Where numpy has another BLAS, nothing is changed.
+OpenBLAS, part of numpy's wheels, splits every product over all cores and waits for the slowest. With blocks that fit the cache it
+waits thousands of times per search, and on a busy machine each wait is long: searches were three to four times slower. One
+product per core needs no waiting. With another BLAS nothing changes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _NAMES = ("scipy_openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads", "
 
 
 class _Threads(NamedTuple):
-    """How OpenBLAS is told how many threads to use, and asked."""
+    """OpenBLAS functions that set and get the number of threads."""
 
     set: Callable[[int], None]
     get: Callable[[], int]
 
 
 class _ThreadState:
-    """How many searches want one thread now, and how many threads there were before."""
+    """The number of searches that need one thread now, and the number of threads before."""
 
     lock = threading.Lock()
     inside = 0
@@ -37,12 +37,7 @@ class _ThreadState:
 
 @contextmanager
 def one_core_each() -> Iterator[bool]:
-    """Within this context, products run on the core that asks for them; tells whether that could be had.
-
-    >>> with one_core_each() as alone:
-    ...     isinstance(alone, bool)
-    True
-    """
+    """Within this context, products run on the calling core; yields whether that is possible."""
     threads = _openblas()
     if threads is None:
         yield False
@@ -63,7 +58,7 @@ def one_core_each() -> Iterator[bool]:
 
 @cache
 def _openblas() -> _Threads | None:
-    """The OpenBLAS inside numpy's wheel, if there is one; it is loaded already, so this only finds it again."""
+    """The OpenBLAS inside numpy's wheel, if there is one; it is already loaded, so this only gets its handle."""
     package = Path(np.__file__).parent
     for path in sorted([*package.parent.glob("numpy.libs/*openblas*"), *package.glob(".dylibs/*openblas*")]):
         library = ctypes.CDLL(str(path))

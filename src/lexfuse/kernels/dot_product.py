@@ -1,4 +1,4 @@
-"""Dot products in numpy whose bits do not depend on the machine, and the rounding error of fast ones."""
+"""Dot products in numpy with the same bits on every machine, and the rounding error of fast ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lexfuse.data.arrays import F32, F64
 
 
 def error_of(norms: F64, highest: float, dimension: int) -> F64:
-    """How far a score in 32-bit floats may be off: additions, products, conversions and the last rounding.
+    """The maximum error of a score in 32-bit floats: additions, products, conversions and the last rounding.
 
     >>> error_of(np.ones(1), 1.0, 384)
     array([2.33...e-05])

@@ -1,6 +1,6 @@
 """The inner loops of dense search, compiled by numba and cached on disk.
 
-Arrays must be read-only and contiguous (`lexfuse.kernels.compilation.read_only_view`) but for those that are written.
+Arrays must be read-only and contiguous (`lexfuse.kernels.compilation.read_only_view`), except output arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LANES = 32  # as `lexfuse.channels.dense.exact_scores` defines scores
 
 @njit(cache=True, nogil=True)
 def add_dots(matrix: NDArray[Any], scales: F32, queries: F32, query: I64, row: I64, scores: F64) -> None:
-    """The dot product of each pair, in the order of additions that defines it; `scales` is one for each pair, or empty."""
+    """The dot product of each pair, in the defined order of additions; ``scales`` has one value per pair, or is empty."""
     dimension = queries.shape[1]
     whole = dimension // LANES * LANES
     sums = np.empty(LANES, dtype=np.float64)
@@ -51,10 +51,10 @@ def scan(
     group_lower: F32,
     group_upper: F32,
 ) -> None:
-    """Upper bounds of the scores of rows, and for each group of rows the highest lower and upper bound.
+    """Upper bounds of the scores of rows, and the highest lower and upper bound of each group of rows.
 
-    Products of bytes and 16-bit numbers are added up in 32-bit integers, which the compiler turns into the processor's
-    multiply-and-add of 16-bit pairs; types must stay as they are for that.
+    Products of bytes and 16-bit numbers are summed in 32-bit integers, which the compiler turns into the processor's
+    multiply-and-add of 16-bit pairs; that depends on these exact types.
     """
     dimension = codes.shape[1]
     for group in range(len(bounds) - 1):
@@ -80,7 +80,7 @@ def scan(
 def scan_ranges(
     codes: NDArray[np.int8], scales: F32, firsts: I64, lasts: I64, query: NDArray[np.int16], step: np.float32, scores: F32
 ) -> None:
-    """The scores of the rows of several ranges, one after the other."""
+    """The scores of the rows of several ranges, concatenated."""
     dimension = codes.shape[1]
     size = 0
     for part in range(len(firsts)):

@@ -1,7 +1,7 @@
-"""Rankings of several sources brought together: aligned by document, ranked, and cut to the best k.
+"""Combine rankings of several sources: align by document, rank, and select the best k.
 
-Each loop exists twice, with the same bits as result: compiled by numba, and in plain numpy for small work, which numba would
-take longer to load for than it saves (see `lexfuse.kernels.postings`).
+Each loop exists twice with bit-equal results: compiled by numba, and in numpy for small work, which is done before numba is
+loaded (see `lexfuse.kernels.postings`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of
 from lexfuse.kernels.compilation import compiled_is_due
 from lexfuse.kernels.threads import run_on_cores
 
-_STEPS = 50  # that numpy takes for one candidate, roughly
-BLOCK = 1 << 18  # scores that are worked on at once
+_STEPS = 50  # approximate numpy steps per candidate
+BLOCK = 1 << 18  # scores processed at once
 
 
 def align(starts: Sequence[I64], docs: Sequence[I32], scores: Sequence[F32], documents: int) -> tuple[I64, I32, F64, I32]:
     """Every document that a source ranks for a query, once, in order of first mention.
 
-    Gives the offsets of queries, the documents, and for each source its score (NaN) and place from 1 (0 where it has none).
+    Returns the offsets of queries, the documents, and for each source its score (NaN if missing) and rank from 1 (0 if missing).
 
     >>> lists = [np.array([7, 5], np.int32), np.array([5], np.int32)]
     >>> values = [np.array([2, 1], np.float32), np.array([9], np.float32)]
@@ -54,7 +54,7 @@ def align(starts: Sequence[I64], docs: Sequence[I32], scores: Sequence[F32], doc
 
 
 def _compiled_aligned(table: I64, docs: Sequence[I32], scores: Sequence[F32], documents: int) -> tuple[I64, I32, F64, I32]:
-    """The same, block of queries by block of queries on all cores: once to count, once to fill in."""
+    """`align` on all cores, in blocks of queries: one pass counts, one fills."""
     from lexfuse.kernels import fusion_numba
     from lexfuse.kernels.compilation import read_only_view
 
@@ -88,7 +88,7 @@ def _compiled_aligned(table: I64, docs: Sequence[I32], scores: Sequence[F32], do
 
 
 def queries_at_once(queries: int, candidates: int) -> int:
-    """How many queries make a block of work: so many that what is computed for their candidates stays in the cache.
+    """The number of queries per block, such that the values of their candidates stay in the cache.
 
     >>> queries_at_once(1000, 2_000_000), queries_at_once(3, 30)
     (131, 3)
@@ -97,10 +97,11 @@ def queries_at_once(queries: int, candidates: int) -> int:
 
 
 def rank(offsets: I64, scores: F64, known: Bools, listed: Bools, order: I32) -> I32:
-    """The rank from 1 of every candidate among those of its query whose score is known; 0 for the others.
+    """The rank from 1 of every candidate among those of its query with a known score; 0 for the others.
 
-    Scores count as 32-bit floats, as in a run; equal ones go by `order`. But candidates that the source does not list and scores
-    alike share a rank: a source that says the same of thousands (0, as no word matches) does not tell them apart by their names.
+    Scores are compared as 32-bit floats, as in a run; ties are ordered by ``order``. But candidates that the source does not list
+    and that have equal scores share a rank: a source that gives thousands the same score (0, no word matches) does not rank them
+    by name.
 
     >>> every, three = np.ones(3, bool), np.array([5, 6, 4], np.int32)
     >>> rank(np.array([0, 3]), np.array([1.0, 2.0, 1.0]), every, every, three).tolist()
@@ -131,7 +132,7 @@ def rank(offsets: I64, scores: F64, known: Bools, listed: Bools, order: I32) -> 
 
 
 def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
-    """The best k candidates of every query: where their lists start, and which candidates they are.
+    """The best k candidates of every query: the offsets of their lists, and the candidates.
 
     >>> starts, chosen = best(np.array([0, 3]), np.array([1, 2, 1], np.float32), np.array([5, 6, 4], np.int32), 2)
     >>> starts.tolist(), chosen.tolist()
@@ -150,13 +151,13 @@ def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
 
 
 def smooth_ranks(offsets: I64, scores: F64, known: Bools, listed: Bools, beta: float) -> F64:
-    """The rank of every candidate with a sigmoid in the place of each comparison (BRUCH, before eq. 9); 0 where unknown.
+    """The rank of every candidate with a sigmoid for each comparison (BRUCH, before eq. 9); 0 if unknown.
 
     >>> every = np.ones(2, bool)
     >>> smooth_ranks(np.array([0, 2]), np.array([2.0, 1.0]), every, every, 1e6).tolist()
     [1.0, 2.0]
     """
-    from lexfuse.kernels import fusion_numba  # a sum over pairs: numpy would take more memory than time
+    from lexfuse.kernels import fusion_numba  # a sum over pairs: numpy would need too much memory
     from lexfuse.kernels.compilation import read_only_view
 
     found: F64 = fusion_numba.smooth_ranks(
@@ -166,10 +167,10 @@ def smooth_ranks(offsets: I64, scores: F64, known: Bools, listed: Bools, beta: f
 
 
 def in_order(query: I64, scores: F64, fused: F64) -> F64:
-    """Fused scores of candidates that fall, as 32-bit floats, wherever the scores of a source fall.
+    """Fused 32-bit scores that decrease wherever the scores of a source decrease.
 
-    Normalised scores lie nearer to each other than raw ones, and two that differ may round to one 32-bit float. The lower one
-    then gets the next float below.
+    Normalised scores are closer together than raw ones, and two different ones may round to the same 32-bit float. The lower one
+    then becomes the next lower float.
 
     >>> found = in_order(np.array([0, 0]), np.array([2.0, 1.0]), np.array([0.5, 0.5]))
     >>> found.round(6).tolist(), bool(found[1] < found[0])
@@ -177,8 +178,8 @@ def in_order(query: I64, scores: F64, fused: F64) -> F64:
     """
     order = np.lexsort((-scores, query))
     bits = (fused[order].astype(np.float32) + np.float32(0.0)).view(np.int32).astype(np.int64)
-    apart = query[order] << 34  # so that no query reaches into the next
-    places = apart - np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)  # whole numbers that rise as the score falls
+    apart = query[order] << 34  # keeps queries apart
+    places = apart - np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)  # integers that rise as the score falls
     falls = np.cumsum(np.diff(scores[order], prepend=np.inf) < 0)
     lower = np.maximum.accumulate(places - falls) + falls - apart
     found = np.empty(len(fused))

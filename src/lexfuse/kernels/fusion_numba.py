@@ -1,7 +1,7 @@
-"""The inner loops of fusion, compiled by numba and cached on disk; `lexfuse.kernels.fusion` says what they do.
+"""The inner loops of fusion, compiled by numba and cached on disk; `lexfuse.kernels.fusion` describes them.
 
-Importing this takes a second for numba alone. Arrays must be read-only and contiguous, as
-`lexfuse.kernels.compilation.read_only_view` makes them; those that a loop fills are the exception.
+Importing numba takes a second. Arrays must be read-only and contiguous (`lexfuse.kernels.compilation.read_only_view`), except
+output arrays.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ U64 = NDArray[np.uint64]
 HALF, LOWER, NONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)  # of the bits of an entry
 WIDEST = 11  # bits of a digit
 ONE = np.uint32(1)
-FEW = 16  # ties that are put in order one by one
+FEW = 16  # ties sorted by insertion
 
 
 @njit(cache=True, nogil=True)
 def counted(bases: I64, starts: I64, docs: I32, documents: int) -> I64:
-    """How many different documents the sources rank for each query."""
+    """The number of different documents that the sources rank for each query."""
     sources, queries = starts.shape[0], starts.shape[1] - 1
     seen = np.full(documents, -1, dtype=np.int32)
     counts = np.zeros(queries, dtype=np.int64)
@@ -38,7 +38,7 @@ def counted(bases: I64, starts: I64, docs: I32, documents: int) -> I64:
 def aligned(
     bases: I64, starts: I64, docs: I32, scores: F32, documents: int, offsets: I64, union: I32, table: F64, places: I32
 ) -> None:
-    """Fill in every document that a source ranks for a query once, with each source's score and place."""
+    """Fill in every document that a source ranks for a query, with each source's score and rank."""
     sources, queries = starts.shape[0], starts.shape[1] - 1
     slot = np.full(documents, -1, dtype=np.int64)
     for query in range(queries):
@@ -62,7 +62,7 @@ def aligned(
 
 @njit(cache=True, nogil=True)
 def _falling(score: np.float32) -> np.uint64:
-    """A number below 2**32 that rises as the score falls; the same one for 0.0 and -0.0."""
+    """A number below 2**32 that rises as the score falls; equal for 0.0 and -0.0."""
     bits = np.int64(np.float32(score + np.float32(0.0)).view(np.int32))
     rising = bits if bits >= 0 else -(bits & 0x7FFFFFFF)
     return np.uint64(0x7FFFFFFF - rising)
@@ -70,9 +70,9 @@ def _falling(score: np.float32) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def _sorted(entries: U64, spare: U64, order: I32) -> U64:
-    """Entries by their upper half, and where that ties by the `order` of their lower half.
+    """Sort entries by their upper half, and ties by the ``order`` of their lower half.
 
-    A radix sort: digit by digit from the last, of those bits alone in which scores differ.
+    A radix sort from the last digit, over only those bits in which scores differ.
     """
     low, high, size = NONE, np.uint64(0), len(entries)
     for entry in entries:
@@ -110,7 +110,7 @@ def _sorted(entries: U64, spare: U64, order: I32) -> U64:
 
 @njit(cache=True, nogil=True)
 def _tied(entries: U64, order: I32) -> None:
-    """Put entries in the order of what their lower halves stand for."""
+    """Sort tied entries by the order of their lower halves."""
     if len(entries) > FEW:
         where = (entries & LOWER).astype(np.int64)
         entries[:] = entries[np.argsort(order[where])]
@@ -134,7 +134,7 @@ def _longest(offsets: I64) -> int:
 
 @njit(cache=True, nogil=True)
 def ranked(offsets: I64, scores: F32, known: Bools, listed: Bools, order: I32) -> I32:
-    """The rank from 1 of every candidate of a query among those whose score is known; 0 for the others."""
+    """The rank from 1 of every candidate of a query among those with a known score; 0 for the others."""
     ranks = np.zeros(len(scores), dtype=np.int32)
     entries = np.empty(_longest(offsets), dtype=np.uint64)
     spare = np.empty_like(entries)
@@ -156,7 +156,7 @@ def ranked(offsets: I64, scores: F32, known: Bools, listed: Bools, order: I32) -
 
 @njit(cache=True, nogil=True)
 def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
-    """The best k candidates of every query: where their lists start, and which candidates they are."""
+    """The best k candidates of every query: the offsets of their lists, and the candidates."""
     queries = len(offsets) - 1
     starts = np.zeros(queries + 1, dtype=np.int64)
     for query in range(queries):
@@ -173,7 +173,7 @@ def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
             border = np.partition(entries[:size], wanted - 1)[wanted - 1] | LOWER
             kept = 0
             for at in range(size):
-                if entries[at] <= border:  # with all that tie with the last
+                if entries[at] <= border:  # including all ties with the last
                     entries[kept] = entries[at]
                     kept += 1
             size = kept
@@ -185,7 +185,7 @@ def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
 
 @njit(cache=True, nogil=True)
 def smooth_ranks(offsets: I64, scores: F64, known: Bools, listed: Bools, beta: float) -> F64:
-    """0.5 + the sum over the source's own list of sigmoid(beta * (its score - the candidate's)); 0 where none is known."""
+    """0.5 + the sum over the source's list of sigmoid(beta * (its score - the candidate's)); 0 if unknown."""
     ranks = np.zeros(len(scores))
     for query in range(len(offsets) - 1):
         begin, end = offsets[query], offsets[query + 1]
@@ -198,7 +198,7 @@ def smooth_ranks(offsets: I64, scores: F64, known: Bools, listed: Bools, beta: f
         own = np.sort(own[:size])
         for at in range(begin, end):
             if known[at]:
-                # Beyond 40 / beta the sigmoid is 0 or 1 to the last bit that counts.
+                # Beyond 40 / beta the sigmoid is 0 or 1 to the last significant bit.
                 low = np.searchsorted(own, scores[at] - 40.0 / beta)
                 high = np.searchsorted(own, scores[at] + 40.0 / beta)
                 total = 0.5 + (size - high)

@@ -1,9 +1,8 @@
-"""MaxSim, the score of late interaction: for every token of the query its best token of the document, added up.
+"""MaxSim, the score of late interaction: the best document token of every query token, summed (eq. 11 of FUSE).
 
-That is eq. 11 of FUSE. A product of two vectors is defined to the last bit: 32-bit floats, multiplied, rounded, added,
-rounded, one dimension after the other; the best products are added in 64-bit floats and rounded to 32 bits once. So a
-score does not depend on what else is scored at the same time. Each function has two ways with the same bits, numpy for
-little work and compiled loops on all cores for much.
+The product of two vectors is defined to the last bit: 32-bit floats, multiplied, rounded, added, rounded, one dimension after the
+other; the best products are added in 64-bit floats and rounded to 32 bits once. So a score does not depend on what else is scored
+at the same time. Each function has two bit-equal versions: numpy for little work, compiled loops on all cores for much.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ import numpy as np
 from lexfuse.data.arrays import F32, I32, I64
 from lexfuse.kernels.compilation import compiled_is_due
 
-_LANES = 16  # as in the compiled loops, which are loaded later
+_LANES = 16  # as in the compiled loops
 _AT_ONCE = 1 << 20  # products in numpy
 
 
 def maxsim(query: F32, tokens: F32, starts: I64) -> F32:
-    """The score of every document; document i has the tokens from starts[i] to starts[i + 1], one without any has none (NaN).
+    """The score of every document, with the tokens from starts[i] to starts[i + 1]; NaN for a document without tokens.
 
     >>> query = np.array([[1, 0], [0, 1]], dtype=np.float32)
     >>> tokens = np.array([[0.5, 0], [0, 1], [1, 1]], dtype=np.float32)
@@ -58,11 +57,7 @@ def products(rows: F32, vectors: F32) -> F32:
 
 
 def padded_products(rows: F32, vectors: F32) -> F32:
-    """The same by compiled loops, with columns for whole groups of lanes.
-
-    >>> padded_products(np.ones((1, 2), dtype=np.float32), np.ones((1, 2), dtype=np.float32)).shape
-    (1, 16)
-    """
+    """`products` by compiled loops, with columns for whole groups of lanes."""
     from lexfuse.kernels.compilation import read_only_view
     from lexfuse.kernels.maxsim_numba import products as loop
     from lexfuse.kernels.threads import run_on_cores
@@ -74,7 +69,7 @@ def padded_products(rows: F32, vectors: F32) -> F32:
 
 
 def nearest(vectors: F32, centroids: F32) -> I32:
-    """The centroid that is nearest to each vector; the first one where several are.
+    """The nearest centroid of each vector; the first of equals.
 
     >>> nearest(np.array([[2, 0], [0, 1]], dtype=np.float32), np.array([[0, 0], [0, 2], [3, 0]], dtype=np.float32)).tolist()
     [2, 0]
@@ -97,7 +92,7 @@ def nearest(vectors: F32, centroids: F32) -> I32:
 
 
 def highest(products: F32, starts: I64) -> F32:
-    """The highest product of every document with every vector; -inf where it has no token.
+    """The highest product of every document with every vector; -inf for a document without tokens.
 
     >>> highest(np.array([[1], [3], [2]], dtype=np.float32), np.array([0, 2, 2, 3])).tolist()
     [[3.0], [-inf], [2.0]]
@@ -110,7 +105,7 @@ def highest(products: F32, starts: I64) -> F32:
 
 
 def summed(best: F32, starts: I64) -> F32:
-    """The sum over the vectors of the query, one after the other; NaN where a document has no token.
+    """The sum over the query vectors in order; NaN for a document without tokens.
 
     >>> summed(np.array([[1, 2], [-np.inf, -np.inf]], dtype=np.float32), np.array([0, 2, 2])).tolist()
     [3.0, nan]
@@ -122,11 +117,7 @@ def summed(best: F32, starts: I64) -> F32:
 
 
 def in_lanes(vectors: F32) -> F32:
-    """Vectors in groups of 16, dimension by dimension; what is missing in the last group is 0.
-
-    >>> in_lanes(np.ones((17, 3), dtype=np.float32)).shape
-    (2, 3, 16)
-    """
+    """Vectors in groups of 16, dimension by dimension; the last group is padded with 0."""
     groups = -(-len(vectors) // _LANES)
     padded = np.zeros((groups * _LANES, vectors.shape[1]), dtype=np.float32)
     padded[: len(vectors)] = vectors
@@ -134,16 +125,12 @@ def in_lanes(vectors: F32) -> F32:
 
 
 def steps(rows: int, vectors: F32) -> int:
-    """What the products of rows and vectors take in numpy, roughly.
-
-    >>> steps(10, np.ones((2, 3), dtype=np.float32))
-    3060
-    """
+    """The approximate numpy steps for the products of rows and vectors."""
     return int(vectors.shape[1]) * (1000 + rows * len(vectors))
 
 
 def _plain(rows: F32, columns: F32) -> F32:
-    """Products in the same order of operations as the compiled loops."""
+    """Products with the same order of operations as the compiled loops."""
     sums = np.zeros((len(rows), columns.shape[1]), dtype=np.float32)
     product = np.empty_like(sums)
     for at, column in enumerate(columns):

@@ -1,8 +1,8 @@
-"""The loops of late interaction, compiled by numba and cached on disk; `lexfuse.kernels.maxsim` says what they do.
+"""The loops of late interaction, compiled by numba and cached on disk; `lexfuse.kernels.maxsim` describes them.
 
-All of them rest on one piece of machine code, written out below because no compiler makes it from a plain loop: the products
-of six rows with sixteen query vectors stay in registers over all dimensions, while the next six rows are fetched into the
-cache. It multiplies, rounds, adds and rounds, one dimension after the other, so that numpy can give the same bits.
+All of them use one piece of machine code, written out below because no compiler makes it from a plain loop: the products of six
+rows with sixteen query vectors stay in registers over all dimensions, while the next six rows are prefetched into the cache. It
+multiplies, rounds, adds and rounds, one dimension after the other, so that numpy can give the same bits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lexfuse.data.arrays import F32, I32, I64, Bools
 from lexfuse.kernels.jit import njit
 
 LANES = 16  # query vectors at once
-ROWS = 6  # rows at once: with 16 lanes they fill the registers of a processor
+ROWS = 6  # rows at once: with 16 lanes they fill the processor's registers
 _WIDTH = 8  # lanes of a register
 _FLOAT, _LONG, _INT = ir.FloatType(), ir.IntType(64), ir.IntType(32)
 _VECTOR = ir.VectorType(_FLOAT, _WIDTH)
@@ -33,14 +33,14 @@ def _vector_at(builder: ir.IRBuilder, start: ir.Value, number: int) -> ir.Value:
 
 
 def _spread(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
-    """One number in all lanes of a register."""
+    """Broadcast one number to all lanes of a register."""
     none = ir.Constant(_VECTOR, ir.Undefined)
     lanes = ir.Constant(ir.VectorType(_INT, _WIDTH), [0] * _WIDTH)
     return builder.shuffle_vector(builder.insert_element(none, number, _INT(0)), none, lanes)
 
 
 def _fetch(builder: ir.IRBuilder, place: ir.Value) -> None:
-    """Tell the processor that memory will be read soon; it need not exist."""
+    """Prefetch memory that will be read soon; the address need not exist."""
     name, pointer = "llvm.prefetch.p0", ir.IntType(8).as_pointer()
     kind = ir.FunctionType(ir.VoidType(), [pointer, _INT, _INT, _INT])
     function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
@@ -48,7 +48,7 @@ def _fetch(builder: ir.IRBuilder, place: ir.Value) -> None:
 
 
 def _written(builder: ir.IRBuilder, rows: int, args: tuple[ir.Value, ...]) -> None:
-    """The code itself: a loop over dimensions with one sum a row and register."""
+    """The code: a loop over dimensions with one sum per row and register."""
     (source, query, out), dimensions = [builder.inttoptr(place, _FLOATS) for place in args[:3]], args[3]
     starts = [builder.gep(source, [builder.mul(dimensions, _LONG(row))]) for row in range(rows)]
     registers = LANES // _WIDTH
@@ -95,7 +95,7 @@ _one = _products_of(1)
 
 @njit(cache=True, nogil=True)
 def products(rows: F32, lanes: F32, out: F32) -> None:
-    """Products of rows with every lane: out has one row for each row."""
+    """Products of rows with every lane: ``out`` has one row for each row."""
     groups, dimensions = lanes.shape[0], lanes.shape[1]
     some = np.empty(ROWS * LANES, dtype=np.float32)
     at = 0
@@ -115,7 +115,7 @@ def products(rows: F32, lanes: F32, out: F32) -> None:
 
 @njit(cache=True, nogil=True)
 def nearest(vectors: F32, rows: F32, halves: F32, found: I32) -> None:
-    """For every vector the row with the highest product less that row's half; the first one where several are equal."""
+    """For every vector the row with the highest product minus half of that row; the first of equals."""
     dimensions = rows.shape[1]
     lanes = np.zeros((dimensions, LANES), dtype=np.float32)
     best = np.empty(LANES, dtype=np.float32)
@@ -148,7 +148,7 @@ def nearest(vectors: F32, rows: F32, halves: F32, found: I32) -> None:
 
 @njit(cache=True, nogil=True)
 def maxsim(rows: F32, starts: I64, lanes: F32, count: int, out: F32) -> None:
-    """Eq. 11 of FUSE for every document; `count` lanes are vectors of the query."""
+    """Eq. 11 of FUSE for every document; ``count`` lanes are query vectors."""
     groups, dimensions = lanes.shape[0], lanes.shape[1]
     best = np.empty(groups * LANES, dtype=np.float32)
     some = np.empty(ROWS * LANES, dtype=np.float32)
@@ -170,7 +170,7 @@ def maxsim(rows: F32, starts: I64, lanes: F32, count: int, out: F32) -> None:
 
 @njit(cache=True, nogil=True, inline="always")
 def _raise(best: F32, some: F32, taken: int) -> None:
-    """The highest product so far in every lane."""
+    """Update the highest product of every lane."""
     for row in range(taken):
         for lane in range(LANES):
             value = some[row * LANES + lane]
@@ -199,11 +199,11 @@ def stored(
     count: int,
     out: F32,
 ) -> None:
-    """Eq. 11 of FUSE on stored vectors: `near` holds the products of every centroid, `lanes` the query for the residuals."""
+    """Eq. 11 of FUSE on stored vectors: ``near`` has the products of every centroid, ``lanes`` the query for the residuals."""
     groups, dimensions = lanes.shape[0], lanes.shape[1]
     best = np.empty(groups * LANES, dtype=np.float32)
     some = np.empty(ROWS * LANES, dtype=np.float32)
-    rows = np.zeros(2 * ROWS * dimensions, dtype=np.float32)  # half of it is only looked ahead at
+    rows = np.zeros(2 * ROWS * dimensions, dtype=np.float32)  # half of it is only prefetched
     for place in range(len(docs)):
         best[:] = _NOTHING
         at, end = starts[docs[place]], starts[docs[place] + 1]
@@ -231,7 +231,7 @@ def stored(
 
 @njit(cache=True, nogil=True)
 def probed(near: F32, count: int, probes: int, chosen: Bools) -> None:
-    """Mark the centroids that are among the nearest of some vector of the query."""
+    """Mark the centroids that are among the nearest of some query vector."""
     best = np.empty(probes, dtype=np.float32)
     which = np.empty(probes, dtype=np.int64)
     for lane in range(count):
@@ -252,7 +252,7 @@ def probed(near: F32, count: int, probes: int, chosen: Bools) -> None:
 
 @njit(cache=True, nogil=True)
 def gathered(chosen: Bools, lists: I64, members: I32, allowed: Bools, found: Bools) -> None:
-    """Mark the documents of the chosen centroids that are allowed."""
+    """Mark the allowed documents of the chosen centroids."""
     for centroid in range(len(chosen)):
         if chosen[centroid]:
             for at in range(lists[centroid], lists[centroid + 1]):
@@ -261,7 +261,7 @@ def gathered(chosen: Bools, lists: I64, members: I32, allowed: Bools, found: Boo
 
 @njit(cache=True, nogil=True)
 def by_centroids(docs: I32, starts: I64, codes: I32, near: F32, count: int, out: F32) -> None:
-    """MaxSim of documents as if each token were its centroid."""
+    """MaxSim of documents with every token replaced by its centroid."""
     lanes = near.shape[1]
     best = np.empty(lanes, dtype=np.float32)
     for place in range(len(docs)):

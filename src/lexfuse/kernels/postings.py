@@ -1,11 +1,11 @@
-"""The inner loops of the inverted file: building posting lists, adding up scores, choosing the best k.
+"""The inner loops of the inverted file: build posting lists, sum scores, select the best k.
 
-Nothing here approximates: every posting of every query term is added up, and the best k are chosen by
-score descending, then by `order` ascending (the position of a document's id among all ids).
+Nothing is approximate: every posting of every query term is added, and the best k are sorted by descending score, then by
+ascending ``order`` (the position of a document's id among all ids).
 
-Each loop exists twice, with the same bits as result: compiled by numba, and in plain numpy. Loading numba and what
-it has compiled takes a second, longer than a handful of questions take in numpy. So work starts in numpy, and what it
-takes is added up; once that comes to what loading costs, numba is loaded.
+Each loop exists twice with bit-equal results: compiled by numba, and in numpy. Loading numba and its compiled code takes a
+second, more than a few queries take in numpy. So work starts in numpy and is counted; numba is loaded once the work exceeds the
+cost of loading.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from lexfuse.kernels.compilation import compiled_is_due, read_only_view
 
 
 def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I32, F32, F32]:
-    """Turn documents (term ids in CSR, a weight each, or no weights for 1) into posting lists with documents ascending.
+    """Turn documents (term ids in CSR, with weights or none for 1) into posting lists with ascending documents.
 
-    `numbers` says which list belongs to each term id. Gives the offsets of the lists, documents, summed weights, and the
-    length of each document.
+    ``numbers`` maps each term id to its list. Returns the offsets of the lists, documents, summed weights, and the length of each
+    document.
 
     >>> import numpy as np
     >>> numbers, ones = np.array([0, 1], np.int32), np.ones(3, np.float32)
@@ -37,7 +37,7 @@ def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I3
 
 
 def distinct(starts: I64, terms: I32, term_count: int) -> tuple[I64, I32, F32]:
-    """Each query's terms once, in order of first occurrence, with how often they occur.
+    """Each query's distinct terms in order of first occurrence, with their counts.
 
     >>> import numpy as np
     >>> [array.tolist() for array in distinct(np.array([0, 3]), np.array([5, 2, 5], np.int32), 6)]
@@ -64,8 +64,8 @@ def best(
 ) -> tuple[I64, I32, F32]:
     """The best k documents of every query, as offsets, documents and scores.
 
-    A query is a row of ranges into the postings, each with the factor of its term. `within` is empty or one
-    flag per document. Documents whose score is not above zero are not returned.
+    A query is a row of ranges into the postings, each with the factor of its term. ``within`` is empty or has one flag per
+    document. Documents without a positive score are not returned.
 
     >>> import numpy as np
     >>> starts, ends, ones = np.array([0, 2]), np.array([2, 3]), np.ones(2, np.float32)
@@ -89,7 +89,7 @@ def best(
 def pair_scores(
     query: I32, doc: I32, row_starts: I64, range_starts: I64, range_ends: I64, factors: F32, docs: I32, impacts: F32
 ) -> F32:
-    """The score of every pair of query and document, added up in the order of `best`, so that it has the same bits.
+    """The score of every pair of query and document, summed in the order of `best` for the same bits.
 
     >>> import numpy as np
     >>> one = np.ones(1, np.float32)
@@ -108,8 +108,8 @@ def pair_scores(
 
 
 def _steps(queries: int, range_starts: I64, range_ends: I64, size: int) -> int:
-    """What scoring takes in numpy, roughly."""
+    """The approximate numpy steps of scoring."""
     return queries * (_CALL + size) + _CALL * len(range_starts) + int((range_ends - range_starts).sum())
 
 
-_CALL = 1000  # steps that a call of numpy takes, whatever its size
+_CALL = 1000  # steps of one numpy call of any size

@@ -1,7 +1,7 @@
-"""The inner loops of the inverted file, compiled by numba and cached on disk; `lexfuse.kernels.postings` says what they do.
+"""The inner loops of the inverted file, compiled by numba and cached on disk; `lexfuse.kernels.postings` describes them.
 
-Importing this takes a second for numba alone. Arrays must be read-only and contiguous (`read_only_view`): numba compiles anew for
-every other kind, and mapped files are read-only already.
+Importing numba takes a second. Arrays must be read-only and contiguous (`read_only_view`): numba compiles again for every other
+kind, and mapped files are read-only.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from lexfuse.kernels.jit import njit
 
 @njit(cache=True, nogil=True)
 def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I32, F32, F32]:
-    """Posting lists of documents: one pass sums and counts, one puts in place."""
+    """Posting lists of documents: one pass sums and counts, one fills."""
     documents = len(starts) - 1
     counts = np.zeros(len(numbers), dtype=np.int64)
     lengths = np.zeros(documents, dtype=np.float32)
-    place = np.full(len(numbers), -1, dtype=np.int64)  # of each term among the postings of this document
+    place = np.full(len(numbers), -1, dtype=np.int64)  # of each term in the postings of this document
     row_starts = np.zeros(documents + 1, dtype=np.int64)
     row_terms = np.empty(len(terms), dtype=np.uint32)
     row_sums = np.empty(len(terms), dtype=np.float32)
@@ -61,7 +61,7 @@ def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I3
 
 @njit(cache=True, nogil=True)
 def distinct(starts: I64, terms: I32, term_count: int) -> tuple[I64, I32, F32]:
-    """The terms of each query once, with how often they occur."""
+    """The distinct terms of each query, with their counts."""
     place = np.full(term_count, -1, dtype=np.int64)
     new_starts = np.zeros(len(starts), dtype=np.int64)
     new_terms = np.empty(len(terms), dtype=np.int32)

@@ -1,7 +1,7 @@
-"""The loops of the inverted file in plain numpy: many times slower than compiled, but there at once, and with the same bits.
+"""The loops of the inverted file in numpy: many times slower than compiled, but without loading, and with the same bits.
 
-Sums are added in the same order and in the same precision as in the compiled loops. `lexfuse.kernels.postings` says what
-each function does and chooses between the two.
+Sums have the order and precision of the compiled loops. `lexfuse.kernels.postings` describes the functions and chooses between
+the two.
 """
 
 from __future__ import annotations
@@ -14,29 +14,21 @@ from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of
 
 
 def invert(starts: I64, terms: I32, weights: F32, numbers: I32) -> tuple[I64, I32, F32, F32]:
-    """Posting lists of documents.
-
-    >>> invert(np.array([0, 2]), np.array([1, 1], np.int32), np.ones(2, np.float32), np.arange(2, dtype=np.int32))[2].tolist()
-    [2.0]
-    """
+    """Posting lists of documents."""
     documents = len(starts) - 1
     doc = np.repeat(np.arange(documents), np.diff(starts))
     each = weights if len(weights) else np.ones(len(terms), dtype=np.float32)
     postings, place = np.unique(numbers[terms].astype(np.int64) * max(documents, 1) + doc, return_inverse=True)
     term, docs = np.divmod(postings, max(documents, 1))
     sums = np.zeros(len(postings), dtype=np.float32)
-    np.add.at(sums, place, each)  # one after the other, unlike a reduction
+    np.add.at(sums, place, each)  # sequential, unlike a reduction
     lengths = np.zeros(documents, dtype=np.float32)
     np.add.at(lengths, doc, each)
     return np.searchsorted(term, np.arange(len(numbers) + 1)), docs.astype(np.int32), sums, lengths
 
 
 def distinct(starts: I64, terms: I32) -> tuple[I64, I32, F32]:
-    """The terms of each query once, with how often they occur.
-
-    >>> distinct(np.array([0, 3]), np.array([5, 2, 5], np.int32))[1].tolist()
-    [5, 2]
-    """
+    """The distinct terms of each query, with their counts."""
     found, counts = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
     for start, end in pairwise(starts.tolist()):
         names, first, often = np.unique(terms[start:end], return_index=True, return_counts=True)
@@ -47,12 +39,7 @@ def distinct(starts: I64, terms: I32) -> tuple[I64, I32, F32]:
 
 
 def summed(ranges: I64, ends: I64, factors: F32, docs: I32, impacts: F32, documents: int) -> F32:
-    """The score of every document for one query.
-
-    >>> one = np.ones(1, np.float32)
-    >>> summed(np.array([0]), np.array([1]), one, np.array([1], np.int32), one, 2).tolist()
-    [0.0, 1.0]
-    """
+    """The score of every document for one query."""
     scores = np.zeros(documents, dtype=np.float32)
     for start, end, factor in zip(ranges.tolist(), ends.tolist(), factors, strict=True):
         scores[docs[start:end]] += factor * impacts[start:end]
@@ -70,12 +57,7 @@ def best(
     within: Bools,
     k: int,
 ) -> tuple[I64, I32, F32]:
-    """The best k documents of every query.
-
-    >>> one, zero = np.ones(1, np.float32), np.zeros(1, np.int32)
-    >>> best(np.array([0, 1]), np.array([0]), np.array([1]), one, zero, one, zero, np.empty(0, np.bool_), 5)[1].tolist()
-    [0]
-    """
+    """The best k documents of every query."""
     found, reached = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
     for start, end in pairwise(query_starts.tolist()):
         scores = summed(range_starts[start:end], range_ends[start:end], factors[start:end], docs, impacts, len(order))
@@ -92,12 +74,7 @@ def best(
 def pair_scores(
     query: I32, doc: I32, row_starts: I64, range_starts: I64, range_ends: I64, factors: F32, docs: I32, impacts: F32
 ) -> F32:
-    """The score of every pair of query and document.
-
-    >>> one, zero = np.ones(1, np.float32), np.zeros(1, np.int32)
-    >>> pair_scores(zero, zero, np.array([0, 1]), np.array([0]), np.array([1]), one, zero, one).tolist()
-    [1.0]
-    """
+    """The score of every pair of query and document."""
     scores = np.zeros(len(query), dtype=np.float32)
     documents = int(max(doc.max(initial=-1), docs.max(initial=-1))) + 1
     for row in np.unique(query).tolist():

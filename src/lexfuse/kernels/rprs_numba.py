@@ -1,6 +1,6 @@
 """The inner loops of RPRS, compiled by numba and cached on disk.
 
-Arrays must be read-only and contiguous (`lexfuse.kernels.compilation.read_only_view`) but for those that are written.
+Arrays must be read-only and contiguous (`lexfuse.kernels.compilation.read_only_view`), except output arrays.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ LANES = 32  # as `lexfuse.channels.dense.exact_scores` defines a dot product
 
 @njit(cache=True, nogil=True)
 def keep_nearest(quick: F32, queries: F32, rows: F32, base: int, order: I32, error: float, cosines: F32, kept: I32) -> None:
-    """Go through the quick scores of a block of rows, and keep the best of each query by exact ones, best first.
+    """Keep the best rows of each query by exact scores, best first, given the fast scores of a block of rows.
 
-    `cosines` and `kept` hold the best so far. What cannot come among them, given how far a quick score may be off, is not
-    looked at more closely.
+    ``cosines`` and ``kept`` hold the best so far. Rows that cannot be among them, given the error of a fast score, are skipped.
     """
     last = kept.shape[1] - 1
     sums = np.empty(LANES, dtype=np.float64)
@@ -45,7 +44,7 @@ def keep_nearest(quick: F32, queries: F32, rows: F32, base: int, order: I32, err
 
 @njit(cache=True, nogil=True)
 def _cosine(query: F32, row: F32, sums: F64) -> np.float32:
-    """The dot product in the order of additions that `lexfuse.channels.dense.exact_scores` defines, rounded to 32 bits."""
+    """The dot product in the order of additions of `lexfuse.channels.dense.exact_scores`, rounded to 32 bits."""
     dimension = len(query)
     whole = dimension // LANES * LANES
     sums[:] = 0.0
@@ -64,7 +63,7 @@ def _cosine(query: F32, row: F32, sums: F64) -> np.float32:
 
 @njit(cache=True, nogil=True)
 def tallied(kept: I32, n: int, owner: I32, documents: int) -> tuple[I32, I32]:
-    """How many query sentences have c of a candidate's among their n, and how many of its own are among f lists."""
+    """How many query sentences have c of a candidate's sentences among their n, and how many of these are in f lists."""
     met = np.zeros((documents, n + 1), dtype=np.int32)
     frequency = np.zeros(len(owner), dtype=np.int32)
     count = np.zeros(documents, dtype=np.int32)

@@ -1,8 +1,8 @@
 """Edit distance, longest common subsequence and common elements of coded texts, compiled by numba.
 
-`lexfuse.advice.evidence.verbatim_overlap` says what for. Both dynamic programmes run on 64 words of one text at a time as the
-bits of a number (Myers 1999 and, for the subsequence, Hyyrö 2004), stripe after stripe; what passes from one stripe to the next
-is kept for each word of the other text. So texts of any length need memory for two columns only, and nothing has to be cut.
+Used by `lexfuse.advice.evidence.verbatim_overlap`. Both dynamic programmes process 64 words of one text at a time as the bits of
+an integer (Myers 1999 and, for the subsequence, Hyyrö 2004), stripe by stripe; the state between two stripes is kept for each
+word of the other text. So texts of any length need memory for two columns only, without truncation.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _NONE, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @njit(cache=True, nogil=True)
 def edits_and_subsequences(starts: I64, words: I32, first: I64, second: I64, vocabulary: int) -> tuple[I64, I64]:
-    """For pairs of texts (rows of a CSR table of coded words), the edit distance and the length of the common subsequence."""
+    """Edit distance and length of the common subsequence for pairs of texts (rows of a CSR table of coded words)."""
     edits = np.empty(len(first), dtype=np.int64)
     subsequences = np.empty(len(first), dtype=np.int64)
-    masks = np.zeros(vocabulary, dtype=np.uint64)  # where each word stands in the stripe
+    masks = np.zeros(vocabulary, dtype=np.uint64)  # positions of each word in the stripe
     for pair in range(len(first)):
         a = words[starts[first[pair]] : starts[first[pair] + 1]]
         b = words[starts[second[pair]] : starts[second[pair] + 1]]
@@ -76,7 +76,7 @@ def _edit_stripe(b: I32, masks: NDArray[np.uint64], last: np.uint64, steps: NDAr
 
 @njit(cache=True, nogil=True)
 def _subsequence_stripe(b: I32, masks: NDArray[np.uint64], rows: int, carries: NDArray[np.uint64]) -> int:
-    """The share of the stripe in the length; a bit falls to 0 where a row lengthens the subsequence."""
+    """The share of the stripe in the length; a bit becomes 0 where a row lengthens the subsequence."""
     bits = _ALL
     for column in range(len(b)):
         same = bits & masks[b[column]]
@@ -94,7 +94,7 @@ def _subsequence_stripe(b: I32, masks: NDArray[np.uint64], rows: int, carries: N
 
 @njit(cache=True, nogil=True)
 def common_elements(starts: I64, elements: I64, first: I64, second: I64) -> I64:
-    """For pairs of rows, each of distinct elements in rising order, how many they have in common."""
+    """The number of common elements for pairs of rows, each of distinct elements in ascending order."""
     counts = np.zeros(len(first), dtype=np.int64)
     for pair in range(len(first)):
         a, a_end = starts[first[pair]], starts[first[pair] + 1]

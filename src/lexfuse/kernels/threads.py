@@ -1,4 +1,4 @@
-"""Work on ranges, shared out over the processor's cores; what is called must let go of the interpreter's lock."""
+"""Process ranges on all cores; the called function must release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -11,18 +11,14 @@ from lexfuse.deadline import check
 
 
 def cores() -> int:
-    """How many cores this process may use.
-
-    >>> cores() >= 1
-    True
-    """
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_on_cores(work: Callable[[int, int], None], size: int, chunk: int) -> None:
-    """Call `work(first, last)` for ranges of at most `chunk` until `size` is reached, on all cores; errors come through.
+    """Call ``work(first, last)`` for ranges of at most ``chunk`` up to ``size`` on all cores; errors propagate.
 
-    No range is begun after the deadline of the call.
+    No range starts after the deadline of the call.
 
     >>> seen = []
     >>> run_on_cores(lambda first, last: seen.append((first, last)), 5, 2)
@@ -35,7 +31,7 @@ def run_on_cores(work: Callable[[int, int], None], size: int, chunk: int) -> Non
 
     def loop() -> None:
         try:
-            for first, last in ranges:  # one iterator for all threads: whoever is free takes the next range
+            for first, last in ranges:  # one iterator for all threads: a free thread takes the next range
                 check()
                 work(first, last)
         except BaseException as error:

@@ -1,11 +1,10 @@
-"""The best k documents of a query, exactly, by blocks of documents; compiled by numba and cached on disk.
+"""The exact best k documents of a query, by blocks of documents; compiled by numba and cached on disk.
 
-A block's scores stay in the cache of the core while posting lists are added up. Then only scores at or above a
-floor are kept, a value that at least k documents reach for certain, so that what is kept is little more than k.
-Positive floats compare like their bits, and comparing integers in a plain loop is what the compiler turns into
-vector instructions: all passes over scores are such loops.
+A block's scores stay in the core's cache while posting lists are summed. Then only scores at or above a floor are kept, a value
+that at least k documents are certain to reach, so that little more than k are kept. Positive floats compare like their bits, and
+the compiler vectorises integer comparisons in a plain loop: all passes over scores are such loops.
 
-All of it stands in one file because numba looks only at the file of a function to see whether it has changed.
+Everything is in one file because numba checks only the file of a function for changes.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from lexfuse.kernels.jit import njit
 
 U64 = NDArray[np.uint64]
 
-BLOCK = 1 << 16  # documents whose scores are summed at once: 256 KiB, which fit the second-level cache
-LANES = 1 << 10  # of which maxima are kept to raise the floor, or four times k
-CHUNK = 64  # scores that are compared with the floor at once
-SPARSE = 8  # with fewer postings than a block's documents by this factor, they are visited instead of the block
-SHRINK = 4096  # kept documents (or four times k) after which the floor is raised and those below it dropped
-RADIX = 64  # with more keys, sorting by digits is faster than by comparing
+BLOCK = 1 << 16  # documents summed at once: 256 KiB of scores fit the second-level cache
+LANES = 1 << 10  # lanes (or four times k) whose maxima raise the floor
+CHUNK = 64  # scores compared with the floor at once
+SPARSE = 8  # if a block has this many times more documents than postings, only the postings are visited
+SHRINK = 4096  # kept documents (or four times k) after which the floor rises and those below it are dropped
+RADIX = 64  # with more keys, radix sort is faster
 DIGIT = 8  # bits
 HIGHEST = 0x7FFFFFFF  # above the bits of every score
 
@@ -40,7 +39,7 @@ def best_of(
     within: Bools,
     k: int,
 ) -> tuple[I64, I32, F32]:
-    """What `lexfuse.kernels.postings.best` gives, which says what the arguments are; arrays must be read-only."""
+    """The result of `lexfuse.kernels.postings.best`, with the same arguments; arrays must be read-only."""
     queries = len(query_starts) - 1
     documents = len(order)
     k = min(k, documents)
@@ -50,7 +49,7 @@ def best_of(
     maxima = np.empty(min(width, max(LANES, 4 * k)), dtype=np.int32)
     keys = np.empty(documents, dtype=np.uint64)
     spare = np.empty(documents, dtype=np.uint64)
-    ends = range_starts.copy()  # of what was added up so far of each list
+    ends = range_starts.copy()  # of the summed part of each list
     counts = np.zeros(queries + 1, dtype=np.int64)
     found_docs = np.empty(queries * k, dtype=np.int32)
     found_bits = np.empty(queries * k, dtype=np.int32)
@@ -94,7 +93,7 @@ def best_of(
 def _add_up(
     begins: I64, ends: I64, limits: I64, factors: F32, docs: I32, impacts: F32, base: int, end: int, documents: int, scores: F32
 ) -> int:
-    """Add the postings of documents before `end` to the scores, set where they end, and count them."""
+    """Add the postings of documents before ``end`` to the scores, update the list ends, and count the postings."""
     postings = 0
     first = np.uint32(base)
     for part in range(len(begins)):
@@ -104,14 +103,14 @@ def _add_up(
         ends[part] = stop
         postings += stop - begin
         factor = factors[part]
-        for at in range(np.uint64(begin), np.uint64(stop)):  # unsigned, for numba lets negative ones count from the end
+        for at in range(np.uint64(begin), np.uint64(stop)):  # unsigned, since numba lets negative indices count from the end
             scores[np.uint32(docs[at]) - first] += factor * impacts[at]
     return postings
 
 
 @njit(cache=True, nogil=True)
 def _first_from(docs: I32, begin: int, end: int, wanted: int) -> int:
-    """The first place in a list from which on documents are not before the one wanted; near places are found sooner."""
+    """The first position in a list with a document not before the wanted one; near positions are found faster."""
     low, step = begin, 1
     while low + step <= end and docs[low + step - 1] < wanted:
         low += step
@@ -128,14 +127,14 @@ def _first_from(docs: I32, begin: int, end: int, wanted: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _blank(bits: I32, within: Bools) -> None:
-    """No score for documents that the mask leaves out."""
+    """Clear the scores of documents that the mask excludes."""
     for doc in range(len(within)):
         bits[doc] = bits[doc] if within[doc] else np.int32(0)
 
 
 @njit(cache=True, nogil=True)
 def _fold(bits: I32, maxima: I32) -> None:
-    """Lane by lane, the highest score so far: as many documents reach a value as lanes do, or more."""
+    """The highest score so far per lane: at least as many documents reach a value as lanes do."""
     lanes = len(maxima)
     for start in range(0, len(bits), lanes):
         row = bits[start : start + lanes]
@@ -145,12 +144,12 @@ def _fold(bits: I32, maxima: I32) -> None:
 
 @njit(cache=True, nogil=True)
 def _raised(values: I32, floor: np.int32, k: int) -> np.int32:
-    """A floor not lower than the one given that k of the values reach, if there are so many; near the k-th of them."""
+    """A floor, not lower than the given one, that k of the values reach if there are so many; near the k-th value."""
     top = np.int32(0)
     for at in range(len(values)):
         top = max(top, values[at])
     low, high = np.int64(floor), np.int64(top) + 1  # k reach low (or none need to), fewer reach high
-    step = np.int64(1 << 21)  # of the bits: a quarter of an octave of the scores, then ever more
+    step = np.int64(1 << 21)  # in bits: a quarter octave of the scores, then growing
     while high - step > low:
         if _reaching(values, np.int32(high - step)) >= k:
             low = high - step
@@ -202,7 +201,7 @@ def _keep(bits: I32, base: int, floor: np.int32, keys: U64, taken: int) -> int:
 def _keep_visited(
     begins: I64, ends: I64, docs: I32, base: int, bits: I32, floor: np.int32, within: Bools, keys: U64, taken: int
 ) -> int:
-    """The same by a walk over the postings, which also clears the scores, so that no document is met twice."""
+    """The same by visiting the postings, which also clears the scores, so that no document is met twice."""
     for part in range(len(begins)):
         for at in range(begins[part], ends[part]):
             doc = docs[at]
@@ -216,7 +215,7 @@ def _keep_visited(
 
 @njit(cache=True, nogil=True)
 def _shrunk(keys: U64, taken: int, floor: np.int32, k: int) -> tuple[np.int32, int]:
-    """A higher floor, and how many keys reach it, which are moved to the front."""
+    """A higher floor, and the number of keys that reach it, which move to the front."""
     bits = np.empty(taken, dtype=np.int32)
     for at in range(taken):
         bits[at] = HIGHEST - np.int64(keys[at] >> np.uint64(32))
@@ -230,7 +229,7 @@ def _shrunk(keys: U64, taken: int, floor: np.int32, k: int) -> tuple[np.int32, i
 
 @njit(cache=True, nogil=True)
 def _sorted(keys: U64, spare: U64, order: I32, k: int) -> U64:
-    """Keys by score, where scores are equal by `order`; those after the k best may stand anyhow."""
+    """Keys sorted by score, ties by ``order``; the keys after the k best are in any order."""
     if len(keys) > RADIX:
         keys = _by_digits(keys, spare[: len(keys)])
     else:
@@ -257,7 +256,7 @@ def _sorted(keys: U64, spare: U64, order: I32, k: int) -> U64:
 
 @njit(cache=True, nogil=True)
 def _by_digits(keys: U64, spare: U64) -> U64:
-    """Stable sort of the scores in keys, lowest digit first; only digits in which they differ cost time."""
+    """Stable sort by the scores in keys, lowest digit first; only digits in which they differ cost time."""
     lowest = keys[0]
     highest = keys[0]
     for at in range(len(keys)):

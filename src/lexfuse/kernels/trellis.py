@@ -1,12 +1,12 @@
-"""Numbers in few bits, each with some bits of its own and the bits of those before it: trellis-coded quantisation.
+"""Trellis-coded quantisation: numbers in few bits, where the bits of previous numbers help to encode the next.
 
-The numbers of a vector become one string of bits. A number owns 1 to 8 of them, and it stands for the value in a table of
-256 that the last 8 bits up to its own end name, times a gain. So it has 256 values to choose from, whatever it owns, and the
-choice is bound to those of its neighbours: the best string is found by Viterbi's algorithm. At 2 bits a number the squared
-error of a normal variable is about 0.075, against 0.1175 for the best 4 fixed levels (Max 1960) and 0.0625 for any code at all.
+The numbers of a vector become one bit string. A number owns 1 to 8 bits; the last 8 bits up to its end select one of 256 values
+in a table, which is multiplied by a gain. So each number has 256 possible values however few bits it owns, and the choices of
+neighbours depend on each other: Viterbi's algorithm finds the best string. At 2 bits per number the squared error of a normal
+variable is about 0.075, against 0.1175 for the best 4 fixed levels (Max 1960) and 0.0625 for any code.
 
-Trellis-coded quantisation is of Marcellin and Fischer (1990); states that are the last bits of the string, and a table for
-them, are those of QTIP (Tseng et al. 2024). The table and the gains are fitted to a sample.
+Trellis-coded quantisation is by Marcellin and Fischer (1990); states that are the last bits of the string, with a table for them,
+are those of QTIP (Tseng et al. 2024). The table and the gains are fitted to a sample.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BLOCK = 1 << 10  # vectors at once in numpy
 
 
 def allotted(variances: F64, total: int) -> U8:
-    """How many bits each number gets: one after the other to the number with the highest error, which a bit divides by four.
+    """The bits of each number: they go one by one to the number with the highest error, which a bit divides by four.
 
     >>> allotted(np.array([16.0, 1.0, 0.01]), 6).tolist()
     [4, 2, 0]
@@ -47,7 +47,7 @@ def fitted(values: F32, bits: U8, spreads: F64, generator: np.random.Generator) 
     ((8,), (256,))
     """
     normal = np.array([NormalDist().inv_cdf((place + 0.5) / STATES) for place in range(STATES)])
-    width = np.sqrt(1 + 2 * (bits.mean() / MOST) ** 2)  # fixed levels are best as dense as the cube root of what they stand for
+    width = np.sqrt(1 + 2 * (bits.mean() / MOST) ** 2)  # the best density of fixed levels is the cube root of the density
     table = (width * normal[generator.permutation(STATES)]).astype(np.float32)
     gains = spreads.astype(np.float32)
     least = (spreads / 2).astype(np.float32)
@@ -61,12 +61,12 @@ def fitted(values: F32, bits: U8, spreads: F64, generator: np.random.Generator) 
         stored = table[states].astype(np.float64)
         squares = np.square(stored).sum(axis=0)
         best = np.divide((values * stored).sum(axis=0), squares, out=gains.astype(np.float64), where=squares > 0)
-        gains = np.maximum(best.astype(np.float32), least)  # a small sample must not make a number vanish
+        gains = np.maximum(best.astype(np.float32), least)  # a small sample must not erase a number
     return gains, table
 
 
 def paths(values: F32, bits: U8, gains: F32, table: F32) -> U8:
-    """The states of every vector with the least squared error: where it starts, then one for each number.
+    """The states of every vector with the least squared error: the start, then one per number.
 
     >>> paths(np.array([[0.9]], np.float32), np.array([8], np.uint8), np.ones(1, np.float32), np.arange(256, dtype=np.float32))
     array([[0, 1]], dtype=uint8)
@@ -86,7 +86,7 @@ def paths(values: F32, bits: U8, gains: F32, table: F32) -> U8:
 
 
 def packed(states: U8, bits: U8) -> U8:
-    """The string of every vector, in whole bytes: 8 bits to start with, then what each number owns.
+    """The bit string of every vector in whole bytes: 8 bits for the start, then the bits of each number.
 
     >>> packed(np.array([[3, 0b1101, 0b110111]], np.uint8), np.array([2, 2], np.uint8)).tolist()
     [[3, 112]]
@@ -99,7 +99,7 @@ def packed(states: U8, bits: U8) -> U8:
 
 
 def places(bits: U8) -> I64:
-    """Where the state of every number is in the string: a byte, the next one, and by how much the two are shifted.
+    """Where the state of every number is in the string: a byte, the next one, and their shift.
 
     >>> places(np.array([2, 6, 4], np.uint8)).tolist()
     [[0, 1, 1], [1, 2, 2], [6, 8, 4]]
@@ -110,7 +110,7 @@ def places(bits: U8) -> I64:
 
 
 def states_of(strings: U8, where: I64) -> U8:
-    """The state of every number again.
+    """The state of every number from its bit string.
 
     >>> states_of(np.array([[3, 112]], np.uint8), places(np.array([2, 2], np.uint8))).tolist()
     [[13, 55]]
@@ -122,7 +122,7 @@ def states_of(strings: U8, where: I64) -> U8:
 
 
 def _plain_paths(values: F32, bits: U8, gains: F32, table: F32) -> U8:
-    """Viterbi's algorithm, by the same operations as the compiled loop."""
+    """Viterbi's algorithm, with the same operations as the compiled loop."""
     count, every = len(values), np.arange(len(values))
     costs = np.zeros((count, STATES), dtype=np.float32)
     backs = []

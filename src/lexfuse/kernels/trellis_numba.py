@@ -9,14 +9,14 @@ from lexfuse.data.arrays import F32
 from lexfuse.kernels.jit import njit
 
 _STATES = 256
-_FEW = 8  # states side by side: with fewer, a loop over them is not worth starting
+_FEW = 8  # adjacent states: with fewer, a loop over them does not pay
 
 
 @njit(cache=True, nogil=True)
 def paths(values: F32, bits: NDArray[np.uint8], gains: F32, table: F32, states: NDArray[np.uint8]) -> None:
-    """The states with the least squared error for every vector, the first one where several are equal.
+    """The states with the least squared error for every vector, the first of equals.
 
-    All costs are kept: which state a path came from is looked up on the way back, for that path alone.
+    All costs are kept: the predecessor of a state is computed on the way back, for the best path only.
     """
     numbers = len(bits)
     costs = np.zeros((numbers + 1, _STATES), dtype=np.float32)
@@ -45,7 +45,7 @@ def paths(values: F32, bits: NDArray[np.uint8], gains: F32, table: F32, states: 
 
 @njit(cache=True, nogil=True, inline="always")
 def _lowest(costs: F32, groups: int, low: F32) -> None:
-    """The lowest cost of the states that differ only in what is shifted out."""
+    """The lowest cost of the states that differ only in the bits that are shifted out."""
     if groups < _FEW:
         for group in range(groups):
             least = costs[group]

@@ -12,7 +12,7 @@ from lexfuse.kernels.jit import njit
 def hit_ranks(offsets: I64, values: F64, order: I32, weights: F64, hit_starts: I64, hits: I64) -> I32:
     """The rank of every hit (a candidate) among the candidates of its query, for every row of weights.
 
-    Scores are summed source after source in 64 bits and compared in 32, as a fusion does.
+    Scores are summed source by source in 64 bits and compared in 32, as in fusion.
     """
     points, sources = weights.shape
     ranks = np.empty((points, len(hits)), dtype=np.int32)
@@ -41,7 +41,7 @@ def hit_ranks(offsets: I64, values: F64, order: I32, weights: F64, hit_starts: I
 
 @njit(cache=True, nogil=True)
 def _rank(fused: F32, order: I32, own: int) -> np.int32:
-    """One more than the candidates with a higher score, or an equal one and a name that comes before."""
+    """One more than the candidates with a higher score, or with an equal score and an earlier name."""
     rank = np.int32(1)
     equal = np.int32(0)
     for at in range(len(fused)):
@@ -57,8 +57,8 @@ def _rank(fused: F32, order: I32, own: int) -> np.int32:
 def crossings(first: F64, second: F64, order: I32, hits: I64) -> tuple[I32, I64, F64, I32]:
     """For each hit its rank just above alpha = 0, and every alpha in (0, 1) at which a candidate passes it or falls behind.
 
-    Gives the ranks, where the events of each hit start, their alphas, and +1 (passed) or -1 for each. The score of a candidate
-    is a line in alpha, first + alpha * (second - first); two lines cross once at most.
+    Returns the ranks, the offsets of each hit's events, their alphas, and +1 (passed) or -1 for each. The score of a candidate is
+    a line in alpha, first + alpha * (second - first); two lines cross at most once.
     """
     count, size = len(hits), len(first)
     ranks = np.ones(count, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Complete a corpus after reading: languages that were not given, and the documents each text cites."""
+"""Complete a corpus after reading: detect missing languages and resolve citations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from lexfuse.text.citation.resolve import CitationResolver, cited_ids
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What `annotate` added, for the report of an import.
-
-    >>> Annotation(languages=3, citations=10).citations
-    10
-    """
+    """What `annotate` added, for the report of an import."""
 
     languages: int
     citations: int
@@ -25,8 +21,8 @@ class Annotation:
 def annotate(corpus: Corpus, *, progress: Callable[[int], None] = lambda _: None) -> tuple[Corpus, Annotation]:
     """The corpus with every language detected and every outgoing citation resolved.
 
-    What the source gave stays and comes first; citations are ids of the same corpus. `progress` is told
-    the number of documents done.
+    Values from the source stay and come first; citations are ids of the same corpus. ``progress`` gets the number of finished
+    documents.
 
     >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", text="La loi est la loi, voir l'article 2", number="1"), Document("b", number="2")])
@@ -47,7 +43,7 @@ def annotate(corpus: Corpus, *, progress: Callable[[int], None] = lambda _: None
 
 
 def with_languages(corpus: Corpus) -> Corpus:
-    """The corpus with every language detected that was not given.
+    """The corpus with every missing language detected.
 
     >>> from lexfuse.data.document import Document
     >>> with_languages(Corpus.of([Document("a", text="The court held that the appeal must fail.")])).language

@@ -1,11 +1,11 @@
-"""Which terms say what a long text is about: Kullback-Leibler informativeness (KLI).
+"""The most informative terms of a long text, by Kullback-Leibler informativeness (KLI).
 
-A whole judgment makes a long query of which most says nothing. RPRS 5.2 asks BM25 for the best tenth of its terms instead, by
+Most words of a whole judgment are useless as a query. RPRS 5.2 queries BM25 with the best tenth of its terms instead, by
 
     KLI(t) = P(t | query) ln(P(t | query) / P(t | collection))
 
-where both probabilities are shares of all occurrences of terms. A term that the collection does not hold finds nothing, and is
-left out before anything is counted.
+where both probabilities are shares of all term occurrences. Terms that the collection does not contain match nothing and are
+removed before counting.
 """
 
 from __future__ import annotations
@@ -20,16 +20,12 @@ import numpy as np
 from lexfuse.data.arrays import F64, I64
 from lexfuse.errors import ConfigError, TermWeightError
 
-SHARE = 0.1  # of the terms of a query, as RPRS takes
-LEAST = 10  # terms where nothing is said: a tenth of a short text would be a word or two
+SHARE = 0.1  # of the query's terms, as in RPRS
+LEAST = 10  # terms by default: a tenth of a short text would be a word or two
 
 
 class TermWeight(StrEnum):
-    """What a chosen term counts in the query.
-
-    >>> TermWeight("once")
-    <TermWeight.ONCE: 'once'>
-    """
+    """The weight of a chosen term in the query."""
 
     ONCE = "once"
     COUNT = "count"  # as often as it occurs in the query
@@ -38,7 +34,7 @@ class TermWeight(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WeightedWord:
-    """A word that the caller wants in a query; without a weight it counts as the chosen terms do.
+    """A word that the caller adds to a query; without a weight it counts like the chosen terms.
 
     >>> WeightedWord.parse("estoppel=3"), WeightedWord.parse("force majeure").weight is None
     (WeightedWord(word='estoppel', weight=3.0), True)
@@ -48,13 +44,13 @@ class WeightedWord:
     weight: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a weight that cannot be."""
+        """Refuse a weight that is not positive."""
         if self.weight is not None and not 0 < self.weight < math.inf:
             raise TermWeightError(f"the weight of {self.word!r} must be above 0, got {self.weight}; to leave a term out, drop it")
 
     @classmethod
     def parse(cls, text: str) -> WeightedWord:
-        """A word as it is written: ``word`` or ``word=weight``.
+        """Parse ``word`` or ``word=weight``.
 
         >>> WeightedWord.parse("=2")
         Traceback (most recent call last):
@@ -73,15 +69,15 @@ class WeightedWord:
 
 @dataclass(frozen=True, slots=True)
 class TermChoice:
-    """Which terms of a query are asked for, and what each counts; the caller may add terms, drop some, or name them all.
+    """Which terms of a query are used and their weights; the caller may add terms, drop some, or list all of them.
 
     >>> TermChoice(0.1).number(1234), TermChoice(50).number(1234)
     (124, 50)
     """
 
-    amount: float | None = None  # up to 1 a share of the distinct terms, rounded up; above 1 a number; None: SHARE, or LEAST
+    amount: float | None = None  # up to 1: share of the distinct terms, rounded up; above 1: a number; None: SHARE or LEAST
     weight: TermWeight = TermWeight.ONCE
-    only: tuple[WeightedWord, ...] = ()  # these in the place of the best
+    only: tuple[WeightedWord, ...] = ()  # these instead of the best
     added: tuple[WeightedWord, ...] = ()
     dropped: tuple[str, ...] = ()
 
@@ -103,7 +99,7 @@ class TermChoice:
         added: Iterable[str] = (),
         dropped: Iterable[str] = (),
     ) -> TermChoice:
-        """A choice with words as they are written: ``word`` or ``word=weight``.
+        """A choice with words written as ``word`` or ``word=weight``.
 
         >>> TermChoice.of(added=["estoppel=2"], dropped=["court"]).added
         (WeightedWord(word='estoppel', weight=2.0),)
@@ -113,15 +109,11 @@ class TermChoice:
 
     @property
     def edited(self) -> bool:
-        """Whether the caller changes the terms.
-
-        >>> TermChoice(dropped=("court",)).edited
-        True
-        """
+        """Whether the caller changes the terms."""
         return bool(self.only or self.added or self.dropped)
 
     def number(self, distinct: int) -> int:
-        """How many of so many distinct terms are taken.
+        """The number of terms used out of this many distinct ones.
 
         >>> TermChoice(1.0).number(7), TermChoice(0.1).number(0), TermChoice(0.1).number(40), TermChoice().number(40)
         (7, 0, 4, 10)
@@ -131,27 +123,19 @@ class TermChoice:
         return min(wanted if self.amount is not None else max(wanted, LEAST), distinct)
 
     def weights(self, counts: F64, values: F64) -> F64:
-        """What terms count that occur so often in the query and have these informativeness values.
-
-        >>> TermChoice(weight=TermWeight.COUNT).weights(np.array([3.0]), np.array([0.5])).tolist()
-        [3.0]
-        """
+        """The weights of terms, from their counts in the query and their informativeness."""
         if self.weight is TermWeight.ONCE:
             return np.ones(len(counts))
-        # Less common in the query than in the collection: such a term speaks for no document, nor against one.
+        # Rarer in the query than in the collection: the term says nothing about a document.
         return counts if self.weight is TermWeight.COUNT else np.maximum(values, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class InformativeTerm:
-    """A term that a query is reduced to.
-
-    >>> InformativeTerm("appel", "appellant", 12, 0.031, 1.0).word
-    'appellant'
-    """
+    """A term chosen for a reduced query."""
 
     term: str  # as the index has it
-    word: str  # how the query spells it most often
+    word: str  # its most frequent spelling in the query
     count: int  # occurrences in the query
     informativeness: float
     weight: float
@@ -159,7 +143,7 @@ class InformativeTerm:
 
 
 def informativeness(counts: F64, collection: F64, total: float) -> F64:
-    """The KLI of every term of a query, from its occurrences there, in the collection, and those of all terms of the collection.
+    """The KLI of every query term, from its counts in the query and the collection, and the size of the collection.
 
     >>> informativeness(np.array([1.0, 3.0]), np.array([10.0, 10.0]), 40.0).round(4).tolist()
     [0.0, 0.824]
@@ -172,10 +156,10 @@ def informativeness(counts: F64, collection: F64, total: float) -> F64:
 
 
 def ranked(values: F64, terms: Sequence[str]) -> I64:
-    """Where the terms stand, most informative first; equal ones by name.
+    """Positions of the terms, most informative first; ties by name.
 
     >>> ranked(np.array([0.1, 0.2, 0.2]), ["b", "d", "c"]).tolist()
     [2, 1, 0]
     """
-    # An array of the terms would have room for the longest in the place of each.
+    # Not an array of the terms: each would take the space of the longest.
     return np.array(sorted(range(len(terms)), key=lambda at: (-values[at], terms[at])), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Letters: Unicode forms, accents and ligatures brought to one shape."""
+"""Normalise letters: Unicode forms, accents and ligatures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LIGATURES = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ß"
 
 
 def fold(text: str) -> str:
-    """The text without accents and ligatures.
+    """Remove accents and split ligatures.
 
     >>> fold("cœur d'employé")
     "coeur d'employe"
@@ -18,12 +18,12 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_LIGATURES)))
-    # Other alphabets have marks of their own.
+    # Marks of other alphabets stay.
     return bare if bare.isascii() else "".join(letter for letter in bare if not unicodedata.combining(letter))
 
 
 def compose(word: str) -> str:
-    r"""One shape for every way to write the same letters (NFKC), soft hyphens gone.
+    r"""Compose letters (NFKC) and remove soft hyphens.
 
     >>> compose("e\u0301t\u00ade\u0301") == "été"
     True

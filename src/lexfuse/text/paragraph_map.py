@@ -1,7 +1,7 @@
-"""In which paragraph of a text its sentences stand.
+"""The paragraph of each place in a text.
 
-A paragraph begins after a blank line, or after any line break where the text has no blank lines, and where a numbered paragraph
-begins (`lexfuse.text.paragraphs`); what follows a number keeps it until the next.
+A paragraph begins after a blank line (after any line break if the text has no blank lines) and at each numbered paragraph
+(`lexfuse.text.paragraphs`). Text keeps the last number before it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,7 @@ _BREAK = re.compile(r"\n\s*")
 
 @dataclass(frozen=True, slots=True)
 class TextParagraph:
-    """A paragraph: which it is, from 0, where it starts and ends, and the number that the text gives it or one before, if any.
-
-    >>> TextParagraph(0, 0, 12, "1").number
-    '1'
-    """
+    """A paragraph: its ordinal from 0, start and end, and its number or the last one before it, if any."""
 
     at: int
     start: int
@@ -44,7 +40,7 @@ class ParagraphMap:
     """
 
     def __init__(self, text: str) -> None:
-        """Find them."""
+        """Find the paragraphs."""
         numbered = [one for one in paragraphs(text) if one.number is not None]
         gaps = (_BLANK if _BLANK.search(text.strip()) else _BREAK).finditer(text)
         starts = sorted({0, *(gap.end() for gap in gaps if gap.end() < len(text)), *(one.start for one in numbered)})
@@ -57,5 +53,5 @@ class ParagraphMap:
         self._starts: I64 = np.array(starts, dtype=np.int64)
 
     def of(self, places: Sequence[int] | I32 | I64) -> I64:
-        """The paragraphs that places of the text stand in."""
+        """The ordinals of the paragraphs at these places."""
         return np.searchsorted(self._starts, np.asarray(places, dtype=np.int64), side="right") - 1

@@ -1,17 +1,17 @@
 r"""Numbered paragraphs of judgments, recognised by the sequence of their numbers.
 
-Courts number the paragraphs of a judgment at the start of a line: ``12 The Court`` (CJEU), ``12.  The applicant`` (ECHR),
-``12\. Leave`` (Indian judgments turned into Markdown), ``12 - La société``, ``§ 12`` or ``12)`` (French courts), ``[12]``
-(common law). A year, an amount or a list inside a paragraph looks the same, so the lines alone do not tell. The numbers
-do: among all chains of ascending numbers, the best one is taken, where
+Courts number the paragraphs of a judgment at the start of a line: ``12 The Court`` (CJEU), ``12. The applicant`` (ECHR), ``12\.
+Leave`` (Indian judgments turned into Markdown), ``12 - La société``, ``§ 12`` or ``12)`` (French courts), ``[12]`` (common law).
+A year, an amount or a list item looks the same, so a single line is ambiguous. The sequence is not: of all chains of ascending
+numbers, the one with the most points is chosen, where
 
-- every paragraph counts 1, and a little more when no other candidate stands between it and the number before it;
-- a gap in the numbers costs, so that a year or an amount is taken only if a sequence goes on from it;
+- every paragraph counts 1, and a little more if no other candidate is between it and the number before it;
+- a gap in the numbers costs, so that a year or an amount is chosen only if a sequence continues from it;
 - a change of style (``12`` after ``11.``) costs;
 - entering a list costs: items from a ``1`` after a colon to the first that ends with a period.
 
-Of equal chains, the one that starts first is taken. A text with fewer than two such lines has no numbered paragraphs,
-but for a lone ``1.``; a chain that starts above 2, as an extract does, needs three.
+Of equal chains, the one that starts first wins. A text with fewer than two such lines has no numbered paragraphs, except for a
+single ``1.``; a chain that starts above 2, as in an extract, needs three.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from enum import Enum
 
 LARGEST_GAP = 30  # paragraphs that may be missing in a row
 
-# Points, in whole numbers so that equal chains are found equal.
+# Points, as integers so that ties are exact.
 STEP = 20
 ADJACENT = 1
 GAP_COST = 8
@@ -45,11 +45,7 @@ _NUMBERED_LINE = re.compile(
 
 
 class NumberingStyle(Enum):
-    """How a number is written.
-
-    >>> NumberingStyle("dot")
-    <NumberingStyle.DOT: 'dot'>
-    """
+    """How a number is written."""
 
     PLAIN = "plain"
     DOT = "dot"
@@ -67,17 +63,13 @@ class Paragraph:
     'Leave.'
     """
 
-    number: str | None  # None: what stands before the first number
+    number: str | None  # None: the text before the first number
     start: int
     end: int
     body: int
 
     def of(self, text: str) -> str:
-        """The paragraph without its number.
-
-        >>> Paragraph(None, 0, 5, body=0).of("Facts")
-        'Facts'
-        """
+        """The paragraph without its number."""
         return text[self.body : self.end]
 
 
@@ -89,11 +81,11 @@ class _Line:
     style: NumberingStyle
     start: int
     body: int
-    listed: bool  # an item of a list that a colon announces
+    listed: bool  # an item of a list after a colon
 
 
 def paragraphs(text: str) -> list[Paragraph]:
-    r"""The numbered paragraphs of a text, in order, without the white space between them; together they hold every word.
+    r"""The numbered paragraphs of a text in order, without the white space between them; they contain every word.
 
     >>> text = "Facts\n1. The lease.\n1976 was dry.\n2. He owed:\n1. rent,\n2. costs.\n3. Held."
     >>> [(p.number, p.of(text)) for p in paragraphs(text)]
@@ -132,15 +124,15 @@ def _numbered_lines(text: str) -> list[_Line]:
 
 
 def _last_character(text: str, end: int) -> str:
-    """The last character before a place, white space aside."""
+    """The last character before a place, ignoring white space."""
     end = _trimmed(text, 0, end)
     return text[end - 1] if end else ""
 
 
 def _best_chain(lines: list[_Line]) -> list[_Line]:
     """The chain of ascending numbers with the most points; of equal ones, the one that starts first."""
-    ranks: list[tuple[int, int]] = []  # of the best chain that ends at each line: points, and minus its first line
-    before: list[int] = []  # the line before each in that chain; -1: none
+    ranks: list[tuple[int, int]] = []  # best chain that ends at each line: points, minus its first line
+    before: list[int] = []  # the previous line in that chain; -1: none
     last_of_number: dict[int, int] = {}  # number -> the line with this number whose chain is best
     for place, line in enumerate(lines):
         rank, previous = (STEP - (LIST_COST if line.listed else 0), -place), -1
@@ -158,7 +150,7 @@ def _best_chain(lines: list[_Line]) -> list[_Line]:
 
 
 def _possible_before(line: _Line, place: int, lines: list[_Line], last_of_number: dict[int, int]) -> Iterator[int]:
-    """The lines that may come before a line in a chain: the best of each lower number, and the one just before."""
+    """The lines that may precede a line in a chain: the best of each lower number, and the previous line."""
     if place and lines[place - 1].number == line.number - 1:
         yield place - 1
     for number in range(line.number - 1, line.number - LARGEST_GAP - 2, -1):
@@ -167,7 +159,7 @@ def _possible_before(line: _Line, place: int, lines: list[_Line], last_of_number
 
 
 def _step(first: _Line, second: _Line) -> int:
-    """What a chain gains by going from one line to the next."""
+    """The points that a chain gains by going from one line to the next."""
     points = STEP - min(GAP_COST * (second.number - first.number - 1), LARGEST_GAP_COST)
     points -= STYLE_COST if first.style is not second.style else 0
     points -= LIST_COST if second.listed and not first.listed else 0
@@ -185,7 +177,7 @@ def _followed_back(lines: list[_Line], ranks: list[tuple[int, int]], before: lis
 
 
 def _plausible(chain: list[_Line]) -> list[_Line]:
-    """The chain, or nothing when it says too little."""
+    """The chain, or nothing if it is too short to be convincing."""
     if len(chain) == 1 and (chain[0].number != 1 or chain[0].style is NumberingStyle.PLAIN):
         return []
     if len(chain) == 2 and chain[0].number > 2:

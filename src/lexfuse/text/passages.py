@@ -1,6 +1,6 @@
-"""Passages: windows of words or tokens with overlap, or the numbered paragraphs of a judgment.
+"""Passages: overlapping windows of words or tokens, or the numbered paragraphs of a judgment.
 
-BSARD (section 5) reads long articles in windows of 200 tokens that share 20; these are the defaults.
+The defaults are those of BSARD (section 5): windows of 200 tokens that share 20.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a text, from ``start`` to before ``end``, with the number of its paragraph if it has one.
+    """A span of a text, with the number of its paragraph if it has one.
 
     >>> Passage(0, 8, "12").of("12. Held")
     '12. Held'
@@ -30,16 +30,12 @@ class Passage:
     number: str | None = None
 
     def of(self, text: str) -> str:
-        """The passage itself.
-
-        >>> Passage(4, 8).of("12. Held")
-        'Held'
-        """
+        """The text of the passage."""
         return text[self.start : self.end]
 
 
 def word_offsets(text: str) -> list[tuple[int, int]]:
-    """Start and end of every word: what white space separates.
+    """Start and end of every word; white space separates words.
 
     >>> word_offsets("art. 6")
     [(0, 4), (5, 6)]
@@ -48,10 +44,10 @@ def word_offsets(text: str) -> list[tuple[int, int]]:
 
 
 def passages(text: str, *, size: int = 200, overlap: int = 20, unit: Offsets = word_offsets) -> list[Passage]:
-    """Windows of ``size`` words, each sharing ``overlap`` words with the one before; together they hold the whole text.
+    """Windows of ``size`` words that share ``overlap`` words with the previous one; they cover the whole text.
 
-    Another ``unit`` is a function from a text to the offsets of its tokens in order. Units of length zero (special tokens)
-    do not count; text between two units belongs to the one before.
+    ``unit`` may be another function from a text to the offsets of its tokens in order. Empty units (special tokens) do not count;
+    text between two units belongs to the first.
 
     >>> text = "un deux trois quatre cinq"
     >>> [passage.of(text) for passage in passages(text, size=3, overlap=1)]
@@ -62,7 +58,7 @@ def passages(text: str, *, size: int = 200, overlap: int = 20, unit: Offsets = w
 
 
 def numbered_passages(text: str, *, size: int = 200, overlap: int = 20, unit: Offsets = word_offsets) -> list[Passage]:
-    r"""One passage a numbered paragraph, with its number; longer ones than ``size`` in windows that all keep the number.
+    r"""One passage per numbered paragraph; one longer than ``size`` is split into windows with the same number.
 
     >>> text = "Facts\n1. The lease ended.\n2. Held."
     >>> [(passage.number, passage.of(text)) for passage in numbered_passages(text)]
@@ -85,7 +81,7 @@ def _check(size: int, overlap: int) -> None:
 
 
 def _windows(text: str, start: int, end: int, number: str | None, *, size: int, overlap: int, unit: Offsets) -> list[Passage]:
-    """The piece of a text between two places in windows, each without white space around it."""
+    """Windows of a piece of text, each without surrounding white space."""
     units = _units(text[start:end], unit)
     found = []
     for first in range(0, len(units), size - overlap):

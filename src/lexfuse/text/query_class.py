@@ -1,14 +1,12 @@
-"""What kind of query a text is: a citation, keywords, a question, or a whole document given as a query.
+"""The class of a query: a citation, keywords, a question, or a whole document.
 
-Rules for French and English, in this order; they look at the words only, so the same text always has the same class:
+Rules for French and English, in this order. They use the words only, so a text always has the same class:
 
-1. document: at least 150 words (a judgment, a paragraph of one, a contract);
-2. citation: without its citations, names of codes, months, stop words and words that go with citations ("arrêt", "du",
-   "judgment of the Court"), at most one word is left;
-3. question: a question mark, a word that asks ("comment", "what"), one that may ask as the first word ("qui", "when", "is"),
-   an inversion ("peut-il"), or a sentence: at least four words with a personal subject or an inflected auxiliary ("nous",
-   "is", "doit"), or five words and a full stop;
-4. keywords: everything else.
+1. document: at least 150 words (a judgment, a paragraph of one, a contract); 2. citation: at most one word remains without
+citations, names of codes, months, stop words and words that go with citations ("arrêt", "du", "judgment of the Court"); 3.
+question: a question mark, an interrogative word ("comment", "what"), one that may ask as the first word ("qui", "when", "is"), an
+inversion ("peut-il"), or a sentence: at least four words with a personal subject or an inflected auxiliary ("nous", "is",
+"doit"), or five words and a full stop; 4. keywords: everything else.
 """
 
 from __future__ import annotations
@@ -26,11 +24,7 @@ DOCUMENT_WORDS = 150
 
 
 class QueryClass(StrEnum):
-    """The kinds of query.
-
-    >>> QueryClass("keywords")
-    <QueryClass.KEYWORDS: 'keywords'>
-    """
+    """The classes of queries."""
 
     CITATION = "citation"
     KEYWORDS = "keywords"
@@ -55,7 +49,7 @@ _ASKING_FIRST = _listed(
     "who whom whose when where which is are was were do does did can could may might must shall should will would "
     "has have had am"
 )
-_FINITE = _listed(  # what only a sentence has; words that are nouns or prepositions too ("a", "on", "may", "will") are not here
+_FINITE = _listed(  # only in sentences; without words that are also nouns or prepositions ("a", "on", "may", "will")
     "je j tu il elle nous vous ils elles est sont etait etaient sera seront ont avait peut peuvent doit doivent faut "
     "i he she we they is are was were has have had does did can cannot could must should would shall"
 )

@@ -1,4 +1,4 @@
-"""A cache of answers about short texts. What a question holds may be of any length, and long texts are not kept."""
+"""A cache of results for short texts. A query may have any length, and long texts are not kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLEARS: list[Callable[[], None]] = []
 
 
 def cached_if_short(function: Callable[..., Answer]) -> Callable[..., Answer]:
-    """A function that remembers its answers about short texts, and gives the same ones about long texts.
+    """Cache the results of a function for short texts; long texts are computed every time.
 
     >>> shout = cached_if_short(str.upper)
     >>> shout("loi"), len(shout("loi" * 1000))
@@ -34,9 +34,6 @@ def cached_if_short(function: Callable[..., Answer]) -> Callable[..., Answer]:
 
 
 def forget_all() -> None:
-    """Forget every answer, so that a measurement begins as a new process does.
-
-    >>> forget_all()
-    """
+    """Clear every cache, so that a measurement starts like a new process."""
     for clear in _CLEARS:
         clear()

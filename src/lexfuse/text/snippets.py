@@ -1,7 +1,7 @@
-"""Snippets: the part of a text that answers a query best, and the places in it that match.
+"""Snippets: the part of a text that matches a query best, and the matching spans in it.
 
-Marks follow the analyser's own tokens, so that ``l'employeur`` is marked from the ``e`` on, a citation is marked
-as a whole in whatever spelling, and a word is marked when its index term matches.
+Matches follow the analyser's tokens: ``l'employeur`` is marked from the ``e`` on, a citation is marked as a whole in any
+spelling, and a word is marked if its index term matches.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SENTENCE_GAP = re.compile(r"(?<=[.;:!?])\s+|\n\s*")
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A span of a text and, inside it, the spans that match; all count from the start of the whole text.
+    """A span of a text and the matching spans inside it; all offsets refer to the whole text.
 
     >>> Snippet(SentenceSpan(0, 6), (SentenceSpan(3, 6),)).marked("la loi", "[", "]")
     'la [loi]'
@@ -29,14 +29,14 @@ class Snippet:
 
     span: SentenceSpan
     matches: tuple[SentenceSpan, ...]
-    text: str = ""  # what the span holds
+    text: str = ""  # the text of the span
 
     def __str__(self) -> str:
         """The text of the snippet."""
         return self.text
 
     def marked(self, text: str, before: str, after: str) -> str:
-        """The snippet's text with marks around what matches and dots where the text goes on."""
+        """The snippet with marks around matches, and ellipses where the text continues."""
         parts, at = ["… " if self.span.start > 0 else ""], self.span.start
         for match in self.matches:
             parts += (text[at : match.start], before, match.of(text), after)
@@ -46,9 +46,9 @@ class Snippet:
 
 
 def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width: int = WIDTH) -> Snippet:
-    """The window of about `width` characters whose distinct matching terms weigh most; the first of equals.
+    """The window of about ``width`` characters whose distinct matching terms have the highest weight; the first of equals.
 
-    `terms` gives the weight of each index term of the query (its idf, say). Without a match it is the beginning.
+    ``terms`` gives the weight (such as the idf) of each index term of the query. Without a match it is the beginning of the text.
 
     >>> text = "Le préavis est de deux mois. L'employeur notifie le licenciement par lettre."
     >>> snippet(text, Analyser("fr"), {"employeur": 2.0, "lettr": 1.0}, width=50).marked(text, "[", "]")
@@ -64,7 +64,7 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
 
 
 def _best_start(hits: list[Token], terms: Mapping[str, float], width: int) -> int:
-    """Where the first hit of the best window stands: windows begin at hits, so one pass with two ends is enough."""
+    """The first hit of the best window: windows start at hits, so one two-pointer pass is enough."""
     best_weight, best_start, last = -1.0, 0, 0
     inside: dict[str, int] = {}
     weight = 0.0
@@ -86,7 +86,7 @@ def _best_start(hits: list[Token], terms: Mapping[str, float], width: int) -> in
 
 
 def _opening(text: str, earliest: int, latest: int) -> int:
-    """Where to begin between two places: at a sentence or line if one begins there, else at a whole word."""
+    """Where to begin between two places: at a sentence or line if one starts there, else at a whole word."""
     if earliest == 0:
         return 0
     openings = [match.end() for match in _SENTENCE_GAP.finditer(text, earliest, latest)]
@@ -97,7 +97,7 @@ def _opening(text: str, earliest: int, latest: int) -> int:
 
 
 def _word_end(text: str, begin: int, at: int) -> int:
-    """The end of the last whole word between two places; where one word fills all of it, the second."""
+    """The end of the last whole word between two places; the second place if one word fills everything."""
     if at >= len(text):
         return len(text)
     cut = at

@@ -1,7 +1,7 @@
-"""From text to index terms: words normalised, stemmed and folded, and citations kept as terms of their own.
+"""From text to index terms: words are normalised, stemmed and folded; citations become terms.
 
-Speed comes from doing Python work once per distinct word: a text is cut at its punctuation by two passes
-in C (`bytes.translate`, `bytes.split`), and each piece is looked up in a table of pieces seen before.
+It is fast because Python code runs once per distinct word: two passes in C (`bytes.translate`, `bytes.split`) split a text at
+punctuation, and a table of known pieces gives the terms of each.
 """
 
 from __future__ import annotations
@@ -20,35 +20,31 @@ from lexfuse.text.citation.identifiers import Identifier, follows_initial, ident
 from lexfuse.text.citation.scanner import IDENTIFIER
 from lexfuse.text.letters import compose, fold
 
-# A word: letters, digits and underscores, with combining accents and soft hyphens inside. The modifier apostrophe
-# counts as a letter in Unicode, but in French it is the apostrophe of an elision.
+# A word: letters, digits and underscores, with combining accents and soft hyphens inside. Unicode counts the modifier
+# apostrophe as a letter, but in French it is the apostrophe of an elision.
 WORD = re.compile(r"(?:[^\W\u02bc]|[\u0300-\u036f\u00ad])+")
 
-# ASCII punctuation becomes a space and capitals become small; other bytes stay for `WORD` to judge.
+# ASCII punctuation becomes a space and capitals become lower case; other bytes are left to `WORD`.
 _CUT = bytes(
     (byte | 32 if 65 <= byte <= 90 else byte) if byte >= 128 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256)
 )
-# Common marks outside ASCII, cut too: not needed for the result, but "l’article" as one piece would fill the table.
+# Common marks outside ASCII. The result is the same without them, but "l’article" as one piece would fill the table.
 _MARKS = "’‘“”«»–—‑‐…•·\u00a0\u202f\u2009°§€"
-_CACHE_LIMIT = 2_000_000  # distinct pieces; beyond that the table starts anew
-LONGEST_KEPT = 200  # bytes of a piece in the tables; a longer one is no word, and may be as long as a whole text
+_CACHE_LIMIT = 2_000_000  # distinct pieces; then the table is cleared
+LONGEST_KEPT = 200  # bytes of a piece in the tables; a longer one is not a word and may be a whole text
 
 
 class Folding(StrEnum):
-    """What happens to accents.
-
-    >>> Folding("beside")
-    <Folding.BESIDE: 'beside'>
-    """
+    """The treatment of accents."""
 
     KEEP = "keep"  # congé and conge are two terms
     FOLD = "fold"  # one term, without accents
-    BESIDE = "beside"  # the exact term, and where it differs the folded one beside it
+    BESIDE = "beside"  # the exact term, and the folded one if it differs
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or citation at its place; `terms` is empty for what is not indexed (stop words, single letters).
+    """A word or citation and its place; `terms` is empty if it is not indexed (stop words, single letters).
 
     >>> token = Analyser("fr").tokens("L'Employé")[1]
     >>> token.exact, token.terms
@@ -58,16 +54,16 @@ class Token:
     start: int
     end: int
     text: str
-    exact: str  # the word in small letters with its accents, not stemmed; the canonical key of a citation
+    exact: str  # the word in lower case with its accents, not stemmed; the key of a citation
     terms: tuple[str, ...]
     citation: bool = False
 
 
 @dataclass(frozen=True)
 class Analyser:
-    """Turns text of one language into index terms; the same analyser must serve documents and queries.
+    """Turns text of one language into index terms; documents and queries must use the same analyser.
 
-    Languages other than French and English get neither stems nor stop words.
+    Languages other than French and English have neither stems nor stop words.
 
     >>> Analyser("fr").terms("L’article L. 1234-5 s'applique aux salariés licenciés")
     ['articl', 'l1234_5', 'chapter_1234', 'title_123', 'appliqu', 'salar', 'licenc']
@@ -82,12 +78,12 @@ class Analyser:
     _words_met: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)  # by `matching`
 
     def __post_init__(self) -> None:
-        """Refuse a language code that cannot be one."""
+        """Refuse an invalid language code."""
         if self.language and not re.fullmatch("[a-z]{2,3}", self.language):
             raise ConfigError(f"language must be a code like fr or en, got {self.language!r}")
 
     def terms(self, text: str) -> list[str]:
-        """Index terms in order of place.
+        """Index terms in text order.
 
         >>> Analyser("en").terms("Whether the employers' notices were given")
         ['whether', 'employ', 'notic', 'given']
@@ -95,7 +91,7 @@ class Analyser:
         return [term for piece in self.pieces(text) for term in self.terms_of_piece(piece)]
 
     def tokens(self, text: str) -> list[Token]:
-        """Every word and citation with its place in the text; the terms are those of `terms`.
+        """Every word and citation with its place in the text; the terms equal those of `terms`.
 
         >>> [(t.text, t.terms) for t in Analyser("fr").tokens("l'art. L. 1")]
         [('l', ()), ('art', ('art',)), ('L. 1', ('l1_',))]
@@ -109,7 +105,7 @@ class Analyser:
         return tokens + list(self._words(text, at, len(text)))
 
     def matching(self, text: str, wanted: Set[str]) -> list[Token]:
-        """Those of `tokens` that have one of these terms; the others are only looked up in the table, which is faster.
+        """The `tokens` that have one of these terms; faster, since other words are only looked up in a table.
 
         >>> [token.text for token in Analyser("fr").matching("les salariés de l'art. L. 1", {"salar", "l1_"})]
         ['salariés', 'L. 1']
@@ -125,7 +121,7 @@ class Analyser:
         return tokens
 
     def pieces(self, text: str) -> list[bytes]:
-        """The text cut at white space and ASCII punctuation, citations replaced by their terms.
+        """The text split at white space and ASCII punctuation, with citations replaced by their terms.
 
         >>> Analyser("en").pieces("Case C-60/22, a.")
         [b'case', b'c_60_22', b'a']
@@ -150,7 +146,7 @@ class Analyser:
         return plain.encode("utf-8", "surrogatepass").translate(_CUT).split()
 
     def terms_of_piece(self, piece: bytes) -> tuple[str, ...]:
-        """Index terms of one piece, from the table of pieces seen before.
+        """Index terms of one piece, cached in a table.
 
         >>> Analyser("fr").terms_of_piece("congés".encode())
         ('cong',)
@@ -218,7 +214,7 @@ def _piece(word: str) -> bytes:
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Words too common to index, in their exact and folded forms; none for languages without a list.
+    """Words too common to index, in exact and folded form; empty for languages without a list.
 
     >>> "où" in stop_words("fr"), stop_words("de")
     (True, frozenset())
@@ -232,13 +228,13 @@ def stop_words(language: str) -> frozenset[str]:
 
 @cache
 def stem_of(language: str) -> Callable[[str], str]:
-    """What stems a word of a language (Snowball).
+    """The stemmer of a language (Snowball).
 
     >>> stem_of("en")("notices")
     'notic'
     """
     import Stemmer
 
-    # Its own cache is a hindrance: the analyser asks for every word once.
+    # Without its cache: the analyser stems every word once.
     stem: Callable[[str], str] = Stemmer.Stemmer({"fr": "french", "en": "english"}[language], maxCacheSize=0).stemWord
     return stem

@@ -1,8 +1,8 @@
-"""Which language a text is in: French and English are analysed, others recognised so as not to be mistaken.
+"""Detect the language of a text. French and English are analysed; others are recognised to avoid mistakes.
 
-Function words decide where there are some; letters decide a query of two words. The weights of triples of letters
-(``letter_triples.txt``) are rounded log ratios of their shares in French and English words, made by
-``bench/languages.py --learn``.
+Function words decide if there are any; letters decide a query of two words. The weights of letter trigrams
+(``letter_triples.txt``) are rounded log ratios of their shares in French and English words, made by ``bench/languages.py
+--learn``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from lexfuse.text.letters import compose, fold
 
 SUPPORTED = ("fr", "en")
 SAMPLE = 2000  # characters; more does not change the answer
-_DECISIVE = 12.0  # votes of function words that letters need not confirm
-_FUNCTION_WORD = 2.0  # votes, divided among the languages that have the word
+_DECISIVE = 12.0  # votes of function words that need no confirmation by letters
+_FUNCTION_WORD = 2.0  # votes, shared by the languages that have the word
 _TRIPLE = 0.2  # votes for each unit of a triple's weight
-_MARGIN = 0.3  # votes between the first and the second language, or none is named
+_MARGIN = 0.3  # minimum lead over the second language, in votes
 
 _WORD = re.compile(r"[^\W\d_]+")
 _FRENCH_LETTERS = re.compile(r"[éèêëàâçùûîïôœ]|\b(?:[ldjnstcm]|qu|jusqu|lorsqu|puisqu)['’ʼ](?=\w)")
@@ -26,7 +26,7 @@ _ENGLISH_LETTERS = re.compile(r"\w[’']s\b")
 
 
 def detect_language(text: str) -> str:
-    """The language of a text: "fr", "en", "de", "es", "it", "nl", "pt", or "" when nothing tells.
+    """The language of a text: "fr", "en", "de", "es", "it", "nl", "pt", or "" if it is unclear.
 
     >>> detect_language("Quelle est la durée du préavis ?"), detect_language("notice period")
     ('fr', 'en')
@@ -58,7 +58,7 @@ def _function_votes(words: list[str]) -> dict[str, float]:
 
 
 def triple_weight(words: list[str]) -> int:
-    """What the letters of words say: above zero French, below zero English.
+    """What the letters of words indicate: above zero French, below zero English.
 
     >>> triple_weight(["conges", "payes"]) > 0 > triple_weight(["cold", "exposure", "growth"])
     True
@@ -70,7 +70,7 @@ def triple_weight(words: list[str]) -> int:
 
 @cache
 def function_words() -> dict[str, tuple[str, ...]]:
-    """Words that tell a language, each with the languages that have it.
+    """Function words, each with the languages that have it.
 
     >>> function_words()["shall"], function_words()["de"]
     (('en',), ('fr', 'nl'))

@@ -11,13 +11,13 @@ import numpy as np
 from lexfuse.data.arrays import I32
 from lexfuse.text.analysis.analyser import Analyser
 
-_PIECES_KEPT = 2_000_000  # then the table starts anew, so that a long-lived encoder stays small
-_BYTES_KEPT = 1 << 28  # of all pieces: one may be as long as a whole text
-_NONE = -1  # a piece that gives no term; below: a piece that gives several
+_PIECES_KEPT = 2_000_000  # then the table is cleared, so that a long-lived encoder stays small
+_BYTES_KEPT = 1 << 28  # of all pieces: a piece may be a whole text
+_NONE = -1  # a piece without terms; below: a piece with several
 
 
 class Vocabulary(Sequence[str]):
-    """Terms in the order they were first met; a term's id is its position.
+    """Terms in order of first appearance; the id of a term is its position.
 
     >>> vocabulary = Vocabulary()
     >>> vocabulary.learn("loi"), vocabulary.learn("droit"), vocabulary.learn("loi"), vocabulary[1]
@@ -30,22 +30,14 @@ class Vocabulary(Sequence[str]):
         self._ids = {term: number for number, term in enumerate(self._terms)}
 
     def learn(self, term: str) -> int:
-        """The id of a term, which is new if need be.
-
-        >>> Vocabulary(["a"]).learn("b")
-        1
-        """
+        """The id of a term; unknown terms are added."""
         number = self._ids.setdefault(term, len(self._terms))
         if number == len(self._terms):
             self._terms.append(term)
         return number
 
     def find(self, term: str) -> int | None:
-        """The id of a term that is known, else None.
-
-        >>> Vocabulary(["a"]).find("b") is None
-        True
-        """
+        """The id of a known term, else None."""
         return self._ids.get(term)
 
     @overload
@@ -57,11 +49,11 @@ class Vocabulary(Sequence[str]):
         return self._terms[number]
 
     def __len__(self) -> int:
-        """How many terms there are."""
+        """The number of terms."""
         return len(self._terms)
 
     def __iter__(self) -> Iterator[str]:
-        """The terms in the order of their ids."""
+        """The terms by id."""
         return iter(self._terms)
 
 
@@ -74,19 +66,15 @@ class TermEncoder:
     """
 
     def __init__(self, analyser: Analyser, vocabulary: Vocabulary, *, grows: bool = True) -> None:
-        """Keep the analyser and the vocabulary; where that does not grow, terms it does not know are left out."""
+        """Keep the analyser and the vocabulary; if the vocabulary does not grow, unknown terms are ignored."""
         self.analyser = analyser
         self.vocabulary = vocabulary
         self._id = vocabulary.learn if grows else vocabulary.find
         self._pieces = _PieceTable(self._learn)
 
     def encode(self, text: str) -> I32:
-        """Term ids of a text, in order of place; new terms enter the vocabulary.
-
-        >>> TermEncoder(Analyser("en"), Vocabulary()).encode("").tolist()
-        []
-        """
-        table = self._pieces  # this text keeps it, even if another thread starts a new one
+        """Term ids of a text, in text order; new terms enter the vocabulary."""
+        table = self._pieces  # keep this table even if another thread replaces it
         if len(table) > _PIECES_KEPT or table.size > _BYTES_KEPT:
             table = self._pieces = _PieceTable(self._learn)
         pieces = self.analyser.pieces(text)
@@ -102,7 +90,7 @@ class TermEncoder:
 
 
 class _PieceTable(dict[bytes, int]):
-    """The term id of every piece met so far; asks for those of a new one, and keeps several in a table of their own."""
+    """The term id of every known piece; pieces with several terms are in a separate table."""
 
     def __init__(self, learn: Callable[[bytes], list[int]]) -> None:
         super().__init__()
@@ -115,7 +103,7 @@ class _PieceTable(dict[bytes, int]):
         ids = self._learn(piece)
         number = ids[0] if ids else _NONE
         if len(ids) > 1:
-            place = next(self._places)  # threads may learn at the same time: no two get one place
+            place = next(self._places)  # threads may learn at the same time and must not share a place
             self.several[place] = ids
             number = _NONE - 1 - place
         self[piece] = number

@@ -1,4 +1,4 @@
-"""What a citation is: a place in a text that names law, in one canonical form."""
+"""A citation: a place in a text that names law, in one canonical form."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ from lexfuse.text.short_text_cache import cached_if_short
 
 
 class CitationSystem(StrEnum):
-    """The numbering a citation belongs to.
-
-    >>> CitationSystem.FRENCH_ARTICLE.value
-    'french article'
-    """
+    """The numbering system of a citation."""
 
     FRENCH_ARTICLE = "french article"  # L1234-5, R*123-4
     ARTICLE = "article"  # a bare number: article 1240 du code civil, Article 45(2)
@@ -28,7 +24,7 @@ class CitationSystem(StrEnum):
     PARAGRAPH = "paragraph"  # paragraph 64, point 12, §§ 3-5
 
 
-# Citations that give away which decision is meant: what a fair test of text matching must hide.
+# Citations that identify a decision; a fair test of text matching must hide them.
 DECISIONS = frozenset(
     {CitationSystem.ECLI, CitationSystem.CELEX, CitationSystem.EU_CASE, CitationSystem.FRENCH_CASE, CitationSystem.PARAGRAPH}
 )
@@ -40,7 +36,7 @@ EVERYTHING = DECISIONS | STATUTES
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One identifier found in a text: where, which system, canonical key, and what surrounds it.
+    """One identifier in a text: its place, system, canonical key and context.
 
     >>> Citation(0, 9, CitationSystem.FRENCH_ARTICLE, "L1234-5").terms
     ('l1234_5', 'chapter_1234', 'title_123')
@@ -51,12 +47,12 @@ class Citation:
     system: CitationSystem
     key: str  # L1234-5, 1240, C-60/22, ECLI:EU:C:2023:373, 42 U.S.C. § 1983
     last: str = ""  # the other end of a range: L1 à L9 has key L1 and last L9
-    code: str = ""  # the code or text it belongs to, as written: "code du travail"; "present" for "du présent code"
-    parts: tuple[str, ...] = ()  # finer places: ("2", "c") in Article 45(2)(c); paragraphs of a decision
+    code: str = ""  # its code or law as written: "code du travail"; "present" for "du présent code"
+    parts: tuple[str, ...] = ()  # subdivisions: ("2", "c") in Article 45(2)(c); paragraphs of a decision
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Index terms: the same for every spelling; a finer place adds a second, finer term.
+        """Index terms, the same for every spelling; a subdivision adds a second, finer term.
 
         >>> Citation(0, 0, CitationSystem.ECHR, "6", parts=("1",)).terms
         ('art_6', 'art_6_1')
@@ -64,7 +60,7 @@ class Citation:
         return terms_of(self.system, self.key, self.parts)
 
     def __str__(self) -> str:
-        """The canonical form a reader would write."""
+        """The canonical form for readers."""
         number = f"{self.key}–{self.last}" if self.last else self.key
         if self.system is CitationSystem.PARAGRAPH:
             return f"§ {', '.join((number, *self.parts))}"
@@ -78,13 +74,13 @@ class Citation:
         return f"{number} {self.code}" if self.code and self.code != PRESENT else number
 
 
-PRESENT = "present"  # the code of the text that cites
+PRESENT = "present"  # the code of the citing text
 _BARE = (CitationSystem.ARTICLE, CitationSystem.ECHR)
 
 
 @cached_if_short
 def terms_of(system: CitationSystem, key: str, parts: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Index terms of an identifier: word characters only, so that the word pattern keeps them whole.
+    """Index terms of an identifier; only word characters, so that the word pattern does not split them.
 
     >>> terms_of(CitationSystem.EU_CASE, "C-60/22"), terms_of(CitationSystem.US_CODE, "42 U.S.C. § 1983")
     (('c_60_22',), ('usc_42_1983',))
@@ -106,13 +102,13 @@ _TERM_PREFIX = {CitationSystem.EU_ACT: "act", CitationSystem.FRENCH_CASE: "no", 
 
 
 def _terms_of_french_article(word: str, key: str) -> tuple[str, ...]:
-    """The article, and the title and chapter that its number names: L1234-5 stands in chapter 1234 of title 123.
+    """The article, and the title and chapter in its number: L1234-5 is in chapter 1234 of title 123.
 
-    The letter is left out of these two, so that the laws (L) and decrees (R, D) of one chapter meet.
+    Title and chapter omit the letter, so that the laws (L) and decrees (R, D) of one chapter match.
     """
     chapter = _CHAPTER.match(key)
     if chapter is None:
-        return (word if "_" in word else f"{word}_",)  # "l1" alone would be an ordinary word
+        return (word if "_" in word else f"{word}_",)  # "l1" would be an ordinary word
     return (word, f"chapter_{chapter[1]}", f"title_{chapter[1][:-1]}")
 
 

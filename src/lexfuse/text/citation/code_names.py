@@ -1,7 +1,6 @@
-"""Names of codes and treaties: which text a citation means, whatever way its name is written.
+"""Names of codes and treaties: which text a citation means, in any spelling.
 
-The lists are data (``french_codes.tsv``, ``treaties.tsv``: a name, then its other names and abbreviations); this
-file reads them.
+The lists are data files (``french_codes.tsv``, ``treaties.tsv``: a name, then its other names and abbreviations).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ EUROPEAN_CONVENTION = "european convention on human rights"
 
 @cache
 def known_codes() -> dict[str, str]:
-    """Every name and abbreviation in compared form, with the full name it stands for.
+    """Every name and abbreviation in comparison form, with its full name.
 
     >>> known_codes()["c. trav."], known_codes()["code du travail"], known_codes()["tfue"]
     ('code du travail', 'code du travail', 'treaty on the functioning of the european union')
@@ -37,7 +36,7 @@ def _names() -> list[list[str]]:
 
 
 def code_key(name: str) -> str:
-    """A name in the form that is compared: lower case, no accents, plain apostrophes and spaces.
+    """The comparison form of a name: lower case, no accents, plain apostrophes and spaces.
 
     >>> code_key("Code de  l’Éducation")
     "code de l'education"
@@ -48,7 +47,7 @@ def code_key(name: str) -> str:
 
 @cached_if_short
 def full_code(name: str) -> str:
-    """The full name behind a name or abbreviation, in compared form; unknown names stay as they are.
+    """The full name of a name or abbreviation, in comparison form; unknown names stay unchanged.
 
     >>> full_code("CSS"), full_code("C.trav"), full_code("Code du travail numérique")
     ('code de la securite sociale', 'code du travail', 'code du travail numerique')
@@ -78,7 +77,7 @@ def _letters(key: str) -> str:
 
 
 def matching_codes(cited: str, actual: Iterable[str]) -> frozenset[str]:
-    """Which of these codes a citation means: the one of that name, else those whose name it begins.
+    """The codes that a citation means: the one with this name, else those whose name begins with it.
 
     >>> sorted(matching_codes("code rural", ["Code rural et de la pêche maritime", "Code du travail"]))
     ['Code rural et de la pêche maritime']
@@ -91,7 +90,7 @@ def matching_codes(cited: str, actual: Iterable[str]) -> frozenset[str]:
 
 @cache
 def code_pattern() -> str:
-    """A regular expression source that matches any known code or abbreviation in `plain_text`, whatever its capitals.
+    """A regular expression source for any known code or abbreviation in `plain_text`, in any case.
 
     >>> pattern = re.compile(code_pattern(), re.IGNORECASE)
     >>> bool(pattern.match("Code du travail")), bool(pattern.match("CP")), bool(pattern.match("cp"))
@@ -102,9 +101,9 @@ def code_pattern() -> str:
 
 
 def _spelled(name: str) -> str:
-    """One name with the white space that real text has.
+    """One name with the white space of real text.
 
-    Abbreviations without dots are capitals (CPC), or else many small words would be codes.
+    Abbreviations without dots must be upper case (CPC); otherwise many short words would be codes.
     """
     if name in ("Charter", "Charte"):
         return f"(?-i:{name})"
@@ -121,9 +120,9 @@ _PLAIN_LETTERS = str.maketrans(
 )
 
 
-@lru_cache(maxsize=8)  # one text asks again and again, and several threads may have one each
+@lru_cache(maxsize=8)  # asked repeatedly for one text, by several threads
 def plain_text(text: str) -> str:
-    """The text with accents and apostrophes made plain, every character at its place.
+    """The text with plain letters and apostrophes; every character keeps its place.
 
     >>> plain_text("Présent code de l’État")
     "Present code de l'Etat"
@@ -132,7 +131,7 @@ def plain_text(text: str) -> str:
 
 
 def plain_pattern(pattern: str) -> str:
-    r"""A pattern for plain text; where a letter had an accent, decomposed text may still have it as a character.
+    r"""A pattern for plain text; decomposed text may keep an accent as a separate character.
 
     >>> bool(re.fullmatch(plain_pattern("été"), "ete")), bool(re.fullmatch(plain_pattern("été"), "e\u0301te\u0301"))
     (True, True)

@@ -1,4 +1,4 @@
-"""Decisions with the paragraphs cited of them, and paragraphs that stand alone or belong to an article."""
+"""Decisions with their cited paragraphs, and paragraphs that stand alone or belong to an article."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lexfuse.text.citation.citation import Citation, CitationSystem
 from lexfuse.text.citation.grammar import HYPHEN, both_forms
 from lexfuse.text.citation.identifiers import Identifier
 
-LONGEST_RUN = 200  # paragraphs; more is a misprint, and only its ends are taken
-MOST_FILLED = 100_000  # paragraphs of runs in one text; a text has no more, and every run would take a thousand times its length
+LONGEST_RUN = 200  # paragraphs; a longer range is a misprint, and only its ends count
+MOST_FILLED = 100_000  # paragraphs of all ranges in one text; more would let a short text grow a thousandfold
 _FARTHEST = 160  # characters between a decision and its paragraphs
 
 _NUMBER_WORD = re.compile(
@@ -40,7 +40,7 @@ _OF_ARTICLE = re.compile(r"\s(?:de\sl['’]|of\s(?:the\s)?)")
 
 
 def decisions(text: str, items: list[Identifier]) -> tuple[list[Citation], list[Citation]]:
-    """Decisions, and paragraphs that do not come right after one.
+    """Decisions, and the paragraphs that do not directly follow one.
 
     >>> from lexfuse.text.citation.scanner import scan
     >>> text = "C‑60/22, paragraph 64, and paragraph 12 above"
@@ -62,7 +62,7 @@ def decisions(text: str, items: list[Identifier]) -> tuple[list[Citation], list[
 
 
 def with_paragraphs_before(text: str, articles: list[Citation], paragraphs: list[Citation]) -> list[Citation]:
-    """The articles, with the paragraphs that are said to be of them.
+    """The articles, with the paragraphs that the text attributes to them.
 
     >>> from lexfuse.text.citation.find import find_citations
     >>> [(c.system.value, c.key, c.parts) for c in find_citations("paragraph 2 of Article 101 TFEU")]
@@ -84,7 +84,7 @@ def _decision(text: str, item: Identifier) -> Citation:
 
 
 def _numbers(written: str, room: int = MOST_FILLED) -> tuple[str, ...]:
-    """Paragraph numbers as written, runs filled in while there is room: "12, 14 to 16" is 12, 14, 15, 16."""
+    """Paragraph numbers as written, with ranges expanded up to the limit: "12, 14 to 16" is 12, 14, 15, 16."""
     numbers: list[int] = []
     for one in _RUN.finditer(written):
         number = int(one["number"])
@@ -95,11 +95,11 @@ def _numbers(written: str, room: int = MOST_FILLED) -> tuple[str, ...]:
 
 
 class _Decisions:
-    """Decisions in order of place, and which of them are written as one: an ECLI and the case number before it.
+    """Decisions in text order, and which neighbours are one decision: an ECLI and the case number before it.
 
-    Whether two neighbours are one is looked at once, since a list of a thousand may have a thousand paragraphs after it. The end
-    of a decision moves behind its paragraphs while these are read: neighbours are compared backward with the ends as they then
-    are, and forward with the ends as they were found.
+    Each pair of neighbours is compared once, since a list of a thousand may be followed by a thousand paragraphs. The end of a
+    decision moves behind its paragraphs as they are read: backward comparisons use the current ends, forward comparisons the
+    original ones.
     """
 
     def __init__(self, text: str, cited: list[Citation]) -> None:
@@ -107,8 +107,8 @@ class _Decisions:
         self._cited = cited
         self._starts = [citation.start for citation in cited]
         self._ends = [citation.end for citation in cited]
-        self._first: list[int] = []  # of the decisions before and at each that are one
-        self._last: dict[int, int] = {}  # of those at and after
+        self._first: list[int] = []  # first of the decisions up to each that are one
+        self._last: dict[int, int] = {}  # last of those from each on
 
     def named_before(self, paragraph: re.Match[str]) -> range:
         """The decisions right before a paragraph."""
@@ -122,7 +122,7 @@ class _Decisions:
         return range(self._first[own], own + 1)
 
     def named_after(self, paragraph: re.Match[str]) -> range:
-        """The decision that a paragraph is said to be of: paragraph 64 of the judgment in C‑60/22, EU:C:2023:373."""
+        """The decision that follows its paragraph: paragraph 64 of the judgment in C‑60/22, EU:C:2023:373."""
         place, at = bisect_right(self._starts, paragraph.start()), paragraph.end()
         if place == len(self._starts) or not at <= self._starts[place] <= at + _FARTHEST:
             return range(0)
@@ -136,9 +136,9 @@ class _Decisions:
         return range(place, end + 1)
 
     def with_paragraphs(self, given: list[tuple[range, tuple[str, ...]]]) -> list[Citation]:
-        """The decisions with their paragraphs: of those given to one decision, the last."""
+        """The decisions with their paragraphs; the last assignment to a decision counts."""
         parts: list[tuple[str, ...]] = [()] * len(self._cited)
-        free = list(range(len(self._cited) + 1))  # the next place at or after each that has none yet
+        free = list(range(len(self._cited) + 1))  # the next free place at or after each
         for owners, numbers in reversed(given):
             at = _next_free(free, owners.start)
             while at < owners.stop:
@@ -149,7 +149,7 @@ class _Decisions:
         return [replace(citation, end=end, parts=own) if own else citation for citation, end, own in rows]
 
     def _follows(self, index: int, at: int) -> bool:
-        """Whether what stands at a place belongs to the decision before it."""
+        """Whether the text at a place belongs to the decision before it."""
         end = self._ends[index]
         return 0 <= at - end <= _FARTHEST and _SAME_DECISION.fullmatch(self._text, end, at) is not None
 
@@ -159,7 +159,7 @@ class _Decisions:
 
 
 def _next_free(free: list[int], at: int) -> int:
-    """The first free place from here on; every place that was passed remembers it."""
+    """The first free place from here on; visited places remember it."""
     found = at
     while free[found] != found:
         found = free[found]

@@ -1,8 +1,8 @@
-"""Find, mask: citations with the code they belong to, their ranges and their finer places.
+"""Find and mask citations, with their code, range and subdivisions.
 
-The scanner (`lexfuse.text.citation.scanner`) sees identifiers one by one; here they are put into context. In
-``articles L. 1 à L. 3 et R. 5 du code du travail`` both citations belong to the code du travail, and the
-first is a range. In ``C‑60/22, EU:C:2023:373, paragraph 64`` case number and ECLI name the same paragraph.
+The scanner (`lexfuse.text.citation.scanner`) finds identifiers one by one; this module adds their context. In ``articles L. 1 à
+L. 3 et R. 5 du code du travail`` both citations belong to the code du travail, and the first is a range. In ``C‑60/22,
+EU:C:2023:373, paragraph 64`` case number and ECLI name the same paragraph.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lexfuse.text.citation.statutes import statutes
 
 
 def find_citations(text: str) -> list[Citation]:
-    """Every citation in the text, in order of place.
+    """Every citation in a text, in text order.
 
     >>> [(c.key, c.last, c.code) for c in find_citations("les articles L. 1 à L. 3 et R. 5 du code du travail")]
     [('L1', 'L3', 'code du travail'), ('R5', '', 'code du travail')]
@@ -35,8 +35,8 @@ def find_citations(text: str) -> list[Citation]:
 def mask_citations(text: str, systems: frozenset[CitationSystem] = EVERYTHING, *, parentheses: bool = True) -> str:
     """The text without its citations, for a fair test of text matching.
 
-    A parenthesis that holds a citation of a decision goes as a whole (it names the parties and the date
-    too); with ``parentheses=False`` only the identifiers go.
+    A parenthesis with a citation of a decision is removed completely, since it also names the parties and the date; with
+    ``parentheses=False`` only identifiers are removed.
 
     >>> mask_citations("It must be strict (judgment of 4 May 2023, X, C‑60/22, EU:C:2023:373, paragraph 64).", DECISIONS)
     'It must be strict.'
@@ -50,7 +50,7 @@ def mask_citations(text: str, systems: frozenset[CitationSystem] = EVERYTHING, *
     around = [citation.start for citation in hidden if citation.system in DECISIONS - {CitationSystem.PARAGRAPH}]
     whole = [span for span in _parentheses(text) if _holds_one(span, around)] if parentheses else []
     masked = _without(text, spans + whole)
-    # Where parentheses hold all the words there are, better keep some of them than none.
+    # If all words are in parentheses, keep the parentheses.
     return masked if not whole or _WORD.search(masked) else _without(text, spans)
 
 
@@ -66,19 +66,19 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
 
 _WORD = re.compile(r"[^\W\d_]{2}")
 _SPACES = re.compile(r"[^\S\n]{2,}")
-# Both begin where a run of white space or of commas does and read it once: a run tried from each of its places costs its square.
+# Both start at the beginning of a run of white space or commas and read it once: starting anywhere would be quadratic.
 _SPACE_BEFORE_MARK = re.compile(r"(?<!\s)\s++(?=[,.;:)])")
-# Empty parentheses; commas before another mark; all commas of a run but the last.
+# Empty parentheses; commas before another mark; all but the last comma of a run.
 _LEFT_OVER = re.compile(r"\(\s*+\)|,[\s,]*+(?=[.;)])|,[\s,]*(?=,)")
 
 
 def _holds_one(span: tuple[int, int], places: list[int]) -> bool:
-    """Whether one of the places, which ascend, lies inside a span."""
+    """Whether one of the ascending places is inside a span."""
     return bisect_right(places, span[0]) < bisect_left(places, span[1])
 
 
 def _without_overlaps(citations: list[Citation]) -> Iterator[Citation]:
-    """Earlier and longer wins: "article 6 § 1" is one citation, not an article and a paragraph."""
+    """The earlier and longer citation wins: "article 6 § 1" is one citation, not an article and a paragraph."""
     end = 0
     for citation in sorted(citations, key=lambda c: (c.start, -c.end)):
         if citation.start >= end or citation.system is not CitationSystem.PARAGRAPH:

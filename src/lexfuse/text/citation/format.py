@@ -1,4 +1,4 @@
-"""Pinpoint citations: how a document is cited so that a lawyer finds it, and which of its paragraphs a passage stands in."""
+"""Pinpoint citations: how to cite a document, and the paragraph that a passage is in."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Protocol
 from lexfuse.text.letters import NO_BREAK_SPACE
 from lexfuse.text.paragraph_map import ParagraphMap
 
-_NUMBER = re.compile(r"\*{0,2}[A-Z]{0,2}\.?\s?\d.*")  # L1237-19, R. 12, 1134: an article; anything else says itself what it is
+_NUMBER = re.compile(r"\*{0,2}[A-Z]{0,2}\.?\s?\d.*")  # L1237-19, R. 12, 1134: an article; other numbers ("Annexe I") need no word
 
 
 class Citable(Protocol):
-    """What a citation is made of; documents and document cards have it."""
+    """The fields of a citation; documents and document cards have them."""
 
     @property
     def id(self) -> str:
@@ -50,7 +50,7 @@ class Citable(Protocol):
 
 
 def format_citation(card: Citable, paragraph: str | None = None) -> str:
-    """A citation: an article with its code, a decision with its court, day and numbers; and the paragraph, if one is meant.
+    """A citation: an article with its code, or a decision with court, date and numbers; and the paragraph, if given.
 
     >>> from lexfuse.data.document import Document, DocumentKind
     >>> format_citation(Document("a", kind=DocumentKind.STATUTE, code="Code du travail", number="L1237-19"))
@@ -71,15 +71,15 @@ def format_citation(card: Citable, paragraph: str | None = None) -> str:
             paragraph = card.number
     if paragraph:
         parts.append(f"§ {paragraph}")
-    told: list[str] = []
+    given: list[str] = []
     for part in (" ".join(part.split()) for part in parts):
-        if part and not any(part in one for one in told):  # a title often has the number of the case in it
-            told.append(part)
-    return ", ".join(told)
+        if part and not any(part in one for one in given):  # the title often contains the case number
+            given.append(part)
+    return ", ".join(given)
 
 
 def paragraph_at(text: str, passage: str) -> str | None:
-    r"""The number of the paragraph of a text in which a passage begins, if the text numbers its paragraphs.
+    r"""The number of the paragraph in which a passage begins, if the text has numbered paragraphs.
 
     >>> paragraph_at("Facts\n\n1. The lease ended.\n\n2. Rent is due.", "Rent is due.")
     '2'
@@ -95,7 +95,7 @@ _LETTERED = re.compile(r"(\*{0,2}(?:LO|[LRDA]))\.?\s?(\d.*)")
 
 
 def article_number(number: str) -> str:
-    r"""The number of an article as it is printed, which does not break within itself.
+    r"""The number of an article as printed, with non-breaking characters.
 
     >>> article_number("L1237-19"), article_number("16-1")
     ('L.\xa01237‑19', '16‑1')

@@ -1,4 +1,4 @@
-"""Pieces of the grammar of citations: regular expression sources for numbers, suffixes, lists and finer places."""
+"""Parts of the grammar of citations: regular expression sources for numbers, suffixes, lists and subdivisions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBER_TAIL = (
     rf"(?:er\b|{HYPHEN}[0-9]+(?!°)|\.[0-9]{{1,2}}(?![0-9]))*(?:{HYPHEN}?[A-Z]{{1,2}}(?!\w))?"
     rf"(?:\s?{LATIN}\b(?:-[0-9]+)?)?{LETTER}?(?:\s{LATIN}\b)?"
 )
-# Atomic: (ii) is two small letters and a roman numeral, and a row of them could be read in twice as many ways with each.
+# Atomic: (ii) is two letters and a roman numeral, so the readings of a row would double with each.
 PLACE = r"(?>\((?:[0-9]{1,3}[a-z]{0,2}|[a-zA-Z]|[a-z]{2}|[ivxIVX]{2,5})\))"
 _SMALL = r"[0-9]{1,3}(?![0-9])"
 PLACES = (
@@ -34,7 +34,7 @@ SECTION = rf"[0-9]+[a-z]{{0,3}}(?:{HYPHEN}[0-9]+[a-z]{{0,2}})*"  # of the United
 
 
 def both_forms(pattern: str) -> str:
-    r"""A pattern that matches its accented letters composed (é) and decomposed (e and an accent).
+    r"""A pattern that matches accented letters composed (é) and decomposed (e and an accent).
 
     >>> bool(re.fullmatch(both_forms("à"), "a\u0300"))
     True
@@ -43,7 +43,7 @@ def both_forms(pattern: str) -> str:
 
 
 def plain_number(written: str) -> str:
-    """One form of a number: plain hyphens, one space before a suffix in small letters, none between digit and letter.
+    """One form of a number: plain hyphens, one space before a lower-case suffix, none between digit and letter.
 
     >>> plain_number("162–22‑3ter"), plain_number("1er"), plain_number("39 bis A"), plain_number("31-B"), plain_number("16 B")
     ('162-22-3 ter', '1', '39 bis A', '31B', '16B')

@@ -1,4 +1,4 @@
-"""What the scanner's matches mean: identifiers of law in canonical form, one reader for each kind of match."""
+"""Identifiers of law in canonical form, one reader for each kind of scanner match."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from lexfuse.text.short_text_cache import cached_if_short
 
 
 class Identifier(NamedTuple):
-    """One identifier as the scanner sees it; `start` includes its own prefix (``L. ``, ``EU:C:``).
-
-    >>> Identifier(0, 9, CitationSystem.FRENCH_ARTICLE, "L1234-5").ranges
-    False
-    """
+    """One identifier found by the scanner; `start` includes its prefix (``L. ``, ``EU:C:``)."""
 
     start: int
     end: int
@@ -25,20 +21,16 @@ class Identifier(NamedTuple):
     key: str
     parts: tuple[str, ...] = ()
     kind: str = ""  # of an EU act: directive, regulation, decision
-    ranges: bool = False  # runs from the item before to this one: articles 6 à 9
+    ranges: bool = False  # a range from the previous item to this one: articles 6 à 9
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Index terms, the same for every spelling.
-
-        >>> Identifier(0, 9, CitationSystem.FRENCH_ARTICLE, "L1234-5").terms
-        ('l1234_5', 'chapter_1234', 'title_123')
-        """
+        """Index terms, the same for every spelling."""
         return terms_of(self.system, self.key, self.parts)
 
 
 def identifiers_of(match: re.Match[str]) -> list[Identifier]:
-    """The identifiers of one match of the scanner; none when what stands around the number makes it something else.
+    """The identifiers of one scanner match; none if the context shows that it is not a citation.
 
     >>> from lexfuse.text.citation.scanner import IDENTIFIER
     >>> [item.key for item in identifiers_of(IDENTIFIER.search("articles 6, 8 et 13"))]
@@ -64,7 +56,7 @@ _BEFORE = 100  # characters looked back for the word "article" or another articl
 
 @cached_if_short
 def usual_terms(spelled: str) -> tuple[str, ...]:
-    """Index terms of an article in its most frequent spelling, which is a citation wherever it stands; none for others.
+    """Index terms of an article in its most frequent spelling, a citation in any context; none for others.
 
     >>> usual_terms("L. 1234-5"), usual_terms("L. 5")
     (('l1234_5', 'chapter_1234', 'title_123'), ())
@@ -73,7 +65,7 @@ def usual_terms(spelled: str) -> tuple[str, ...]:
 
 
 def follows_initial(text: str, begin: int) -> bool:
-    """Whether an initial stands before a place: law reports and names, as in S. C. R. 747 and J. L. 12-3.
+    """Whether an initial precedes a place, as in law reports and names: S. C. R. 747, J. L. 12-3.
 
     >>> follows_initial("S. C. R. 747", 6)
     True
@@ -82,17 +74,17 @@ def follows_initial(text: str, begin: int) -> bool:
 
 
 class _Reading(NamedTuple):
-    """How a French article was written: the length of its prefix, its numbers, and what it takes to be one."""
+    """How a French article is written: the length of its prefix, its numbers, and what makes it a citation."""
 
     back: int
     numbers: tuple[tuple[int, int, str, bool], ...]  # start, end, key, whether it ends a range
-    certain: bool  # a citation wherever it stands, else only after "article", in a list or before "du code"
+    certain: bool  # a citation anywhere; if false, only after "article", in a list or before "du code"
     dotted: bool
 
 
 def _french(match: re.Match[str]) -> list[Identifier]:
     text, start = match.string, match.start()
-    before = 3 if text[start - 3 : start] in _USUAL_PREFIXES else min(start, 7)  # a short key finds more answers kept
+    before = 3 if text[start - 3 : start] in _USUAL_PREFIXES else min(start, 7)  # a short key has more cache hits
     reading = _french_reading(text[start - before : match.end()], before)
     begin = start - reading.back
     if not (reading.certain or _is_cited(text, begin, match.end(), reading)):
@@ -108,7 +100,7 @@ def _french(match: re.Match[str]) -> list[Identifier]:
 
 
 def _is_cited(text: str, begin: int, end: int, reading: _Reading) -> bool:
-    """Whether the words around say that a short number like L1 or R. 5 is an article."""
+    """Whether the context shows that a short number like L1 or R. 5 is an article."""
     if _CODE_AFTER.match(text, end) or _ARTICLE_BEFORE.search(text, max(0, begin - _BEFORE), begin):
         return True
     if reading.dotted and text[begin] in "LRD":
@@ -117,17 +109,17 @@ def _is_cited(text: str, begin: int, end: int, reading: _Reading) -> bool:
     return text[begin] in "LRD" and _filled(text) == (begin, end)
 
 
-@lru_cache(maxsize=8)  # one text asks again and again
+@lru_cache(maxsize=8)  # asked repeatedly for one text
 def _filled(text: str) -> tuple[int, int]:
-    """Where a text begins and ends, white space aside."""
+    """Where a text begins and ends without white space."""
     return len(text) - len(text.lstrip()), len(text.rstrip())
 
 
 @cached_if_short
 def _french_reading(spelled: str, at: int) -> _Reading:
-    """Read prefix and numbers, which begin `at`; the answer is kept, since a code's articles come again and again.
+    """Read the prefix and the numbers that begin at ``at``; cached, since articles repeat often.
 
-    Where the letter is given once, it counts for the whole list: L. 1234-1, 1234-2 à 1234-5.
+    A letter given once applies to the whole list: L. 1234-1, 1234-2 à 1234-5.
     """
     prefix, written = _FRENCH_PREFIX.search(spelled, 0, at), spelled[at:]
     if prefix is None:  # pragma: no cover -- the pattern looks back at one
@@ -148,7 +140,7 @@ def _french_reading(spelled: str, at: int) -> _Reading:
 _BARE = re.compile(both_forms(rf"(?P<to>{TO})?(?P<number>[0-9]+{NUMBER_TAIL})(?P<parts>{PLACES})"))
 _PLACE = re.compile(r"\(([0-9a-zA-Z]+)\)|([0-9]+)")
 _SIMPLE = re.compile(r"([0-9]+)((?:\([0-9a-zA-Z]+\))*)")
-_AHEAD = 20  # characters that the grammar of a number may look at beyond its end
+_AHEAD = 20  # lookahead of the grammar of a number, in characters
 
 
 def _articles(match: re.Match[str]) -> list[Identifier]:
@@ -168,7 +160,7 @@ def _articles(match: re.Match[str]) -> list[Identifier]:
 
 @cached_if_short
 def _simple_article(written: str) -> tuple[str, tuple[str, ...]] | None:
-    """Number and places of 14 and 19(1)(g), which are most; none of what takes more reading."""
+    """Number and subdivisions of the frequent forms 14 and 19(1)(g); none for others."""
     simple = _SIMPLE.fullmatch(written)
     return (simple[1], _places(simple[2])) if simple else None
 
@@ -231,7 +223,7 @@ _JOURNAL = re.compile(r"\b(?:OJ|JO)(?:\s[0-9]{4})?,?\s?$")
 
 
 def _case(match: re.Match[str]) -> list[Identifier]:
-    """C-60/22, and the numbers that follow without the letter: C-92/09 et 93/09."""
+    """C-60/22, and the following numbers without the letter: C-92/09 et 93/09."""
     text, start = match.string, match.start()
     while text[start - 1] not in "CTFctf":
         start -= 1
@@ -242,7 +234,7 @@ def _case(match: re.Match[str]) -> list[Identifier]:
 
 
 def _old_case(match: re.Match[str]) -> list[Identifier]:
-    """Cases from before 1989 have no letter: Case 26/62 is C-26/62 in today's form. Opinions never had one."""
+    """Cases before 1989 have no letter: Case 26/62 is C-26/62 today. Opinions never had one."""
     opinion = _OPINION.search(match.string, max(0, match.start() - 8), match.start())
     return [*_cases(match, "Opinion" if opinion else "C", opinion.start() if opinion else match.start())]
 
@@ -276,7 +268,7 @@ _LONGEST_ACT_WORD = 48
 
 
 def _act(match: re.Match[str]) -> list[Identifier]:
-    """An EU act; or, just before an ECLI, a case without its letter: Reyners, 2/74, EU:C:1974:68."""
+    """An EU act or, before an ECLI, a case without its letter: Reyners, 2/74, EU:C:1974:68."""
     text, start = match.string, match.start()
     word = _ACT_WORD.search(text, max(0, start - _LONGEST_ACT_WORD), start)
     numbers = [*_ACT_NUMBER.finditer(text, start, match.end())]

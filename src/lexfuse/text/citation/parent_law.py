@@ -1,8 +1,7 @@
-"""Which code, treaty or law an article belongs to, from the words around its number.
+"""The code, treaty or law that an article belongs to, from the words around its number.
 
-The name stands after the number, with subdivisions between (``article L. 1, alinéa 2, du code du travail``), or
-before it (``C. trav., art. L. 1``). A law that is no code is named too, so that its article 12 is not taken for
-article 12 of a code.
+The name follows the number, after subdivisions (``article L. 1, alinéa 2, du code du travail``), or precedes it (``C. trav., art.
+L. 1``). Laws that are not codes are recognised too, so that their article 12 is not taken for one of a code.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ FILLER = (
     rf"|[0-9]{{1,2}}°(?:\s(?:et|à|ou)\s[0-9]{{1,2}}°)*|[a-z]\)|(?:alinéas?|al\.)\s?[0-9]+(?:er)?(?:\s(?:et|à|ou)\s[0-9]+)?"
     rf"|{_ORDINAL}\salinéa|(?:(?:and|et|or|ou|to|à)\s)?\([0-9a-z]{{1,3}}\)))*\s?,?"
 )
-# Words that lead from a number to the name of its text: a few, and each to be read in one way ("ledit" is "le" and "dit").
+# Words between a number and the name of its text: few, and unambiguous ("ledit" is "le" and "dit").
 _OF = (
     r"(?:du|des|de|of|under|au|à|in|dudit|d['’])\s?(?:(?:la|le|l['’]|les|the|that|this|those|these|its|said|same|"
     r"ce|cet|cette|ces|mêmes?|ladite|dit)\s?){0,8}\[?"
@@ -52,7 +51,7 @@ _UNKNOWN = r"code\s(?:d[eu]s?\s|de\sl['’]|d['’])[\w'’-]+(?:\s[\w'’-]+)?|
 _SAME = r"code(?=\W|$)(?!\s(?:d[eu]s?\b|de\sl|d['’]|g[ée]n|civ|p[ée]n|rur|mon|[ée]l|for|min))"
 LARGEST_CONVENTION_ARTICLE = 59
 _PLAIN = re.compile(r"\b(?:du|of\sthe)\s(?=code)", re.IGNORECASE)
-SAME = "même code"  # of an article "du même code" in a text that names none before
+SAME = "même code"  # "du même code" in a text that names no code before
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class ParentLaw:
 
 
 def parent_law_of(text: str, start: int, end: int) -> ParentLaw:
-    """The text that the articles written at this place belong to.
+    """The text that the articles at this place belong to.
 
     >>> parent_law_of("l'article 1240 du code civil", 2, 14).code
     'code civil'
@@ -105,9 +104,9 @@ class Mention(NamedTuple):
     name: str  # `PRESENT` for "le présent code"
 
 
-@lru_cache(maxsize=8)  # one text asks again and again, and several threads may have one each
+@lru_cache(maxsize=8)  # asked repeatedly for one text, by several threads
 def mentions(text: str) -> tuple[Mention, ...]:
-    """The codes that a text names, in order of place.
+    """The codes named in a text, in text order.
 
     >>> [mention.name for mention in mentions("au livre II du code civil et au présent code")]
     ['code civil', 'present']

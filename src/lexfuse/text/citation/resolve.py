@@ -1,4 +1,4 @@
-"""Resolve citations: from what a text names to the documents of a corpus that are meant."""
+"""Resolve citations to the documents of a corpus."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ARTICLES = STATUTES - {CitationSystem.EU_ACT, CitationSystem.US_CODE}
 
 
 class CitationResolver:
-    """Looks up citations in one corpus; answers are ordinals in document order.
+    """Looks up citations in one corpus; results are ordinals in document order.
 
     >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document(f"a{n}", kind=DocumentKind.STATUTE, code="Code du travail", number=f"L{n}") for n in (1,
@@ -37,7 +37,7 @@ class CitationResolver:
     """
 
     def __init__(self, corpus: Corpus) -> None:
-        """Read numbers and identifiers of the corpus into tables."""
+        """Build lookup tables of the corpus's numbers and identifiers."""
         self._corpus = corpus
         self._codes = sorted({code for code in corpus.code if code})
         self._numbers: dict[str, list[int]] = defaultdict(list)
@@ -50,9 +50,9 @@ class CitationResolver:
                 self._identifiers[identifier_key(identifier)].append(ordinal)
 
     def resolve(self, citation: Citation, *, own_code: str = "") -> list[int]:
-        """Documents that a citation means; none when its code or its number is not in the corpus.
+        """The documents that a citation means; none if its code or number is not in the corpus.
 
-        Without a named code the citing text's own code is meant if that is given, else any code.
+        Without a named code it means the citing text's code if that is given, else any code.
 
         >>> from lexfuse.data.document import Document
         >>> CitationResolver(Corpus.of([Document("x", identifiers=("C-60/22",))])).resolve(find_citations("affaire C‑60/22")[0])
@@ -62,23 +62,13 @@ class CitationResolver:
         return found
 
     def ordinals(self, citation: Citation, *, own_code: str = "") -> I64:
-        """What `resolve` gives, as an array: a range of articles may have tens of thousands.
-
-        >>> from lexfuse.data.document import Document
-        >>> CitationResolver(Corpus.of([Document("x", number="L1")])).ordinals(find_citations("article L. 1")[0])
-        array([0])
-        """
+        """`resolve` as an array: a range may have tens of thousands of articles."""
         if citation.system in _ARTICLES:
             return self._articles(citation, own_code)
         return _array(self._decisions(citation))
 
     def resolve_text(self, text: str, *, own_code: str = "") -> list[int]:
-        """Documents that a text cites, each once, in the order it names them.
-
-        >>> from lexfuse.data.document import Document
-        >>> CitationResolver(Corpus.of([Document("x", number="21", code="Constitution of India")])).resolve_text("Article 21")
-        [0]
-        """
+        """The documents that a text cites, each once, in citation order."""
         seen: dict[int, None] = {}
         for _, found in self.resolve_each(text, own_code=own_code):
             seen |= dict.fromkeys(found.tolist())
@@ -87,10 +77,10 @@ class CitationResolver:
     def resolve_each(
         self, text: str, *, own_code: str = "", found: Sequence[Citation] | None = None
     ) -> Iterator[tuple[Citation, I64]]:
-        """Every citation of a text with the documents that it means, in order of place; none for one that means no document.
+        """Each citation of a text, in text order, with the documents that it means (possibly none).
 
-        One after another, since a text may name thousands of ranges, each with thousands of articles. `found` are the citations
-        to be looked up, where they have been found before.
+        It is a generator, since a text may have thousands of ranges with thousands of articles each. ``found`` passes citations
+        that were already found.
 
         >>> from lexfuse.data.document import Document
         >>> resolver = CitationResolver(Corpus.of([Document("x", number="21", code="Constitution of India")]))
@@ -105,7 +95,7 @@ class CitationResolver:
             yield citation, ordinals
 
     def _in_nearest(self, citation: Citation, named: tuple[Mention, ...]) -> I64:
-        """The article in the code that is named nearest: (dispositions du code du travail prévues à l')article R. 1."""
+        """The article in the nearest named code: (dispositions du code du travail prévues à l')article R. 1."""
         after = bisect_left(named, citation.start, key=lambda mention: mention.start)
         around = named[max(after - 1, 0) : after + 1]
         if not around:
@@ -129,14 +119,14 @@ class CitationResolver:
         return _array(sorted({*first, *last}))
 
     def _between(self, start: int, stop: int) -> I64:
-        """A range of articles of one code, of the series of its ends."""
+        """A range of articles of one code, in the series of its ends."""
         (code, series), inside = self._places, slice(start, stop + 1)
         kept = (code[inside] == code[start]) & np.isin(series[inside], (series[start], series[stop]))
         return start + np.flatnonzero(kept)
 
     @cached_property
     def _places(self) -> tuple[I64, I64]:
-        """The code and the series of every document as numbers, to be compared at once."""
+        """Code and series of every document as numbers, for vectorised comparison."""
         return _numbers(self._corpus.code), _numbers(map(_series, self._corpus.number))
 
     def _numbered(self, number: str, cited: str, own_code: str) -> list[int]:
@@ -159,7 +149,7 @@ class CitationResolver:
 
 
 def _numbers(values: Iterable[str]) -> I64:
-    """Every value as a number, equal ones as the same."""
+    """Number the values; equal values get the same number."""
     known: dict[str, int] = {}
     return _array([known.setdefault(value, len(known)) for value in values])
 
@@ -168,9 +158,9 @@ def _array(ordinals: list[int]) -> I64:
     return np.array(ordinals, dtype=np.int64)
 
 
-@cached_if_short  # a new version of an index has nearly the same numbers
+@cached_if_short  # versions of an index have nearly the same numbers
 def number_key(number: str) -> str:
-    """The form of an article number that is compared: no spaces, dots or stars, plain hyphens, capitals.
+    """The comparison form of an article number: no spaces, dots or stars, plain hyphens, upper case.
 
     >>> number_key("R.* 123-4"), number_key("39 bis"), number_key("L. 1234‑5")
     ('R123-4', '39BIS', 'L1234-5')
@@ -180,7 +170,7 @@ def number_key(number: str) -> str:
 
 @cached_if_short
 def identifier_key(identifier: str) -> str:
-    """The form of an identifier that is compared: canonical where the scanner knows it, else capitals.
+    """The comparison form of an identifier: canonical if the scanner knows it, else upper case.
 
     >>> identifier_key("EU:C:2023:373"), identifier_key("c‑60/22 P"), identifier_key("2010/12")
     ('ECLI:EU:C:2023:373', 'C-60/22', '2010/12')
@@ -190,7 +180,7 @@ def identifier_key(identifier: str) -> str:
 
 
 def celex_of_act(citation: Citation) -> list[str]:
-    """CELEX numbers an act may have: its number is year/number or, in older regulations, number/year.
+    """The possible CELEX numbers of an act, numbered year/number or, in older regulations, number/year.
 
     >>> celex_of_act(find_citations("Directive 2004/18/EC")[0]), celex_of_act(find_citations("Regulation (EC) No 1/2003")[0])
     (['32004L0018'], ['32003R0001'])
@@ -207,13 +197,13 @@ def _year(digits: str) -> str:
 
 
 def _series(number: str) -> str:
-    """L articles run with L articles, R with R; annexes and articles of another letter stay out of a range."""
+    """The series of a number: a range of L articles excludes R articles, other letters and annexes."""
     letters = re.match(r"[A-Z]*", number_key(number))
     return letters.group() if letters else ""
 
 
 def cited_ids(corpus: Corpus, resolver: CitationResolver, ordinal: int) -> Iterable[str]:
-    """Ids of the documents that a document's text cites, itself left out.
+    """Ids of the documents that a document's text cites, without itself.
 
     >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", text="voir l'article 2", number="1"), Document("b", number="2")])

@@ -1,8 +1,8 @@
 """The scanner of citations: every identifier of law in a text, by one regular expression.
 
-Every identifier has a digit, so the expression starts at the first digit of a number and looks back
-for what makes it a citation (``L. ``, ``C-``, ``article ``). Digits are rare in prose: scanning for them
-costs a few per cent of tokenising, where a pattern that starts with letters costs more than all of it.
+Every identifier has a digit, so the expression starts at the first digit of a number and looks behind for what makes it a
+citation (``L. ``, ``C-``, ``article ``). Digits are rare in prose: scanning for them costs a few per cent of tokenising, while a
+pattern that starts with letters costs more than all of it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _REGISTER = r"(?:P\(R\)|PPU|P|R|RENV|AJ|OP|SA|REV|DEP)"
 
 
 def _behind(*forms: str) -> str:
-    """A number (its first digit is read already) that comes right after one of these forms."""
+    """A number (its first digit is already read) directly after one of these forms."""
     return "(?:" + "|".join(rf"(?<=(?<![\w.\u0300-\u036f]){form}[0-9])" for form in forms) + ")"
 
 
 def _after_prefix() -> str:
-    """The ways to set the letters of a French article before its number.
+    """The spellings of the letters before the number of a French article.
 
-    They are grouped by what stands right before the number: one cheap look back refuses most numbers.
+    They are grouped by the character before the number: one cheap lookbehind rejects most numbers.
     """
     glued = _behind("[LRDAlrda]", "L[OPop]")
     dotted = _behind(r"[LRDAlrda]\.", r"L[OPop]\.", r"L\.[OP]\.", r"[LRD]\*\.") + r"|(?<=[Aa]rt\.[LRDA]\.[0-9])"
@@ -86,7 +86,7 @@ IDENTIFIER = re.compile(
 
 
 def scan(text: str) -> Iterator[Identifier]:
-    """Identifiers in order of place.
+    """Identifiers in text order.
 
     >>> [(item.system.value, item.key) for item in scan("C‑60/22, EU:C:2023:373; art. 6 § 1; 42 USC 1983")]
     [('eu case', 'C-60/22'), ('ecli', 'ECLI:EU:C:2023:373'), ('article', '6'), ('us code', '42 U.S.C. § 1983')]

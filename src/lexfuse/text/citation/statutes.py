@@ -1,4 +1,4 @@
-"""Statute citations: identifiers joined to ranges and lists, and given the code or text they belong to."""
+"""Statute citations: identifiers joined into ranges and lists, with the code or law they belong to."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _MORE = re.compile(
     both_forms(rf"{AND}(?:(?:à|de)\s)?(?P<first>[0-9]+{NUMBER_TAIL})(?:\sà\s(?P<last>[0-9]+{NUMBER_TAIL}))?(?=\s(?:du|de)\s)")
 )
 _SAME_ARTICLE = re.compile(both_forms(r"\bmêmes?\s$"))
-_WHOLE = frozenset({CitationSystem.EU_ACT, CitationSystem.US_CODE})  # they name their text themselves
+_WHOLE = frozenset({CitationSystem.EU_ACT, CitationSystem.US_CODE})  # they include the name of their text
 
 
 def statutes(text: str, items: list[Identifier]) -> list[Citation]:
-    """Citations from the identifiers of statutes, in order of place.
+    """Citations from the identifiers of statutes, in text order.
 
     >>> from lexfuse.text.citation.scanner import scan
     >>> text = "les articles L. 1 à L. 3 et R. 5 du code du travail"
@@ -62,7 +62,7 @@ def _same_articles(text: str, citations: list[Citation]) -> list[Citation]:
 
 
 def _ranges(text: str, items: list[Identifier]) -> list[Citation]:
-    """The two ends of a range made one citation."""
+    """Join the two ends of a range into one citation."""
     citations: list[Citation] = []
     for item in items:
         before = citations[-1] if citations else None
@@ -85,7 +85,7 @@ def _is_range(text: str, before: Citation, item: Identifier) -> bool:
 
 
 def _groups(text: str, citations: list[Citation]) -> Iterator[tuple[list[Citation], Citation | None]]:
-    """Lists of citations that share a code, each with the citation that comes after it."""
+    """Lists of citations that share a code, each with the citation after it."""
     group: list[Citation] = []
     for position, citation in enumerate(citations):
         group.append(citation)
@@ -124,7 +124,7 @@ def _given(text: str, citation: Citation, belonging: ParentLaw) -> Citation:
         return replace(citation, code=belonging.code)
     key, _, second = citation.key.partition("-")
     if not key.isdigit() or int(key) > LARGEST_CONVENTION_ARTICLE:
-        return replace(citation, code="Convention")  # another convention than that on human rights
+        return replace(citation, code="Convention")  # a convention other than that on human rights
     citation = replace(citation, system=CitationSystem.ECHR, key=key, code=belonging.code)
     if second and _PLURAL.match(text, citation.start):
         return replace(citation, last=second)

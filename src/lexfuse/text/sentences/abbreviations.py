@@ -1,4 +1,4 @@
-"""What a language abbreviates and with which words its sentences begin: lists kept in text files beside this one."""
+"""Abbreviations and sentence starters of a language, from text files in this folder."""
 
 from __future__ import annotations
 
@@ -13,29 +13,25 @@ SECTIONS = ("never-final", "abbreviations", "starters")
 
 @dataclass(frozen=True, slots=True)
 class SentenceLexicon:
-    """The abbreviations of one language and the words that begin its sentences, in lower case without the last period.
+    """The abbreviations and sentence starters of one language, in lower case without the last period.
 
     >>> lexicon("fr").never_final & {"m", "mme", "art"} == {"m", "mme"}
     True
     """
 
-    never_final: frozenset[str]  # "Mr.", "v.": always announce the next word
-    abbreviations: frozenset[str]  # "Ltd.", "art.": end a sentence only before a word that begins sentences
+    never_final: frozenset[str]  # "Mr.", "v.": another word always follows
+    abbreviations: frozenset[str]  # "Ltd.", "art.": end a sentence only before a sentence starter
     starters: frozenset[str]
 
     @property
     def all_abbreviations(self) -> frozenset[str]:
-        """Both kinds together.
-
-        >>> {"ltd", "mr"} <= lexicon("en").all_abbreviations
-        True
-        """
+        """Both kinds together."""
         return self.never_final | self.abbreviations
 
 
 @cache
 def lexicon(language: str) -> SentenceLexicon:
-    """The lists of a language; empty for a language that has none.
+    """The lists of a language; empty if it has none.
 
     >>> "considérant" in lexicon("fr").starters
     True

@@ -1,12 +1,12 @@
-"""Does a sentence end at this period? The trained splitter nupunkt answers, legal rules correct it.
+"""Decide whether a sentence ends at a period: the trained splitter nupunkt, corrected by legal rules.
 
 Two layers, in this order:
 
-1. `ends_sentence` and `ending`: what Punkt cannot know, because it sees one word to each side: a lower-case word goes on,
-   an enumerator opens its item, an anonymised name keeps its dots, an abbreviation of our lists ends a sentence only before
-   a word that begins sentences, and nothing ends inside a bracket that was opened in mid-sentence.
-2. `punkt_breaks`: every other word. English uses nupunkt's own legal model, French a Punkt whose abbreviations and sentence
-   starters are our lists, any other language a Punkt that knows no abbreviations.
+1. `ends_sentence` and `ending` decide what Punkt cannot, since it sees only one word on each side: a lower-case word continues,
+an enumerator opens its item, an anonymised name keeps its dots, a listed abbreviation ends a sentence only before a sentence
+starter, and nothing ends inside a bracket opened in mid-sentence. 2. `punkt_breaks` decides for every other word. English uses
+nupunkt's legal model, French a Punkt with the abbreviations and sentence starters of our lists, any other language a Punkt
+without abbreviations.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 
 from lexfuse.text.sentences.abbreviations import SentenceLexicon, lexicon
 
-WORD_REACH = 60  # characters looked at before and after a mark; a longer word is no abbreviation
-BRACKET_REACH = 400  # a bracket not closed within this many characters is taken for a stray one
+WORD_REACH = 60  # characters examined around a mark; a longer word is not an abbreviation
+BRACKET_REACH = 400  # characters; a bracket not closed within them is stray
 
-_OPENERS = re.compile(r"[\s«“”\"'‘’(\[{*_—–-]*")  # what may stand before the first word of a sentence
+_OPENERS = re.compile(r"[\s«“”\"'‘’(\[{*_—–-]*")  # may precede the first word of a sentence
 _NEXT_WORD = re.compile(r"[^\W\d_]+['’]?")
 _OMISSION = re.compile(r"[\[(]\s?(?:\.\s?\.\s?\.|…)\s?[\])]\s*")
 _ELISION = re.compile(r"\A(?:[ldjmnstc]|qu)['’](?=\w)", re.IGNORECASE)
@@ -38,17 +38,13 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 @dataclass(frozen=True, slots=True)
 class BoundaryCandidate:
-    """A place where a sentence may end: closing punctuation in a text, with white space after it.
-
-    >>> BoundaryCandidate("Yes. No.", 3, 4, 5, sentence=0).word
-    'Yes.'
-    """
+    """A possible sentence end: closing punctuation followed by white space."""
 
     text: str
     start: int  # of the punctuation
     end: int  # after it and its closing quotes and brackets
     following: int  # first character after the white space
-    sentence: int  # where the sentence that may end began
+    sentence: int  # start of the sentence that may end
 
     @property
     def word(self) -> str:
@@ -65,17 +61,13 @@ class BoundaryCandidate:
 
 @cache
 def punkt(language: str) -> Any:
-    """The nupunkt splitter of a language, made once.
-
-    >>> "cr.p.c" in punkt("en").abbreviations, "préc" in punkt("fr").abbreviations
-    (True, True)
-    """
+    """The cached nupunkt splitter of a language."""
     from nupunkt import PunktParameters, PunktSentenceTokenizer
     from nupunkt.models import load_default_model
 
     words = lexicon(language)
     if language == "en":
-        splitter = load_default_model()  # our own instance: nupunkt.load() would share it with every caller
+        splitter = load_default_model()  # a separate instance: nupunkt.load() shares one with every caller
         splitter.add_abbreviations(sorted(words.all_abbreviations))
         return splitter
     parameters = PunktParameters(abbrev_types=set(words.all_abbreviations), sent_starters=set(words.starters))
@@ -93,7 +85,7 @@ def punkt_breaks(language: str, word: str, following: str) -> bool:
 
 
 class LastWordKind(Enum):
-    """What the last word before a mark is, which decides what must follow for the sentence to end.
+    """The kind of the last word before a mark, which decides what must follow a sentence end.
 
     >>> ending("en", "Mr."), ending("en", "Ltd."), ending("en", "1999.")
     (<LastWordKind.NEVER_FINAL: 'never final'>, <LastWordKind.BEFORE_STARTER: 'before a starter'>, <LastWordKind.BEFORE_LETTER:
@@ -102,14 +94,14 @@ class LastWordKind(Enum):
 
     NEVER_FINAL = "never final"
     BEFORE_STARTER = "before a starter"  # abbreviations, initials, anonymised names
-    BEFORE_LETTER = "before a letter"  # numbers and ellipses: digits or signs go on
+    BEFORE_LETTER = "before a letter"  # numbers and ellipses: digits or signs continue
     FINAL = "final"  # a question or exclamation mark
     PUNKT = "as nupunkt says"
 
 
 @lru_cache(maxsize=1 << 16)
 def ending(language: str, word: str) -> LastWordKind:
-    """What a word with its closing punctuation is, by the lists of the language and its shape.
+    """The kind of a word with its closing punctuation, by the lists of the language and its shape.
 
     >>> ending("fr", "l'art."), ending("fr", "contrat.")
     (<LastWordKind.BEFORE_STARTER: 'before a starter'>, <LastWordKind.PUNKT: 'as nupunkt says'>)
@@ -133,9 +125,10 @@ def ends_sentence(mark: BoundaryCandidate, language: str) -> bool:
     """Whether a sentence ends at a mark.
 
     >>> text = "See M. Lenoir. He left."
-    >>> ends_sentence(BoundaryCandidate(text, 5, 6, 7, sentence=0), "fr"), ends_sentence(BoundaryCandidate(text, 13, 14, 15,
-    ...     sentence=0), "en")
-    (False, True)
+    >>> ends_sentence(BoundaryCandidate(text, 5, 6, 7, sentence=0), "fr")
+    False
+    >>> ends_sentence(BoundaryCandidate(text, 13, 14, 15, sentence=0), "en")
+    True
     """
     following = _following(mark)
     if following[:1].islower() or mark.text[mark.following] in _GOES_ON:
@@ -153,13 +146,13 @@ def ends_sentence(mark: BoundaryCandidate, language: str) -> bool:
         case LastWordKind.FINAL:
             ends = True
         case LastWordKind.PUNKT:
-            # nupunkt's English list holds some plain words ("tax", "code"): a sentence starter overrules it
+            # nupunkt's English list has ordinary words ("tax", "code"): a sentence starter overrides it
             ends = punkt_breaks(language, word, following or "1") or _begins_sentences(mark, following, lexicon(language))
     return ends and not _inside_bracket(mark)
 
 
 def _following(mark: BoundaryCandidate) -> str:
-    """The next word, looked for behind opening quotes and brackets; empty when a digit or sign comes first."""
+    """The next word after opening quotes and brackets; empty if a digit or sign comes first."""
     place = mark.following
     if omission := _OMISSION.match(mark.text, place, place + WORD_REACH):
         place = omission.end()
@@ -170,7 +163,7 @@ def _following(mark: BoundaryCandidate) -> str:
 
 
 def _begins_sentences(mark: BoundaryCandidate, following: str, words: SentenceLexicon) -> bool:
-    """Whether the next word is one that begins sentences, and no abbreviation or initial itself."""
+    """Whether the next word is a sentence starter and not an abbreviation or initial."""
     key = following.lower().replace("’", "'")
     if key not in words.starters:
         return False
@@ -179,7 +172,7 @@ def _begins_sentences(mark: BoundaryCandidate, following: str, words: SentenceLe
 
 
 def _opens_item(mark: BoundaryCandidate, word: str) -> bool:
-    """Whether an enumerator such as ``2.`` or ``A.`` begins its sentence, its line, or what a colon announces."""
+    """Whether an enumerator such as ``2.`` or ``A.`` begins its sentence or line, or follows a colon."""
     start = mark.start + 1 - len(word)
     if start <= mark.sentence:
         return True
@@ -188,7 +181,7 @@ def _opens_item(mark: BoundaryCandidate, word: str) -> bool:
 
 
 def _inside_bracket(mark: BoundaryCandidate) -> bool:
-    """Whether the mark stands in a bracket that was opened in mid-sentence and is closed nearby."""
+    """Whether the mark is inside a bracket that opened in mid-sentence and closes nearby."""
     text = mark.text
     begin = max(mark.sentence + 1, mark.end - BRACKET_REACH)
     if text.find("(", begin, mark.end) < 0 and text.find("[", begin, mark.end) < 0:

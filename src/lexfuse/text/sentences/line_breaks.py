@@ -1,15 +1,14 @@
-"""Does a sentence end at this line break? Headings and list items do end there, hard-wrapped lines do not.
+"""Decide whether a sentence ends at a line break: it does after headings and list items, not in wrapped lines.
 
-A blank line always ends a sentence. For a single line break, the line before decides:
+A blank line always ends a sentence. For a single line break, the line before it decides:
 
-- it ends with ``;`` or ``:``, or with ``; or`` before a list item: the item ends there;
-- it ends with closing punctuation: as in running text (`lexfuse.text.sentences.boundaries`), except that a list item may begin in
-  lower case, and that a deliberate break after an abbreviation ends the sentence when the line is short ("ROY, J.");
-- it ends otherwise: a heading or label ends there, if the next line does not begin in lower case and the break is
-  deliberate. A break is deliberate when the next word would have fitted: a program that wraps lines breaks only before a
-  word that would pass the width, so in a block of wrapped lines (between blank lines) no line could have taken the next
-  word without becoming longer than the longest line of the block. A line of capitals, or one that begins with a
-  structural word and number ("Section 2"), is a heading even then.
+- It ends with ``;`` or ``:``, or with ``; or`` before a list item: the item ends there.
+- It ends with closing punctuation: as in running text (`lexfuse.text.sentences.boundaries`), except that a list item may begin in
+  lower case, and that a deliberate break after an abbreviation ends the sentence if the line is short ("ROY, J.").
+- Otherwise a heading or label ends there, if the next line does not begin in lower case and the break is deliberate: the next
+  word would have fitted. Wrapping breaks only before a word that would exceed the width, so in a block of wrapped lines (between blank
+  lines) no line can take the next word without exceeding the longest line. A line in capitals, or one that begins with a
+  structural word and number ("Section 2"), is always a heading.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def begins_item(text: str, start: int) -> bool:
 
 
 def is_deliberate(line: str, next_word: str, width: int) -> bool:
-    """Whether a line break was meant: the next word would have fitted into the width.
+    """Whether a line break is deliberate: the next word would have fitted into the width.
 
     >>> is_deliberate("JUDGMENT", "The", width=60), is_deliberate("x" * 58, "The", width=60)
     (True, False)
@@ -55,7 +54,7 @@ def is_deliberate(line: str, next_word: str, width: int) -> bool:
 
 
 def ends_line(line: str, text: str, following: int, width: int) -> bool:
-    r"""Whether a line without closing punctuation ends its sentence before the line that begins at ``following``.
+    r"""Whether a line without closing punctuation ends its sentence; the next line starts at ``following``.
 
     >>> text = "Sur le premier moyen\nAttendu que le contrat est nul"
     >>> ends_line("Sur le premier moyen", text, 21, width=30)

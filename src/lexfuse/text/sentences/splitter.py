@@ -1,8 +1,8 @@
-"""Sentences of legal French and English, as spans of the text they come from.
+"""Sentences of legal French and English, as spans of their text.
 
-`lexfuse.text.sentences.boundaries` decides at punctuation (nupunkt and a layer of legal rules),
-`lexfuse.text.sentences.line_breaks` at line breaks; this module walks through the text once. Languages other than ``fr`` and
-``en`` get the same rules without any assumption about abbreviations. RPRS cuts long sentences at 25 words: `cut_long`.
+`lexfuse.text.sentences.boundaries` decides at punctuation (nupunkt and legal rules), `lexfuse.text.sentences.line_breaks` at line
+breaks; this module walks through the text once. Languages other than ``fr`` and ``en`` use the same rules without abbreviations.
+RPRS splits long sentences at 25 words: `cut_long`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from lexfuse.errors import ConfigError
 from lexfuse.text.sentences.boundaries import BoundaryCandidate, LastWordKind, ending, ends_sentence
 from lexfuse.text.sentences.line_breaks import begins_item, ends_line, is_deliberate
 
-# Punctuation with its closing quotes, or a line break, and the white space after it. It begins with one set of characters,
-# which the regex engine finds fast, and is possessive, so that no run is read twice.
+# Punctuation with its closing quotes, or a line break, and the white space after it. It begins with a set of characters, which
+# the regex engine finds fast, and is possessive, so that no run is read twice.
 _CANDIDATE = re.compile(r"[.!?…\n](?:(?<=\n)|(?P<mark>[.!?…]*+[\"')\]}”’»*_]*+(?:[ \u00a0\u202f][»”])?+))\s*+")
 SHORT_LINE = 60  # characters; a line of running text is longer
 _BLANK_LINE = re.compile(r"\n[^\S\n]*+\n")
@@ -27,17 +27,13 @@ _OTHER_BREAK = re.compile(r"[\r\x0b\x0c\x85\u2028\u2029]")
 
 @dataclass(frozen=True, slots=True)
 class SentenceSpan:
-    """A piece of a text, from ``start`` to before ``end``.
-
-    >>> SentenceSpan(0, 2).of("Le juge")
-    'Le'
-    """
+    """A span of a text, from ``start`` to before ``end``."""
 
     start: int
     end: int
 
     def of(self, text: str) -> str:
-        """The piece itself.
+        """The text of the span.
 
         >>> SentenceSpan(3, 7).of("Le juge")
         'juge'
@@ -46,9 +42,9 @@ class SentenceSpan:
 
 
 def split_sentences(text: str, language: str) -> list[SentenceSpan]:
-    """The sentences of a text, in order, without the white space between them.
+    """The sentences of a text in order, without the white space between them.
 
-    Every character that is not white space lies in exactly one sentence.
+    Every character that is not white space belongs to exactly one sentence.
 
     >>> text = "Vu l'art. L. 1234-5 du code. M. X... a fait appel."
     >>> [span.of(text) for span in split_sentences(text, "fr")]
@@ -65,7 +61,7 @@ def split_sentences(text: str, language: str) -> list[SentenceSpan]:
 
 
 def _in_block(text: str, shift: int, language: str) -> list[SentenceSpan]:
-    """The sentences of a block without blank lines, which starts at ``shift``: nothing outside it has a say."""
+    """The sentences of a block without blank lines that starts at ``shift``; text outside it has no influence."""
     spans = []
     start = len(text) - len(text.lstrip())
     for end, following in _boundaries(text, start, language):
@@ -86,7 +82,7 @@ def sentence_texts(text: str, language: str) -> list[str]:
 
 
 def cut_long(spans: Iterable[SentenceSpan], text: str, words: int = 25) -> list[SentenceSpan]:
-    """The same spans, those of more than ``words`` words cut after every ``words`` words; no word is lost.
+    """The spans, with those of more than ``words`` words split after every ``words`` words; no word is lost.
 
     >>> text = "un deux trois quatre cinq"
     >>> [span.of(text) for span in cut_long([SentenceSpan(0, 25)], text, words=2)]
@@ -98,7 +94,7 @@ def cut_long(spans: Iterable[SentenceSpan], text: str, words: int = 25) -> list[
 
 
 def _pieces(span: SentenceSpan, text: str, words: int) -> Iterator[SentenceSpan]:
-    """A span in pieces of at most so many words."""
+    """Split a span into pieces of at most so many words."""
     found = [match.span() for match in _WORD.finditer(text, span.start, span.end)]
     if len(found) <= words:
         yield span
@@ -108,12 +104,12 @@ def _pieces(span: SentenceSpan, text: str, words: int) -> Iterator[SentenceSpan]
 
 
 def _with_plain_breaks(text: str) -> str:
-    """The text with line feeds for every kind of line break, of the same length, so that offsets hold."""
+    """The text with a line feed for every kind of line break, with the same length, so that offsets hold."""
     return _OTHER_BREAK.sub("\n", text.replace("\r\n", " \n"))
 
 
 def _boundaries(text: str, start: int, language: str) -> Iterator[tuple[int, int]]:
-    """Where a sentence ends and the next one starts, but for the last."""
+    """Where a sentence ends and the next one starts, without the last."""
     width, block_end = 0, -1
     for found in _CANDIDATE.finditer(text, start):
         following = found.end()
@@ -141,14 +137,14 @@ def _boundaries(text: str, start: int, language: str) -> Iterator[tuple[int, int
 
 
 def _without_space(text: str, end: int) -> int:
-    """The end of what is no white space before ``end``."""
+    """``end`` without the white space before it."""
     while text[end - 1].isspace():
         end -= 1
     return end
 
 
 def _block(text: str, place: int) -> tuple[int, int]:
-    """Width of the longest line from the line of ``place`` to the next blank line, and where that is."""
+    """Width of the longest line from the line of ``place`` to the next blank line, and where that blank line is."""
     blank = _BLANK_LINE.search(text, place)
     end = blank.start() if blank else len(text)
     begin = text.rfind("\n", 0, place) + 1
@@ -161,9 +157,9 @@ def _line_before(text: str, end: int) -> str:
 
 
 def _line_ends_at(mark: BoundaryCandidate, width: int, language: str) -> bool:
-    """Whether a line break ends a sentence where the punctuation alone does not: after an abbreviation.
+    """Whether a line break ends a sentence where punctuation alone does not: after an abbreviation.
 
-    Judges' names and titles stand on short lines ("ROY, J."); a long line that ends with an initial was cut by accident.
+    Judges' names and titles are on short lines ("ROY, J."); a long line that ends with an initial was wrapped.
     """
     text = mark.text
     if begins_item(text, mark.following):
