@@ -6,8 +6,8 @@ A blank line always ends a sentence. For a single line break, the line before it
 - It ends with closing punctuation: as in running text (`lexfuse.text.sentences.boundaries`), except that a list item may begin in
   lower case, and that a deliberate break after an abbreviation ends the sentence if the line is short ("ROY, J.").
 - Otherwise a heading or label ends there, if the next line does not begin in lower case and the break is deliberate: the next
-  word would have fitted. Wrapping breaks only before a word that would exceed the width, so in a block of wrapped lines (between blank
-  lines) no line can take the next word without exceeding the longest line. A line in capitals, or one that begins with a
+  word would have fitted. Wrapping breaks only before a word that would exceed the width, so in a block of wrapped lines (between
+  blank lines) no line can take the next word without exceeding the longest line. A line in capitals, or one that begins with a
   structural word and number ("Section 2"), is always a heading.
 """
 
