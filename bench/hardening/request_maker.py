@@ -81,6 +81,7 @@ PAGES = (
     Fine("GET", "/experiments/{name}", {"name": "first"}),
     Fine("GET", "/export", query=SEARCH | {"format": "csv", "k": "5", "sort": "", "language": "fr"}),
     Fine("GET", "/help", query={"lang": "en"}),
+    Fine("GET", "/docs"),
     Fine("POST", "/judge", form={"q": "loyer", "document": "a1", "relevant": "1", "rank": "1", "index": "law",
     "next": "/?q=loyer"}),
     Fine("GET", "/judgements", query={"format": "qrels", "index": "law"}),

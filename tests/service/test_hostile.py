@@ -119,6 +119,7 @@ PAGES = [
     Ask("GET", "/experiments/{name}", {"name": b"first"}),
     Ask("GET", "/export", query=SEARCH | {"format": b"csv", "k": b"5", "sort": b"", "language": b"fr"}),
     Ask("GET", "/help", query={"lang": b"en"}),
+    Ask("GET", "/docs"),
     Ask("POST", "/judge", form={"q": b"loyer", "document": b"a1", "relevant": b"1", "rank": b"1", "profile": b"bm25",
                                 "index": b"law", "next": b"/?q=loyer"}),
     Ask("GET", "/judgements", query={"format": b"qrels", "index": b"law"}),

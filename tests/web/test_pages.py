@@ -103,6 +103,29 @@ def test_why_and_why_not(client, address):
     assert "<h2" not in part  # below a result, whose title is an h3
 
 
+def test_the_reference_of_the_api_needs_no_other_site(client):
+    answer = client.get("/docs", headers={"accept": "text/html"})
+    assert answer.status_code == 200
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', answer.text)
+    for operation in ("search", "similar", "write_document"):
+        assert f'<section id="{operation}">' in answer.text
+    problem = client.get("/v1/search", params={"query": "loi", "index": "nowhere"}).json()
+    path, _, anchor = problem["type"].partition("#")
+    assert (path, problem["code"]) == ("/docs", "unknown-index")
+    assert f'<dt id="{anchor}">' in answer.text
+
+
+PATHS = ["/", "/help", "/docs", "/compare", "/similar", "/why/art2", "/documents/art2", "/export", "/experiments"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_unknown_parameters_of_pages_are_refused(client, path):
+    refused = client.get(path, params={"colour": "red"}, headers={"accept": "text/html"})
+    assert refused.status_code == 422
+    assert "colour" in refused.text
+    assert client.get("/help", params={"utm_source": "mail", "lang": "fr"}).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("address", "status", "words"),
     [

@@ -15,8 +15,9 @@ from lexfuse.service.api_keys import KeyScope
 from lexfuse.service.problems import MEDIA_TYPE, Problem
 from lexfuse.service.settings import ServiceSettings
 
-SCOPE = "x-scope"  # of an operation: a `KeyScope`, `JUDGE`, or None for one that never needs a key
+SCOPE = "x-scope"  # of an operation: a `KeyScope`, `JUDGE` or `NO_KEY`
 JUDGE = "judge"  # the scope write, unless anonymous judging is allowed
+NO_KEY = "none"
 DESCRIPTION = """Search statutes and case law by words, vectors and citations, with every score explained.
 
 Errors are RFC 9457 problems (`application/problem+json`) with a stable `code`. Unknown parameters are refused. A cursor belongs
@@ -66,9 +67,9 @@ def query_parameters(document: Mapping[str, Any], path: str, method: str) -> dic
     return {one["name"]: one["schema"].get("type") == "array" for one in stated if one["in"] == "query"}
 
 
-def _security(scope: str | None, settings: ServiceSettings) -> list[dict[str, list[str]]]:
+def _security(scope: str, settings: ServiceSettings) -> list[dict[str, list[str]]]:
     """The requirement of a scope: any of the schemes, and the empty one if no key is needed."""
-    if scope is None:
+    if scope == NO_KEY:
         return []
     anonymous = settings.anonymous_read if scope == KeyScope.READ else scope == JUDGE and settings.anonymous_judging
     keys: list[dict[str, list[str]]] = [{name: []} for name in _SCHEMES]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lexfuse.web.error_pages import add_error_pages
 from lexfuse.web.pages import (
+    api_reference,
     compare,
     document,
     experiments,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 ROUTERS: tuple[APIRouter, ...] = (
     search.router, document.router, explain.router, compare.router, similar.router, experiments.router, export.router,
-    help.router, feedback.router, preferences.router, static_files.router,
+    help.router, api_reference.router, feedback.router, preferences.router, static_files.router,
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from lexfuse.errors import OverloadError
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.metrics import CONTENT_TYPE
-from lexfuse.service.openapi import SCOPE
+from lexfuse.service.openapi import NO_KEY, SCOPE
 from lexfuse.service.schemas.base import ResponseModel
 
 router = APIRouter(tags=["health"])
@@ -20,17 +20,17 @@ class Health(ResponseModel):
     """The state of the service."""
 
     status: Literal["alive", "ready"]
-    indexes: dict[str, int] = Field(default_factory=dict)  # the version of each that is served
-    stuck: int = 0  # search threads that are still busy with a request whose time is over
+    indexes: dict[str, int] = Field(default={}, description="The version of each index.")
+    stuck: int = Field(default=0, description="Search threads still busy with a request whose time is over.")
 
 
-@router.get("/healthz", operation_id="healthz", summary="Liveness", openapi_extra={SCOPE: None})
+@router.get("/healthz", operation_id="healthz", summary="Liveness", openapi_extra={SCOPE: NO_KEY})
 async def healthz() -> Health:
     """Whether the process answers at all; restart it if it does not."""
     return Health(status="alive")
 
 
-@router.get("/readyz", operation_id="readyz", summary="Readiness", openapi_extra={SCOPE: None}, responses={503: {}})
+@router.get("/readyz", operation_id="readyz", summary="Readiness", openapi_extra={SCOPE: NO_KEY}, responses={503: {}})
 async def readyz(request: Request) -> Health:
     """Whether indexes and models are loaded and were searched once; send requests only then."""
     service: ServiceContext = request.app.state.service

@@ -1,1 +1,1 @@
-"""What the service answers, as values: one shape for JSON, for the page and for assistants."""
+"""Responses of the service as values: the same for JSON, pages and MCP clients."""

@@ -1,4 +1,4 @@
-"""A whole document, paragraph by paragraph, and what stands around it."""
+"""A whole document, paragraph by paragraph, with its context."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lexfuse.service.schemas.feedback import Judgement
 
 
 class DocumentCard(ResponseModel):
-    """A document without its text: what a list of documents shows."""
+    """A document without its text, as in a list."""
 
     id: str
     title: str = ""
@@ -33,14 +33,14 @@ class DocumentCard(ResponseModel):
 
 
 class CitedDocument(ResponseModel):
-    """A citation that a text holds, and the documents of the index that it means."""
+    """A citation in a text, and the documents of the index it refers to."""
 
     text: str
     span: Span
     system: str
     key: str
     documents: list[DocumentCard]
-    more: int = 0  # documents that it means and that are not listed: a range of articles may have hundreds
+    more: int = Field(default=0, description="Number of documents it refers to that are not listed.")
 
 
 class DocumentParagraph(ResponseModel):
@@ -54,7 +54,7 @@ class DocumentParagraph(ResponseModel):
 
 
 class WholeDocument(DocumentCard):
-    """A document with its text and what stands around it."""
+    """A document with its text and its context."""
 
     text: str
     extra: dict[str, Any] = Field(default={})
@@ -62,14 +62,14 @@ class WholeDocument(DocumentCard):
     paragraphs: list[DocumentParagraph] = Field(default=[])
     cites: list[DocumentCard] = Field(default=[])
     cited_by: list[DocumentCard] = Field(default=[])
-    cited_by_count: int = 0  # of which the list may be the beginning
-    previous: DocumentCard | None = None  # in the code, or in the judgment
+    cited_by_count: int = Field(default=0, description="Number of documents that cite it; the list may be shorter.")
+    previous: DocumentCard | None = Field(default=None, description="The one before it in the code or judgment.")
     next: DocumentCard | None = None
-    versions: list[DocumentCard] = Field(default=[])  # other versions of the same article
+    versions: list[DocumentCard] = Field(default=[], description="Other versions of the same article.")
 
 
 class DocumentAnswer(ResponseModel):
-    """A document, and which version of which index holds it."""
+    """A document, and the index and version it comes from."""
 
     index: str
     generation: int
@@ -82,11 +82,11 @@ class ResolvedCitations(ResponseModel):
     index: str
     generation: int
     citations: list[CitedDocument]
-    more: int = 0  # citations that the text holds after these, and that were not looked up
+    more: int = Field(default=0, description="Number of further citations that were not resolved.")
 
 
 class DocumentChange(StrEnum):
-    """What became of a document."""
+    """The effect of a write on a document."""
 
     CREATED = "created"
     REPLACED = "replaced"
@@ -95,20 +95,22 @@ class DocumentChange(StrEnum):
 
 
 class DocumentWritten(ResponseModel):
-    """What became of a document that was written, and from which version of the index on."""
+    """The effect of a write, and the first version of the index that has it."""
 
     index: str
     generation: int
     id: str
     change: DocumentChange
-    etag: str | None = None  # of the document as it is now; null for one that is gone
-    notes: list[str] = Field(default=[])  # what is left to do: channels that do not hold it yet
+    etag: str | None = Field(default=None, description="ETag of the document now; null if it was deleted.")
+    notes: list[str] = Field(default=[], description="Channels that do not contain the document yet.")
 
 
 class PendingChange(ResponseModel):
-    """A change that took longer than a request may: what is known of it."""
+    """The state of a change that took longer than its request."""
 
     id: str
     state: State
-    result: DocumentWritten | Judgement | None = None  # as the answer would have been; null until it is done
-    problem: Problem | None = None  # why it failed; nothing was changed then
+    result: DocumentWritten | Judgement | None = Field(
+        default=None, description="The response of the request; null until the change is done."
+    )
+    problem: Problem | None = Field(default=None, description="Why it failed; nothing was changed.")

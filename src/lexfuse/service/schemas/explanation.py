@@ -1,4 +1,4 @@
-"""Why a document stands where it stands: what sources, terms and tokens add to its score."""
+"""Why a document has its rank: the contributions of sources, terms and tokens to its score."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from lexfuse.service.schemas.search import MarkedSpan
 
 
 class SourceShare(ResponseModel):
-    """What one retriever adds to the score of a document."""
+    """The contribution of one retriever to the score of a document."""
 
     source: str
-    score: float | None  # raw; null where the source does not know it
-    rank: int | None  # among the candidates
-    value: float  # normalised
+    score: float | None = Field(description="Raw score; null if the source has none.")
+    rank: int | None = Field(description="Rank among the candidates.")
+    value: float = Field(description="Normalised score.")
     imputed: bool
     weight: float
     contribution: float
 
 
 class TermShare(ResponseModel):
-    """What one term adds to a score that terms make."""
+    """The contribution of one term to the score of a document."""
 
     source: str
     term: str
@@ -33,7 +33,7 @@ class TermShare(ResponseModel):
 
 
 class TokenShare(ResponseModel):
-    """Which token of the document a token of the query met, where tokens make the score."""
+    """The token of the document that is most similar to a token of the query (late interaction)."""
 
     source: str
     in_query: str
@@ -42,25 +42,27 @@ class TokenShare(ResponseModel):
 
 
 class HitExplanation(ResponseModel):
-    """Why a document stands where it stands, or would stand."""
+    """Why a document has its rank, or would have it."""
 
     document: DocumentCard
     rank: int
-    listed: bool  # whether it is among the candidates
-    allowed: bool = True  # whether the filters and the day let it through
-    cited: bool = False  # whether the query names it, so that it stands first whatever its score
+    listed: bool = Field(description="Whether it is among the candidates.")
+    allowed: bool = Field(default=True, description="Whether the filters and the day allow it.")
+    cited: bool = Field(default=False, description="Whether the query cites it, so that it comes first whatever its score.")
     score: float
     sources: list[SourceShare]
-    terms: list[TermShare] = Field(default=[])  # of lexical and learned sparse retrievers, those that add most first
+    terms: list[TermShare] = Field(
+        default=[], description="Terms of lexical and learned sparse retrievers, largest contribution first."
+    )
     tokens: list[TokenShare] = Field(default=[])
     snippet: MarkedSpan | None = None
-    other_ranks: dict[str, int] = Field(default={})  # under other fusions
-    before: HitExplanation | None = None  # before it was reranked
+    other_ranks: dict[str, int] = Field(default={}, description="Ranks under other fusions.")
+    before: HitExplanation | None = Field(default=None, description="The explanation before reranking.")
     alignment: ParagraphAlignment | None = None
 
 
 class ExplainResponse(ResponseModel):
-    """The answer to why, or why not."""
+    """The explanation of a document for a question."""
 
     index: str
     generation: int
@@ -70,7 +72,7 @@ class ExplainResponse(ResponseModel):
 
 
 class AlignedParagraph(ResponseModel):
-    """A paragraph of a text: its number, if it has one, and its words."""
+    """A paragraph of a text, with its number if it has one."""
 
     number: str | None
     text: str
@@ -78,7 +80,7 @@ class AlignedParagraph(ResponseModel):
 
 
 class AlignedPair(ResponseModel):
-    """A paragraph of the query and one of the document whose sentences met."""
+    """A paragraph of the query and one of the document with matching sentences."""
 
     query: AlignedParagraph
     document: AlignedParagraph
@@ -87,7 +89,7 @@ class AlignedPair(ResponseModel):
 
 
 class ParagraphAlignment(ResponseModel):
-    """How much of a query a document covers, and the reverse (RPRS), with the paragraphs that met most."""
+    """How much of a query a document covers, and the reverse (RPRS), with the paragraphs that match most."""
 
     query_proportion: float | None
     document_proportion: float | None

@@ -1,27 +1,29 @@
-"""How well documents answer questions, as somebody found."""
+"""Judgements of how well documents answer questions."""
 
 from __future__ import annotations
 
 import datetime
 
+from pydantic import Field
+
 from lexfuse.service.schemas.base import ResponseModel
 
 
 class Judgement(ResponseModel):
-    """How well a document answers a question, as somebody found."""
+    """A judgement of how well a document answers a question."""
 
     query: str
-    query_id: str  # as the qrels call it
+    query_id: str = Field(description="Id of the query in qrels.")
     document: str
-    grade: int  # above 0: relevant
-    rank: int | None = None  # among the results that were shown
+    grade: int = Field(description="Above 0: relevant.")
+    rank: int | None = Field(default=None, description="Rank among the results that were shown.")
     profile: str = ""
     moment: datetime.datetime
-    generation: int  # of the index that was searched
+    generation: int = Field(description="Version of the index that was searched.")
 
 
 class Judgements(ResponseModel):
-    """What was judged on an index, in the order in which it was said; of two on one document and question the last counts."""
+    """The judgements on an index, oldest first; for one document and question the last counts."""
 
     index: str
     judgements: list[Judgement]

@@ -1,4 +1,4 @@
-"""The indexes that can be searched, and the ways to search them."""
+"""The indexes of the service and their profiles."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from lexfuse.service.schemas.base import ResponseModel
 
 
 class ProfileCard(ResponseModel):
-    """A way to search that the service offers."""
+    """A profile: a named way to search."""
 
     name: str
     description: str = ""
     channels: list[str]
     evidence: dict[str, str | int | float] = Field(default={})
     usable: bool = True
-    reason: str = ""  # why it is not
+    reason: str = Field(default="", description="Why it is not usable.")
 
 
 class IndexCard(ResponseModel):
-    """An index that the service offers, and how it can be searched."""
+    """An index of the service, with its profiles."""
 
     name: str
     title: str
@@ -31,6 +31,6 @@ class IndexCard(ResponseModel):
 
 
 class IndexList(ResponseModel):
-    """Everything that can be searched, and how."""
+    """The indexes of the service."""
 
     indexes: list[IndexCard]

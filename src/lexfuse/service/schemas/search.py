@@ -9,12 +9,12 @@ from lexfuse.service.schemas.document import DocumentCard
 
 
 class MarkedSpan(ResponseModel):
-    """A part of the text of a document that is shown, with what to mark in it."""
+    """A part of the text of a document, with the spans to mark in it."""
 
     text: str
-    matches: list[Span] = Field(default=[])  # words and citations of the query
-    best: Span | None = None  # the sentence that answers best
-    cut_before: bool = False  # whether the document's text goes on before it
+    matches: list[Span] = Field(default=[], description="Words and citations of the query.")
+    best: Span | None = Field(default=None, description="The best matching sentence.")
+    cut_before: bool = Field(default=False, description="Whether the document has more text before it.")
     cut_after: bool = False
 
 
@@ -22,10 +22,10 @@ class SearchResult(DocumentCard):
     """A document that was found."""
 
     rank: int
-    found: str  # "citation" for a document that the query names, else the retriever
+    found: str = Field(description='"citation" for a document that the query cites, else the retriever.')
     score: float
     snippet: MarkedSpan
-    sources: dict[str, float | None] = Field(default={})  # raw score of each source that was fused; null where it has none
+    sources: dict[str, float | None] = Field(default={}, description="Raw score of each fused source; null if it has none.")
 
 
 class FacetValue(ResponseModel):
@@ -33,16 +33,16 @@ class FacetValue(ResponseModel):
 
     value: str
     count: int
-    chosen: bool = False  # whether a filter of the request asks for it
-    filters: list[str] = Field(default=[])  # those of the request after this value is chosen, or let go
+    chosen: bool = Field(default=False, description="Whether a filter of the request selects it.")
+    filters: list[str] = Field(default=[], description="The filters of the request after this value is selected or deselected.")
 
 
 class Facet(ResponseModel):
     """The values of one field among the candidates, most frequent first; the field's own filter is not applied to it."""
 
-    field: str  # code, court, kind, year or language
+    field: str = Field(description="code, court, kind, year or language.")
     values: list[FacetValue]
-    more: int = 0  # values that are not listed
+    more: int = Field(default=0, description="Number of values that are not listed.")
 
 
 class SearchTiming(ResponseModel):
@@ -56,12 +56,12 @@ class SearchPage(ResponseModel):
     """One page of results."""
 
     index: str
-    generation: int  # the version of the index that answered
+    generation: int = Field(description="Version of the index that answered.")
     profile: str
     query: str
     results: list[SearchResult]
     facets: list[Facet] = Field(default=[])
-    candidates: int | None = None  # how many documents were ranked; the facets count these
+    candidates: int | None = Field(default=None, description="Number of ranked documents, which the facets count.")
     next_cursor: str | None = None
-    notes: list[str] = Field(default=[])  # what the reader should know: documents left out, words without effect
+    notes: list[str] = Field(default=[], description="Remarks, such as documents left out.")
     timing: SearchTiming

@@ -1,4 +1,4 @@
-"""Documents like a whole document, with the terms that were searched for."""
+"""Documents similar to a whole document, with the terms that were searched for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lexfuse.service.schemas.search import SearchResult, SearchTiming
 
 
 class QueryTerm(ResponseModel):
-    """A term of a whole document that is searched for, which the caller may edit."""
+    """A term of a whole document that is searched for."""
 
     word: str
     term: str
@@ -20,22 +20,22 @@ class QueryTerm(ResponseModel):
 
 
 class SimilarResult(SearchResult):
-    """A document that is like the query."""
+    """A document that is similar to the query."""
 
     alignment: ParagraphAlignment | None = None
 
 
 class SimilarPage(ResponseModel):
-    """Documents like a whole document."""
+    """Documents similar to a whole document."""
 
     index: str
     generation: int
     profile: str
-    words: int  # of the query
-    document: str | None = None  # the id of the document that is the query, if it is one of the index
+    words: int = Field(description="Number of words of the query.")
+    document: str | None = Field(default=None, description="Id of the document that is the query, if it is in the index.")
     terms: list[QueryTerm] = Field(default=[])
-    distinct: int = 0  # terms of the query before the most informative were chosen
+    distinct: int = Field(default=0, description="Number of distinct terms before the most informative were selected.")
     results: list[SimilarResult]
-    left_out: dict[str, int] = Field(default={})  # later and undated documents, the document itself
+    left_out: dict[str, int] = Field(default={}, description="Numbers of later and undated documents and of the document itself.")
     notes: list[str] = Field(default=[])
     timing: SearchTiming
