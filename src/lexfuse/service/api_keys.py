@@ -1,8 +1,8 @@
-"""Keys of the service: random tokens of which only salted hashes are kept, and the file that holds these.
+"""API keys: random tokens, of which a file keeps salted hashes only.
 
-A key is 32 random bytes, so nobody can guess it from its hash, however fast the hash is: slow hashes such as scrypt protect
-passwords that people choose, and would cost tens of milliseconds with every request. So the hash is HMAC-SHA-256 under a salt
-of the key's own; the salt keeps equal tokens in two files from looking equal.
+A key is 32 random bytes, so it cannot be guessed from its hash, however fast the hash is. Slow hashes such as scrypt protect
+passwords that people choose, and would cost tens of milliseconds per request. The hash is HMAC-SHA-256 with a salt per key, so
+that equal tokens in two files do not look equal.
 """
 
 from __future__ import annotations
@@ -29,17 +29,13 @@ from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError
 
 PREFIX = "lf_"
 BYTES = 32
-LONGEST_TOKEN = 256  # what is longer is no key, and is not hashed
+LONGEST_TOKEN = 256  # longer tokens are not hashed
 
 _log = logging.getLogger("lexfuse.service")
 
 
 class KeyScope(StrEnum):
-    """What a key allows; who may write may also read.
-
-    >>> KeyScope("read").name
-    'READ'
-    """
+    """What a key allows; write includes read."""
 
     READ = "read"
     WRITE = "write"
@@ -47,7 +43,7 @@ class KeyScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as the file has it: its name, what it allows, when it was made, and its salted hash.
+    """A key as the file stores it: name, scopes, time of creation and salted hash.
 
     >>> key, token = new_key("library", KeyScope.READ)
     >>> key.matches(token), key.matches(token + "x"), token.startswith("lf_")
@@ -61,28 +57,16 @@ class ApiKey:
     hash: str
 
     def matches(self, token: str) -> bool:
-        """Whether a token is this key, in a time that does not depend on where they differ.
-
-        >>> new_key("library", KeyScope.READ)[0].matches("lf_guess")
-        False
-        """
+        """Whether a token is this key; the comparison takes constant time."""
         return hmac.compare_digest(_hashed(self.salt, token), self.hash)
 
     def allows(self, scope: KeyScope) -> bool:
-        """Whether the key allows it.
-
-        >>> new_key("library", KeyScope.WRITE)[0].allows(KeyScope.READ)
-        True
-        """
+        """Whether the key has a scope."""
         return scope in self.scopes or (scope is KeyScope.READ and KeyScope.WRITE in self.scopes)
 
 
 def new_key(name: str, *scopes: KeyScope) -> tuple[ApiKey, str]:
-    """A new key, and the token that is shown once and kept nowhere.
-
-    >>> new_key("library", KeyScope.WRITE)[0].scopes
-    (<KeyScope.WRITE: 'write'>,)
-    """
+    """A new key, and its token, which is shown once and stored nowhere."""
     if not name or len(name) > 64 or not name.isprintable():
         raise ConfigError(f"the name of a key has 1 to 64 printable characters, got {name!r}")
     token = PREFIX + secrets.token_urlsafe(BYTES)
@@ -92,7 +76,7 @@ def new_key(name: str, *scopes: KeyScope) -> tuple[ApiKey, str]:
 
 
 def read_keys(path: str | Path) -> tuple[ApiKey, ...]:
-    """The keys of a file; one that others may write to is refused, because they could add keys of their own.
+    """The keys of a file; a file that others may write to is refused, because they could add keys.
 
     >>> read_keys("nowhere.toml")
     Traceback (most recent call last):
@@ -115,7 +99,7 @@ def read_keys(path: str | Path) -> tuple[ApiKey, ...]:
 
 
 def add_key(path: str | Path, name: str, *scopes: KeyScope) -> str:
-    """Put a new key into a file, which is made if it is not there, readable by its owner alone; gives the token.
+    """Add a new key to a file, which is created with mode 600 if necessary, and return its token.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -132,7 +116,7 @@ def add_key(path: str | Path, name: str, *scopes: KeyScope) -> str:
 
 
 def revoke_key(path: str | Path, name: str) -> None:
-    """Take a key out of a file; a running service refuses it from its next request on.
+    """Remove a key from a file; a running service refuses it from the next request on.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -149,26 +133,23 @@ def revoke_key(path: str | Path, name: str) -> None:
 
 
 class KeyRing:
-    """The keys of a file while the service runs; read again when the file changes.
+    """The keys of a file while the service runs; the file is read again when it changes.
 
-    A file that has become unreadable knows nobody: a revoked key must not live on because of a slip in the file.
+    While the file is unreadable no key is accepted, so that a revoked key does not survive a mistake in the file.
 
     >>> KeyRing(None).find("lf_guess") is None
     True
     """
 
     def __init__(self, path: Path | None) -> None:
-        """Read the keys; what is wrong with the file is told at once."""
+        """Read the keys; errors in the file are raised at once."""
         self.path = path
         self._seen = self._state()
         self._keys = read_keys(path) if path else ()
         self._lock = threading.Lock()
 
     def find(self, token: str) -> ApiKey | None:
-        """The key that a token is, if it is one; every key is compared, so that the time tells nothing.
-
-        >>> KeyRing(None).find("")
-        """
+        """The key of a token, or None; every key is compared, so that the time reveals nothing."""
         if len(token) > LONGEST_TOKEN:
             return None
         found = None
@@ -212,15 +193,15 @@ def _key(table: dict[str, Any]) -> ApiKey:
 
 @contextmanager
 def _changed(path: Path) -> Iterator[list[ApiKey]]:
-    """The keys of a file to be changed; then the file is replaced, complete or not at all, for its owner alone."""
+    """The keys of a file, to change in place; the file is then replaced atomically, with mode 600."""
     import fcntl
 
-    path = path.resolve()  # what a link points to is replaced, not the link
+    path = path.resolve()  # replace the target of a link, not the link
     with named_storage_errors(path):
         make_folder(path.parent)
         folder = os.open(path.parent, os.O_RDONLY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)  # two who add at once must not lose one of the keys
+        fcntl.flock(folder, fcntl.LOCK_EX)  # two processes that add at once must not lose a key
         keys = list(read_keys(path)) if path.exists() else []
         yield keys
         _write(path, keys)

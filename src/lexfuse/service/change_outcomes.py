@@ -1,4 +1,4 @@
-"""Outcomes of changes that were answered before they were done: to be asked for by their id."""
+"""Outcomes of changes that took longer than their request, by id."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lexfuse.errors import NotFoundError
 
 Result = TypeVar("Result")
 
-KEPT = 10_000  # outcomes; the oldest is forgotten first
+KEPT = 10_000  # outcomes; the oldest is dropped first
 
 
 class State(StrEnum):
-    """What is known of a change."""
+    """The state of a change."""
 
     PENDING = "pending"
     DONE = "done"
@@ -27,7 +27,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChangeOutcome(Generic[Result]):
-    """A change that is being made permanent.
+    """A change that is being committed.
 
     >>> done = Future()
     >>> done.set_result(1)
@@ -40,14 +40,14 @@ class ChangeOutcome(Generic[Result]):
 
     @property
     def state(self) -> State:
-        """What is known of it now."""
+        """The current state."""
         if not self.future.done():
             return State.PENDING
         return State.DONE if self.future.exception() is None else State.FAILED
 
 
 class Outcomes:
-    """The outcomes of one process, which are forgotten when it ends.
+    """The outcomes of one process; they are lost when it ends.
 
     >>> outcomes = Outcomes()
     >>> outcomes.of(outcomes.keep(Future()).id).state.value
@@ -55,12 +55,12 @@ class Outcomes:
     """
 
     def __init__(self) -> None:
-        """None yet."""
+        """Start empty."""
         self._lock = Lock()
         self._kept: OrderedDict[str, ChangeOutcome[Any]] = OrderedDict()
 
     def keep(self, future: Future[Result]) -> ChangeOutcome[Result]:
-        """Keep what comes out of a change, under a new id that nobody can guess."""
+        """Keep the outcome of a change under a new unguessable id."""
         outcome = ChangeOutcome(secrets.token_urlsafe(16), future)
         with self._lock:
             self._kept[outcome.id] = outcome
@@ -69,7 +69,7 @@ class Outcomes:
         return outcome
 
     def of(self, id: str) -> ChangeOutcome[Any]:
-        """The outcome of an id; `NotFoundError` if it is not known, or not any more."""
+        """The outcome of an id; `NotFoundError` if the id is unknown or was dropped."""
         with self._lock:
             if id not in self._kept:
                 raise NotFoundError("no change of this id is known here; read the document to see whether it was made")

@@ -1,8 +1,8 @@
-"""Connections: how many there may be, and how long one may keep the service waiting.
+"""Limits of connections: how many may be open, and how long a client may keep the service waiting.
 
-Every connection holds a descriptor, and so do index files, models and uploads. Connections that took them all would keep the
-service from accepting and opening anything, so they get a share. Where that is used up, the connection that has kept the service
-waiting longest makes room for the next one: whoever opens many and sends nothing keeps nobody out.
+Every connection holds a file descriptor, and so do index files, models and uploads. Connections therefore get a share of the
+descriptors. When it is used up, the connection that has kept the service waiting longest is closed for the next one, so idle
+connections keep nobody out.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from lexfuse.service.logs import log
 
 RESERVED = 64  # descriptors for index files, models and uploads, beyond those that are open at the start
-LEAST_READ = 16_384  # bytes of a long answer that a client has to read in the time that it may keep the service waiting
-SMALL_CHUNK, MOST_SMALL_CHUNKS = 64, 1000  # bytes of a chunk of a body, and how many may be smaller
-_HEAD = 65_536  # bytes, where the server has no limit of its own
-REPORTED = 60.0  # seconds between two lines of the log about the same trouble
+LEAST_READ = 16_384  # bytes of a long response that a client must read within `ConnectionLimits.seconds`
+SMALL_CHUNK, MOST_SMALL_CHUNKS = 64, 1000  # bytes of a chunk of a body, and how many smaller ones are allowed
+_HEAD = 65_536  # bytes, if the server sets no limit
+REPORTED = 60.0  # seconds between two log lines about the same problem
 
 
 def raise_descriptor_limit() -> int:
-    """Let the process have as many descriptors as it may; how many are left for it to open.
+    """Raise the limit of file descriptors as far as allowed, and return how many are free.
 
     >>> raise_descriptor_limit() > 0
     True
@@ -38,14 +38,14 @@ def raise_descriptor_limit() -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError):  # some systems say that there is no limit, and have one
+    except (OSError, ValueError):  # some systems report no limit although they have one
         hard = soft
     opened = len(os.listdir("/dev/fd"))
     return (2**20 if hard == resource.RLIM_INFINITY else hard) - opened
 
 
 def accepted_at_once(descriptors: int) -> int:
-    """How many connections are accepted in one go, before the first of them is looked at.
+    """How many connections are accepted at once, before the first is handled.
 
     >>> accepted_at_once(20_000), accepted_at_once(100)
     (100, 12)
@@ -54,18 +54,18 @@ def accepted_at_once(descriptors: int) -> int:
 
 
 def connections_of(wanted: int, descriptors: int) -> int:
-    """How many connections may be open: as many as wanted, if that leaves descriptors for the rest.
+    """How many connections may be open: `wanted`, if that leaves enough descriptors.
 
     >>> connections_of(1000, 20_000), connections_of(1000, 900), connections_of(1000, 50)
     (1000, 736, 17)
     """
-    reserved = min(RESERVED, descriptors // 2)  # where there are few, connections get half of them
+    reserved = min(RESERVED, descriptors // 2)  # of few descriptors, connections get half
     return max(1, min(wanted, descriptors - reserved - accepted_at_once(descriptors)))
 
 
 @dataclass(slots=True)
 class Reports:
-    """Which trouble has been written to the log: one line a minute of each, however often it is met.
+    """Problems that were logged: one line a minute for each, however often it occurs.
 
     >>> reports = Reports(clock=lambda: 0.0)
     >>> [reports.due("accept"), reports.due("accept"), reports.due("connections")]
@@ -76,7 +76,7 @@ class Reports:
     _last: dict[str, float] = field(default_factory=dict)
 
     def due(self, what: str) -> bool:
-        """Whether to write the line now."""
+        """Whether to log a problem now."""
         now = self.clock()
         if now - self._last.get(what, -REPORTED) < REPORTED:
             return False
@@ -84,30 +84,28 @@ class Reports:
         return True
 
     def loop_failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """The handler of what asyncio reports: it does so for every single connection that it cannot accept."""
+        """Handle errors of asyncio, which reports every connection that it cannot accept."""
         error = context.get("exception")
         if "socket" not in context or not isinstance(error, OSError):
             loop.default_exception_handler(context)
         elif self.due("accept"):
-            log.error("no connection can be accepted; raise the limit of open files", extra={"told": {"reason": error.strerror}})
+            log.error(
+                "no connection can be accepted; raise the limit of open files", extra={"fields": {"reason": error.strerror}}
+            )
 
 
 @dataclass(slots=True)
 class ConnectionLimits:
-    """What the connections of one server share.
-
-    >>> ConnectionLimits(most=1000, seconds=10.0).waiting
-    {}
-    """
+    """Limits and state that the connections of one server share."""
 
     most: int
-    seconds: float  # that a client may keep the service waiting
+    seconds: float  # a client may keep the service waiting
     reports: Reports = field(default_factory=Reports)
-    waiting: dict[Connection, None] = field(default_factory=dict)  # those that do, who began first comes first
+    waiting: dict[Connection, None] = field(default_factory=dict)  # connections that do, longest first
 
 
 class _Messages(h11.Connection):
-    """Refuses a body in many tiny chunks: each costs as much to read as a large one."""
+    """Refuses bodies in many tiny chunks, each of which costs as much to read as a large one."""
 
     chunks = 0
     chunked = 0  # bytes
@@ -125,17 +123,14 @@ class _Messages(h11.Connection):
 
 
 class Connection(H11Protocol):
-    """A connection with a bound on the time that its client takes: to send a head, to read the answer, to ask again.
+    """A connection whose client has limited time to send a head, to read the response and to send the next request.
 
-    The time counts from the connection, or the answer before; bytes that come one by one do not extend it. A long answer may take
-    longer to read, as long as it is read. How long a body may take is limited elsewhere.
-
-    >>> Connection.__mro__[1].__name__
-    'H11Protocol'
+    The time counts from the connection or the previous response; single bytes do not extend it. A long response may take
+    longer, as long as the client reads it. `BodyLimit` limits the time of a body.
     """
 
     def __init__(self, *args: Any, limits: ConnectionLimits, **values: Any) -> None:
-        """Begin with nothing sent."""
+        """Start without a request."""
         super().__init__(*args, **values)
         self.conn = _Messages(h11.SERVER, self.config.h11_max_incomplete_event_size or _HEAD)
         self.limits = limits
@@ -143,40 +138,41 @@ class Connection(H11Protocol):
         self._unread = 0  # bytes of the answer, when the client began to keep the service waiting
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take it in; if it is one too many, close one that waits."""
+        """Register the connection; if there are too many, close the one that has waited longest."""
         super().connection_made(transport)
         self._wait()
         if len(self.connections) > self.limits.most:
             if self.limits.reports.due("connections"):
                 log.warning(
-                    "the limit of connections is reached; those that wait are closed", extra={"told": {"most": self.limits.most}}
+                    "the limit of connections is reached; those that wait are closed",
+                    extra={"fields": {"most": self.limits.most}},
                 )
             next(iter(self.limits.waiting)).cut()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop counting."""
+        """Stop the timer."""
         self._stop()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; the time goes on until the head is whole."""
+        """Parse data; the timer runs until the head is complete."""
         super().data_received(data)
         if not self._kept_waiting:
             self._stop()
 
     def on_response_complete(self) -> None:
-        """Count anew, unless the next request is there already."""
+        """Restart the timer, unless the next request has arrived."""
         super().on_response_complete()
         if self._kept_waiting:
             self._wait()
 
     def pause_writing(self) -> None:
-        """Count the time until the client reads on."""
+        """Start the timer until the client reads on."""
         super().pause_writing()
         self._wait()
 
     def resume_writing(self) -> None:
-        """Stop counting, or count the time until it asks again."""
+        """Stop the timer, or start it until the next request."""
         super().resume_writing()
         if self._kept_waiting:
             self._wait()
@@ -184,14 +180,14 @@ class Connection(H11Protocol):
             self._stop()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP; where an answer has begun there is no place for another."""
+        """Refuse invalid HTTP; once a response has started, cut the connection."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             super().send_400_response(msg)
         else:
             self.cut()
 
     def cut(self) -> None:
-        """Close it at once; what has not been read is thrown away, where the system would keep it for long."""
+        """Close the connection at once, and discard unread data instead of keeping it in the kernel."""
         self._stop()
         if (connection := self.transport.get_extra_info("socket")) is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

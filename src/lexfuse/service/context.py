@@ -1,4 +1,4 @@
-"""What every request shares: the library, the settings, and the threads and processes that do the work."""
+"""State that all requests share: the indexes, the settings, and the threads and processes that do the work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from lexfuse.channels.query_context import query_context
 from lexfuse.deadline import Deadline, limited
-from lexfuse.errors import OverloadError
+from lexfuse.errors import DeadlineError
 from lexfuse.service.change_outcomes import ChangeOutcome, Outcomes
 from lexfuse.service.middleware.request_log import note_answer
 from lexfuse.service.registry import IndexRegistry
@@ -20,14 +20,14 @@ from lexfuse.service.uploads import UploadReader, UploadText
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
 
-PARSERS = 2  # files that are read at the same time
+PARSERS = 2  # files read at the same time
 
 
 class ServiceContext:
-    """The library behind a bounded number of threads; a call that takes too long is stopped.
+    """The indexes behind a bounded number of threads; a call that takes too long is stopped.
 
-    Searches, writes and uploads have threads of their own, so that none of them waits for another: `workers` threads search,
-    one thread writes to each index, and files are read in child processes.
+    Searches, writes and uploads do not wait for each other: `workers` threads search, one thread per index writes, and child
+    processes read uploaded files.
 
     >>> import asyncio
     >>> service = ServiceContext(IndexRegistry([]), ServiceSettings())
@@ -46,7 +46,7 @@ class ServiceContext:
         self._uploads = UploadReader()
 
     async def run(self, call: Callable[Parameters, Answer], *args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
-        """A call that reads, on a thread that searches; `OverloadError` if it takes too long, and then it stops."""
+        """Run a call that reads on a search thread; after `timeout_seconds` it is stopped, with a `DeadlineError`."""
         answer = await self._done(self._searchers, lambda: call(*args, **kwargs), Deadline(self.settings.timeout_seconds))
         note_answer(answer)
         return answer
@@ -54,10 +54,10 @@ class ServiceContext:
     async def write(
         self, index: str, call: Callable[Parameters, Answer], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Answer | ChangeOutcome[Answer]:
-        """A call that changes an index, on the thread that writes to it.
+        """Run a call that changes an index on the write thread of the index.
 
-        One that takes too long is stopped, and `OverloadError` then means that nothing was changed. A change that is being made
-        permanent at that moment cannot be stopped: its `ChangeOutcome` is given instead, to be asked for later.
+        After `timeout_seconds` it is stopped; `DeadlineError` then means that nothing was changed. A change that is being
+        committed at that moment cannot be stopped: its `ChangeOutcome` is returned instead.
         """
         writer = self._writers[self.library.shelf(index).name]
         deadline = Deadline(self.settings.timeout_seconds)
@@ -68,23 +68,23 @@ class ServiceContext:
                 return self.outcomes.keep(future)
             if future.cancelled() or not future.done():
                 reason = f"not done within {deadline.seconds:g} seconds, and nothing was changed; try again"
-                raise OverloadError(reason, retry_after=5)
+                raise DeadlineError(reason, retry_after=5)
         answer = future.result()
         note_answer(answer)
         return answer
 
     async def read_upload(self, raw: bytes, name: str) -> UploadText:
-        """The text of a file that somebody sent, read in a child process; what takes too long or too much memory is refused."""
+        """The text of an uploaded file, read in a child process with limited time and memory."""
         deadline = Deadline(self.settings.timeout_seconds)
         return await self._done(self._parsers, lambda: self._uploads.read(raw, name, deadline), deadline)
 
     @property
     def stuck(self) -> int:
-        """How many threads that search are at a call that nobody waits for any more."""
+        """How many search threads are still busy with a call whose time is over."""
         return self._searchers.stuck
 
     def close(self) -> None:
-        """Wait for what runs, and let go of the library."""
+        """Wait for running calls, then close the indexes."""
         self._uploads.close()
         for workers in (self._parsers, self._searchers, *self._writers.values()):
             workers.close()
@@ -100,7 +100,7 @@ class ServiceContext:
 
 
 class _Workers:
-    """Threads, and the deadlines of what they are at."""
+    """Threads, and the deadlines of their calls."""
 
     def __init__(self, count: int, name: str) -> None:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix=f"lexfuse-{name}")
@@ -130,8 +130,10 @@ class _Workers:
 
 
 async def _ended(future: Future[Answer], deadline: Deadline) -> bool:
-    """Whether a call ends before its deadline; it is left alone if it does not."""
+    """Wait for a call until its deadline; whether it has ended."""
     waiting = asyncio.wrap_future(future)
-    waiting.add_done_callback(lambda done: done.cancelled() or done.exception())  # or asyncio logs an error that nobody asks for
+    waiting.add_done_callback(
+        lambda done: done.cancelled() or done.exception()
+    )  # otherwise asyncio logs an error that nobody retrieves
     done, _ = await asyncio.wait([waiting], timeout=deadline.left)
     return bool(done)

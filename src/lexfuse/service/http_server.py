@@ -1,8 +1,8 @@
-"""The server: one process that listens, says when it is ready, and ends in order.
+"""The server: one process that listens, reports when it is ready, and shuts down in order.
 
-One process, because it holds one set of memory maps, encoders and caches, and one version of each index that all readers see;
-more would multiply the memory and could answer two pages of a ranking from two versions. Threads are enough: searching and
-encoding run in compiled code that releases the interpreter's lock.
+One process holds one set of memory maps, encoders and caches, and one version of each index. Several would multiply the memory
+and could answer two pages of a ranking from two versions. Threads are enough: searching and encoding run in compiled code that
+releases the interpreter lock.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from lexfuse.service.settings import ServiceSettings
 
 
-_ENCODED = 12  # characters that one character may become in an address
+_ENCODED = 12  # percent-encoded length of one character
 _HEADERS = 65_536
-_GRACE = 2.0  # seconds after the bound of running requests
+_GRACE = 2.0  # seconds after `shutdown_seconds`
 _ANY = {"0.0.0.0": "localhost", "::": "localhost"}  # noqa: S104 - shown as a name that a browser can open
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that is bound, before anything is loaded: what is wrong with the address is told at once.
+    """A bound socket. It is bound before anything is loaded, so that errors of the address are reported at once.
 
     >>> with listening("127.0.0.1", 0) as bound:
     ...     address(bound, "127.0.0.1")
@@ -54,7 +54,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(place)
-        bound.listen(socket.SOMAXCONN)  # only now is a port that another listens on refused
+        bound.listen(socket.SOMAXCONN)  # only this fails for a port in use
     except OSError as error:
         bound.close()
         reason = error.strerror or str(error)
@@ -63,7 +63,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def address(bound: socket.socket, host: str) -> str:
-    """Where a browser finds the service.
+    """The address of the service for browsers.
 
     >>> with listening("127.0.0.1", 0) as bound:
     ...     address(bound, "0.0.0.0").rpartition(":")[0]
@@ -74,20 +74,17 @@ def address(bound: socket.socket, host: str) -> str:
 
 
 def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: Callable[[str], None]) -> None:
-    """Answer requests until the process is told to end (SIGTERM, Ctrl-C); `ready` is called once with the address.
-
-    >>> serve(app, settings, listening("127.0.0.1", 0), print)  # doctest: +SKIP
-    """
+    """Answer requests until SIGTERM or Ctrl-C; `ready` is called once, with the address."""
     descriptors = raise_descriptor_limit()
     limits = ConnectionLimits(connections_of(settings.max_connections, descriptors), settings.header_seconds)
     config = uvicorn.Config(
         app,
-        http=partial(Connection, limits=limits),  # type: ignore[arg-type]  # it is called, whatever its type
+        http=partial(Connection, limits=limits),  # type: ignore[arg-type]  # any callable works
         backlog=accepted_at_once(descriptors),
         log_config=None,
-        access_log=False,  # it would write the whole address, with the question in it
+        access_log=False,  # it would log the address, which contains the question
         server_header=False,
-        proxy_headers=False,  # `client_header` says which one to believe
+        proxy_headers=False,  # `client_header` names the trusted header
         ws="none",
         lifespan="on",
         h11_max_incomplete_event_size=_HEADERS + _ENCODED * settings.max_query_characters,  # the longest question fits
@@ -101,7 +98,7 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
 
 
 class _Server(uvicorn.Server):
-    """Warms the indexes up once it listens, so that it can say meanwhile that it is alive; and ends for sure."""
+    """Warms up the indexes after it listens, so that /healthz answers meanwhile, and always ends."""
 
     def __init__(
         self, config: uvicorn.Config, app: FastAPI, settings: ServiceSettings, limits: ConnectionLimits, ready: Callable[[], None]
@@ -112,13 +109,13 @@ class _Server(uvicorn.Server):
         self._limits = limits
         self._ready = ready
         self._warming: asyncio.Task[None] | None = None
-        self.failure: Exception | None = None  # why the service could not get ready
+        self.failure: Exception | None = None  # why the service did not become ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_exception_handler(self._limits.reports.loop_failed)
         await super().startup(sockets)
         for one in sockets or ():
-            one.listen(socket.SOMAXCONN)  # how many wait outside is no matter of descriptors
+            one.listen(socket.SOMAXCONN)  # the backlog uses no descriptors
         self._warming = asyncio.create_task(self._warmed())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -140,14 +137,14 @@ class _Server(uvicorn.Server):
 
 
 def _end() -> None:
-    """End although a thread still computes an answer that nobody waits for: it only reads, and a write is safe at any moment."""
+    """End although a thread still works: reads change nothing, and a write is safe at any moment."""
     log.warning("ended with requests that were not done in time")
     os._exit(0)
 
 
 @contextmanager
 def _quiet_signals() -> Iterator[None]:
-    """Being told to end is no failure: the server raises the signals again that it has obeyed, and here they do nothing."""
+    """Ignore the signals that the server raises again after its shutdown: they are no failure."""
     before = {one: signal.signal(one, lambda *_: None) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -157,15 +154,12 @@ def _quiet_signals() -> Iterator[None]:
 
 
 def warm_up(library: IndexRegistry) -> None:
-    """Search every index once by its default profile, with facets; models are read, and compiled loops are compiled.
+    """Search every index once with its default profile and facets, which loads models and compiles loops.
 
-    An index that cannot be searched does not keep the others from being served: its own requests tell what is wrong.
-
-    >>> from lexfuse.service.registry import IndexRegistry
-    >>> warm_up(IndexRegistry([]))
+    An index that cannot be searched does not stop the service; requests to it return the error.
     """
     for name in library.names:
         try:
             search(library, SearchRequest(WARM_QUESTION, index=name, facets=True))
         except LexFuseError as error:
-            log.error("an index could not be warmed up", exc_info=error, extra={"told": {"index": name}})
+            log.error("an index could not be warmed up", exc_info=error, extra={"fields": {"index": name}})

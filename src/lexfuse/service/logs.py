@@ -1,7 +1,7 @@
-"""The log: one JSON object a line on standard error, and never a word of what was asked.
+"""The log: one JSON object per line on standard error, without questions.
 
-Legal questions are confidential, and messages of errors quote what they complain about. So of an error that nobody expected
-the log has its type and where it was raised, not its message, and of other libraries' records the first line alone.
+Legal questions are confidential, and error messages may quote them. So the log has the type and the place of an unexpected error,
+not its message, and only the first line of records of other libraries.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ log = logging.getLogger(LOGGER)
 
 
 class JsonLogFormatter(logging.Formatter):
-    """A record as one line of JSON; what a caller gives as ``extra={"told": {…}}`` becomes fields of the object.
+    """A record as one line of JSON; ``extra={"fields": {…}}`` adds fields to the object.
 
     >>> record = logging.LogRecord(LOGGER, logging.INFO, "", 0, "request", (), None)
-    >>> record.told = {"status": 200}
+    >>> record.fields = {"status": 200}
     >>> JsonLogFormatter().format(record)
     '{"time":"...","level":"info","event":"request","status":200}'
     """
@@ -41,7 +41,7 @@ class JsonLogFormatter(logging.Formatter):
         }
         if not own:
             line["from"] = record.name
-        line |= getattr(record, "told", {})
+        line |= getattr(record, "fields", {})
         if record.exc_info and record.exc_info[1] is not None:
             line["error"] = record.exc_info[1].__class__.__name__
             line["trace"] = list(trace_of(record.exc_info[1]))
@@ -49,7 +49,7 @@ class JsonLogFormatter(logging.Formatter):
 
 
 def trace_of(error: BaseException) -> Iterator[str]:
-    """Where an error was raised, and what caused it, innermost last: types, files, lines and functions; no messages.
+    """Types, files, lines and functions of an error and its causes, innermost last, without messages.
 
     >>> try:
     ...     int("secret")
@@ -77,10 +77,7 @@ def _frames(trace: TracebackType | None) -> Iterator[str]:
 
 
 def configure_logs(stream: TextIO | None = None) -> None:
-    """Send everything that the service and its server say to one stream, as lines of JSON.
-
-    >>> configure_logs()  # doctest: +SKIP
-    """
+    """Write the log of the service and its server to one stream, as lines of JSON."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLogFormatter())
     root = logging.getLogger()
@@ -90,4 +87,4 @@ def configure_logs(stream: TextIO | None = None) -> None:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], True
         logger.setLevel(level)
-    logging.getLogger("uvicorn.access").disabled = True  # it writes the whole address, with the question in it
+    logging.getLogger("uvicorn.access").disabled = True  # it logs the address, which contains the question

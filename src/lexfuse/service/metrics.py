@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus: in a registry of its own, with labels that have few values whatever is asked."""
+"""Prometheus metrics of the service, in a separate registry; labels have few values, whatever is requested."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ServiceMetrics:
     """
 
     def __init__(self) -> None:
-        """Begin at zero."""
+        """Start at zero."""
         self.registry = registry = CollectorRegistry()
         labels = ("route", "method", "status")
         self.requests = Counter("lexfuse_requests", "Requests that were answered.", labels, registry=registry)
@@ -49,41 +49,31 @@ class ServiceMetrics:
             "lexfuse_refused", "Requests refused before they were read, by reason.", ("reason",), registry=registry
         )
         self.stuck = Gauge(
-            "lexfuse_stuck_workers", "Threads that search and are at a call that nobody waits for any more.", registry=registry
+            "lexfuse_stuck_workers", "Search threads that are busy with a request whose time is over.", registry=registry
         )
         self._stages: set[str] = set()
 
     def answered(self, route: str, method: str, status: int, seconds: float, stages: Mapping[str, float]) -> None:
-        """Count a request; stages are in milliseconds. The route is a template, never the address that was asked.
-
-        >>> ServiceMetrics().answered("/", "GET", 200, 0.1, {})
-        """
+        """Count a request; stages are in milliseconds. The route is a template, never the requested address."""
         self.requests.labels(route, method, str(status)).inc()
         self.seconds.labels(route).observe(seconds)
         for stage, milliseconds in stages.items():
             self.stages.labels(self._stage(stage)).observe(milliseconds / 1000)
 
     def reloaded(self, names: Iterable[str]) -> None:
-        """Count newer versions that took over.
-
-        >>> ServiceMetrics().reloaded(["labour"])
-        """
+        """Count newer versions that took over."""
         for name in names:
             self.reloads.labels(name).inc()
 
     def watch(self, library: IndexRegistry) -> None:
-        """Tell the versions of these indexes whenever it is asked."""
+        """Report the current versions of these indexes."""
         for name in library.names:
             shelf = library.shelf(name)
             self.generations.labels(name).set_function(partial(getattr, shelf, "generation"))
             self.reloads.labels(name)
 
     def text(self) -> bytes:
-        """Everything that was counted, in Prometheus' text format.
-
-        >>> ServiceMetrics().text().startswith(b"# HELP lexfuse_")
-        True
-        """
+        """All metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
     def _stage(self, name: str) -> str:

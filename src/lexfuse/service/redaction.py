@@ -1,7 +1,7 @@
-"""Paths of the server's file system are left out of what the service answers: only the operator's log has them.
+"""Removes paths of the server's file system from responses; only the log has them.
 
-Errors name files, because on the command line that is what helps. Over the network it only tells how the server is set up. So the
-names of files stay, and the folders that they are in go.
+Errors name files, which helps on the command line. Over the network the folders would only reveal how the server is set up, so
+responses keep the names of files without their folders.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from lexfuse.errors import DataError, LexFuseError
 
-_LONGEST = 5_000  # characters of a message that are looked at; what was sent may be in it, and no answer shows as many
-# A path inside quotes may have any characters. Without quotes it ends at a space, unless a word soon after has a slash inside.
+_LONGEST = 5_000  # characters of a message that are searched; no response shows more
+# A quoted path may contain any character. Without quotes it ends at a space, unless a word soon after contains a slash.
 _PATH = re.compile(
     r"""(?P<quote>['"])(?P<quoted>/[^'"\n]*)(?P=quote)"""
     r"""|(?<![\w:/.<])(?P<plain>/[^\s'":;,()]+(?:\ (?:[^\s/'":;,()]+\ ){0,3}[^\s/'":;,()]+/[^\s'":;,()]*)*)""",
@@ -22,7 +22,7 @@ _PATH = re.compile(
 
 
 def message_of(error: LexFuseError) -> str:
-    """The message of an error with the names of files in the place of their paths.
+    """The message of an error, with file names instead of paths.
 
     >>> message_of(DataError("the file is damaged", path="/srv/our laws/law.index/catalog.sqlite"))
     'catalog.sqlite: the file is damaged'
@@ -34,9 +34,9 @@ def message_of(error: LexFuseError) -> str:
 
 
 def without_paths(text: str) -> str:
-    """A text with the names of files in the place of absolute paths.
+    """A text with file names instead of absolute paths.
 
-    A path is one that begins in a folder of this file system, so that addresses of the API and ids of documents stay as they are.
+    A path begins with a folder of this file system, so that addresses of the API and document ids stay as they are.
 
     >>> without_paths("cannot write '/usr/laws/law.index/segments': disk full; post it to /v1/similar")
     "cannot write 'segments': disk full; post it to /v1/similar"
@@ -55,5 +55,5 @@ def _name(path: str) -> str:
 
 @cache
 def _roots() -> frozenset[str]:
-    """The folders at the root of the file system, as they are when it is first asked for."""
+    """The folders at the root of the file system at the first call."""
     return frozenset(path.name for path in Path("/").iterdir())

@@ -1,7 +1,7 @@
-"""The indexes that a service offers, each in its newest version; a newer one takes over without disturbing who reads.
+"""The indexes of a service, each in its newest version; a newer one replaces it without disturbing readers.
 
-Whoever reads takes a lease on one version and sees it unchanged. Versions that were replaced are kept for a while, so that the
-next pages of a ranking can be had from where the first one came from.
+A reader takes a lease on one version, which does not change. Replaced versions are kept for a while, so that the next pages of a
+ranking come from the same version as the first.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from lexfuse.storage.snapshot import open_snapshot
 
 WARM_QUESTION = "article 1"  # words, and a citation
 KEPT = 8  # versions, the newest included
-KEPT_SECONDS = 600.0  # a version that was replaced
+KEPT_SECONDS = 600.0  # that a replaced version is kept
 
 
 @dataclass(frozen=True, slots=True)
 class IndexPlace:
-    """Where an index is, and what it is called.
+    """The folder of an index, with its name and title.
 
     >>> IndexPlace.of("data/french-labour-law.index").title
     'French labour law'
@@ -146,7 +146,7 @@ class ServedIndex:
         raise GoneError(f"the index {self.name!r} has changed since the first page; search again from the first page")
 
     def _forget(self) -> None:
-        """Close versions that nobody reads, if there are too many or they are too old."""
+        """Close unused versions that are too many or too old."""
         with self._lock:
             long_ago = time.monotonic() - KEPT_SECONDS
             older, many = self._versions[:-1], len(self._versions) - self._kept
@@ -157,7 +157,7 @@ class ServedIndex:
 
 
 class _OpenVersion:
-    """A version, how many read it, and since when there is a newer one."""
+    """A version, the number of its readers, and the time it was replaced."""
 
     def __init__(self, opened: IndexVersion) -> None:
         self.opened = opened
@@ -177,7 +177,7 @@ class IndexRegistry:
     """
 
     def __init__(self, shelves: Sequence[ServedIndex]) -> None:
-        """Offer indexes that are open, the first where none is named."""
+        """Serve open indexes; the first is the default."""
         self._shelves = {shelf.name: shelf for shelf in shelves}
 
     @classmethod
@@ -187,7 +187,7 @@ class IndexRegistry:
             raise ConfigError("there is no index to serve; name at least one folder")
         names = [place.name for place in places]
         if len(set(names)) < len(names):
-            raise ConfigError(f"two indexes have the same name: {', '.join(names)}; give them names of their own")
+            raise ConfigError(f"two indexes have the same name: {', '.join(names)}; give each its own name")
         found, encoders, shelves = read_profiles(list(profiles)), SharedEncoders(), list[ServedIndex]()
         try:
             for place in places:
@@ -206,7 +206,7 @@ class IndexRegistry:
         return tuple(self._shelves)
 
     def shelf(self, name: str = "") -> ServedIndex:
-        """An index by its name, or the first one; `NotFoundError` lists those there are."""
+        """An index by its name, or the first one; `UnknownIndexError` lists the names."""
         if not name:
             return next(iter(self._shelves.values()))
         if name not in self._shelves:
@@ -214,11 +214,11 @@ class IndexRegistry:
         return self._shelves[name]
 
     def refresh(self) -> list[str]:
-        """Open newer versions where there are some; the names of these indexes."""
+        """Open newer versions, and return the names of the indexes that have one."""
         return [name for name, shelf in self._shelves.items() if shelf.refresh()]
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close all indexes."""
         for shelf in self._shelves.values():
             shelf.close()
 
@@ -231,7 +231,7 @@ class IndexRegistry:
         self.close()
 
     def _check(self, profiles: Mapping[str, SearchSpec]) -> None:
-        """Refuse a profile that no index can be searched by."""
+        """Refuse a profile that fits no index."""
         for name in profiles:
             reasons: dict[str, str] = {}
             for shelf in self._shelves.values():

@@ -1,6 +1,6 @@
-"""The settings of the service: from flags, the environment (``LEXFUSE_SERVE_…``) and a TOML file, in this order of strength.
+"""The settings of the service: from flags, the environment (``LEXFUSE_SERVE_…``) and a TOML file, in order of priority.
 
-A name that does not exist is refused wherever it stands, because a misspelt limit that is silently ignored is no limit.
+Unknown names are refused everywhere, because a misspelt limit that is ignored is no limit.
 """
 
 from __future__ import annotations
@@ -25,22 +25,14 @@ PREFIX = "LEXFUSE_SERVE_"
 
 
 class InterfaceLanguage(StrEnum):
-    """The language of the page for readers who have not chosen one, and whose browser asks for neither.
-
-    >>> InterfaceLanguage("fr").name
-    'FRENCH'
-    """
+    """The default language of pages, for readers and browsers that ask for none."""
 
     ENGLISH = "en"
     FRENCH = "fr"
 
 
 class SettingOrigin(StrEnum):
-    """Where the value of a setting comes from.
-
-    >>> list(SettingOrigin)[0].value
-    'flag'
-    """
+    """The source of a setting."""
 
     FLAG = "flag"
     ENVIRONMENT = "environment"
@@ -49,7 +41,7 @@ class SettingOrigin(StrEnum):
 
 
 class IndexSetting(BaseModel):
-    """An index folder; the name it has in addresses and the title that readers see come from the folder, if not given.
+    """An index folder, with its name in addresses and its title; by default both come from the folder.
 
     >>> IndexSetting(folder=Path("law/labour.index"), title="Labour law").place().name
     'labour'
@@ -62,17 +54,13 @@ class IndexSetting(BaseModel):
     title: str = ""
 
     def place(self) -> IndexPlace:
-        """The same for the library.
-
-        >>> IndexSetting(folder=Path("law/labour.index")).place().title
-        'Labour'
-        """
+        """The same for the registry."""
         usual = IndexPlace.of(self.folder)
         return IndexPlace(self.name or usual.name, self.folder, self.title or usual.title)
 
 
 class ServiceSettings(BaseSettings):
-    """Everything that can be set about the service; built directly, it looks neither at files nor at the environment.
+    """All settings of the service; the constructor reads neither files nor the environment.
 
     >>> ServiceSettings(port=0).host
     '127.0.0.1'
@@ -87,25 +75,25 @@ class ServiceSettings(BaseSettings):
     title: str = "LexFuse"
     language: InterfaceLanguage = InterfaceLanguage.ENGLISH
     advice: Annotated[tuple[Path, ...], NoDecode] = ()  # folders of advice reports, for the experiments page
-    keys: Path | None = None  # the file of `lexfuse keys`; without it nobody may write
+    keys: Path | None = None  # file of `lexfuse keys`; without it nobody may write
     anonymous_read: bool = True
-    anonymous_judging: bool = False  # whether one may judge results, and have all judgements with their questions, without a key
-    requests_per_minute: int = Field(default=600, ge=0)  # of one key, or of one address without a key; 0 = no limit
-    burst: int = Field(default=60, ge=1)  # how many may come at once
+    anonymous_judging: bool = False  # judge results and list all judgements without a key
+    requests_per_minute: int = Field(default=600, ge=0)  # per key, or per address without a key; 0 = no limit
+    burst: int = Field(default=60, ge=1)  # requests at once
     max_body_bytes: int = Field(default=8_000_000, ge=1)
-    max_query_characters: int = Field(default=20_000, ge=1)  # of a search; a longer text is a document, for /v1/similar
+    max_query_characters: int = Field(default=20_000, ge=1)  # longer texts go to /v1/similar
     timeout_seconds: float = Field(default=30.0, gt=0)
-    workers: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1)  # threads that search
-    max_waiting: int = Field(default=64, ge=0)  # requests that wait for a thread
-    max_connections: int = Field(default=1000, ge=1)  # fewer where the limit of open files leaves room for fewer
-    header_seconds: float = Field(default=10.0, gt=0)  # that a client has to send the head of a request, and to go on reading
-    shutdown_seconds: float = Field(default=10.0, ge=0)  # that running requests have to finish
-    reload_seconds: float = Field(default=2.0, ge=0)  # how often a newer version of an index is looked for; 0 = never
+    workers: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1)  # search threads
+    max_waiting: int = Field(default=64, ge=0)  # requests waiting for a thread
+    max_connections: int = Field(default=1000, ge=1)  # fewer if the limit of open files is lower
+    header_seconds: float = Field(default=10.0, gt=0)  # for a client to send the head of a request, and to read on
+    shutdown_seconds: float = Field(default=10.0, ge=0)  # for running requests to finish
+    reload_seconds: float = Field(default=2.0, ge=0)  # between checks for a newer version of an index; 0 = never
     log_queries: bool = False
-    client_header: str = ""  # in which a proxy in front tells the client's address; no header is believed without it
+    client_header: str = ""  # header of a trusted proxy with the client's address
     allowed_hosts: Annotated[
         tuple[str, ...], NoDecode
-    ] = ()  # names that the service answers to; none = any, on loopback loopback names
+    ] = ()  # host names to answer to; empty = any, or loopback names on loopback
 
     @classmethod
     def settings_customise_sources(
@@ -116,17 +104,13 @@ class ServiceSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what is given: `load_settings` reads the other sources itself, to know where each value comes from.
-
-        >>> ServiceSettings().port
-        8080
-        """
+        """Only the arguments: `load_settings` reads the other sources, to record the source of each value."""
         return (init_settings,)
 
     @field_validator("profiles", "advice", "allowed_hosts", mode="before")
     @classmethod
     def _listed(cls, value: Any) -> Any:
-        """A list, or one text with commas between, as the environment gives it."""
+        """A list, or a text with commas, as in the environment."""
         return [part for one in value.split(",") if (part := one.strip())] if isinstance(value, str) else value
 
     @field_validator("indexes", mode="before")
@@ -139,7 +123,7 @@ class ServiceSettings(BaseSettings):
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings, and where the value of each comes from.
+    """The settings, and the source of each.
 
     >>> LoadedSettings(ServiceSettings(port=0), {"port": SettingOrigin.FLAG}).origin("host").value
     'default'
@@ -149,17 +133,13 @@ class LoadedSettings:
     origins: Mapping[str, SettingOrigin]
 
     def origin(self, name: str) -> SettingOrigin:
-        """Where a value comes from.
-
-        >>> LoadedSettings(ServiceSettings(), {}).origin("port").value
-        'default'
-        """
+        """The source of a setting."""
         return self.origins.get(name, SettingOrigin.DEFAULT)
 
     def text(self) -> str:
-        """The settings as TOML, with where each comes from; the same text is a file for ``--config``.
+        """The settings as TOML with their sources; the text is also a file for ``--config``.
 
-        No setting is a secret: keys are in a file of their own, which holds only their hashes.
+        No setting is a secret: the file of keys contains only hashes.
 
         >>> print(LoadedSettings(ServiceSettings(port=0), {"port": SettingOrigin.FLAG}).text())
         indexes = []                                 # default
@@ -177,9 +157,9 @@ class LoadedSettings:
 
 
 def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> LoadedSettings:
-    """The settings from flags, then the environment, then a file, then the defaults; flags that are None were not given.
+    """The settings from flags, the environment, a file and the defaults; a flag of None was not given.
 
-    Relative paths in the file count from the folder of the file.
+    Paths in the file are relative to its folder.
 
     >>> load_settings({"port": 0}).settings.port
     0
@@ -205,7 +185,7 @@ def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> LoadedS
     try:
         return LoadedSettings(ServiceSettings(**values), origins)
     except ValidationError as error:
-        raise ConfigError(_told(error, origins, file)) from None
+        raise ConfigError(_reasons(error, origins, file)) from None
 
 
 def _environment() -> dict[str, Any]:
@@ -220,26 +200,26 @@ def _file(path: Path) -> dict[str, Any]:
         values = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(f"not valid TOML: {error}", path=path) from None
-    return {name: _beside(path.parent, name, value) for name, value in values.items()}
+    return {name: _absolute(path.parent, name, value) for name, value in values.items()}
 
 
-def _beside(folder: Path, name: str, value: Any) -> Any:
-    """A value of the file with its relative paths counted from the folder of the file."""
+def _absolute(folder: Path, name: str, value: Any) -> Any:
+    """A value of the file, with paths relative to its folder."""
     if name == "indexes" and isinstance(value, list):
-        return [_beside_index(folder, _served(one)) for one in value]
+        return [_absolute_index(folder, _served(one)) for one in value]
     if name in ("profiles", "advice") and isinstance(value, list):
         return [folder / one if isinstance(one, str) else one for one in value]
     return folder / value if name == "keys" and isinstance(value, str) else value
 
 
-def _beside_index(folder: Path, served: Any) -> Any:
+def _absolute_index(folder: Path, served: Any) -> Any:
     if isinstance(served, Mapping) and isinstance(served.get("folder"), str):
         return {**served, "folder": folder / served["folder"]}
     return served
 
 
 def _served(value: Any) -> Any:
-    """FOLDER or NAME=FOLDER as a table; what is no text is left for the check."""
+    """FOLDER or NAME=FOLDER as a table; other types are left for validation."""
     if isinstance(value, Path):
         value = str(value)
     if not isinstance(value, str):
@@ -254,20 +234,20 @@ def _where(name: str, origin: SettingOrigin, file: Path | None) -> str:
     return str(file) if origin is SettingOrigin.FILE else origin.value
 
 
-def _told(error: ValidationError, origins: Mapping[str, SettingOrigin], file: Path | None) -> str:
-    """What is wrong, setting by setting, with where it was said."""
-    told = []
+def _reasons(error: ValidationError, origins: Mapping[str, SettingOrigin], file: Path | None) -> str:
+    """The errors of each setting, with its source."""
+    reasons = []
     for one in error.errors(include_url=False):
         name = str(one["loc"][0])
         inside = ".".join(map(str, one["loc"]))
         reason = one["msg"].removeprefix("Value error, ")
         got = "" if one["type"] == "value_error" else f", got {one['input']!r}"
-        told.append(f"{inside} ({_where(name, origins.get(name, SettingOrigin.DEFAULT), file)}): {reason}{got}")
-    return "; ".join(told)
+        reasons.append(f"{inside} ({_where(name, origins.get(name, SettingOrigin.DEFAULT), file)}): {reason}{got}")
+    return "; ".join(reasons)
 
 
 def _plain(value: Any) -> Any:
-    """A value as TOML has it."""
+    """A value as in TOML."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     if isinstance(value, IndexSetting):
@@ -279,7 +259,7 @@ def _plain(value: Any) -> Any:
 
 
 def _inline(name: str, value: Any) -> str:
-    """One line of TOML, tables and lists of tables in braces, so that a remark can stand at its end."""
+    """One line of TOML, with inline tables, so that a comment can follow."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
         tables = (", ".join(to_toml(one).strip().splitlines()) for one in value)
         return f"{name} = [{', '.join(f'{{ {table} }}' for table in tables)}]"

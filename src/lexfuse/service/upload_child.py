@@ -1,6 +1,6 @@
 """The program that reads files for `lexfuse.service.uploads`: frames on standard input, an answer to each on standard output.
 
-It runs with limits of its own and writes no file. It is never imported for its own sake: the service starts it.
+It has limits of memory and processor time, and writes no file. The service starts it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from lexfuse.data.formats.text_file import text_of
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError, MissingDependencyError
 
-MEMORY = 1 << 30  # bytes of addresses
-PROCESSOR_SECONDS = 25  # for one file
-_NICE = 10  # searches come first
-_LENGTH = 8  # bytes that say how long a frame is
+MEMORY = 1 << 30  # bytes of address space
+PROCESSOR_SECONDS = 25  # per file
+_NICE = 10  # searches have priority
+_LENGTH = 8  # bytes of the length of a frame
 
 
 def framed(raw: bytes) -> bytes:
-    r"""Bytes after their length.
+    r"""Bytes with their length in front.
 
     >>> framed(b"law")
     b'\x00\x00\x00\x00\x00\x00\x00\x03law'
@@ -33,7 +33,7 @@ def framed(raw: bytes) -> bytes:
 
 
 def unframed(stream: IO[bytes]) -> bytes:
-    """The next frame; `EOFError` if the other side has ended.
+    """The next frame; `EOFError` at the end of the stream.
 
     >>> import io
     >>> unframed(io.BytesIO(framed(b"law")))
@@ -48,7 +48,7 @@ def unframed(stream: IO[bytes]) -> bytes:
 
 def main() -> None:
     """Read files until the service ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service decides when to end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service ends it
     os.nice(_NICE)
     for limit, value in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(limit, (value, value))

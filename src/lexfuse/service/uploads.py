@@ -1,8 +1,8 @@
-"""Files that people send, read in child processes: what a file does to its reader ends with the child.
+"""Reads uploaded files in child processes, so that a harmful file affects a child only.
 
-A parser holds the interpreter's lock, may need any amount of memory, and cannot be stopped from inside. So it runs in a process
-of its own, `lexfuse.service.upload_child`, that has limits and is killed when the deadline of the request passes. A child reads
-one file after another and ends with the service.
+A parser holds the interpreter lock, may need any amount of memory, and cannot be stopped from inside. So it runs in a separate
+process, `lexfuse.service.upload_child`, which has limits and is killed at the deadline of the request. A child reads one file
+after another and ends with the service.
 """
 
 from __future__ import annotations
@@ -20,24 +20,20 @@ from lexfuse.deadline import Deadline
 from lexfuse.errors import DataError, MissingDependencyError, UnreadableFileError, error_classes
 from lexfuse.service.upload_child import MEMORY, PROCESSOR_SECONDS, framed, unframed
 
-_COMMAND = (sys.executable, "-P", "-m", "lexfuse.service.upload_child")  # -P: never a module of the folder it is started in
+_COMMAND = (sys.executable, "-P", "-m", "lexfuse.service.upload_child")  # -P: import no module from the current folder
 _ERRORS = {kind.code: kind for kind in error_classes(DataError)}
 _ADVICE = "save it as plain text, or send a part of it"
 
 
 class UploadText(NamedTuple):
-    """The text of a file, and what is to be said about it.
-
-    >>> UploadText("The appeal is dismissed.", []).notes
-    []
-    """
+    """The text of a file, and remarks about it."""
 
     text: str
     notes: list[str]
 
 
 class UploadReader:
-    """Reads files in child processes; safe for many threads, each of which has a child while it reads.
+    """Reads files in child processes; thread-safe: each thread has a child while it reads.
 
     >>> reader = UploadReader()
     >>> reader.read(b"<p>The appeal is dismissed.</p>", "judgment.html", Deadline(60)).text
@@ -46,13 +42,13 @@ class UploadReader:
     """
 
     def __init__(self) -> None:
-        """Start no child yet."""
+        """Start without children."""
         self._lock = Lock()
         self._idle: list[_Child] = []
         self._closed = False
 
     def read(self, raw: bytes, name: str, deadline: Deadline) -> UploadText:
-        """The text of a file; `DataError` if it has none, or needs more time or memory than a file may."""
+        """The text of a file; `UnreadableFileError` if it has none, or needs too much time or memory."""
         child = self._taken()
         try:
             answer = child.ask(raw, name, deadline)
@@ -67,7 +63,7 @@ class UploadReader:
         return UploadText(answer["text"], answer["notes"])
 
     def close(self) -> None:
-        """End the children that wait; one that reads is ended when it has read."""
+        """End idle children; the others end after their file."""
         with self._lock:
             self._closed, idle, self._idle = True, self._idle, []
         for child in idle:
@@ -94,7 +90,7 @@ class _Child:
         self._to, self._from = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
 
     def ask(self, raw: bytes, name: str, deadline: Deadline) -> dict[str, Any]:
-        """What the child makes of a file; it is killed when the deadline passes."""
+        """The child's answer for a file; the child is killed at the deadline."""
         watch = Timer(deadline.left, self._process.kill)
         watch.daemon = True
         watch.start()
@@ -107,14 +103,14 @@ class _Child:
             raise self._failure(name, deadline) from None
         finally:
             watch.cancel()
-        told: dict[str, Any] = orjson.loads(answer)
-        return told
+        answered: dict[str, Any] = orjson.loads(answer)
+        return answered
 
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()
         for pipe in (self._to, self._from):
-            with suppress(OSError):  # what was not yet written goes nowhere
+            with suppress(OSError):  # unsent data is lost on purpose
                 pipe.close()
 
     def _failure(self, name: str, deadline: Deadline) -> Exception:

@@ -237,14 +237,14 @@ def test_an_error_inside_is_told_without_its_words_and_logged_without_them(assis
         told = assistant.refused("search", query="question")
     assert told == "Internal error: an unexpected error occurred; the log has it [internal-error]"
     assert [record.message for record in caplog.records] == ["a call failed", "call"]
-    assert not any("question" in str(vars(record).get("told")) for record in caplog.records)
+    assert not any("question" in str(vars(record).get("fields")) for record in caplog.records)
 
 
 def test_the_log_of_a_call_has_no_word_of_it(assistant, caplog):
     with caplog.at_level(logging.INFO, logger="lexfuse.service"):
         assistant.words("search", query="préavis")
         assistant.refused("fetch", document="préavis")
-    told = [record.told for record in caplog.records]
+    told = [record.fields for record in caplog.records]
     assert [(one["call"], one["outcome"]) for one in told] == [("search", "done"), ("fetch", "Not found")]
     assert "préavis" not in str([vars(record) for record in caplog.records])
 

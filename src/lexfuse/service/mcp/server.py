@@ -125,11 +125,12 @@ class McpServer:
         except Exception as error:
             outcome = problem_of(error).title
             if problem_of(error).status >= 500:
-                log.error("a call failed", exc_info=error, extra={"told": {"call": what}})
+                log.error("a call failed", exc_info=error, extra={"fields": {"call": what}})
             raise
         finally:
             log.info(
-                "call", extra={"told": {"call": what, "outcome": outcome, "ms": round(1e3 * (time.perf_counter() - started), 2)}}
+                "call",
+                extra={"fields": {"call": what, "outcome": outcome, "ms": round(1e3 * (time.perf_counter() - started), 2)}},
             )
 
     def _answer(self, tool: Tool, arguments: dict[str, Any]) -> ToolAnswer:

@@ -1,6 +1,6 @@
-"""Answers as short plain text, for readers that are programs for language: rank, name, citation, passage and id.
+"""Responses as short plain text for LLM clients: rank, name, citation, passage and id.
 
-What comes from documents is put on one line wherever a line means something, so that no title can pass for another result.
+Text of documents is put on one line wherever lines have a meaning, so that no title can pass for another result.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from lexfuse.service.schemas.search import Facet, MarkedSpan, SearchPage, Search
 from lexfuse.service.schemas.similar import SimilarPage, SimilarResult
 from lexfuse.text.citation.format import format_citation
 
-TERMS = 12  # that are told in words; the structured answer has all
+TERMS = 12  # in the text; the structured result has all
 PAIRS = 3
 
 
 def search_text(page: SearchPage, paragraphs: Mapping[str, str]) -> str:
-    """A page of results; `paragraphs` are the numbers of those that passages stand in, by document.
+    """A page of results; `paragraphs` has the paragraph number of passages, by document.
 
     >>> from lexfuse.service.schemas.search import SearchTiming
     >>> result = SearchResult(id="a", title="Article 1", rank=1, found="bm25", score=2.0, snippet=MarkedSpan(text="la loi"))
@@ -39,7 +39,7 @@ def search_text(page: SearchPage, paragraphs: Mapping[str, str]) -> str:
 
 
 def similar_text(page: SimilarPage, paragraphs: Mapping[str, str]) -> str:
-    """Documents like a whole one.
+    """Documents similar to a whole one.
 
     >>> from lexfuse.service.schemas.search import SearchTiming
     >>> page = SimilarPage(index="i", generation=1, profile="similar", words=4, results=[], timing=SearchTiming(total=0.0))
@@ -57,7 +57,7 @@ def similar_text(page: SimilarPage, paragraphs: Mapping[str, str]) -> str:
 
 
 def explanation_text(answer: ExplainResponse) -> str:
-    """Why, or why not.
+    """The explanation of a document.
 
     >>> why = HitExplanation(document=DocumentCard(id="a", title="Article 1"), rank=3, listed=False, score=0.5, sources=[])
     >>> print(explanation_text(ExplainResponse(index="i", generation=1, profile="bm25", query="loi", why=why)))
@@ -71,7 +71,7 @@ def explanation_text(answer: ExplainResponse) -> str:
     listed = "among the candidates" if why.listed else "not among the candidates of the search"
     lines.append(f"Rank {why.rank} with the score {why.score:.4g} by the profile {_quoted(answer.profile)}; {listed}.")
     if why.cited:
-        lines.append("The question cites it: it stands first whatever its score.")
+        lines.append("The question cites it: it comes first whatever its score.")
     if not why.allowed:
         lines.append("The filters or the day leave it out.")
     lines += _stages(why)
@@ -107,7 +107,7 @@ def citation_text(answer: ResolvedCitations) -> str:
 
 
 def document_text(answer: DocumentAnswer) -> str:
-    """A whole document: what it is, every paragraph under its anchor, and what stands around it.
+    """A whole document: its card, every paragraph with its anchor, and its context.
 
     >>> from lexfuse.service.schemas.document import DocumentParagraph, WholeDocument
     >>> paragraph = DocumentParagraph(anchor="p3", number="3", span=(0, 8), text="3. Held.")
@@ -154,7 +154,7 @@ def _results(results: Sequence[SearchResult], paragraphs: Mapping[str, str]) -> 
 
 
 def _card(card: DocumentCard, paragraph: str | None = None) -> Iterator[str]:
-    """How to cite it, whether it is in force, and its id."""
+    """Citation, state and id of a document."""
     yield f"Cite as: {format_citation(card, paragraph)}"
     if card.valid_from or card.valid_to or card.status not in ("", "unknown"):
         since = f" from {card.valid_from}" if card.valid_from else ""
@@ -164,7 +164,7 @@ def _card(card: DocumentCard, paragraph: str | None = None) -> Iterator[str]:
 
 
 def _stages(why: HitExplanation) -> Iterator[str]:
-    """What every source adds, at every stage of the pipeline, the last stage first."""
+    """The contribution of every source at every stage of the pipeline, the last stage first."""
     for part in why.sources:
         score = "no score" if part.score is None else f"score {part.score:.4g}"
         rank = "no rank" if part.rank is None else f"rank {part.rank}"
@@ -206,7 +206,7 @@ def _more(count: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text that is to be given back exactly, as JSON writes it."""
+    """A text to return exactly, as JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 

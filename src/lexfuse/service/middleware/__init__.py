@@ -1,4 +1,4 @@
-"""Everything that stands around the application, in its order."""
+"""The middleware of the service, in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_middleware(app: Starlette, settings: ServiceSettings, keys: KeyRing, metrics: ServiceMetrics) -> None:
-    """Put the layers around an application; it must have a handler of `LexFuseError`, which also answers for them.
+    """Add the middleware to an application, whose handler of `LexFuseError` also answers errors of the middleware.
 
     >>> from starlette.applications import Starlette
     >>> from lexfuse.service.api_keys import KeyRing
@@ -30,10 +30,10 @@ def add_middleware(app: Starlette, settings: ServiceSettings, keys: KeyRing, met
     >>> [layer.cls.__name__ for layer in app.user_middleware]
     ['SecurityHeaders', 'RequestLogMiddleware', 'OriginCheck', 'ApiKeyMiddleware', 'BodyLimit', 'InFlightLimit']
     """
-    # The innermost first. What costs least refuses first, and nothing is counted, kept or read for those who may not ask.
+    # Innermost first. The cheapest checks come first for a request, and refused requests are neither counted nor read.
     app.add_middleware(InFlightLimit, most=settings.workers + settings.max_waiting, metrics=metrics)
     app.add_middleware(BodyLimit, most=settings.max_body_bytes, seconds=settings.timeout_seconds, metrics=metrics)
     app.add_middleware(ApiKeyMiddleware, settings=settings, keys=keys, metrics=metrics)
     app.add_middleware(OriginCheck, hosts=settings.allowed_hosts, own=settings.host, metrics=metrics)
     app.add_middleware(RequestLogMiddleware, metrics=metrics, log_queries=settings.log_queries)
-    app.add_middleware(SecurityHeaders)  # around all, so that answers to unexpected errors have them too
+    app.add_middleware(SecurityHeaders)  # outermost, so that responses to unexpected errors have them too

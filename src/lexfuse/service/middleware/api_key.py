@@ -1,4 +1,4 @@
-"""Who asks, and whether they may: keys, reading without one, and how often each may ask."""
+"""Authentication by API keys, anonymous reading, and rate limits per key or address."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CALLER = "caller"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: a key, or nobody in particular, who may read if the service says so.
+    """The caller: a key, or an anonymous reader.
 
     >>> Caller(None, anonymous_read=True).allows(Allowed.READ), Caller(None, anonymous_read=True).allows(Allowed.WRITE)
     (True, False)
@@ -37,18 +37,14 @@ class Caller:
     anonymous_read: bool
 
     def allows(self, scope: Allowed) -> bool:
-        """Whether they may do it.
-
-        >>> Caller(None, anonymous_read=False).allows(Allowed.READ)
-        False
-        """
+        """Whether the caller has a scope."""
         if self.key is None:
             return self.anonymous_read and scope is Allowed.READ
         return self.key.allows(scope)
 
 
 def require(request: Request, scope: Allowed) -> Caller:
-    """Who asks, if they may do it; else `AccessError` for want of a key, or `ForbiddenError` for one that does not allow it.
+    """The caller, if it has a scope; otherwise `AccessError` without a key, or `ForbiddenError` with one.
 
     >>> from starlette.requests import Request
     >>> require(Request({"type": "http", "state": {CALLER: Caller(None, True)}}), Allowed.WRITE)
@@ -63,22 +59,14 @@ def require(request: Request, scope: Allowed) -> Caller:
 
 
 def may_judge(request: Request) -> bool:
-    """Whether whoever asks may judge results: by a key that allows to write, or since the service lets anybody.
-
-    >>> from types import SimpleNamespace
-    >>> from starlette.requests import Request
-    >>> service = SimpleNamespace(settings=SimpleNamespace(anonymous_judging=True))
-    >>> app = SimpleNamespace(state=SimpleNamespace(service=service))
-    >>> may_judge(Request({"type": "http", "app": app, "state": {CALLER: Caller(None, True)}}))
-    True
-    """
+    """Whether the caller may judge results: with a key of the scope write, or if anonymous judging is allowed."""
     caller = getattr(request.state, CALLER, None)
     allowed = caller is not None and caller.allows(Allowed.WRITE)
     return allowed or bool(request.app.state.service.settings.anonymous_judging)
 
 
 def require_feedback_scope(request: Request) -> None:
-    """Refuse whoever may not judge."""
+    """Refuse callers that may not judge."""
     if not may_judge(request):
         require(request, Allowed.WRITE)
 
@@ -90,7 +78,7 @@ def _refusal(caller: Caller, scope: Allowed) -> AccessError:
 
 
 def token_of(scope: Scope) -> str:
-    """The key that a request gives: as ``Authorization: Bearer``, as ``X-API-Key``, or as the password of a browser's prompt.
+    """The key of a request: ``Authorization: Bearer``, ``X-API-Key``, or the password of HTTP Basic.
 
     >>> token_of({"headers": [(b"authorization", b"Bearer lf_x")]}), token_of({"headers": [(b"x-api-key", b"lf_y")]})
     ('lf_x', 'lf_y')
@@ -102,15 +90,15 @@ def token_of(scope: Scope) -> str:
         try:
             return base64.b64decode(value.strip(), validate=True).decode().partition(":")[2]
         except (binascii.Error, ValueError):
-            return "unreadable"  # something was given, so that the answer is that it is not known
+            return "unreadable"  # not empty, so that it is refused as an unknown key
     return header(scope, "x-api-key").strip()
 
 
 class ApiKeyMiddleware:
-    """Finds out who asks, counts their requests, and lets only readers in; routes that write ask for more by `require`."""
+    """Identifies callers, limits their requests, and requires the scope read; routes that write call `require`."""
 
     def __init__(self, app: ASGIApp, settings: ServiceSettings, keys: KeyRing, metrics: ServiceMetrics | None = None) -> None:
-        """Around an application."""
+        """Wrap an application."""
         self.app = app
         self.settings = settings
         self.keys = keys
@@ -133,7 +121,7 @@ class ApiKeyMiddleware:
         await self.app(scope, receive, send)
 
     def _admitted(self, scope: Scope) -> Caller:
-        """Who asks; those whose key is not known count by their address, so that guessing is slow."""
+        """The caller; unknown keys count against the address, which makes guessing slow."""
         token = token_of(scope)
         key = self.keys.find(token) if token else None
         if key:
@@ -147,8 +135,8 @@ class ApiKeyMiddleware:
         return caller
 
     def _address(self, scope: Scope) -> str:
-        """The client's address: what the proxy in front tells, if one is trusted to; of several, the one it added last."""
-        told = header(scope, self.settings.client_header) if self.settings.client_header else ""
-        nearest = told.rpartition(",")[2].strip()
+        """The client's address: the last one in the header of a trusted proxy, or that of the connection."""
+        forwarded = header(scope, self.settings.client_header) if self.settings.client_header else ""
+        nearest = forwarded.rpartition(",")[2].strip()
         client = scope.get("client")
         return nearest if neighbourhood(nearest) else (client[0] if client else "")

@@ -1,4 +1,4 @@
-"""Limits: how often one may ask, how much one may send, and how many are answered at once."""
+"""Limits of request rates, of body sizes, and of concurrent requests."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
     from lexfuse.service.metrics import ServiceMetrics
 
-_CHARSETS = frozenset({"utf-8", "ascii", "iso8859-1"})  # of a form; Python has some that fail on purpose, or take for ever
-_DIGITS = 18  # of a length; Python refuses to read numbers of thousands
-MOST_URLENCODED = 1_000_000  # bytes of a form whose values are percent-encoded: they are slow to read
-MOST_SIGNS = 100_000  # colons, and brackets of a kind, of a JSON body: as many fields and lists take a third of a second to read
+_CHARSETS = frozenset({"utf-8", "ascii", "iso8859-1"})  # of a form; some codecs of Python fail on purpose or take unbounded time
+_DIGITS = 18  # of a length; Python refuses to parse thousands of digits
+MOST_URLENCODED = 1_000_000  # bytes of a percent-encoded form, which is slow to parse
+MOST_SIGNS = 100_000  # colons, or brackets of one kind, in a JSON body; so many take a third of a second to parse
 MAX_INCOMPLETE_BODIES = 256
-MAX_INCOMPLETE_BYTES = 256_000_000  # of these bodies together
-MOST_BUCKETS = 20_000  # a few megabytes; the one that was longest unused goes first
+MAX_INCOMPLETE_BYTES = 256_000_000  # of all incomplete bodies
+MOST_BUCKETS = 20_000  # a few megabytes; the least recently used is dropped first
 
 
 @dataclass(slots=True)
 class RateLimiter:
-    """A bucket of tokens for each who asks, filled at a steady rate up to `burst`; each request takes one token.
+    """A token bucket per caller, filled at a steady rate up to `burst`; each request takes one token.
 
-    Used by one thread, that of the event loop.
+    Only the thread of the event loop uses it.
 
     >>> buckets = RateLimiter(per_minute=60, burst=2, clock=lambda: 0.0)
     >>> [buckets.wait("a"), buckets.wait("a"), buckets.wait("a"), buckets.wait("b")]
@@ -47,14 +47,10 @@ class RateLimiter:
     burst: int
     clock: Callable[[], float] = time.monotonic
     most: int = MOST_BUCKETS
-    _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)  # tokens, and when they were counted
+    _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)  # tokens, and the time they were counted
 
     def wait(self, name: str) -> float:
-        """Take a token; 0 if there was one, else the seconds until there is one.
-
-        >>> RateLimiter(per_minute=0, burst=1).wait("a")
-        0.0
-        """
+        """Take a token and return 0, or return the seconds until there is one."""
         if not self.per_minute:
             return 0.0
         now, rate = self.clock(), self.per_minute / 60
@@ -70,7 +66,7 @@ class RateLimiter:
         return len(self._buckets)
 
     def take(self, name: str) -> None:
-        """Take a token, or refuse with the seconds to wait.
+        """Take a token, or raise `LimitError` with the seconds to wait.
 
         >>> buckets = RateLimiter(per_minute=60, burst=1, clock=lambda: 0.0)
         >>> buckets.take("a")
@@ -86,7 +82,7 @@ class RateLimiter:
 
 
 def neighbourhood(address: str) -> str:
-    """Whose bucket an address takes from: its own, or that of its /64 network, all of which one IPv6 client has.
+    """The bucket of an address: the IPv4 address, or the /64 network, all of which one IPv6 client has.
 
     >>> neighbourhood("192.0.2.7"), neighbourhood("2001:db8::1:2"), neighbourhood("::ffff:192.0.2.7"), neighbourhood("?")
     ('192.0.2.7', '2001:db8::/64', '192.0.2.7', '')
@@ -103,17 +99,14 @@ def neighbourhood(address: str) -> str:
 
 
 class InFlightLimit:
-    """Answers so many requests at once, and refuses the others at once: waiting longer would help nobody.
+    """Limits concurrent requests; further ones are refused at once.
 
     A request counts once its body is complete, so slow bodies do not block other requests. Incomplete bodies are limited in
     number and in total bytes; beyond that, the oldest is rejected.
-
-    >>> InFlightLimit(app=None, most=2).running
-    0
     """
 
     def __init__(self, app: ASGIApp, most: int, metrics: ServiceMetrics | None = None) -> None:
-        """Let at most so many through."""
+        """Allow `most` concurrent requests."""
         self.app = app
         self.most = most
         self.metrics = metrics
@@ -121,7 +114,7 @@ class InFlightLimit:
         self.bodies = _ArrivingBodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse; health and static files are answered always."""
+        """Answer or refuse; health and static files are always answered."""
         if scope["type"] != "http" or is_exempt(scope):
             await self.app(scope, receive, send)
             return
@@ -183,17 +176,14 @@ class _ArrivingBodies:
 
 
 class BodyLimit:
-    """Refuses a body above the limit: by its declared length, or, where none is declared, as soon as too much has come.
+    """Refuses bodies above the limit, by their declared length or as soon as too much has arrived.
 
-    One that does not come to its end in time is refused too: it would hold one of the places that there are. So is a form in an
-    encoding that only Python has, such as ``undefined`` and ``punycode``, which fails or takes time without bound.
-
-    >>> BodyLimit(app=None, most=10, seconds=30).most
-    10
+    A body that is not complete in time is refused too, because it would occupy a slot. So is a form in an encoding that only
+    Python has, such as ``undefined`` and ``punycode``, which fails or takes unbounded time.
     """
 
     def __init__(self, app: ASGIApp, most: int, seconds: float, metrics: ServiceMetrics | None = None) -> None:
-        """Let bodies of at most so many bytes through, that come within so many seconds."""
+        """Allow bodies of `most` bytes that arrive within `seconds`."""
         self.app = app
         self.most = most
         self.seconds = seconds
@@ -226,7 +216,7 @@ class BodyLimit:
 
 
 def readable(content_type: str) -> bool:
-    """Whether a body of a type has a charset that is read: UTF-8, Latin-1, ASCII, or none.
+    """Whether the charset of a content type is UTF-8, Latin-1, ASCII, or not given.
 
     >>> readable("multipart/form-data; boundary=x; charset=UTF8"), readable("multipart/form-data; boundary=x; charset=undefined")
     (True, False)
@@ -239,15 +229,14 @@ def readable(content_type: str) -> bool:
 
 
 class _CountedBody:
-    """A body that ends with an error where it is too large or too late; what the application makes of that error is not sent.
+    """A body that raises an error if it is too large or too late; the application's response to that error is not sent.
 
-    The framework turns an error while a body is read into an answer of its own, "400 could not be parsed", which would
-    tell the caller the wrong thing.
+    The framework answers errors while a body is read with "400 could not be parsed", which would mislead the caller.
     """
 
     def __init__(self, most: int, seconds: float, receive: Receive, send: Send, *, plain: bool) -> None:
         self.most = most
-        self.signs = dict.fromkeys(() if plain else (b":", b"{", b"["), 0)  # those of JSON; a form has none that mean anything
+        self.signs = dict.fromkeys(() if plain else (b":", b"{", b"["), 0)  # of JSON only
         self.seconds = seconds
         self.came = 0
         self.complete = False
@@ -258,7 +247,7 @@ class _CountedBody:
         self._due = time.monotonic() + seconds
 
     async def receive(self) -> Message:
-        if self.complete:  # whoever asks now waits for the client to leave, which may take as long as the answer
+        if self.complete:  # a later call waits for the client to disconnect
             return await self._receive()
         try:
             message = await asyncio.wait_for(self._receive(), max(0.0, self._due - time.monotonic()))

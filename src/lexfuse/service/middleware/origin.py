@@ -1,7 +1,4 @@
-"""What keeps a reader's browser safe: headers of every answer, and refusal of requests that another site made it send.
-
-HTTPS, and so HSTS, is the matter of the proxy in front.
-"""
+"""Checks of Host and Origin, against DNS rebinding and cross-site requests. HTTPS and HSTS are up to the proxy."""
 
 from __future__ import annotations
 
@@ -23,49 +20,46 @@ if TYPE_CHECKING:
     from lexfuse.service.metrics import ServiceMetrics
 
 
-NOT_KEPT = "no-store"  # answers have questions in them, and a shared computer's disk is no place for these
+NOT_KEPT = "no-store"  # responses contain questions, which must not stay on the disk of a shared computer
 KEPT_FOR_EVER = "public, max-age=31536000, immutable"
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::[0-9]*)?")  # a name or an address, and perhaps a port
+_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::[0-9]*)?")  # a name or an address, with an optional port
 
 
 class OriginCheck:
-    """Refuses requests to a name that is not the service's, and changing ones that another site made a browser send.
+    """Refuses requests to foreign host names, and changing requests that another site made a browser send.
 
-    Where no names are given, a request that arrives at a loopback address must call the service by a loopback name. Otherwise any
-    site could point a name of its own at 127.0.0.1 and read, as its own page, what is meant for this computer (DNS rebinding).
-
-    >>> OriginCheck(app=None, hosts=["law.example"]).hosts
-    ('law.example',)
+    Without `hosts`, a request that arrives at a loopback address must name a loopback host. Otherwise any site could point its
+    name at 127.0.0.1 and read the service from its own page (DNS rebinding).
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] = (), own: str = "", metrics: ServiceMetrics | None = None) -> None:
-        """Around an application that answers to these names; `own` is the one that it listens on, which is always fine."""
+        """Wrap an application that answers to `hosts`, and always to `own`, the address it listens on."""
         self.app = app
         self.hosts = tuple(host.lower() for host in hosts)
         self.own = own.lower()
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse."""
+        """Answer or refuse."""
         if scope["type"] == "http":
-            reason, told = self._refusal(scope)
+            reason, detail = self._refusal(scope)
             if reason:
                 if self.metrics:
                     self.metrics.refused.labels(reason).inc()
-                await send_problem(ForbiddenError(told), scope, receive, send)
+                await send_problem(ForbiddenError(detail), scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> tuple[str, str]:
-        if scope["path"] not in HEALTH and (told := self._wrong_name(scope)):
-            return "host", told
+        if scope["path"] not in HEALTH and (detail := self._wrong_name(scope)):
+            return "host", detail
         if scope["method"] in CHANGING and is_cross_site(scope) and not _has_key(scope):
             return "origin", "another site sent this; send it from the service's own page, or with a key"
         return "", ""
 
     def _wrong_name(self, scope: Scope) -> str:
-        """What is wrong with the name that the service is asked by; empty if nothing is."""
+        """Why the Host header is refused; empty if it is allowed."""
         name = host_name(header(scope, "host"))
         if self.hosts:
             known = any(goes_by(name, one) for one in self.hosts)
@@ -80,7 +74,7 @@ class OriginCheck:
 
 
 def host_name(host: str) -> str:
-    """The name or address of a Host header without its port; empty for what is none. An IPv6 address keeps its brackets.
+    """The name or address of a Host header without its port; empty if invalid. An IPv6 address keeps its brackets.
 
     >>> host_name("Law.example:8080"), host_name("[::1]:8080"), host_name("[::1]law.example")
     ('law.example', '[::1]', '')
@@ -90,7 +84,7 @@ def host_name(host: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address means this computer alone; names are not looked up.
+    """Whether a name or an address is loopback; names are not resolved.
 
     >>> is_loopback("localhost"), is_loopback("127.8.0.1"), is_loopback("[::1]"), is_loopback("127.0.0.1.law.example")
     (True, True, True, False)
@@ -107,7 +101,7 @@ def is_loopback(host: str) -> bool:
 
 
 def goes_by(host: str, allowed: str) -> bool:
-    """Whether a host is an allowed name, or, for one that begins with ``*.``, a name below it.
+    """Whether a host is an allowed name, or a subdomain of one that begins with ``*.``.
 
     >>> goes_by("search.law.example", "*.law.example"), goes_by("law.example", "*.law.example")
     (True, False)
@@ -116,7 +110,7 @@ def goes_by(host: str, allowed: str) -> bool:
 
 
 def is_cross_site(scope: Scope) -> bool:
-    """Whether a browser sends this on behalf of another site; programs that are no browsers say nothing of it.
+    """Whether a browser sends this for another site; other clients send no such header.
 
     >>> is_cross_site({"headers": [(b"sec-fetch-site", b"cross-site")]})
     True
@@ -128,10 +122,10 @@ def is_cross_site(scope: Scope) -> bool:
     origin = header(scope, "origin")
     try:
         return bool(origin) and urlsplit(origin).netloc.lower() != header(scope, "host").lower()
-    except ValueError:  # no address of any site, so not of this one
+    except ValueError:  # not an address, so not this site
         return True
 
 
 def _has_key(scope: Scope) -> bool:
-    """Whether a key was given on purpose: a browser sends Basic credentials by itself, also for other sites."""
+    """Whether a key was sent on purpose: browsers send Basic credentials by themselves, also for other sites."""
     return bool(token_of(scope)) and not header(scope, "authorization").lower().startswith("basic ")

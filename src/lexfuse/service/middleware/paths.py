@@ -1,4 +1,4 @@
-"""Which addresses are always answered: no key, no limit of requests, no line in the log for each."""
+"""Paths that need no key, and have no rate limit and no log lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STATIC = "/static/"
 
 
 def is_exempt(scope: Mapping[str, Any]) -> bool:
-    """Whether a request is for the health of the service, or for a file of the page, which is the same for everybody.
+    """Whether a request is for a health check or a static file.
 
     >>> is_exempt({"path": "/healthz"}), is_exempt({"path": "/static/page.css"}), is_exempt({"path": "/v1/search"})
     (True, True, False)
@@ -20,7 +20,7 @@ def is_exempt(scope: Mapping[str, Any]) -> bool:
 
 
 def header(scope: Mapping[str, Any], name: str) -> str:
-    """The value of a header, empty if there is none; of several the last, which the nearest proxy has written.
+    """The last value of a header, which the nearest proxy wrote, or an empty text.
 
     >>> header({"headers": [(b"host", b"law.example")]}, "Host")
     'law.example'

@@ -1,4 +1,4 @@
-"""One request from its arrival to its answer: its id, its line in the log, its numbers, and errors nobody expected."""
+"""The id, the log line and the metrics of a request, and the handling of unexpected errors."""
 
 from __future__ import annotations
 
@@ -23,17 +23,13 @@ if TYPE_CHECKING:
     from lexfuse.service.metrics import ServiceMetrics
 
 REQUEST_ID = "x-request-id"
-GONE = 499  # the client left before there was an answer
+GONE = 499  # the client disconnected before the response
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 @dataclass(slots=True)
 class RequestNotes:
-    """What is noted of a request while it is answered, for the log and the counters.
-
-    >>> RequestNotes("r1").told(with_query=False)
-    {}
-    """
+    """Facts about a request, for the log and the metrics."""
 
     id: str = ""
     key: str = ""
@@ -44,10 +40,10 @@ class RequestNotes:
     query: str = ""
     stages: dict[str, float] = field(default_factory=dict)
 
-    def told(self, *, with_query: bool) -> dict[str, Any]:
-        """What is known, for the log; the question only where that was switched on.
+    def fields(self, *, with_query: bool) -> dict[str, Any]:
+        """The fields of the log line; the question only if `log_queries` is on.
 
-        >>> RequestNotes(index="labour", query="divorce").told(with_query=False)
+        >>> RequestNotes(index="labour", query="divorce").fields(with_query=False)
         {'index': 'labour'}
         """
         names = ("index", "profile", "generation", "results", "key", *(("query",) if with_query else ()))
@@ -58,19 +54,12 @@ _notes: ContextVar[RequestNotes] = ContextVar("notes")
 
 
 def current_notes() -> RequestNotes:
-    """The notes of the request that is being answered; new ones, which nobody reads, outside of a request.
-
-    >>> current_notes().index
-    ''
-    """
+    """The notes of the current request; new ones outside of a request."""
     return _notes.get(None) or RequestNotes()
 
 
 def note_answer(answer: object) -> None:
-    """Note what an answer of a call tells of itself: index, version, profile, how many results, and the times of its stages.
-
-    >>> note_answer(object())
-    """
+    """Note the index, version, profile, number of results and stage times of a response."""
     notes = current_notes()
     for name in ("index", "profile", "generation", "query"):
         if (value := getattr(answer, name, None)) is not None:
@@ -82,16 +71,16 @@ def note_answer(answer: object) -> None:
 
 
 class RequestLogMiddleware:
-    """Follows every request."""
+    """Logs and measures every request."""
 
     def __init__(self, app: ASGIApp, metrics: ServiceMetrics, *, log_queries: bool = False) -> None:
-        """Around an application; everything inside it is timed, and nothing that it raises gets further."""
+        """Wrap an application; unexpected errors in it become problem responses."""
         self.app = app
         self.metrics = metrics
         self.log_queries = log_queries
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, whatever happens."""
+        """Answer, also after an unexpected error."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -113,31 +102,31 @@ class RequestLogMiddleware:
         try:
             await self.app(scope, receive, with_id)
         except ClientDisconnect:
-            pass  # nobody is there to be answered, and nothing is wrong inside
+            pass  # the client is gone; nothing is wrong
         except Exception as error:
-            log.error("unexpected error", exc_info=error, extra={"told": {"request_id": notes.id, "route": route_of(scope)}})
+            log.error("unexpected error", exc_info=error, extra={"fields": {"request_id": notes.id, "route": route_of(scope)}})
             if status == GONE:
                 await send_problem(error, scope, receive, with_id)
             else:
-                raise  # half an answer is out: the server must cut the connection, so that it is not taken for a whole one
+                raise  # part of the response is sent: the server must cut the connection, so that it is not taken as complete
         finally:
             self.metrics.running.dec()
             _notes.reset(token)
-            self._tell(scope, notes, status, time.perf_counter() - started)
+            self._record(scope, notes, status, time.perf_counter() - started)
 
-    def _tell(self, scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
+    def _record(self, scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
         route = route_of(scope)
         method = scope["method"] if scope["method"] in METHODS else OTHER
         self.metrics.answered(route, method, status, seconds, notes.stages)
         if is_exempt(scope) and status < 400:
             return
-        told = {"request_id": notes.id, "method": method, "route": route, "status": status}
-        told |= {"ms": round(1000 * seconds, 2), **notes.told(with_query=self.log_queries)}
-        log.info("request", extra={"told": told})
+        fields = {"request_id": notes.id, "method": method, "route": route, "status": status}
+        fields |= {"ms": round(1000 * seconds, 2), **notes.fields(with_query=self.log_queries)}
+        log.info("request", extra={"fields": fields})
 
 
 def route_of(scope: Scope) -> str:
-    """The template of the route that answers, never the address that was asked: this may hold the question.
+    """The template of the route, never the requested address, which may contain the question.
 
     >>> route_of({"path": "/static/1/page.css"}), route_of({"path": "/nothing/here"})
     ('/static', 'other')

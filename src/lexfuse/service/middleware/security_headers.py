@@ -18,8 +18,8 @@ CONTENT_POLICY = (
 HEADERS = {
     "content-security-policy": CONTENT_POLICY,
     "x-content-type-options": "nosniff",
-    # To no other site, so that no question leaves by it. Not no-referrer: browsers then send "Origin: null" with the page's
-    # own forms, and where there is no HTTPS, hence no Sec-Fetch-Site, they could not be told from those of other sites.
+    # No referrer to other sites, which would reveal questions. Not no-referrer: browsers then send "Origin: null" with the page's
+    # own forms, which without HTTPS, hence without Sec-Fetch-Site, look like those of other sites.
     "referrer-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "cross-origin-opener-policy": "same-origin",
@@ -28,17 +28,14 @@ HEADERS = {
 
 
 class SecurityHeaders:
-    """Puts the headers on every answer; one that the application has set itself stays.
-
-    >>> SecurityHeaders(app=None).app
-    """
+    """Adds the headers to every response; a header that the application has set stays."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Around an application."""
+        """Wrap an application."""
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, with the headers."""
+        """Answer with the headers."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
