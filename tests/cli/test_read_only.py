@@ -10,7 +10,7 @@ import pytest
 
 ROOT = ["--map-root-user"] if os.geteuid() else []
 READ_ONLY = ["unshare", "--mount", *ROOT, "sh", str(Path(__file__).parent / "readonly.sh")]
-LOOPS, GRAPHS = "compiled loops cannot be cached", "so every process makes the graph of a model again"
+LOOPS, GRAPHS = "compiled loops cannot be cached", "so every process builds the graph of a model again"
 
 
 @pytest.fixture(scope="module")

@@ -74,17 +74,17 @@ def test_every_kind_gives_the_same(tmp_path, content):
         (b"", "not a file of word vectors"),
         (b"<html>", "not a file of word vectors"),
         (b"PK\x03\x04 zip\n", "not a file of word vectors"),
-        (b"3 0\n", "vectors of 0 numbers cannot be"),
-        (b"3 99999999\n", "vectors of 99,999,999 numbers cannot be"),
-        (as_text(header="4 2"), "tells 4 words of dimension 2, the file holds 3; it is cut short"),
-        (as_text(header="2 2"), "tells 2 words of dimension 2, the file holds 3"),
+        (b"3 0\n", "impossible dimension 0"),
+        (b"3 99999999\n", "impossible dimension 99,999,999"),
+        (as_text(header="4 2"), "declares 4 words of dimension 2, the file has 3; it is truncated"),
+        (as_text(header="2 2"), "declares 2 words of dimension 2, the file has 3"),
         (as_text(header="3 3"), "line 2: the word 'loi' has 2 numbers, expected 3"),
         (as_text() + b"bail 1\n", "line 5: the word 'bail' has 1 numbers, expected 2"),
         (as_text().replace(b"0.25", b"0,25"), "line 3: could not convert"),
-        (as_text().replace(b"0.25", b"nan"), "line 3: the vector of 'congé' holds nan"),
+        (as_text().replace(b"0.25", b"nan"), "line 3: the vector of 'congé' has nan"),
         (as_text().replace("congé".encode(), b"cong\xe9"), "line 3: byte 0xe9 at position 4 is not UTF-8"),
         (as_text() + b" 1 2\n", "line 5: the word '' has 2 numbers"),
-        (as_binary()[:-4], "tells 3 words of dimension 2, the file holds 2; it is cut short"),
+        (as_binary()[:-4], "declares 3 words of dimension 2, the file has 2; it is truncated"),
         (as_binary(header=b"2 2\n"), "14 bytes follow|bytes follow the 2 words"),
         (as_binary().replace("congé".encode(), b"cong\xe9"), "byte 0xe9"),
         (gzip.compress(as_text(), mtime=0)[:-12], "truncated or damaged"),
@@ -109,7 +109,7 @@ def test_bad_words_can_be_skipped_and_repeats_are_noted(tmp_path):
     assert list(vectors.words) == ["loi", "préavis"]
     assert vectors.of("loi").tolist() == [1.0, 0.5]
     assert report.skipped == 1
-    assert any("a word came again" in line for line in report.lines())
+    assert any("repeated word" in line for line in report.lines())
 
 
 def test_fasttext_words_and_words_it_does_not_know(tmp_path):

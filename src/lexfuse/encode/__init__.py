@@ -1,6 +1,1 @@
-"""Model folders become vectors, on ONNX Runtime and without torch.
-
->>> from lexfuse.encode.encoder import Side
->>> Side.QUERY.value
-'query'
-"""
+"""Encode texts with model folders, on ONNX Runtime and without torch."""

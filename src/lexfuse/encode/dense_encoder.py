@@ -1,9 +1,9 @@
-"""Texts as single vectors: transformer, pooling, Dense layers, normalisation, as sentence-transformers defines them.
+"""Texts as single vectors: transformer, pooling, Dense layers, normalisation, as in sentence-transformers.
 
-One thing differs: a text beyond the model's window is not cut. It is read in windows of equal length, or in the chunks that
-``chunks.json`` of the folder asks for, and its vector is the mean of theirs, normalised again if the model normalises. The vector
-of a text does not depend on the texts around it: all that follows the transformer is computed text by text, and padding does not
-reach the tokens before it.
+One thing differs: a text longer than the model's window is not truncated. It is read in windows of equal length, or in the chunks
+of the folder's ``chunks.json``, and its vector is their mean, normalised again if the model normalises. The vector of a text does
+not depend on the other texts of a batch: everything after the transformer is computed per text, and padding does not affect
+tokens.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lexfuse.encode.tokenizer import ModelTokenizer, Row
 from lexfuse.encode.transformer import GRAPHS, Transformer
 from lexfuse.errors import ConfigError, DataError
 
-BLOCK = 4096  # texts that are sorted by length together
+BLOCK = 4096  # texts sorted by length together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +55,7 @@ class DenseEncoder:
     ) -> DenseEncoder:
         """Load a model by name (see `locate_model`).
 
-        ``prompts`` are put before the texts of a side ("query: "); those of the folder count for sides that are not given.
+        ``prompts`` precede the texts of a side ("query: "); the folder's prompts apply to sides that are not given.
         """
         folder = ModelFolder.read(locate_model(name))
         if folder.others:
@@ -78,11 +78,11 @@ class DenseEncoder:
 
     @property
     def window(self) -> int:
-        """The most tokens that the model reads at once, special ones included."""
+        """The maximum number of tokens per window, including special tokens."""
         return self.tokens.window
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
-        """The vectors of texts, one a row; the same text is encoded once. An empty text has the vector of no words."""
+        """One row per text; a repeated text is encoded once. An empty text has the vector of no words."""
         if isinstance(texts, str):
             raise ConfigError("encode takes a list of texts, got one text; put it into a list")
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
@@ -99,7 +99,7 @@ class DenseEncoder:
         return vectors[[places[text] for text in texts]] if len(distinct) < len(texts) else vectors
 
     def _block(self, texts: list[str], side: Side, progress: Progress) -> F32:
-        """The vectors of some distinct texts."""
+        """The vectors of distinct texts."""
         prompt = self.prompts[side]
         kept = self.tokens.count(prompt) if prompt else 0
         skipped = len(self.tokens.before) + kept if kept and not self.folder.pools_prompt else 0
@@ -114,14 +114,14 @@ class DenseEncoder:
         for chosen, ids, mask in self.tokens.batches(windows, self.transformer.most_tokens):
             hidden = self.transformer.run(ids, mask)
             for place, states in zip(chosen, hidden, strict=True):
-                if len(windows[place]):  # a tokenizer without special tokens gives nothing for an empty text
+                if len(windows[place]):  # without special tokens an empty text has no tokens
                     pieces[place] = self._finished(states[: len(windows[place])], skipped)
             done += len(chosen)
             progress(len(texts) * done // len(windows))
         return self._joined(pieces, np.array(owners, dtype=np.int64), len(texts))
 
     def _read_at_once(self, row: Row, kept: int) -> list[Row]:
-        """The pieces of a text that the model reads one by one."""
+        """The windows or chunks of a text."""
         chunks = self.folder.chunks
         return self.tokens.windows(row, kept) if chunks is None else self.tokens.chunks(row, chunks.size, chunks.overlap)
 
@@ -150,7 +150,7 @@ class DenseEncoder:
 
 @dataclass(frozen=True, slots=True)
 class TwoTowerEncoder:
-    """One encoder for queries, another for passages; both must give vectors of the same length.
+    """One encoder for queries, another for passages; their vectors must have the same length.
 
     >>> TwoTowerEncoder(DenseEncoder.load("queries"), DenseEncoder.load("articles")).dimension  # doctest: +SKIP
     384
@@ -183,17 +183,13 @@ class TwoTowerEncoder:
         return hashlib.sha256(f"{self.queries.fingerprint}/{self.passages.fingerprint}".encode()).hexdigest()[:32]
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
-        """The vectors of texts by the tower of their side."""
+        """Encode texts with the encoder of their side."""
         tower = self.queries if side is Side.QUERY else self.passages
         return tower.encode(texts, side, progress=progress)
 
 
 def normalised(vector: F32) -> F32:
-    """A vector of length one in the same direction; zero stays zero.
-
-    >>> normalised(np.array([3.0, 4.0], dtype=np.float32)).tolist()
-    [0.6000000238418579, 0.800000011920929]
-    """
+    """The vector scaled to length one; zero stays zero."""
     length = np.sqrt(np.square(vector, dtype=np.float64).sum())
     return vector if length == 0 else (vector / length).astype(np.float32)
 

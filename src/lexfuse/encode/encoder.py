@@ -1,4 +1,4 @@
-"""What every encoder of texts into single vectors offers, whatever is inside."""
+"""The interface of encoders that turn texts into single vectors."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from typing import Protocol
 
 from lexfuse.data.arrays import F32
 
-Progress = Callable[[int], None]  # told how many texts are done
+Progress = Callable[[int], None]  # gets the number of finished texts
 
 
 def no_progress(_: int) -> None:
-    """Progress that nobody looks at.
-
-    >>> no_progress(3)
-    """
+    """Ignore progress."""
 
 
 class Encoder(Protocol):
-    """Texts in, rows of vectors out.
+    """Turns texts into rows of vectors.
 
     >>> from lexfuse.encode.dense_encoder import DenseEncoder
     >>> DenseEncoder.load("fr-legal-dense").encode(["la loi"], Side.QUERY).shape
@@ -28,7 +25,7 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """The same for two encoders exactly when they give the same vectors."""
+        """Equal for two encoders if and only if they give the same vectors."""
 
     @property
     def dimension(self) -> int:
@@ -39,15 +36,11 @@ class Encoder(Protocol):
         """Whether all vectors have length one (or zero)."""
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
-        """One row a text, in order; ``progress`` is told how many texts are done."""
+        """One row per text, in order; ``progress`` gets the number of finished texts."""
 
 
 class Side(StrEnum):
-    """What a text is to a search.
-
-    >>> Side("query")
-    <Side.QUERY: 'query'>
-    """
+    """The role of a text in a search."""
 
     QUERY = "query"
     PASSAGE = "passage"

@@ -1,7 +1,7 @@
-"""fastText's binary models: vectors of words from those of their character n-grams (Bojanowski et al. 2017).
+"""fastText's binary models: word vectors from vectors of character n-grams (Bojanowski et al. 2017).
 
-A word in the vocabulary has the mean of its own row and of the rows of its n-grams, any other word the mean of its n-grams;
-n-grams share rows by a hash (FNV-1a). Only the input matrix is read; quantised models (.ftz) are refused.
+A word in the vocabulary has the mean of its row and the rows of its n-grams, any other word the mean of its n-grams; n-grams
+share rows by a hash (FNV-1a). Only the input matrix is read; quantised models (.ftz) are refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lexfuse.text.analysis.vocabulary import Vocabulary
 VERSION = 12
 _ARGUMENTS = "<12id"  # dim ws epoch minCount neg wordNgrams loss model bucket minn maxn lrUpdateRate, t
 _DICTIONARY = "<3i2q"  # entries, words, labels, tokens seen, size of the pruned index
-_WORD = 0  # the type of an entry that is no label
+_WORD = 0  # type of an entry that is not a label
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,31 +42,19 @@ class CharacterNgrams:
 
     @property
     def fingerprint(self) -> str:
-        """The same for two exactly when they give the same vectors.
-
-        >>> len(CharacterNgrams(3, 6, np.eye(2, dtype=np.float32)).fingerprint)
-        64
-        """
+        """Equal for two objects if and only if they give the same vectors."""
         digest = hashlib.sha256(f"{self.shortest} {self.longest} {self.rows.shape}".encode())
         digest.update(np.ascontiguousarray(self.rows).data)
         return digest.hexdigest()
 
     def of(self, word: str) -> F32 | None:
-        """The mean of a word's n-grams, None for a word without any.
-
-        >>> CharacterNgrams(3, 6, np.empty((0, 2), dtype=np.float32)).of("loi") is None
-        True
-        """
+        """The mean of a word's n-grams, ``None`` for a word without n-grams."""
         buckets = self.buckets(word)
         mean: F32 | None = self.rows[buckets].mean(axis=0, dtype=np.float64).astype(np.float32) if buckets else None
         return mean
 
     def buckets(self, word: str) -> list[int]:
-        """The rows of a word's n-grams, in the order of their places.
-
-        >>> len(CharacterNgrams(3, 4, np.empty((100, 2))).buckets("loi"))
-        5
-        """
+        """The rows of a word's n-grams, in order."""
         if not len(self.rows) or not self.longest:
             return []
         letters = f"<{word}>"
@@ -79,7 +67,7 @@ class CharacterNgrams:
 
 
 def _hash(ngram: bytes) -> int:
-    """FNV-1a of 32 bits, over bytes that count as signed: so fastText was compiled, and so its files are made."""
+    """32-bit FNV-1a over signed bytes: fastText was compiled that way, and its files depend on it."""
     value = 2166136261
     for byte in ngram:
         value = ((value ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619) & 0xFFFFFFFF
@@ -87,13 +75,7 @@ def _hash(ngram: bytes) -> int:
 
 
 def read_fasttext(path: str | Path, report: ReadReport) -> WordVectors:
-    """Read a model that fastText saved (.bin).
-
-    >>> read_fasttext("/dev/null", ReadReport())
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.DataError: /dev/null: the file is cut short: ...
-    """
+    """Read a model saved by fastText (.bin)."""
     source = _BinaryReader(read_bytes(path), path)
     _, version = source.take("<2i")
     if version != VERSION:
@@ -110,7 +92,7 @@ def read_fasttext(path: str | Path, report: ReadReport) -> WordVectors:
         expected = f"{known:,} words and {buckets:,} n-grams of dimension {dimension}"
         raise DataError(f"a matrix of {rows:,} x {columns:,} does not fit {expected}; fetch the file again", path=path)
     matrix = source.floats(rows, columns)
-    ngrams = CharacterNgrams(shortest, longest, matrix[known : known + buckets])  # they come after the words
+    ngrams = CharacterNgrams(shortest, longest, matrix[known : known + buckets])  # after the words
     report.kept += len(words)
     return WordVectors(words, _whole_words(words, places, matrix, ngrams), ngrams if ngrams.buckets("ab") else None)
 
@@ -124,7 +106,7 @@ def _whole_words(words: Vocabulary, places: list[int], matrix: F32, ngrams: Char
 
 
 def _dictionary(source: _BinaryReader, report: ReadReport) -> tuple[int, list[int], Vocabulary]:
-    """How many words there are, the rows of those that are UTF-8, and these; labels of supervised models are left out."""
+    """The number of words, and the rows and spellings of those that are UTF-8; labels of supervised models are excluded."""
     entries, known, _, _, pruned = source.take(_DICTIONARY)
     words = Vocabulary()
     places: list[int] = []
@@ -148,7 +130,7 @@ def _dictionary(source: _BinaryReader, report: ReadReport) -> tuple[int, list[in
 
 
 class _BinaryReader:
-    """Bytes that are taken from the front, with a clear word when they end."""
+    """Reads bytes from the front, with a clear error at the end of the file."""
 
     def __init__(self, data: bytes, path: str | Path) -> None:
         self.data = data

@@ -1,7 +1,7 @@
 """Floating point operations of a forward pass, counted from the graph.
 
-Counted are matrix products, 2 for each multiplication with its addition: those with weights, which every token takes part in,
-and those of attention, in which every token meets every other. The rest (norms, activations, softmax) comes to a few percent.
+Matrix products count 2 per multiplication and addition: those with weights, for every token, and those of attention, for every
+pair of tokens. The rest (norms, activations, softmax) is a few per cent.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ATTENTION = {"Attention", "MultiHeadAttention", "QAttention"}
 
 
 def forward_flops(model: Path | bytes, tokens: int) -> int:
-    """The operations of one text of so many tokens, special ones included.
+    """The operations for one text with this many tokens, including special tokens.
 
     >>> from lexfuse.encode.model_folder.locator import locate_model
     >>> forward_flops(locate_model("fr-legal-dense") / "model.onnx", tokens=15)
@@ -39,12 +39,12 @@ def _counted(model: Path | bytes) -> tuple[int, int]:
         if node.op_type in _ATTENTION:
             attention += _width(node, sizes)
         elif node.op_type == "MatMul" and not any(name in sizes for name in node.input):
-            attention += _plain_width(graph, sizes)  # one of the two products of a plain attention
+            attention += _plain_width(graph, sizes)  # one of the two products of an unfused attention
     return weights, attention
 
 
 def _sizes(graph: Any) -> dict[str, list[int]]:
-    """The shapes of all weights, also of those that are unpacked from bytes, turned round, or taken in pieces first."""
+    """The shapes of all weights, including those that are first unpacked from bytes, transposed or split."""
     from onnx.numpy_helper import to_array
 
     tensors = {tensor.name: tensor for tensor in graph.initializer}
@@ -64,7 +64,7 @@ def _sizes(graph: Any) -> dict[str, list[int]]:
 
 
 def _width(node: Any, sizes: dict[str, list[int]]) -> int:
-    """The width of a fused attention: a third of what its weight matrix gives, or of its bias."""
+    """The width of a fused attention: a third of the output of its weight matrix, or of its bias."""
     for name in node.input:
         dims = sizes.get(name, [])
         if len(dims) in (1, 2) and dims[-1] % 3 == 0:
@@ -73,7 +73,7 @@ def _width(node: Any, sizes: dict[str, list[int]]) -> int:
 
 
 def _plain_width(graph: Any, sizes: dict[str, list[int]]) -> int:
-    """Half the width of the model, as two products make an attention: the commonest number of rows of its weights."""
+    """Half the width of the model, as an attention has two products: the most frequent number of rows of its weights."""
     products = [node for node in graph.node if node.op_type in _PRODUCTS]
     rows = [sizes[name][0] for node in products for name in node.input if len(sizes.get(name, ())) == 2]
     return max(set(rows), key=rows.count, default=0) // 2

@@ -1,10 +1,9 @@
-"""Texts as one vector a token, for late interaction (FUSE eq. 11): ColBERT's way of reading queries and documents.
+"""Texts as one vector per token, for late interaction (FUSE eq. 11), as ColBERT reads queries and documents.
 
-After the first special token stands the marker of the side, if the model has one. A query is filled up to a fixed length with
-mask tokens, whose vectors count like the others (query augmentation). Of a document, punctuation is not kept. Vectors are
-projected and brought to length one. Nothing is cut: a query longer than the fixed length keeps all its tokens, and what
-is beyond the window of the model, or a document beyond its length limit, is read in windows of equal length, each with the
-marker and the special tokens, whose vectors follow one another.
+The marker of the side, if the model has one, follows the first special token. A query is padded to a fixed length with mask
+tokens, whose vectors count like the others (query augmentation). Punctuation of documents is not kept. Vectors are projected and
+normalised. Nothing is truncated: a query longer than the fixed length keeps all its tokens; text beyond the model's window or the
+document length is read in windows of equal length, each with the marker and the special tokens, whose vectors are concatenated.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from lexfuse.encode.tokenizer import ModelTokenizer, Row
 from lexfuse.encode.transformer import GRAPHS, Transformer
 from lexfuse.errors import ConfigError, DataError
 
-BLOCK = 1024  # texts that are sorted by length together
+BLOCK = 1024  # texts sorted by length together
 _MASKS = ("[MASK]", "<mask>")
 
 
@@ -46,8 +45,8 @@ class LateEncoder:
     transformer: Transformer
     layers: tuple[DenseHead, ...]
     markers: Mapping[Side, Row]
-    mask: int | None  # id of the token that fills queries up
-    skipped: I32  # ids of tokens of documents that are not kept
+    mask: int | None  # id of the token that pads queries
+    skipped: I32  # ids of document tokens that are not kept
     dimension: int
     fingerprint: str
 
@@ -55,7 +54,7 @@ class LateEncoder:
     def load(
         cls, name: str | Path, *, int8: bool = False, threads: int | None = None, query_length: int | None = None
     ) -> LateEncoder:
-        """Load a model by name (see `locate_model`); ``query_length`` replaces the folder's; 0 leaves queries as they are."""
+        """Load a model by name (see `locate_model`); ``query_length`` overrides the folder's, 0 means no padding."""
         folder = ModelFolder.read(locate_model(name))
         settings, layers, tokens = LateSettings.read(folder), projections(folder), ModelTokenizer(folder)
         length = settings.query_length if query_length is None else query_length
@@ -77,11 +76,11 @@ class LateEncoder:
 
     @property
     def window(self) -> int:
-        """The most tokens that the model reads at once, special ones included."""
+        """The maximum number of tokens per window, including special tokens."""
         return self.tokens.window
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[F32]:
-        """The token vectors of every text, one table a text; the same text is encoded once."""
+        """The token vectors of every text, one table per text; a repeated text is encoded once."""
         if isinstance(texts, str):
             raise ConfigError("encode takes a list of texts, got one text; put it into a list")
         distinct = list(dict.fromkeys(texts))
@@ -97,12 +96,12 @@ class LateEncoder:
         return [tables[text] for text in texts]
 
     def words(self, text: str, side: Side) -> list[str]:
-        """The tokens that the rows of a text's table stand for, as the vocabulary spells them: for explanations."""
+        """The tokens of the rows of a text's table, as spelled in the vocabulary, for explanations."""
         rows = [row[self._kept(row, side)] for row, _ in self._windows(text, side)]
         return [self.tokens.word(number) for row in rows for number in row.tolist()]
 
     def _block(self, texts: list[str], side: Side, progress: Progress) -> list[F32]:
-        """The tables of some distinct texts."""
+        """The tables of distinct texts."""
         windows = [self._windows(text, side) for text in texts]
         rows = [row for some in windows for row, _ in some]
         seen = [length for some in windows for _, length in some]
@@ -120,7 +119,7 @@ class LateEncoder:
         return [np.concatenate(pieces[end - len(some) : end]) for some, end in zip(windows, ends, strict=True)]
 
     def _windows(self, text: str, side: Side) -> list[tuple[Row, int]]:
-        """The rows of ids that a text is read in, and how many of each other tokens see."""
+        """The token ids of each window of a text, and how many of them other tokens attend to."""
         marker = self.markers[side]
         prompt = self.settings.query_prompt if side is Side.QUERY else self.settings.document_prompt
         limit = self.settings.document_length if side is Side.PASSAGE else None
@@ -140,7 +139,7 @@ class LateEncoder:
         return ~np.isin(row, self.skipped) if side is Side.PASSAGE else np.ones(len(row), dtype=np.bool_)
 
     def _finished(self, states: F32) -> F32:
-        """Projected and of length one; zero stays zero."""
+        """Project and normalise; zero stays zero."""
         for layer in self.layers:
             states = layer.of(states)
         lengths = np.sqrt(np.square(states, dtype=np.float64).sum(axis=1, keepdims=True))
@@ -148,7 +147,7 @@ class LateEncoder:
 
 
 def _marker(marker: str, numbers: Mapping[str, int], path: Path) -> Row:
-    """The id of a marker, which may be spelled with a space after it; none where the model has no marker."""
+    """The id of a marker, possibly spelled with a trailing space; none if the model has no marker."""
     for spelled in (marker, marker.strip()):
         if spelled in numbers:
             return np.array([numbers[spelled]], dtype=np.int32)

@@ -1,7 +1,7 @@
-"""The one place that imports ONNX Runtime: its telemetry is switched off first.
+"""The only module that imports ONNX Runtime: it switches telemetry off first.
 
-ONNX Runtime 1.31 sends usage events to its vendor from the moment it is imported, and keeps a device id in the user's cache
-folder. It reads the environment once, while it is imported; `disable_telemetry_events` alone comes too late.
+ONNX Runtime 1.31 sends usage events to its vendor from the moment of import, and keeps a device id in the user's cache folder. It
+reads the environment once, during import; `disable_telemetry_events` alone comes too late.
 """
 
 from __future__ import annotations
@@ -13,24 +13,16 @@ TELEMETRY_OFF = "ORT_DISABLE_TELEMETRY"
 
 
 def onnx_runtime() -> Any:
-    """The package onnxruntime, which looks up no host and writes no device id.
-
-    >>> onnx_runtime().__name__, os.environ[TELEMETRY_OFF]
-    ('onnxruntime', '1')
-    """
-    os.environ[TELEMETRY_OFF] = "1"  # whatever it was, and for child processes too
+    """The package onnxruntime, without network access and device id."""
+    os.environ[TELEMETRY_OFF] = "1"  # also for child processes
     import onnxruntime
 
-    onnxruntime.disable_telemetry_events()  # where another library has imported it before
+    onnxruntime.disable_telemetry_events()  # in case another library imported it before
     return onnxruntime
 
 
 def quantization() -> Any:
-    """The quantisation tools of ONNX Runtime.
-
-    >>> quantization().__name__
-    'onnxruntime.quantization'
-    """
+    """The quantisation tools of ONNX Runtime."""
     onnx_runtime()
     import onnxruntime.quantization
 

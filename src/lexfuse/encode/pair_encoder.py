@@ -1,12 +1,11 @@
-"""Pairs of a query and a text as scores between 0 and 1, by a transformer that reads both at once: monoBERT (FUSE eq. 13-15).
+"""Scores between 0 and 1 for pairs of query and text, by a transformer that reads both: monoBERT (FUSE eq. 13-15).
 
-The first token's state goes through a tanh layer and a linear one, and the sigmoid bounds what comes out (eq. 13). A model with
+The state of the first token passes through a tanh layer and a linear layer; the sigmoid bounds the result (eq. 13). A model with
 two labels gives the probability of the second, which is the sigmoid of the difference.
 
-A pair is packed into the model's window, and nothing is cut. Where both do not fit, the query takes at most half of the room and
-the text what is left. A text that is longer is read in windows of equal length, each beginning with what the caller wants in all
-of them (a title), and their scores are aggregated. A query beyond half of the room is read in windows too, and the score is the
-mean over them.
+A pair is packed into the model's window without truncation. If both do not fit, the query takes at most half of the room and the
+text the rest. A longer text is read in windows of equal length, each beginning with a head that the caller gives (a title), and
+their scores are aggregated. A query beyond half of the room is read in windows too, and the score is the mean over them.
 """
 
 from __future__ import annotations
@@ -27,26 +26,22 @@ from lexfuse.encode.tokenizer import ModelTokenizer, Row
 from lexfuse.encode.transformer import Transformer
 from lexfuse.errors import ConfigError, DataError
 
-ROWS = 4096  # windows that are sorted by length together
+ROWS = 4096  # windows sorted by length together
 
 
 class WindowAggregate(StrEnum):
-    """What the score of a text is made of, where it has several windows.
+    """How the scores of a text's windows become one.
 
     >>> WindowAggregate("max").of(np.array([[0.25, 0.5], [0.75, 0.25]]))  # two windows of the query, two of the text
     0.625
     """
 
     MAX = "max"  # the best window
-    FIRST = "first"  # the first window, and the others are not read: as published figures were often measured
+    FIRST = "first"  # the first window only: as published figures were often measured
     MEAN = "mean"  # all windows
 
     def of(self, scores: F64) -> float:
-        """The score of a text from those of its windows (columns) with every window of the query (rows).
-
-        >>> WindowAggregate.MEAN.of(np.array([[0.25, 0.75]]))
-        0.5
-        """
+        """The score of a text from those of its windows (columns) with every window of the query (rows)."""
         kept = {
             WindowAggregate.MAX: scores.max(axis=1),
             WindowAggregate.FIRST: scores[:, 0],
@@ -57,7 +52,7 @@ class WindowAggregate(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairTemplate:
-    """The special tokens around two texts, and what tells a model which of the two a token belongs to.
+    """The special tokens around two texts, and the token types that distinguish the texts.
 
     >>> PairTemplate.of(ModelTokenizer(ModelFolder.read("a-cross-encoder"))).between.tolist()  # doctest: +SKIP
     [3]
@@ -66,12 +61,12 @@ class PairTemplate:
     before: Row
     between: Row
     after: Row
-    types: tuple[int, int, int, int, int]  # of the three and the two texts, in the order in which they stand
+    types: tuple[int, int, int, int, int]  # of the three and the two texts, in order
     room: int  # for both texts together
 
     @classmethod
     def of(cls, tokens: ModelTokenizer, *, typed: bool = True) -> PairTemplate:
-        """The frame that a tokenizer puts around two texts, seen from a pair that it reads; untyped, all tokens are of type 0."""
+        """The template of a tokenizer, from a pair that it encodes; untyped, all tokens have type 0."""
         first, second = tokens.inner_ids("a"), tokens.inner_ids("b")
         ids, types = tokens.pair_ids("a", "b")
         begin = len(tokens.before)
@@ -87,13 +82,13 @@ class PairTemplate:
         return frame
 
     def row(self, query: Row, text: Row) -> tuple[Row, Row]:
-        """The ids of a pair, and which of the two each belongs to."""
+        """The ids of a pair, and the text of each."""
         pieces = (self.before, query, self.between, text, self.after)
         return np.concatenate(pieces), np.repeat(np.array(self.types, dtype=np.int32), [len(piece) for piece in pieces])
 
 
 class _TokenPair(NamedTuple):
-    """A query and a text in windows; the model reads each of the one with each of the other."""
+    """The windows of a query and a text; the model reads every combination."""
 
     place: int  # of the text
     asked: list[Row]
@@ -106,7 +101,7 @@ class _TokenPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairEncoder:
-    """A model folder with a classifier of one or two labels, that scores texts for a query.
+    """A model folder with a classifier of one or two labels that scores texts for a query.
 
     >>> encoder = PairEncoder.load("a-cross-encoder")  # doctest: +SKIP
     >>> encoder.scores("Qui paie le préavis ?", ["Le préavis est payé.", "Le bail."])  # doctest: +SKIP
@@ -137,9 +132,9 @@ class PairEncoder:
     def scores(
         self, query: str, texts: Sequence[str], aggregate: WindowAggregate = WindowAggregate.MAX, *, heads: Sequence[str] = ()
     ) -> F32:
-        """The score of every text for the query, each between 0 and 1.
+        """The score of every text for the query, between 0 and 1.
 
-        ``heads`` tell how each text begins; that much of it is in all of its windows, up to half of their length.
+        ``heads`` gives the beginning of each text; it is repeated in all of its windows, up to half of their length.
         """
         if isinstance(texts, str):
             raise ConfigError("scores takes a list of texts, got one text; put it into a list")
@@ -158,7 +153,7 @@ class PairEncoder:
     def _blocks(
         self, query: Row, texts: Sequence[str], heads: Sequence[str], aggregate: WindowAggregate
     ) -> Iterator[list[_TokenPair]]:
-        """The windows of the query and every text, some texts at a time, so that no block has many more than `ROWS` rows."""
+        """The windows of the query and every text, in blocks with not many more than `ROWS` rows."""
         block: list[_TokenPair] = []
         rows = 0
         kept = [len(row) for row in self._inner(heads)] or [0] * len(texts)
@@ -195,7 +190,7 @@ class PairEncoder:
 
 
 def probabilities(logits: F32) -> F64:
-    """How relevant rows of one or two logits say that texts are.
+    """The relevance of rows of one or two logits.
 
     >>> probabilities(np.array([[0.0], [2.0]], np.float32)).round(3).tolist()
     [0.5, 0.881]
@@ -209,10 +204,10 @@ def probabilities(logits: F32) -> F64:
 
 
 def _typed(folder: ModelFolder) -> bool:
-    """Whether the model was trained to be told which of two texts a token belongs to.
+    """Whether the model was trained with token types for the two texts.
 
-    The settings of its tokenizer may say so. transformers 5 calls a tokenizer without a class of its own TokenizersBackend, and
-    gives no types with it, unlike its predecessors.
+    The tokenizer settings may say so. transformers 5 calls a tokenizer without a specific class TokenizersBackend and, unlike its
+    predecessors, gives it no types.
     """
     settings = json_object(folder.transformer / "tokenizer_config.json")
     inputs = settings.get("model_input_names")
@@ -220,7 +215,7 @@ def _typed(folder: ModelFolder) -> bool:
 
 
 def _pieces(row: Row, room: int, kept: int = 0) -> list[Row]:
-    """A row in as few pieces as it needs, of equal length but for one token; its first ``kept`` tokens are in each."""
+    """Split a row into as few pieces as necessary, of equal length up to one token; each has the first ``kept`` tokens."""
     if len(row) <= room:
         return [row]
     kept = min(kept, room // 2)

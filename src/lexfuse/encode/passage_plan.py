@@ -1,8 +1,8 @@
-"""What of a document is encoded: the whole, windows of tokens (BSARD, section 5: 200 that share 20), paragraphs or sentences.
+"""The passages of a document to encode: whole, windows (BSARD, section 5: 200 tokens that share 20), paragraphs or sentences.
 
-Every passage is read as "title headings passage", so that each window knows where in the code it stands. Sentences, and units of
-so many words, are for comparing texts piece by piece (RPRS, section 5.6): they stand alone, as a title before each would make
-all sentences of a document alike.
+Every passage is read as "title headings passage", so that each window has its context in the code. Sentences, and units of a
+number of words, serve to compare texts piece by piece (RPRS, section 5.6). They have no title, which would make all sentences of
+a document alike.
 """
 
 from __future__ import annotations
@@ -18,26 +18,22 @@ from lexfuse.text.sentences.splitter import cut_long, split_sentences
 
 
 class LengthUnit(Protocol):
-    """What passages are counted in: the tokens of a model with a window, or `WordUnits` without one.
-
-    >>> hasattr(WordUnits(), "offsets")
-    True
-    """
+    """The unit of passage lengths: the tokens of a model with a window, or `WordUnits` without one."""
 
     @property
     def window(self) -> int:
-        """How many fit into the window, special ones included."""
+        """The maximum number of units per window, including special tokens."""
 
     @property
     def room(self) -> int:
-        """How many of a text's fit into the window."""
+        """The maximum number of units of a text per window."""
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Where each starts and ends, in characters."""
+        """Start and end of each unit, in characters."""
 
 
 class WordUnits:
-    """Words as units, for encoders that read texts of any length.
+    """Words as units, for encoders without a window.
 
     >>> WordUnits().offsets("la loi")
     [(0, 2), (3, 6)]
@@ -51,26 +47,18 @@ class WordUnits:
 
 
 class PassageScheme(StrEnum):
-    """How a document is divided.
+    """How a document is split."""
 
-    >>> PassageScheme("windows")
-    <PassageScheme.WINDOWS: 'windows'>
-    """
-
-    WHOLE = "whole"  # one passage, divided only where the model's window is exceeded
-    WINDOWS = "windows"  # of so many tokens
-    PARAGRAPHS = "paragraphs"  # numbered ones; those beyond the model's window are divided
-    SENTENCES = "sentences"  # longer ones cut after so many words
-    WORDS = "words"  # so many at a time, wherever sentences end (RPRS, section 6.3)
-    BEGINNING = "beginning"  # what fits into the model's window, and no more: as published figures were often measured
+    WHOLE = "whole"  # one passage, split only if it exceeds the model's window
+    WINDOWS = "windows"  # of `size` tokens
+    PARAGRAPHS = "paragraphs"  # numbered ones; those beyond the model's window are split
+    SENTENCES = "sentences"  # longer ones are split after `size` words
+    WORDS = "words"  # `size` at a time, ignoring sentences (RPRS, section 6.3)
+    BEGINNING = "beginning"  # only what fits into the model's window: as published figures were often measured
 
     @property
     def alone(self) -> bool:
-        """Whether pieces stand alone, without title and headings.
-
-        >>> PassageScheme.SENTENCES.alone, PassageScheme.WINDOWS.alone
-        (True, False)
-        """
+        """Whether pieces have no title and headings."""
         return self in (PassageScheme.SENTENCES, PassageScheme.WORDS)
 
 
@@ -80,7 +68,7 @@ WINDOW, SHARED = 200, 20  # tokens
 
 @dataclass(frozen=True, slots=True)
 class PassagePlan:
-    """How documents become passages; part of what two sides of an index must share.
+    """How documents become passages; queries and documents of an index must share it.
 
     >>> PassagePlan(PassageScheme.WINDOWS, size=10, overlap=10)
     Traceback (most recent call last):
@@ -97,7 +85,7 @@ class PassagePlan:
     def usual(
         cls, scheme: PassageScheme, size: int | None = None, overlap: int | None = None, *, headings: bool = True
     ) -> PassagePlan:
-        """A plan with the usual numbers where none are given: 200 tokens that share 20, or 25 words that share none.
+        """A plan with the usual numbers as defaults: 200 tokens that share 20, or 25 words that share none.
 
         >>> PassagePlan.usual(PassageScheme.SENTENCES)
         PassagePlan(scheme=<PassageScheme.SENTENCES: 'sentences'>, size=25, overlap=0, headings=True)
@@ -120,11 +108,11 @@ class PassagePlan:
             raise ConfigError(f"{self.scheme.value} share nothing with those before; the overlap must be 0, got {self.overlap}")
 
     def of(self, document: Document, tokens: LengthUnit, reserved: int = 0) -> list[tuple[str, Passage]]:
-        """The texts to encode with the piece of the document's text that each stands for; at least one.
+        """The texts to encode, each with its span of the document's text; at least one.
 
-        ``reserved`` tokens are left free for a prompt. The prefix takes at most half of the window: outer headings are
-        left out first, as the inner ones tell more. Sentences and words are read without it, and without a limit: encoders
-        read what is beyond a window in several.
+        ``reserved`` tokens stay free for a prompt. The prefix takes at most half of the window: outer headings are removed first,
+        as inner ones are more specific. Sentences and words have no prefix and no limit: encoders read long ones in several
+        windows.
         """
         if self.scheme.alone:
             return self._alone(document)
@@ -136,7 +124,7 @@ class PassagePlan:
         return [(f"{prefix} {passage.of(document.text)}".strip(), passage) for passage in found]
 
     def _alone(self, document: Document) -> list[tuple[str, Passage]]:
-        """The pieces by themselves; a document without text is known by its title and headings."""
+        """The pieces alone; a document without text is represented by its title and headings."""
         text = document.text
         if self.scheme is PassageScheme.WORDS:
             found = passages(text, size=self.size, overlap=0)
@@ -153,7 +141,7 @@ class PassagePlan:
         return found[:1] if self.scheme is PassageScheme.BEGINNING else found
 
     def _prefix(self, document: Document, tokens: LengthUnit, most: int) -> tuple[str, int]:
-        """What stands before every passage, and how many tokens it has."""
+        """The text before every passage, and its number of tokens."""
         headings = document.headings if self.headings else ()
         for first in range(len(headings) + 1):
             prefix = " ".join(filter(None, (document.title, *headings[first:])))
@@ -164,7 +152,7 @@ class PassagePlan:
 
 
 def whole_text(document: Document, headings: bool = True) -> str:
-    """What is encoded of a document where a model reads it as a whole: "title headings text".
+    """The text of a document that is encoded as a whole: "title headings text".
 
     >>> whole_text(Document("a", title="Article 1", text="La loi.", headings=("Livre I",)))
     'Article 1 Livre I La loi.'

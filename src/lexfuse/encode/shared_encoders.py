@@ -1,8 +1,8 @@
-"""One model for all who need it: loaded once, asked for many queries at once, and not asked twice for the same query.
+"""Share loaded models: each is loaded once, encodes the queries of several threads in one batch, and caches them.
 
-A service opens the same channels again and again: for every profile, and for every new version of an index. Inside `sharing`,
-`lexfuse.channels.channel_plan` takes encoders from a `SharedEncoders`. What comes out is the same, bit for bit: encoders give a
-text the same vector whatever stands beside it.
+A service opens the same channels repeatedly: for every profile, and for every new version of an index. Inside `sharing`,
+`lexfuse.channels.channel_plan` takes encoders from a `SharedEncoders`. The results are bit-equal, since the vector of a text does
+not depend on the other texts of its batch.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ import numpy as np
 from lexfuse.deadline import unlimited
 from lexfuse.encode.encoder import Progress, Side, no_progress
 
-KEPT = 1024  # queries whose vectors are kept in memory, for each encoder
-FEW = 32  # texts; more at once come from a batch job, which needs neither company nor memory
+KEPT = 1024  # cached queries per encoder
+FEW = 32  # texts; larger calls are batch jobs, which are neither batched nor cached
 
 Encoding = TypeVar("Encoding")
 _current: ContextVar[SharedEncoders | None] = ContextVar("shared encoders", default=None)
 
 
 class SharedEncoders:
-    """Encoders by what they were made of; safe for many threads.
+    """Encoders by key; safe for threads.
 
     >>> encoders = SharedEncoders()
     >>> first, again = (encoders.shared("a model", lambda: object()) for _ in range(2))
@@ -37,12 +37,12 @@ class SharedEncoders:
     """
 
     def __init__(self) -> None:
-        """Nothing is loaded yet."""
+        """Start without encoders."""
         self._lock = Lock()
         self._encoders: dict[Hashable, Any] = {}
 
     def shared(self, key: Hashable, load: Callable[[], Encoding]) -> Encoding:
-        """The encoder of this key, loaded the first time, in the shape that `load` gives."""
+        """The encoder of this key, loaded at the first call."""
         with self._lock:
             if key not in self._encoders:
                 self._encoders[key] = _BatchingEncoder(load())
@@ -51,12 +51,7 @@ class SharedEncoders:
 
 @contextmanager
 def sharing(encoders: SharedEncoders) -> Iterator[None]:
-    """Have channels opened in this context (this thread) take their encoders from here.
-
-    >>> with sharing(SharedEncoders()) as nothing:
-    ...     nothing is None
-    True
-    """
+    """Let channels opened in this context (this thread) use these encoders."""
     token = _current.set(encoders)
     try:
         yield
@@ -65,40 +60,32 @@ def sharing(encoders: SharedEncoders) -> Iterator[None]:
 
 
 def shared_or_loaded(key: Hashable, load: Callable[[], Encoding]) -> Encoding:
-    """The shared encoder of a key inside `sharing`, else one that is loaded now.
-
-    >>> shared_or_loaded("a model", lambda: "loaded")
-    'loaded'
-    """
+    """The shared encoder of a key inside `sharing`, else a newly loaded one."""
     encoders = _current.get()
     return load() if encoders is None else encoders.shared(key, load)
 
 
 def unshared(encoder: Encoding) -> Encoding:
-    """The encoder itself where it is a shared one, to see of which kind it is.
-
-    >>> unshared(SharedEncoders().shared("a model", lambda: [1]))
-    [1]
-    """
+    """The encoder behind a shared one, to check its class."""
     return cast(Encoding, encoder._encoder) if isinstance(encoder, _BatchingEncoder) else encoder
 
 
 class _BatchingEncoder:
-    """An encoder for many threads: whoever finds it free encodes all queries that wait, in one batch."""
+    """An encoder for many threads: the first free thread encodes all waiting queries in one batch."""
 
     def __init__(self, encoder: Any) -> None:
         self._encoder = encoder
-        self._changed = Condition()  # held for moments, around the three below
+        self._changed = Condition()  # guards the three below, briefly
         self._busy = False  # whether a thread encodes
         self._waiting: dict[str, Future[Any]] = {}
         self._kept: OrderedDict[str, Future[Any]] = OrderedDict()
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is the encoder's own."""
+        """Everything else comes from the encoder."""
         return getattr(self._encoder, name)
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> Any:
-        """As the encoder does; a few queries are encoded together with those of other threads."""
+        """Like the encoder's; a few queries are encoded together with those of other threads."""
         if side is not Side.QUERY or isinstance(texts, str) or not 0 < len(texts) <= FEW:
             return self._encoder.encode(texts, side, progress=progress)
         asked = self._asked(texts)
@@ -112,7 +99,7 @@ class _BatchingEncoder:
         with self._changed:
             asked = []
             for text in texts:
-                if text not in self._kept:  # one that still waits may have been forgotten meanwhile, but not by who waits
+                if text not in self._kept:  # a waiting text may have been evicted, but its caller still waits for it
                     self._kept[text] = self._waiting.setdefault(text, Future())
                 self._kept.move_to_end(text)
                 asked.append(self._kept[text])
@@ -121,7 +108,7 @@ class _BatchingEncoder:
             return asked
 
     def _turn(self, asked: list[Future[Any]]) -> dict[str, Future[Any]]:
-        """Everything that waits, for the thread to encode; nothing once all it asked for is there, from whichever thread."""
+        """All waiting texts, for this thread to encode; nothing once its own texts are done by any thread."""
         with self._changed:
             self._changed.wait_for(lambda: not self._busy or all(one.done() for one in asked))
             if all(one.done() for one in asked):
@@ -135,13 +122,13 @@ class _BatchingEncoder:
         try:
             with unlimited():  # the batch holds queries of other calls
                 found = self._rows(list(batch))
-        except BaseException as error:  # whoever waits is told too
+        except BaseException as error:  # waiting threads get it too
             found = [error] * len(batch)
         with self._changed:
             for (text, future), row in zip(batch.items(), found, strict=True):
                 if isinstance(row, BaseException):
                     if self._kept.get(text) is future:
-                        del self._kept[text]  # the next who asks tries again
+                        del self._kept[text]  # the next call tries again
                     future.set_exception(row)
                 else:
                     future.set_result(row)
@@ -149,7 +136,7 @@ class _BatchingEncoder:
             self._changed.notify_all()
 
     def _rows(self, texts: list[str]) -> list[Any]:
-        """What the encoder makes of each text, or the error that it is: a text that cannot be encoded harms no other."""
+        """The encoder's result for each text, or its error: a text that cannot be encoded does not affect others."""
         try:
             return list(self._encoder.encode(texts, Side.QUERY))
         except Exception as error:

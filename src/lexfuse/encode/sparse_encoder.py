@@ -1,10 +1,10 @@
 """Learned sparse vectors: SPLADE-max, from a model with a masked-language head (FUSE eq. 6-8).
 
-The weight of a term of the vocabulary is the largest ln(1 + relu(logit)) over the tokens of a text. Special tokens count both
-as places and as terms, as in the models' own code. ln(1 + relu(x)) grows with x, so the largest logit is taken first. A text
-beyond the model's window is not cut: it is read in windows of equal length, and the largest weight over all windows counts,
-which is the same maximum over all its tokens. A sentence-transformers folder may ask for a second logarithm over the first
-(``log1p_relu``), which is done; one that asks for sums in place of maxima is refused.
+The weight of a vocabulary term is the largest ln(1 + relu(logit)) over the tokens of a text. Special tokens count both as
+positions and as terms, as in the models' code. ln(1 + relu(x)) is monotonic, so the largest logit is taken first. A text beyond
+the model's window is not truncated: it is read in windows of equal length, and the largest weight over all windows is the maximum
+over all its tokens. A sentence-transformers folder may ask for a second logarithm (``log1p_relu``), which is supported, or for
+sums instead of maxima, which is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lexfuse.encode.transformer import GRAPHS, Transformer
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.text.analysis.vocabulary import Vocabulary
 
-BLOCK = 1024  # texts that are sorted by length together
+BLOCK = 1024  # texts sorted by length together
 MOST_TOKENS = 2048  # in a batch, padding included
 
 _LOGARITHMS = {"relu": 1, "log1p_relu": 2}
@@ -38,7 +38,7 @@ SparseVector = tuple[I32, F32]  # ids of terms, ascending, and their weights, al
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseEncoder:
-    """A model that weighs every term of its vocabulary for a text.
+    """A model that weights every vocabulary term for a text.
 
     >>> encoder = SparseEncoder.load("fr-legal-splade")  # doctest: +SKIP
     >>> terms, weights = encoder.encode(["démission"], Side.QUERY)[0]  # doctest: +SKIP
@@ -59,7 +59,7 @@ class SparseEncoder:
     def load(
         cls, name: str | Path, *, int8: bool = False, threads: int | None = None, most_terms: int | None = None
     ) -> SparseEncoder:
-        """Load a model by name (see `locate_model`); ``most_terms`` keeps that many largest weights of a text."""
+        """Load a model by name (see `locate_model`); ``most_terms`` keeps only the largest weights of a text."""
         if most_terms is not None and most_terms < 1:
             raise ConfigError(f"most_terms must be at least 1, got {most_terms}; leave it out to keep every term")
         folder = ModelFolder.read(locate_model(name))
@@ -74,16 +74,16 @@ class SparseEncoder:
 
     @property
     def cosine(self) -> bool:
-        """Whether the model's folder asks to compare vectors by their cosine."""
+        """Whether the model's folder asks for cosine similarity."""
         return self.folder.similarity == "cosine"
 
     @property
     def window(self) -> int:
-        """The most tokens that the model reads at once, special ones included."""
+        """The maximum number of tokens per window, including special tokens."""
         return self.tokens.window
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[SparseVector]:
-        """The vector of every text; the two sides differ by the prompts of the folder, and the same text is encoded once."""
+        """The vector of every text, with the prompt of the side; a repeated text is encoded once."""
         if isinstance(texts, str):
             raise ConfigError("encode takes a list of texts, got one text; put it into a list")
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
@@ -99,7 +99,7 @@ class SparseEncoder:
         return [vectors[places[text]] for text in texts]
 
     def _block(self, texts: list[str], prompt: str, progress: Progress) -> list[SparseVector]:
-        """The vectors of some distinct texts; those of long ones grow window by window."""
+        """The vectors of distinct texts; those of long texts grow window by window."""
         windows: list[Row] = []
         owners: list[int] = []
         kept = self.tokens.count(prompt) if prompt else 0
@@ -112,14 +112,14 @@ class SparseEncoder:
         for chosen, ids, mask in self.tokens.batches(windows, MOST_TOKENS):
             logits = self.transformer.run(ids, mask)
             for at, row in zip(chosen.tolist(), logits, strict=True):
-                if len(windows[at]):  # a tokenizer without special tokens gives nothing for an empty text
+                if len(windows[at]):  # without special tokens an empty text has no tokens
                     pieces[owners[at]].append(_activated(row, self.logarithms))
             done += len(chosen)
             progress(len(texts) * done // len(windows))
         return [self._pruned(_largest(some)) for some in pieces]
 
     def _pruned(self, vector: SparseVector) -> SparseVector:
-        """The terms of largest weight; of equal ones those of lower ids."""
+        """The terms with the largest weights; of equal ones those with lower ids."""
         terms, weights = vector
         if self.most_terms is None or len(terms) <= self.most_terms:
             return vector
@@ -128,7 +128,7 @@ class SparseEncoder:
 
 
 def _activated(logits: F32, logarithms: int) -> SparseVector:
-    """Eq. 8 for the largest logit of every term; terms of weight 0 are left out."""
+    """Eq. 8 for the largest logit of every term; terms of weight 0 are omitted."""
     weights = np.maximum(logits, np.float32(0.0))
     for _ in range(logarithms):
         weights = np.log1p(weights)
@@ -137,7 +137,7 @@ def _activated(logits: F32, logarithms: int) -> SparseVector:
 
 
 def _logarithms(folder: ModelFolder) -> int:
-    """How many logarithms the model was trained with: one, if its folder says nothing else."""
+    """How many logarithms the model was trained with; one unless its folder says otherwise."""
     if unknown := [step for step in folder.others if step != "SpladePooling"]:
         raise DataError(f"the model has steps that SPLADE does not take: {', '.join(unknown)}; choose another", path=folder.path)
     if not folder.others:

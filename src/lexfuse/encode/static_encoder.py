@@ -1,11 +1,11 @@
-"""Texts as means of word vectors: the encoder for those who have no model, and BSARD's word2vec and fastText rows.
+"""Texts as means of word vectors: an encoder that needs no model, and BSARD's word2vec and fastText baselines.
 
-The vector of a text is the mean of the vectors of its words, each counted as often as it occurs and, if wanted, times its
-idf; then it is made as long as one. A text without a known word has the zero vector. Beside single files of word vectors
-(see `lexfuse.encode.word_vector_file`) a folder of our own is read, written by ``lexfuse train static``:
+The vector of a text is the mean of its word vectors, weighted by count and optionally by idf, and normalised. A text without
+known words has the zero vector. Besides files of word vectors (see `lexfuse.encode.word_vector_file`) it reads the folder that
+``lexfuse train static`` writes:
 
-    static.json             how text becomes words, the default weighting, where the vectors come from
-    words.offsets.npy       the words, as `lexfuse.storage.string_list` keeps them
+    static.json             how text becomes words, the default weighting, the origin of the vectors
+    words.offsets.npy       the words, as `lexfuse.storage.string_list` stores them
     words.bytes.npy
     vectors.npy             one row after the other, 16-bit floats
     idf.npy                 ln((N + 1) / (df + 1)) of every word
@@ -41,18 +41,14 @@ _SWITCHES = ("stems", "stop_words", "citations")
 
 
 class WordWeighting(StrEnum):
-    """How much a word counts in the mean.
-
-    >>> WordWeighting("idf")
-    <WordWeighting.IDF: 'idf'>
-    """
+    """The weight of a word in the mean."""
 
     NONE = "none"  # each occurrence the same
     IDF = "idf"  # rare words more
 
 
 def plain_words(language: str = "") -> Analyser:
-    """What published word vectors were made from: words in small letters, with their accents.
+    """The analyser of published word vectors: lower-case words with their accents.
 
     >>> plain_words().terms("L'employé, art. 3")
     ['employé', 'art']
@@ -62,7 +58,7 @@ def plain_words(language: str = "") -> Analyser:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StaticEncoder:
-    """Word vectors, how text becomes words, and how words are weighted.
+    """Word vectors, the analysis of text, and the weighting of words.
 
     >>> vectors = WordVectors(Vocabulary(["droit", "loi"]), np.eye(2, dtype=np.float32))
     >>> StaticEncoder(vectors, plain_words()).encode(["Loi, loi !", "???"], Side.QUERY).tolist()
@@ -71,13 +67,13 @@ class StaticEncoder:
 
     vectors: WordVectors
     analyser: Analyser
-    idf: F32 = field(default_factory=lambda: np.empty(0, dtype=np.float32))  # of every word, or nothing where not known
+    idf: F32 = field(default_factory=lambda: np.empty(0, dtype=np.float32))  # of every word, or empty if unknown
     weighting: WordWeighting = WordWeighting.NONE
-    origin: Mapping[str, Any] = field(default_factory=dict)  # how the vectors were made, to tell
+    origin: Mapping[str, Any] = field(default_factory=dict)  # how the vectors were made
     _terms: TermEncoder = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse weights that are not there."""
+        """Refuse a weighting without its weights."""
         if len(self.idf) not in (0, len(self.vectors.words)):
             raise ConfigError(f"{len(self.vectors.words):,} words need as many idf values, got {len(self.idf):,}")
         if self.weighting is WordWeighting.IDF and not len(self.idf):
@@ -86,34 +82,19 @@ class StaticEncoder:
 
     @classmethod
     def load(cls, name: str | Path, *, weighting: WordWeighting | None = None) -> StaticEncoder:
-        """Load a folder of our own, or a file of word vectors, which has no idf and is read as plain words.
-
-        >>> StaticEncoder.load("/nowhere")
-        Traceback (most recent call last):
-        ...
-        lexfuse.errors.NotFoundError: no file or folder '/nowhere'; check the path
-        """
+        """Load a folder from ``lexfuse train static``, or a file of word vectors, which has no idf and uses plain words."""
         path = existing(name)
         encoder = _read_folder(path) if path.is_dir() else cls(read_word_vectors(path), plain_words())
         return encoder if weighting is None else replace(encoder, weighting=weighting)
 
     @property
     def dimension(self) -> int:
-        """Length of a vector.
-
-        >>> StaticEncoder(WordVectors(Vocabulary(), np.empty((0, 3), dtype=np.float32)), plain_words()).dimension
-        3
-        """
+        """Length of a vector."""
         return self.vectors.dimension
 
     @property
     def fingerprint(self) -> str:
-        """The same for two encoders exactly when they give the same vectors.
-
-        >>> one = StaticEncoder(WordVectors(Vocabulary(["loi"]), np.eye(1, dtype=np.float32)), plain_words())
-        >>> one.fingerprint == replace(one, analyser=Analyser("fr")).fingerprint
-        False
-        """
+        """Equal for two encoders if and only if they give the same vectors."""
         digest = hashlib.sha256(orjson.dumps([_shown(self.analyser), self.weighting.value], option=orjson.OPT_SORT_KEYS))
         digest.update("\n".join(self.vectors.words).encode("utf-8", "surrogatepass"))
         digest.update(np.ascontiguousarray(self.vectors.matrix).data)
@@ -125,15 +106,11 @@ class StaticEncoder:
 
     @property
     def normalises(self) -> bool:
-        """All vectors have length one, but for that of a text without a known word.
-
-        >>> StaticEncoder(WordVectors(Vocabulary(), np.empty((0, 3), dtype=np.float32)), plain_words()).normalises
-        True
-        """
+        """True: all vectors have length one, except that of a text without known words."""
         return True
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
-        """One row a text; both sides are read alike. A text without a known word gives zeros."""
+        """One row per text; both sides are read alike. A text without known words gives zeros."""
         if isinstance(texts, str):
             raise ConfigError("encode takes a list of texts, got one text; put it into a list")
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -146,7 +123,7 @@ class StaticEncoder:
         return rows
 
     def _sum_of_known(self, text: str) -> F64:
-        """The weighted sum over the words of a text; its direction is that of the mean."""
+        """The weighted sum over the words of a text; it has the direction of the mean."""
         words, counts = np.unique(self._terms.encode(text), return_counts=True)
         weights = counts.astype(np.float64)
         if self.weighting is WordWeighting.IDF:
@@ -155,7 +132,7 @@ class StaticEncoder:
         return total
 
     def _sum_of_any(self, text: str) -> F64:
-        """The same where words outside of the vocabulary have vectors too; they count as the rarest word does."""
+        """The same if unknown words have vectors too; they weigh as much as the rarest word."""
         total = np.zeros(self.dimension)
         rarest = float(self.idf.max(initial=0.0)) if self.weighting is WordWeighting.IDF else 1.0
         for word, count in sorted(Counter(self.analyser.terms(text)).items()):
@@ -166,7 +143,7 @@ class StaticEncoder:
         return total
 
     def save(self, folder: Path) -> Iterator[Path]:
-        """Write the files of the folder layout, which is there, and tell each; n-grams of fastText are not kept.
+        """Write the files into an existing folder and return their paths; n-grams of fastText are not saved.
 
         >>> encoder = StaticEncoder(WordVectors(Vocabulary(["loi"]), np.eye(1, dtype=np.float32)), plain_words())
         >>> [path.name for path in encoder.save(folder)]
@@ -188,11 +165,7 @@ class StaticEncoder:
 
 
 def is_static(path: str | Path) -> bool:
-    """Whether a folder holds static word vectors of our own layout.
-
-    >>> is_static("/")
-    False
-    """
+    """Whether a folder has static word vectors."""
     return Path(path, DESCRIPTION).is_file()
 
 

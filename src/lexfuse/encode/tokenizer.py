@@ -1,4 +1,4 @@
-"""Texts as token ids, by the tokenizer of a model folder; nothing is cut, windows are made by who needs them."""
+"""Texts as token ids, by the tokenizer of a model folder; nothing is truncated, callers make windows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lexfuse.errors import DataError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-Row = I32  # the ids of one text, special tokens included
+Row = I32  # the ids of one text, including special tokens
 
 
 class ModelTokenizer:
@@ -28,7 +28,7 @@ class ModelTokenizer:
     """
 
     def __init__(self, folder: ModelFolder) -> None:
-        """Load ``tokenizer.json``; cutting and padding that it may ask for are switched off."""
+        """Load ``tokenizer.json``, with its truncation and padding switched off."""
         self._path = folder.transformer / "tokenizer.json"
         self._tokenizer = _loaded(self._path, folder.lowercase)
         self.window = folder.max_length
@@ -41,7 +41,7 @@ class ModelTokenizer:
 
     @contextmanager
     def _damage_named(self) -> Iterator[None]:
-        """Say which file is at fault where the tokenizer fails: its errors have no class of their own, and some are panics."""
+        """Name the file if the tokenizer fails: its errors have no specific class, and some are panics."""
         try:
             yield
         except (KeyboardInterrupt, SystemExit):
@@ -51,48 +51,48 @@ class ModelTokenizer:
 
     @property
     def room(self) -> int:
-        """How many tokens of a text fit into the window beside the special ones."""
+        """The number of text tokens that fit into the window with the special tokens."""
         return self.window - len(self.before) - len(self.after)
 
     def ids(self, texts: Sequence[str]) -> list[Row]:
-        """The ids of every text with the special tokens around, however long."""
+        """The ids of every text with special tokens, at any length."""
         with self._damage_named():
             found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=True)
         return [np.array(encoding.ids, dtype=np.int32) for encoding in found]
 
     def inner_ids(self, text: str) -> Row:
-        """The ids of a text without the special tokens around."""
+        """The ids of a text without special tokens."""
         with self._damage_named():
             found = self._tokenizer.encode(text, add_special_tokens=False)
         return np.array(found.ids, dtype=np.int32)
 
     def pair_ids(self, first: str, second: str) -> tuple[Row, Row]:
-        """The ids of two texts in one row, and which of the two (0 or 1) each token belongs to: what cross-encoders read."""
+        """The ids of two texts in one row, and the text (0 or 1) of each token, for cross-encoders."""
         with self._damage_named():
             found = self._tokenizer.encode(first, second, add_special_tokens=True)
         return np.array(found.ids, dtype=np.int32), np.array(found.type_ids, dtype=np.int32)
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Where every token of a text starts and ends, in characters; a `unit` for `lexfuse.text.passages`."""
+        """Start and end of every token, in characters; a ``unit`` for `lexfuse.text.passages`."""
         with self._damage_named():
             found: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
         return found
 
     def count(self, text: str) -> int:
-        """How many tokens a text has, special ones not counted."""
+        """The number of tokens of a text, without special tokens."""
         return len(self.inner_ids(text))
 
     def word(self, number: int) -> str:
-        """The token of an id, as the vocabulary spells it."""
+        """The token of an id, as spelled in the vocabulary."""
         found: str | None = self._tokenizer.id_to_token(number)
         return f"[{number}]" if found is None else found
 
     def wrapped(self, inner: Row) -> Row:
-        """The special tokens around some ids."""
+        """Add the special tokens to some ids."""
         return np.concatenate([self.before, inner, self.after])
 
     def windows(self, row: Row, kept: int = 0) -> list[Row]:
-        """A row cut into as few windows as it needs, of equal length but for one token; a short one stays as it is.
+        """Split a row into as few windows as necessary, of equal length up to one token; a short one stays unchanged.
 
         The first ``kept`` tokens of the text (a prompt) are in every window, at most half of it.
         """
@@ -105,10 +105,10 @@ class ModelTokenizer:
         return [self.wrapped(np.concatenate([head, piece])) for piece in pieces]
 
     def chunks(self, row: Row, size: int, overlap: int) -> list[Row]:
-        """A row cut into chunks of ``size`` tokens that share ``overlap`` (BSARD, section 4.2); a short one stays as it is.
+        """Split a row into chunks of ``size`` tokens that share ``overlap`` (BSARD, section 4.2); a short one stays unchanged.
 
-        Each chunk starts with the special tokens before a text and counts them; those after it are at the end of the last one.
-        No chunk is made of shared tokens alone.
+        Each chunk starts with the leading special tokens and counts them; the trailing ones are at the end of the last chunk. No
+        chunk has shared tokens only.
         """
         if len(row) <= size:
             return [row]
@@ -117,9 +117,9 @@ class ModelTokenizer:
         return [np.concatenate([self.before, inner[start : start + held]]) for start in starts]
 
     def batches(self, rows: Sequence[Row], most_tokens: int = 2048) -> Iterator[tuple[I64, I64, I64]]:
-        """Rows of like length together: which rows, their padded ids and their mask; no batch above so many tokens.
+        """Batches of rows of similar length: the rows, their padded ids and mask, with a limit on tokens per batch.
 
-        The longest come first, so that what runs out of memory does so at once.
+        The longest come first, so that running out of memory happens at once.
         """
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
         order = np.argsort(-lengths, kind="stable")
@@ -131,7 +131,7 @@ class ModelTokenizer:
             start += len(chosen)
 
     def padded(self, rows: Sequence[Row]) -> tuple[I64, I64]:
-        """Ids and mask of some rows, filled up to the longest."""
+        """Ids and mask of some rows, padded to the longest."""
         longest = max(1, max((len(row) for row in rows), default=1))
         ids = np.full((len(rows), longest), self.pad, dtype=np.int64)
         mask = np.zeros((len(rows), longest), dtype=np.int64)
@@ -152,7 +152,7 @@ def _loaded(path: Path, lowercase: bool) -> Tokenizer:
 
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing more precise
+    except Exception as error:  # the library raises no specific class
         raise DataError(f"not a tokenizer file, or a damaged one ({error}); fetch the model again", path=path) from None
     tokenizer.no_truncation()
     tokenizer.no_padding()

@@ -1,8 +1,7 @@
 """A transformer on ONNX Runtime: token ids in, numbers out.
 
-A folder's ONNX file is used as it is. A safetensors folder is turned into a graph once; the graph is kept in the cache folder
-under the fingerprint of the model, or in memory where the cache cannot be written. Only what ONNX Runtime needs is loaded,
-never torch.
+A folder's ONNX file is used as it is. A safetensors folder is converted into a graph once; the graph is stored in the cache
+folder under the fingerprint of the model, or in memory if the cache is not writable. Torch is never loaded.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-GRAPHS = 1  # version of the graphs; a new one makes the cached ones worthless
-MOST_TOKENS = 2048  # in a batch, padding included: more gain nothing on a CPU and leave its caches
+GRAPHS = 1  # version of the graphs; a new one invalidates the cache
+MOST_TOKENS = 2048  # in a batch, including padding: more gain nothing on a CPU and exceed its caches
 _OUTPUTS = {
     OutputHead.HIDDEN: ("last_hidden_state", "token_embeddings"),
     OutputHead.MLM: ("max_logits", "logits"),
@@ -58,11 +57,11 @@ class Transformer:
     session: InferenceSession
     inputs: tuple[str, ...]
     output: str
-    most_tokens: int  # in a batch; 1 means one text at a time
+    most_tokens: int  # per batch; 1 means one text at a time
 
     @classmethod
     def load(cls, folder: ModelFolder, head: OutputHead, *, threads: int | None = None, int8: bool = False) -> Transformer:
-        """Load a model; ``threads`` is the number of processors by default."""
+        """Load a model; ``threads`` defaults to the number of processors."""
         if threads is not None and threads < 1:
             raise ConfigError(f"threads must be at least 1, got {threads}; leave it out to use every processor")
         graph = graph_file(folder, head, int8=int8)
@@ -72,26 +71,26 @@ class Transformer:
         if unknown := set(names) - {"input_ids", "attention_mask", "token_type_ids"}:
             wanted = ", ".join(sorted(unknown))
             raise DataError(f"the graph wants {wanted}; known are input_ids, attention_mask and token_type_ids", path=file)
-        # Dynamic quantisation takes its scale from a whole batch: texts must not share one.
+        # Dynamic quantisation takes its scale from the whole batch: each text needs its own batch.
         most_tokens = 1 if _holds(graph, b"DynamicQuantize") else MOST_TOKENS
         return cls(head, folder, int8, session, names, _output(session, head, file), most_tokens)
 
     @property
     def graph(self) -> Path | bytes:
-        """The graph that runs: a file, or what it would hold where none could be written."""
+        """The graph that runs: a file, or its bytes if none could be written."""
         return graph_file(self.folder, self.head, int8=self.int8)
 
     @property
     def width(self) -> int:
-        """Length of the last axis of what comes out: the hidden size, the vocabulary, or the number of labels."""
+        """Length of the last output axis: the hidden size, the vocabulary, or the number of labels."""
         last = next(value.shape[-1] for value in self.session.get_outputs() if value.name == self.output)
         if isinstance(last, int):
             return last
-        one = np.ones((1, 1), dtype=np.int64)  # a graph that does not tell is asked
+        one = np.ones((1, 1), dtype=np.int64)  # run a graph that does not declare it
         return int(self.run(one, one).shape[-1])
 
     def run(self, ids: I64, mask: I64, types: I64 | None = None) -> F32:
-        """What the head gives for a padded batch; ``mask`` is 1 for the tokens of a text, 0 for padding after them."""
+        """The head's output for a padded batch; ``mask`` is 1 for tokens, 0 for padding after them."""
         check()
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
         feed: dict[str, Any] = {name: given[name] for name in self.inputs}
@@ -99,13 +98,13 @@ class Transformer:
             feed["token_type_ids"] = np.zeros_like(ids)
         try:
             found: F32 = self.session.run([self.output], feed)[0]
-        except Exception as error:  # the library has no common class for what may be wrong with a graph
-            told = f"the graph failed on {len(ids):,} texts of {ids.shape[1]:,} tokens ({_first_line(error)})"
-            raise self._damage(f"{told}; its tokenizer may be that of another model") from None
+        except Exception as error:  # ONNX Runtime's errors have no common class
+            reason = f"the graph failed on {len(ids):,} texts of {ids.shape[1]:,} tokens ({_first_line(error)})"
+            raise self._damage(f"{reason}; its tokenizer may be that of another model") from None
         if found.ndim not in _RANKS[self.head] or len(found) != len(ids):
             shape = " x ".join(map(str, found.shape))
             raise self._damage(f"the graph gives numbers of shape {shape} for {len(ids):,} texts of {ids.shape[1]:,} tokens")
-        if self.head is OutputHead.MLM and found.ndim == 3:  # an ONNX file that gives the logits of every token
+        if self.head is OutputHead.MLM and found.ndim == 3:  # an ONNX file with the logits of every token
             found = np.where(mask[:, :, None] != 0, found, np.float32(-np.inf)).max(axis=1)
         return found.astype(np.float32, copy=False)
 
@@ -114,7 +113,7 @@ class Transformer:
 
 
 def graph_file(folder: ModelFolder, head: OutputHead, *, int8: bool = False) -> Path | bytes:
-    """The ONNX file of a model: its own, or the one built from its weights and kept in the cache, if that can be written.
+    """The ONNX file of a model: its own, or the cached one that is built from its weights if the cache is writable.
 
     >>> from lexfuse.encode.model_folder.locator import SHIPPED
     >>> graph_file(ModelFolder.read(SHIPPED / "fr-legal-dense"), OutputHead.HIDDEN).suffix
@@ -128,7 +127,7 @@ def graph_file(folder: ModelFolder, head: OutputHead, *, int8: bool = False) -> 
 
 
 def _kept(name: str, make: Callable[[], bytes]) -> Path | bytes:
-    """A graph in the cache, made if it is not there; its bytes where the cache cannot be written."""
+    """A graph from the cache, built if necessary; its bytes if the cache is not writable."""
     file = cache_folder() / "graphs" / name
     if file.is_file():
         return file
@@ -144,15 +143,15 @@ def _kept(name: str, make: Callable[[], bytes]) -> Path | bytes:
 
 @cache
 def _tell(folder: Path) -> None:
-    """Once in a process."""
+    """Warn once per process."""
     log.warning(
-        "%s cannot be written, so every process makes the graph of a model again; set LEXFUSE_CACHE to a folder that can be",
+        "%s is not writable, so every process builds the graph of a model again; set LEXFUSE_CACHE to a writable folder",
         folder,
     )
 
 
 def _holds(graph: Path | bytes, mark: bytes, first: int | None = None) -> bool:
-    """Whether a graph has some bytes, anywhere or among its first."""
+    """Whether a graph contains some bytes, anywhere or near its beginning."""
     if isinstance(graph, bytes):
         return mark in (graph if first is None else graph[:first])
     with graph.open("rb") as stream:
@@ -167,15 +166,15 @@ def _session(graph: Path | bytes, path: Path, threads: int) -> InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what fails is raised, and told once
-    # Threads that wait must not burn what other threads search with: as fast alone, and half the time beside other work.
+    options.log_severity_level = 4  # failures raise; do not log them too
+    # No spinning: waiting threads would slow down searches. As fast alone, twice as fast under load.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    if _holds(graph, b"lexfuse", first=64):  # our own int8 weights are widened once, on loading
+    if _holds(graph, b"lexfuse", first=64):  # LexFuse's int8 weights are widened once, on loading
         options.add_session_config_entry("session.disable_quant_qdq", "1")
     try:
         source = graph if isinstance(graph, bytes) else str(graph)
         return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"], enable_fallback=0)
-    except Exception as error:  # the library has no common class for what may be wrong with a file
+    except Exception as error:  # ONNX Runtime's errors have no common class
         raise DataError(
             f"ONNX Runtime cannot load the graph ({_first_line(error)}); fetch or export it again", path=path
         ) from None
@@ -186,7 +185,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _output(session: InferenceSession, head: OutputHead, file: Path) -> str:
-    """The output of a graph that a head stands for."""
+    """The graph output of a head."""
     names = [value.name for value in session.get_outputs()]
     for name in _OUTPUTS[head]:
         if name in names:

@@ -1,7 +1,7 @@
-"""Word vectors from files: word2vec and fastText, as text or binary, plain or gzipped; nothing is unpickled.
+"""Word vectors from files: word2vec and fastText, as text or binary, plain or gzipped, without pickle.
 
-A text file has a first line ``words dimension`` and then a line a word: the word and its numbers. The binary form of word2vec
-has the same first line, then word, space and 32-bit floats. fastText's own binary form is read by `lexfuse.encode.fasttext`.
+A text file has a first line ``words dimension``, then one line per word with its numbers. The binary form of word2vec has the
+same first line, then word, space and 32-bit floats. `lexfuse.encode.fasttext` reads fastText's binary form.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _FASTTEXT = (793712314).to_bytes(4, "little")
 
 
 def read_word_vectors(path: str | Path, report: ReadReport | None = None) -> WordVectors:
-    r"""Read a file of word vectors; what kind it is shows in its first bytes, not in its name.
+    r"""Read a file of word vectors; its first bytes determine the format, not its name.
 
-    A word that comes again is noted and its first vector counts.
+    A repeated word is noted and keeps its first vector.
 
     >>> _ = (folder / "a.vec").write_text("2 3\nloi 1 0 0\ndroit 0 1 0\n")
     >>> read_word_vectors(folder / "a.vec").of("droit").tolist()
@@ -57,12 +57,12 @@ def _header(line: bytes, path: str | Path) -> tuple[int, int]:
         raise DataError(reason, path=path, line=1)
     count, dimension = map(int, fields)
     if not 1 <= dimension <= MOST_DIMENSIONS:
-        raise DataError(f"vectors of {dimension:,} numbers cannot be; expected 1 to {MOST_DIMENSIONS:,}", path=path, line=1)
+        raise DataError(f"impossible dimension {dimension:,}; expected 1 to {MOST_DIMENSIONS:,}", path=path, line=1)
     return count, dimension
 
 
 def _is_text(line: bytes) -> bool:
-    """Whether a line is a word and numbers to read; in the binary form it is never."""
+    """Whether a line is a word and readable numbers, which is never the case in the binary form."""
     try:
         return len([float(field) for field in line.split()[1:]]) > 0
     except ValueError:
@@ -88,7 +88,7 @@ def _text_rows(path: str | Path, dimension: int, report: ReadReport) -> Iterator
 def _binary_rows(path: str | Path, count: int, dimension: int, report: ReadReport) -> Iterator[tuple[int, str | None, F32]]:
     data = read_bytes(path)
     at, size = data.index(b"\n") + 1, 4 * dimension
-    for number in range(2, count + 2):  # counted like the lines of the text form: the header is 1
+    for number in range(2, count + 2):  # like line numbers of the text form: the header is line 1
         space = data.find(b" ", at)
         if space < 0 or space + 1 + size > len(data):
             return
@@ -97,8 +97,8 @@ def _binary_rows(path: str | Path, count: int, dimension: int, report: ReadRepor
         at = space + 1 + size
     if data[at:].strip(b"\n"):
         left = len(data) - at
-        reason = f"{left:,} bytes follow the {count:,} words of dimension {dimension} that the first line tells"
-        raise DataError(f"{reason}; it is of another kind, or was changed", path=path)
+        reason = f"{left:,} bytes follow the {count:,} words of dimension {dimension} that the first line declares"
+        raise DataError(f"{reason}; it has another format, or was changed", path=path)
 
 
 def _word(raw: bytes, path: str | Path, number: int, report: ReadReport) -> str | None:
@@ -120,14 +120,14 @@ def _from_rows(
         if word is None:
             continue
         if not np.isfinite(row).all():
-            raise DataError(f"the vector of {word!r} holds nan or infinity; is it of this kind?", path=path, line=number)
+            raise DataError(f"the vector of {word!r} has nan or infinity; check the format of the file", path=path, line=number)
         if words.find(word) is not None:
-            report.note("a word came again, its first vector counts", path=path, line=number)
+            report.note("repeated word, its first vector is kept", path=path, line=number)
             continue
         words.learn(word)
         kept.append(row)
     if seen != count:
-        expected = f"the first line tells {count:,} words of dimension {dimension}"
-        raise DataError(f"{expected}, the file holds {seen:,}; it is cut short or was changed, fetch it again", path=path)
+        expected = f"the first line declares {count:,} words of dimension {dimension}"
+        raise DataError(f"{expected}, the file has {seen:,}; it is truncated or was changed, fetch it again", path=path)
     report.kept += len(kept)
     return WordVectors(words, np.stack(kept) if kept else np.empty((0, dimension), dtype=np.float32))

@@ -15,24 +15,19 @@ MOST_DIMENSIONS = 1 << 16
 
 
 class SubwordVectors(Protocol):
-    """What gives a vector to a word that is not in the vocabulary.
-
-    >>> from lexfuse.encode.fasttext import CharacterNgrams
-    >>> hasattr(CharacterNgrams, "of") and hasattr(CharacterNgrams, "fingerprint")
-    True
-    """
+    """Vectors for words outside the vocabulary."""
 
     @property
     def fingerprint(self) -> str:
-        """The same for two exactly when they give the same vectors."""
+        """Equal for two objects if and only if they give the same vectors."""
 
     def of(self, word: str) -> F32 | None:
-        """The vector of a word, None for one that cannot have one."""
+        """The vector of a word, or ``None``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordVectors:
-    """A vector for every word of a vocabulary, and with fastText for other words too.
+    """A vector for every word of a vocabulary and, with fastText, for other words.
 
     >>> vectors = WordVectors(Vocabulary(["loi"]), np.ones((1, 2), dtype=np.float32))
     >>> vectors.of("loi").tolist(), vectors.of("droit")
@@ -40,24 +35,16 @@ class WordVectors:
     """
 
     words: Vocabulary
-    matrix: NDArray[Any]  # one row a word, float32 or float16
+    matrix: NDArray[Any]  # one row per word, float32 or float16
     subwords: SubwordVectors | None = None
 
     @property
     def dimension(self) -> int:
-        """Length of a vector.
-
-        >>> WordVectors(Vocabulary(), np.empty((0, 3), dtype=np.float32)).dimension
-        3
-        """
+        """Length of a vector."""
         return int(self.matrix.shape[1])
 
     def of(self, word: str) -> F32 | None:
-        """The vector of a word, None if it has none.
-
-        >>> WordVectors(Vocabulary(["loi"]), np.ones((1, 2), dtype=np.float16)).of("loi").dtype
-        dtype('float32')
-        """
+        """The vector of a word, or ``None``."""
         at = self.words.find(word)
         if at is not None:
             row: F32 = self.matrix[at].astype(np.float32)

@@ -87,8 +87,8 @@ def test_another_architecture_is_refused_with_the_supported_ones(tmp_path, tiny)
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"hidden_size": "wide"}, "a size of the model is missing or no number"),
-        ({"num_attention_heads": 5}, "sizes that no model can have"),
+        ({"hidden_size": "wide"}, "a size of the model is missing or not a number"),
+        ({"num_attention_heads": 5}, "impossible sizes"),
         ({"hidden_act": "swish"}, "activation 'swish' is not supported; supported are gelu"),
         ({"position_embedding_type": "relative_key"}, "only absolute ones are supported"),
     ],

@@ -1,1 +1,1 @@
-"""Model folders: where they are, what they hold, how they are read."""
+"""Model folders: location, content, reading."""

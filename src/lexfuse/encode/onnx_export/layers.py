@@ -1,8 +1,8 @@
 """The layers of the BERT family as a graph: embeddings, attention, feed-forward (post-norm transformer).
 
-BERT, RoBERTa, CamemBERT and XLM-R differ in where positions start and in the names of their tensors; MPNet adds a bias by the
-distance of two tokens. Each layer is six nodes: attention, its output, its norm, and the two halves and the norm of the
-feed-forward part; norm and activation take in the addition before them.
+BERT, RoBERTa, CamemBERT and XLM-R differ in the first position and in tensor names; MPNet adds an attention bias by the distance
+of two tokens. Each layer is six nodes: attention, its output, its norm, and the two halves and the norm of the feed-forward part;
+norm and activation include the addition before them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from lexfuse.encode.onnx_export.graph import CONTRIB, OnnxGraph
 from lexfuse.errors import DataError
 
 WORDS = "embeddings.word_embeddings.weight"
-FARTHEST = 128  # distance from which MPNet does not tell two distances apart
+FARTHEST = 128  # distance from which MPNet treats distances alike
 _OLDER = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
 
 
 class Tensors:
-    """The tensors of one model by their usual names, whatever stands before them in the file.
+    """The tensors of one model by their usual names, without the prefix in the file.
 
     >>> Tensors(TensorFiles.read([]), "an empty file")
     Traceback (most recent call last):
@@ -32,7 +32,7 @@ class Tensors:
     """
 
     def __init__(self, weights: TensorFiles, place: str) -> None:
-        """Find what stands before the names ("bert.", "roberta.", nothing)."""
+        """Find the prefix of the names ("bert.", "roberta.", nothing)."""
         self._weights, self._place = weights, place
         found = min(weights.ending(WORDS), key=len, default=None)
         if found is None:
@@ -40,7 +40,7 @@ class Tensors:
         self._prefix = found.removesuffix(WORDS)
 
     def of(self, name: str, *shape: int) -> F32:
-        """A tensor of the encoder, checked for its shape."""
+        """A tensor of the encoder, with its shape checked."""
         full = self._prefix + name
         for new, old in _OLDER.items():
             if full not in self._weights and name.endswith(new):
@@ -48,16 +48,16 @@ class Tensors:
         return self._checked(full, self._prefix + name, shape)
 
     def has(self, suffix: str) -> bool:
-        """Whether a tensor of a head is there."""
+        """Whether a tensor of a head exists."""
         return bool(self._weights.ending(suffix))
 
     def head(self, suffix: str, *shape: int) -> F32:
-        """A tensor of a head, found by how its name ends."""
+        """A tensor of a head, found by the end of its name."""
         found = self._weights.ending(suffix)
         return self._checked(found[0] if found else suffix, suffix, shape)
 
     def labels(self, suffix: str) -> int:
-        """How many labels a classifier has, by its bias."""
+        """The number of labels of a classifier, from its bias."""
         found = self._weights.ending(suffix)
         return len(self._weights[found[0]]) if found else 0
 
@@ -71,11 +71,7 @@ class Tensors:
 
 
 class TensorNames:
-    """How one family names the tensors of a layer.
-
-    >>> TensorNames(ModelFamily.MPNET).query
-    'attention.attn.q'
-    """
+    """The names of a layer's tensors in one family."""
 
     def __init__(self, family: ModelFamily) -> None:
         """Take the family."""
@@ -89,26 +85,12 @@ class TensorNames:
 
 
 def linear(graph: OnnxGraph, values: str, name: str, weight: F32) -> str:
-    """Rows times a weight matrix as torch keeps it (out x in); the bias comes with what follows.
-
-    >>> graph = OnnxGraph()
-    >>> made = linear(graph, graph.input("x", np.float32, ["n", 2]), "w", np.ones((3, 2), dtype=np.float32))
-    >>> graph.output(made, "y", np.float32, ["n", 3])
-    >>> graph.model().graph.node[0].op_type
-    'MatMul'
-    """
+    """Rows times a weight matrix in torch's layout (out x in); the next node adds the bias."""
     return graph.node("MatMul", [values, graph.constant(name, weight.T)])
 
 
 def activated(graph: OnnxGraph, values: str, name: str, bias: F32, activation: str) -> str:
-    """Bias and activation in one.
-
-    >>> graph = OnnxGraph()
-    >>> made = activated(graph, graph.input("x", np.float32, ["n", 2]), "b", np.zeros(2, dtype=np.float32), "gelu")
-    >>> graph.output(made, "y", np.float32, ["n", 2])
-    >>> graph.model().graph.node[0].op_type
-    'BiasGelu'
-    """
+    """Bias and activation in one node."""
     kept = graph.constant(name, bias)
     if activation == "relu":
         return graph.node("Relu", [graph.node("Add", [values, kept])])
@@ -117,14 +99,7 @@ def activated(graph: OnnxGraph, values: str, name: str, bias: F32, activation: s
 
 
 def normed(graph: OnnxGraph, values: str, name: str, tensors: tuple[F32, F32], epsilon: float) -> str:
-    """Layer normalisation.
-
-    >>> graph, two = OnnxGraph(), np.ones(2, dtype=np.float32)
-    >>> made = normed(graph, graph.input("x", np.float32, ["n", 2]), "norm", (two, two), 1e-12)
-    >>> graph.output(made, "y", np.float32, ["n", 2])
-    >>> [constant.name for constant in graph.model().graph.initializer]
-    ['norm.weight', 'norm.bias']
-    """
+    """Layer normalisation."""
     weight, bias = (graph.constant(f"{name}.{part}", part_) for part, part_ in zip(("weight", "bias"), tensors, strict=True))
     return graph.node("LayerNormalization", [values, weight, bias], axis=-1, epsilon=epsilon)
 
@@ -132,9 +107,9 @@ def normed(graph: OnnxGraph, values: str, name: str, tensors: tuple[F32, F32], e
 def encoder(
     graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: ModelSizes, ids: str, mask: str, types: str = ""
 ) -> str:
-    """The last hidden state of a batch of texts; without ``types`` every token is of the first type."""
+    """The last hidden state of a batch of texts; without ``types`` every token has the first type."""
     hidden = _embeddings(graph, tensors, family, sizes, ids, types)
-    kept = graph.node("Cast", [mask], to=6)  # int32, as the attention operator wants it
+    kept = graph.node("Cast", [mask], to=6)  # int32, as the attention operator requires
     distances = _distance_bias(graph, tensors, sizes, ids) if family is ModelFamily.MPNET else ""
     for number in range(sizes.layers):
         hidden = _layer(graph, tensors, TensorNames(family), sizes, f"encoder.layer.{number}", hidden, kept, distances)
@@ -182,14 +157,14 @@ def _layer(
 def _added_and_normed(
     graph: OnnxGraph, tensors: Tensors, values: str, before: str, place: str, dense: str, norm: str, epsilon: float, width: int
 ) -> str:
-    """A half layer's end: bias, the values before it, layer normalisation, in one operator."""
+    """The end of a half layer: bias, residual and layer normalisation in one operator."""
     names = [f"{place}.{norm}.weight", f"{place}.{norm}.bias", f"{place}.{dense}.bias"]
     kept = [graph.constant(name, tensors.of(name, width)) for name in names]
     return graph.node("SkipLayerNormalization", [values, before, *kept], CONTRIB, epsilon=epsilon)
 
 
 def _distance_bias(graph: OnnxGraph, tensors: Tensors, sizes: ModelSizes, ids: str) -> str:
-    """MPNet's bias of attention by distance, 1 x heads x length x length; one table row a distance, looked up."""
+    """MPNet's attention bias by distance, 1 x heads x length x length, looked up in a table."""
     table = tensors.of("encoder.relative_attention_bias.weight", sizes.buckets, sizes.heads)
     reach = sizes.positions - 1
     by_distance = table[distance_buckets(np.arange(-reach, reach + 1), sizes.buckets)].T  # heads x distances
@@ -203,7 +178,7 @@ def _distance_bias(graph: OnnxGraph, tensors: Tensors, sizes: ModelSizes, ids: s
 
 
 def distance_buckets(distance: I64, buckets: int) -> I64:
-    """Buckets of distances (key minus query): exact when near, logarithmic when far, half of them for each direction.
+    """Buckets of distances (key minus query): exact when near, logarithmic when far, half of them per direction.
 
     >>> distance_buckets(np.array([-1, 0, 1, 500]), 32).tolist()
     [1, 0, 17, 31]

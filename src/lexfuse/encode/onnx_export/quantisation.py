@@ -1,9 +1,9 @@
 """Smaller and faster graphs: int8 weights, with or without int8 arithmetic.
 
-`stored_as_int8` keeps each matrix as int8 with one scale a row of embeddings or a column of a layer; ONNX Runtime widens them
-when the model is loaded, so that only the file is smaller and only the rounding of the weights is lost. `computed_as_int8` is
-ONNX Runtime's dynamic quantisation: it multiplies in int8 and is faster, and rounds activations too, which costs more. Its
-scale is taken over a whole batch, so texts are run one by one, lest a vector depend on the texts around it.
+`stored_as_int8` stores each matrix as int8 with one scale per row of embeddings or per column of a layer; ONNX Runtime widens
+them on loading, so that only the file is smaller and only weights are rounded. `computed_as_int8` is ONNX Runtime's dynamic
+quantisation: it multiplies in int8, which is faster but rounds activations too and costs more quality. Its scale depends on the
+whole batch, so texts run one by one; otherwise a vector would depend on the other texts.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from lexfuse.errors import DataError, StorageError
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-SMALLEST = 4096  # numbers in a matrix that is worth it
-_ROWS = ("embeddings.word_embeddings.weight", "head.words")  # one scale a row: tables that are looked up by row
-# Small tables whose rounding costs much: leaving them alone took fr-legal-splade's mean cosine from .9974 to .9994.
+SMALLEST = 4096  # numbers in a matrix that is worth quantising
+_ROWS = ("embeddings.word_embeddings.weight", "head.words")  # one scale per row: tables that are looked up by row
+# Small tables whose rounding costs much: excluding them raised fr-legal-splade's mean cosine from .9974 to .9994.
 _KEPT = ("positions", "types", "head.dense")
 
 
 def stored_as_int8(model: ModelProto) -> ModelProto:
-    """A copy of a graph whose matrices are kept in int8 and widened on loading.
+    """A copy of a graph whose matrices are stored in int8 and widened on loading.
 
     >>> from onnx import load
     >>> stored_as_int8(load("model.onnx")).graph.node[0].op_type  # doctest: +SKIP
@@ -62,14 +62,7 @@ def stored_as_int8(model: ModelProto) -> ModelProto:
 
 
 def widened(model: ModelProto) -> ModelProto:
-    """The contrary of `stored_as_int8`: the same graph with float32 matrices.
-
-    >>> from lexfuse.encode.onnx_export.graph import OnnxGraph
-    >>> graph = OnnxGraph()
-    >>> graph.output(graph.node("Abs", [graph.input("x", np.float32, ["n"])]), "y", np.float32, ["n"])
-    >>> widened(graph.model()) == graph.model()  # nothing was narrow
-    True
-    """
+    """The inverse of `stored_as_int8`: the graph with float32 matrices."""
     from onnx import ModelProto, numpy_helper
 
     changed = ModelProto()
@@ -90,7 +83,7 @@ def widened(model: ModelProto) -> ModelProto:
 
 
 def computed_as_int8(source: Path | bytes, model: Path) -> bytes:
-    """A graph that multiplies in int8, from one in float32 or one that `stored_as_int8` made; errors name the model.
+    """A graph that multiplies in int8, from a float32 graph or one from `stored_as_int8`; errors name the model.
 
     >>> from lexfuse.encode.onnx_export.graph import OnnxGraph
     >>> from onnx import load_from_string
@@ -108,7 +101,7 @@ def computed_as_int8(source: Path | bytes, model: Path) -> bytes:
         wide, small = Path(name, "wide.onnx"), Path(name, "small.onnx")
         root = logging.getLogger()
         level = root.level
-        root.setLevel(logging.ERROR)  # its advice on preparing a graph is not for users
+        root.setLevel(logging.ERROR)  # its advice on graphs is not for users
         try:
             save(widened(load_from_string(source) if isinstance(source, bytes) else load(str(source))), str(wide))
             tools.quantize_dynamic(
@@ -119,7 +112,7 @@ def computed_as_int8(source: Path | bytes, model: Path) -> bytes:
                 weight_type=tools.QuantType.QInt8,
                 extra_options={"DefaultTensorType": TensorProto.FLOAT},
             )
-        except Exception as error:  # the library raises whatever comes
+        except Exception as error:  # ONNX Runtime's errors have no common class
             raise DataError(f"the graph cannot be quantised ({error}); use it without int8", path=model) from None
         finally:
             root.setLevel(level)
@@ -128,7 +121,7 @@ def computed_as_int8(source: Path | bytes, model: Path) -> bytes:
 
 @contextmanager
 def _temporary(model: Path) -> Iterator[str]:
-    """A folder for ONNX Runtime's tools, which work on files alone."""
+    """A folder for ONNX Runtime's tools, which need files."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="lexfuse-int8-")
     except OSError as error:
@@ -141,7 +134,7 @@ def _temporary(model: Path) -> Iterator[str]:
 
 
 def write_small_model(folder: ModelFolder, head: OutputHead, target: str | Path) -> None:
-    """Write a model folder of about a byte a weight: an ONNX file for one head, the tokenizer and every configuration.
+    """Write a model folder with about one byte per weight: an ONNX file for one head, the tokenizer and configurations.
 
     >>> write_small_model(ModelFolder.read("fr-legal-dense"), OutputHead.HIDDEN, "small")  # doctest: +SKIP
     """
@@ -162,7 +155,7 @@ def write_small_model(folder: ModelFolder, head: OutputHead, target: str | Path)
 
 
 def _rounded(values: NDArray[Any], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Whole numbers from -127 to 127, and the scale of every row (axis 0) or column (axis 1)."""
+    """Integers from -127 to 127, and the scale of every row (axis 0) or column (axis 1)."""
     scale = (np.abs(values).max(axis=1 - axis, initial=0) / np.float32(127)).astype(np.float32)
     scale[scale == 0] = 1
     return np.rint(values / np.expand_dims(scale, 1 - axis)).astype(np.int8), scale
