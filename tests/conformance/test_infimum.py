@@ -23,7 +23,8 @@ from lexfuse.fusion.registry import default_fusions
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.search.candidates import retrieve_union
-from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever, open_pipeline
+from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever
+from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.query_class import QueryClass
 
@@ -117,7 +118,7 @@ def test_theoretical_min_max_is_equation_4(snapshot):
 
 
 def test_the_default_hybrid_of_all_of_them_ranks_and_explains(snapshot):
-    hybrid = open_pipeline(snapshot, CHANNELS, depth=15)
+    hybrid = SearchSpec.of(CHANNELS, depth=15).open(snapshot)
     assert isinstance(hybrid, FusedRetriever)
     assert isinstance(hybrid.fusion, TM2C2)
     ranking = hybrid.retrieve(QUERIES, 5)

@@ -156,7 +156,7 @@ def test_a_source_that_answers_infinity_is_refused():
         (lambda: ReciprocalRank(-1), "eta must be positive, got -1"),
         (lambda: ReciprocalRank(0), "eta must be positive"),
         (lambda: ReciprocalRank((60, math.inf)), "eta must be positive"),
-        (lambda: ReciprocalRank(weight=-1), "0 or more"),
+        (lambda: ReciprocalRank(weights=-1), "0 or more"),
         (lambda: SmoothReciprocalRank(-5), "eta must be positive"),
         (lambda: SmoothReciprocalRank(beta=math.inf), "beta must be above 0"),
         (lambda: SmoothReciprocalRank(beta=math.nan), "beta must be above 0"),
@@ -182,7 +182,7 @@ def test_what_is_no_distribution_is_refused(levels):
         (Convex((0.2, 0.3, 0.5)), "3 weights for 2 sources"),
         (Convex(None, (MinMax(), MinMax(), MinMax())), "3 normalisers for 2 sources"),
         (ReciprocalRank((60.0, 5.0, 1.0)), "eta has 3 values for 2 sources"),
-        (ReciprocalRank(weight=(1.0,)), "weight has 1 values for 2 sources"),
+        (ReciprocalRank(weights=(1.0,)), "weights has 1 values for 2 sources"),
     ],
 )
 def test_as_many_constants_as_sources(fusion, message):
@@ -240,4 +240,4 @@ def test_a_document_that_only_a_source_of_weight_zero_lists_is_explained_as_one_
 
 def test_no_weight_at_all_is_a_sum_of_nothing():
     runs = [Run.of("a", {"q": {"x": 3.0}}), Run.of("b", {"q": {"z": 9.0}})]
-    assert ReciprocalRank(weight=(0.0, 0.0)).fuse(runs, 9).as_dict() == {"q": {"x": 0.0, "z": 0.0}}
+    assert ReciprocalRank(weights=(0.0, 0.0)).fuse(runs, 9).as_dict() == {"q": {"x": 0.0, "z": 0.0}}

@@ -9,7 +9,7 @@ from lexfuse.channels.score_levels import SHARES, ScoreLevels
 from lexfuse.data.run import Run
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import Percentile
-from lexfuse.fusion.registry import FusionOptions, make_fusion
+from lexfuse.fusion.registry import fusion_of
 from lexfuse.fusion.union import union_of
 
 
@@ -67,4 +67,4 @@ def test_frozen_levels_take_the_place_of_those_of_the_run():
 
 
 def test_it_has_a_name():
-    assert make_fusion("convex", FusionOptions(normalisers=("percentile",))) == Convex(normaliser=Percentile())
+    assert fusion_of({"method": "convex", "normalisers": "percentile"}) == Convex(normalisers=Percentile())

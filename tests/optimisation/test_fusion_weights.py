@@ -50,7 +50,7 @@ def test_the_tuned_fusion_gives_the_value_that_is_told(fusion, sources):
     assert tuned.value >= tuned.equal.mean() - 1e-9
     assert tuned.oracle >= tuned.value - 1e-9
     assert sum(tuned.weights) == pytest.approx(1)
-    assert tuned.fusion.weights(sources).tolist() == pytest.approx(tuned.weights)
+    assert tuned.fusion.source_weights(sources).tolist() == pytest.approx(tuned.weights)
 
 
 def test_two_sources_are_exact():
@@ -202,7 +202,7 @@ def test_eta_is_tuned_at_equal_weights_as_bruch_does(each):
     assert tuned.values == pytest.approx(expected, abs=1e-12)
     assert tuned.tuned is None
     assert np.broadcast_to(tuned.fusion.eta, 2).tolist() == list(grid[int(np.argmax(expected))])
-    assert tuned.fusion.weights(2).tolist() == [1.0, 1.0]
+    assert tuned.fusion.source_weights(2).tolist() == [1.0, 1.0]
     assert tuned.value == max(tuned.values)
     usual = evaluate(qrels, ReciprocalRank().fused(union, 1000), "nDCG@10")
     assert tuned.usual == ("eta 60", pytest.approx(usual.mean("nDCG@10"), abs=1e-12))
@@ -219,7 +219,7 @@ def test_eta_with_weights_is_asked_for_by_name():
     both = tune_eta(union, ReciprocalRank(), qrels, "nDCG@10", [5, 60], with_weights=True)
     assert both.value >= equal.value
     assert both.tuned is not None
-    assert both.fusion.weights(2).tolist() == pytest.approx(list(both.tuned.weights))
+    assert both.fusion.source_weights(2).tolist() == pytest.approx(list(both.tuned.weights))
     assert "with the weights" in both.words()
 
 

@@ -91,7 +91,7 @@ def test_weight_one_on_a_source_gives_its_ranking(rankings, normaliser, missing)
     runs = runs_of(rankings)
     for chosen in range(len(runs)):
         weights = tuple(float(number == chosen) for number in range(len(runs)))
-        for fusion in (Convex(weights, normaliser, missing), ReciprocalRank(weight=weights, missing=missing)):
+        for fusion in (Convex(weights, normaliser, missing), ReciprocalRank(weights=weights, missing=missing)):
             fused = fusion.fuse(runs, 100)
             for query in QUERIES:
                 assert [hit.doc for hit in fused.hits(query)] == [hit.doc for hit in runs[chosen].hits(query)]
@@ -118,7 +118,7 @@ def test_weight_one_on_a_source_is_the_evaluation_of_its_run(rankings, judged, m
     for run, weights, values in zip(runs, corners, surface.values, strict=True):
         own = evaluate(qrels, run, measure).values(measure).tolist()
         assert values.tolist() == own
-        weighed = replace(fusion, weight=tuple(weights.tolist()))
+        weighed = replace(fusion, weights=tuple(weights.tolist()))
         assert evaluate(qrels, weighed.fuse(runs, 1000), measure).values(measure).tolist() == own
 
 
@@ -131,8 +131,8 @@ def test_a_source_of_weight_zero_is_as_good_as_not_there(rankings, at, normalise
         shares = [0.25, 0.75]
         shares.insert(at, 0.0)
         with_it, without = (
-            replace(fusion, weight=tuple(shares)).fuse(runs, 100),
-            replace(fusion, weight=(0.25, 0.75)).fuse(kept, 100),
+            replace(fusion, weights=tuple(shares)).fuse(runs, 100),
+            replace(fusion, weights=(0.25, 0.75)).fuse(kept, 100),
         )
         assert with_it.as_dict() == without.as_dict()
 

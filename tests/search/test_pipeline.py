@@ -17,7 +17,7 @@ from lexfuse.fusion.reciprocal_rank import ReciprocalRank
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 from lexfuse.rerank.rescore import Rescore
-from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever, open_pipeline
+from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever, fuse_retrievers
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.query_class import QueryClass
 
@@ -135,10 +135,9 @@ def test_retrievers_must_belong_together(snapshot, tmp_path):
 
 
 def test_tm2c2_counts_the_channels_of_words_as_lexical(snapshot):
-    pipeline = open_pipeline(snapshot, ["bm25", "tfidf"], TM2C2(0.7))
-    assert pipeline.fusion == TM2C2(0.7, lexical=2)
-    assert open_pipeline(snapshot, ["bm25"]).name == "bm25"
-    assert open_pipeline(snapshot, []).name == "bm25"
+    pipeline = fuse_retrievers([BM25(snapshot), TfIdf(snapshot)], TM2C2(0.7), lexical=["bm25", "tfidf"])
+    assert (pipeline.name, pipeline.fusion) == ("bm25+tfidf", TM2C2(0.7, lexical=2))
+    assert fuse_retrievers([BM25(snapshot)]).name == "bm25"
 
 
 class Counting:

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from lexfuse.data.document import Document
-from lexfuse.search.spec.pipeline_spec import ChannelSpec, PipelineSpec
 from lexfuse.search.spec.spec import SearchSpec
 
 # Long documents fall back under bm25, which looks at lengths, and not under a bm25 that does not.
@@ -19,7 +18,7 @@ DOCUMENTS = [
 @pytest.fixture
 def client(site, tmp_path):
     profile = tmp_path / "plain.toml"
-    SearchSpec(PipelineSpec((ChannelSpec("bm25", 1.2, 0.0),)), name="plain").write(profile)
+    SearchSpec.of("bm25", k1=1.2, b=0.0, name="plain").save(profile)
     return site(DOCUMENTS, profiles=[profile])
 
 
@@ -83,7 +82,7 @@ def test_a_part_is_the_part_alone(client):
 
 def test_french_counts_as_french_does(site, tmp_path):
     profile = tmp_path / "plain.toml"
-    SearchSpec(PipelineSpec((ChannelSpec("bm25", 1.2, 0.0),)), name="plain").write(profile)
+    SearchSpec.of("bm25", k1=1.2, b=0.0, name="plain").save(profile)
     client = site(DOCUMENTS, profiles=[profile], language="fr")
     text = client.get("/compare", params={"q": "bail", "profile": ["bm25", "plain"]}).text
     assert "2 déplacés, 0 nouveau, 0 perdu" in text

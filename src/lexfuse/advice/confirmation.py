@@ -38,7 +38,7 @@ def confirm_on_test(
         rivals[top.configuration.name] = top.configuration.name
     if choice.tuned and isinstance(choice.fusion, Convex):
         equal = f"{' + '.join(members)}, equal weights"
-        runs[equal] = test.fused(members, replace(choice.fusion, weight=None), equal)
+        runs[equal] = test.fused(members, replace(choice.fusion, weights=None), equal)
         rivals["equal weights"] = equal
     found = {called: evaluate(test.qrels, run, " ".join(measures)) for called, run in runs.items()}
     means = {measure: {called: each.mean(measure) for called, each in found.items()} for measure in measures}

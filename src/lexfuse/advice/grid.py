@@ -142,7 +142,7 @@ def configurations(sources: int, recipes: int = len(RECIPES)) -> int:
 def fusion_tried(tried: ConfigurationResult, lexical: frozenset[str] = frozenset()) -> Fusion | None:
     """The fusion of a configuration that was tried, with the weights shown; None for a single source.
 
-    >>> fusion_tried(ConfigurationResult(Configuration(("a", "b"), "tm2c2, tuned"), (0.25, 0.75), 0.4)).weights(2).tolist()
+    >>> fusion_tried(ConfigurationResult(Configuration(("a", "b"), "tm2c2, tuned"), (0.25, 0.75), 0.4)).source_weights(2).tolist()
     [0.25, 0.75]
     """
     if not tried.configuration.method:
@@ -185,4 +185,4 @@ def _tried(
         return GridTrial(configuration, tuned.fusion, weights, tuned.held_out.values, True, versus_equal_weights(tuned))
     fusion = recipe.of(sum(name in lexical for name in union.names))
     values = evaluate(qrels, fusion.fused(union, max(1, len(union))), measure).values(measure)
-    return GridTrial(configuration, fusion, tuple(fusion.weights(len(union.names)).tolist()), values)
+    return GridTrial(configuration, fusion, tuple(fusion.source_weights(len(union.names)).tolist()), values)

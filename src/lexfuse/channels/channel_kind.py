@@ -9,18 +9,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.data.validation import Model
 from lexfuse.errors import ConfigError
 from lexfuse.storage.channel_data.stored_part import StoredPart
 from lexfuse.storage.snapshot import Snapshot
 
 
-class KindOptions(BaseModel):
+class KindOptions(Model):
     """Options of a kind; a subclass has a field for each."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     @classmethod
     def of(cls, channel: str, options: Mapping[str, Any]) -> Self:
@@ -34,13 +31,7 @@ class KindOptions(BaseModel):
         for option in options:
             if option not in cls.model_fields:
                 raise ConfigError(f"channel {channel!r} has no option {option!r}; it has {', '.join(cls.model_fields)}")
-        try:
-            return cls(**options)
-        except ValidationError as error:
-            wrong = error.errors(include_url=False)[0]
-            expected = wrong["msg"].replace("Input should be", "must be")
-            place = ".".join(map(str, wrong["loc"]))
-            raise ConfigError(f"option {place!r} of the channel {channel!r} {expected}, got {wrong['input']!r}") from None
+        return cls(**options)
 
 
 class SearchOptions(KindOptions):
@@ -56,6 +47,7 @@ class ChannelKind(ABC):
     channels: ClassVar[tuple[str, ...]]  # names of its channels; what is stored may have a suffix: dense-mine
     part_class: ClassVar[type[StoredPart] | None] = None  # what it stores of a block of documents; None stores nothing
     search_options: ClassVar[type[SearchOptions]] = SearchOptions
+    lexical: ClassVar[bool] = False  # whether it matches words: what TM2C2 weighs against the rest
     on_demand: ClassVar[bool] = False  # whether it is searched only if it is named: opening it reads every document
 
     @abstractmethod

@@ -46,6 +46,11 @@ for _kind in (BM25Kind(), TfIdfKind(), CitationKind(), NgramKind(), DenseKind(),
     register(_kind)
 
 
+def channel_kinds() -> tuple[ChannelKind, ...]:
+    """All kinds that are registered."""
+    return tuple(_KINDS.values())
+
+
 def builtin_channels(*, on_demand: bool = True) -> tuple[str, ...]:
     """Names of the channels that every index has, as nothing is stored for them; those made on demand may be left out.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
 import typer
@@ -33,9 +33,9 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import BoundWarning, ConfigError
 from lexfuse.fusion.convex import Convex
-from lexfuse.fusion.registry import FusionOptions
-from lexfuse.search.spec.pipeline_spec import ChannelSpec, FusionSpec, PipelineSpec
-from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.search.spec.channel_spec import ChannelSpec
+from lexfuse.search.spec.reranker_specs import RerankerChoice
+from lexfuse.search.spec.spec import ClassSpec, SearchSpec
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.query_class import QueryClass
 
@@ -301,13 +301,12 @@ def _written(advice: Advice, out: Path, searched: _AdviseOptions | None) -> None
     with written_file(out / "advice.json") as file:
         file.write(orjson.dumps(advice_json(advice), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     if searched is not None:
-        _profile(advice, searched).write(out / "profile.toml")
+        _profile(advice, searched).save(out / "profile.toml")
 
 
 def _profile(advice: Advice, searched: _AdviseOptions) -> SearchSpec:
     """The chosen configuration, and those of query classes that have one of their own, with what speaks for them."""
-    general = _pipeline(advice.chosen, searched)
-    classes = {QueryClass(each.name): _pipeline(each.own, searched) for each in advice.classes if each.own is not None}
+    rerank: tuple[RerankerChoice, ...] = ()
     evidence: dict[str, str | int | float] = {
         "verdict": advice.verdict.value,
         "measure": advice.measure,
@@ -320,22 +319,37 @@ def _profile(advice: Advice, searched: _AdviseOptions) -> SearchSpec:
         evidence |= {"test": round(test, 4), "test_queries": advice.confirmation.queries}
     if advice.reranking is not None and advice.reranking.taken:
         taken = next(each for each in advice.reranking.findings if each.name == advice.reranking.taken)
-        general = replace(general, reranks=next(each.choices for each in searched.reranks if each.name == taken.name))
+        rerank = next(each.choices for each in searched.reranks if each.name == taken.name)
         evidence |= {"reranked_by": taken.name, "reranked_dev": round(taken.dev.means[advice.measure], 4)}
         if taken.test is not None:
             evidence["reranked_test"] = round(taken.test.means[advice.measure], 4)
-    return SearchSpec(general, classes, f"advised for {advice.collection}", "", searched.depth, evidence)
+    off: dict[str, Any] = {"rerank": ()} if rerank else {}  # the reranker is advised for the general pipeline alone
+    classes = {
+        QueryClass(each.name): ClassSpec(**_pipeline(each.own, searched), **off)
+        for each in advice.classes
+        if each.own is not None
+    }
+    return SearchSpec(
+        name=f"advised for {advice.collection}",
+        depth=searched.depth,
+        rerank=rerank,
+        classes=classes,
+        evidence=evidence,
+        **_pipeline(advice.chosen, searched),
+    )
 
 
-def _pipeline(tried: ConfigurationResult, searched: _AdviseOptions) -> PipelineSpec:
+def _pipeline(tried: ConfigurationResult, searched: _AdviseOptions) -> dict[str, Any]:
+    """The channels and the fusion of a configuration."""
     configuration = tried.configuration
     channels = tuple(
-        ChannelSpec(name, searched.k1, searched.b) if name == "bm25" else ChannelSpec(name) for name in configuration.members
+        ChannelSpec.of(name, k1=searched.k1, b=searched.b) if name == "bm25" else ChannelSpec.of(name)
+        for name in configuration.members
     )
     if not configuration.method:
-        return PipelineSpec(channels)
+        return {"channels": channels}
     recipe = RECIPES[configuration.method]
-    options = FusionOptions()
-    if isinstance(recipe.fusion, Convex) and recipe.normaliser is not None:
-        options = FusionOptions(weights=tried.weights if recipe.tuned else (), normalisers=(recipe.normaliser.name,))
-    return PipelineSpec(channels, FusionSpec(recipe.fusion.name, options))
+    fusion = (
+        replace(recipe.fusion, weights=tried.weights) if isinstance(recipe.fusion, Convex) and recipe.tuned else recipe.fusion
+    )
+    return {"channels": channels, "fusion": fusion}

@@ -26,16 +26,16 @@ class CombMNZ(Fusion):
     """
 
     name: ClassVar[str] = "combmnz"
-    normaliser: Normaliser | Sequence[Normaliser] = _MIN_MAX
+    normalisers: Normaliser | Sequence[Normaliser] = _MIN_MAX
     missing: Missing = Missing.ZERO
 
     def values(self, union: Union) -> F64:
         """The normalised scores."""
-        return normalised(union, self.normaliser, self.missing)
+        return normalised(union, self.normalisers, self.missing)
 
     def uses_infimum(self) -> bool:
         """Whether a source is normalised by theoretical min-max."""
-        return uses_infimum(self.normaliser)
+        return uses_infimum(self.normalisers)
 
     def combined(self, values: F64, weights: F64, union: Union) -> F64:
         """The sum times the number of lists."""
@@ -54,16 +54,16 @@ class CombMax(Fusion):
     """
 
     name: ClassVar[str] = "combmax"
-    normaliser: Normaliser | Sequence[Normaliser] = _MIN_MAX
+    normalisers: Normaliser | Sequence[Normaliser] = _MIN_MAX
     missing: Missing = Missing.ZERO
 
     def values(self, union: Union) -> F64:
         """The normalised scores."""
-        return normalised(union, self.normaliser, self.missing)
+        return normalised(union, self.normalisers, self.missing)
 
     def uses_infimum(self) -> bool:
         """Whether a source is normalised by theoretical min-max."""
-        return uses_infimum(self.normaliser)
+        return uses_infimum(self.normalisers)
 
     def combined(self, values: F64, weights: F64, union: Union) -> F64:
         """The highest of the values."""

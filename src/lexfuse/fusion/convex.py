@@ -35,32 +35,35 @@ class Convex(Fusion):
     """
 
     name: ClassVar[str] = "convex"
-    weight: Sequence[float] | None = None
-    normaliser: Normaliser | Sequence[Normaliser] = _MIN_MAX
+    weights: Sequence[float] | None = None
+    normalisers: Normaliser | Sequence[Normaliser] = _MIN_MAX
     missing: Missing = Missing.RESCORE
 
     def __post_init__(self) -> None:
         """Refuse weights that are negative or do not sum to one."""
-        if self.weight is not None:
-            check_weights(self.weight)
-            if abs(sum(self.weight) - 1) > _NEAR:
-                raise ConfigError(f"weights must sum to 1, got {list(self.weight)}, which sum to {sum(self.weight):g}")
+        Fusion.__post_init__(self)
+        if self.weights is not None:
+            check_weights(self.weights)
+            if np.ndim(self.weights) == 0:
+                raise ConfigError(f"weights must be one number for each source, got {self.weights}")
+            if abs(sum(self.weights) - 1) > _NEAR:
+                raise ConfigError(f"weights must sum to 1, got {list(self.weights)}, which sum to {sum(self.weights):g}")
 
-    def weights(self, sources: int) -> F64:
+    def source_weights(self, sources: int) -> F64:
         """The weight of each source."""
-        if self.weight is None:
+        if self.weights is None:
             return np.full(sources, 1.0 / sources)
-        if len(self.weight) != sources:
-            raise ConfigError(f"{len(self.weight)} weights for {sources} sources; give one each")
-        return np.asarray(self.weight, dtype=np.float64)
+        if len(self.weights) != sources:
+            raise ConfigError(f"{len(self.weights)} weights for {sources} sources; give one each")
+        return np.asarray(self.weights, dtype=np.float64)
 
     def values(self, union: Union) -> F64:
         """The normalised scores."""
-        return normalised(union, self.normaliser, self.missing)
+        return normalised(union, self.normalisers, self.missing)
 
     def uses_infimum(self) -> bool:
         """Whether a source is normalised by theoretical min-max."""
-        return uses_infimum(self.normaliser)
+        return uses_infimum(self.normalisers)
 
 
 def uses_infimum(normaliser: Normaliser | Sequence[Normaliser]) -> bool:

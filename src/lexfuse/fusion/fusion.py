@@ -19,7 +19,7 @@ from lexfuse.kernels.fusion import in_order
 class Fusion(ABC):
     """A way to make one ranking of several.
 
-    A subclass says what a source's opinion of a document is worth (`values`) and how much each source counts (`weights`);
+    A subclass says what a source's opinion of a document is worth (`values`) and how much each source counts (`source_weights`);
     the fused score is the weighted sum unless it says otherwise (`combined`).
 
     A source of weight 0 takes no part: it adds no candidates, and statistics do not count what only it lists. So the fused
@@ -35,6 +35,12 @@ class Fusion(ABC):
     name: ClassVar[str]
     missing: Missing
 
+    def __post_init__(self) -> None:
+        """Keep lists as tuples, so that fusions with equal parameters are equal and can be hashed."""
+        for name in ("weights", "eta", "normalisers"):
+            if isinstance(value := getattr(self, name, None), list):
+                object.__setattr__(self, name, tuple(value))
+
     def fuse(
         self, runs: Sequence[Run], k: int, *, sources: Sequence[RankedSource] | None = None, queries: Queries | None = None
     ) -> Run:
@@ -48,7 +54,7 @@ class Fusion(ABC):
 
     def scores(self, union: Union) -> F64:
         """The fused score of every candidate; -inf for one that no source with a weight lists."""
-        weights = self.weights(len(union.names))
+        weights = self.source_weights(len(union.names))
         counting = np.flatnonzero(weights)
         fused = np.full(len(union), -np.inf)
 
@@ -74,7 +80,7 @@ class Fusion(ABC):
     def values(self, union: Union) -> F64:
         """What each source's opinion of each candidate is worth: a row for each source."""
 
-    def weights(self, sources: int) -> F64:
+    def source_weights(self, sources: int) -> F64:
         """How much each source counts."""
         return np.ones(sources)
 

@@ -34,17 +34,18 @@ class ReciprocalRank(Fusion):
 
     name: ClassVar[str] = "rrf"
     eta: float | Sequence[float] = 60.0
-    weight: float | Sequence[float] = 1.0
+    weights: float | Sequence[float] = 1.0
     missing: Missing = Missing.RESCORE
 
     def __post_init__(self) -> None:
         """Refuse constants that make no sense."""
+        Fusion.__post_init__(self)
         check_eta(self.eta)
-        check_weights(self.weight)
+        check_weights(self.weights)
 
-    def weights(self, sources: int) -> F64:
+    def source_weights(self, sources: int) -> F64:
         """The weight of each source."""
-        return one_each(self.weight, sources, "weight")
+        return one_each(self.weights, sources, "weights")
 
     def values(self, union: Union) -> F64:
         """1 / (eta + rank)."""
@@ -67,19 +68,20 @@ class SmoothReciprocalRank(Fusion):
     name: ClassVar[str] = "srrf"
     eta: float | Sequence[float] = 60.0
     beta: float = 40.0
-    weight: float | Sequence[float] = 1.0
+    weights: float | Sequence[float] = 1.0
     missing: Missing = Missing.RESCORE
 
     def __post_init__(self) -> None:
         """Refuse constants that make no sense."""
+        Fusion.__post_init__(self)
         check_eta(self.eta)
-        check_weights(self.weight)
+        check_weights(self.weights)
         if not 0 < self.beta < np.inf:
             raise ConfigError(f"beta must be above 0, got {self.beta}; BRUCH takes 40 with eta 60, and 100 with eta 5")
 
-    def weights(self, sources: int) -> F64:
+    def source_weights(self, sources: int) -> F64:
         """The weight of each source."""
-        return one_each(self.weight, sources, "weight")
+        return one_each(self.weights, sources, "weights")
 
     def values(self, union: Union) -> F64:
         """1 / (eta + smooth rank)."""

@@ -20,7 +20,7 @@ class TM2C2(Fusion):
 
     The first `lexical` sources share 1 - alpha equally, all others alpha; BRUCH has one of each, and alpha = 0.8.
 
-    >>> TM2C2().weights(2).round(2).tolist(), TM2C2().weights(3).round(2).tolist()
+    >>> TM2C2().source_weights(2).round(2).tolist(), TM2C2().source_weights(3).round(2).tolist()
     ([0.2, 0.8], [0.2, 0.4, 0.4])
     """
 
@@ -36,7 +36,7 @@ class TM2C2(Fusion):
         if self.lexical < 0:
             raise ConfigError(f"the number of lexical sources must be 0 or more, got {self.lexical}")
 
-    def weights(self, sources: int) -> F64:
+    def source_weights(self, sources: int) -> F64:
         """The weight of each source."""
         lexical = min(self.lexical, sources)
         semantic = sources - lexical

@@ -188,7 +188,7 @@ def chooser_of(union: Union, fusion: Fusion, qrels: Qrels, measure: Measure | st
 def weighted(fusion: Fusion, weights: tuple[float, ...]) -> Fusion:
     """The same fusion with these weights; TM2C2, which has an alpha only, becomes the convex combination that it is.
 
-    >>> weighted(ReciprocalRank(5.0), (0.3, 0.7)).weights(2).tolist()
+    >>> weighted(ReciprocalRank(5.0), (0.3, 0.7)).source_weights(2).tolist()
     [0.3, 0.7]
     >>> from lexfuse.fusion.borda import Borda
     >>> weighted(Borda(), (0.3, 0.7))
@@ -199,5 +199,5 @@ def weighted(fusion: Fusion, weights: tuple[float, ...]) -> Fusion:
     if isinstance(fusion, TM2C2):
         return Convex(weights, TheoreticalMinMax(), fusion.missing)
     if isinstance(fusion, Convex | ReciprocalRank | SmoothReciprocalRank):
-        return replace(fusion, weight=weights)
+        return replace(fusion, weights=weights)
     raise ConfigError(f"the fusion {fusion.name} has no weights; take convex, tm2c2, rrf or srrf")

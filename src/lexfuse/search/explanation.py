@@ -28,7 +28,7 @@ def explain_fusion(union: Union, doc: str, fusion: Fusion, others: Sequence[Fusi
     if not len(places):
         raise NotFoundError(f"document {doc!r} is no candidate of the query")
     at = int(places[0])
-    fused, weights = fusion.scores(union), fusion.weights(len(union.names))
+    fused, weights = fusion.scores(union), fusion.source_weights(len(union.names))
     ranks = {other.name: _rank(union, other.scores(union), at) for other in others if _applies(other, union)}
     listed = bool((union.places[:, at] > 0).any())
     kept = union.listed_by(np.flatnonzero(weights))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,6 @@ from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError, LexFuseError, UnknownDocumentError, UnknownProfileError
-from lexfuse.search.pipeline import open_pipeline
 from lexfuse.search.similar import known_day, open_similar
 from lexfuse.search.spec.defaults import default_specs
 from lexfuse.search.spec.spec import SearchSpec
@@ -120,16 +120,17 @@ class IndexVersion:
         """
         if profile and options:
             raise ConfigError(f"a profile says how to rank, and so does {', '.join(options)}; give one of both")
-        if options:
-            retriever = self._shared(lambda: open_pipeline(self.snapshot, name=name, **options))
-        elif isinstance(profile, SearchSpec):
-            retriever = self._shared(lambda: profile.open(self.snapshot, name=name))
+        if isinstance(profile, SearchSpec) or options:
+            spec = profile if isinstance(profile, SearchSpec) else SearchSpec.of(**options)
+            retriever = self._shared(lambda: spec.open(self.snapshot, name=name))
+            called = retriever.name
         else:
-            retriever = self.pipeline(profile)
-        called = profile if isinstance(profile, str) and profile else "" if options else self.default_profile
-        return OpenedSearch(called or retriever.name, retriever, self.within(filters, as_of))
+            called = profile or self.default_profile
+            retriever = self.pipeline(called)
+            spec = self.specs[called]
+        return OpenedSearch(called, retriever, self.within((*spec.filters, *filters), as_of or spec.as_of))
 
-    def within(self, filters: Sequence[str], as_of: str = "") -> Mask | None:
+    def within(self, filters: Sequence[str], as_of: str | datetime.date | None = None) -> Mask | None:
         """The documents that filters, as they are written, and a day allow.
 
         >>> int(IndexVersion(snapshot).within(["number=L4"]).sum())

@@ -7,14 +7,13 @@ its parts.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
 from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds, checked_k
 from lexfuse.data.arrays import F32, I64, offsets_of
 from lexfuse.data.ids import Ids
@@ -28,7 +27,6 @@ from lexfuse.fusion.union import Union
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.explanation import explain_fusion, with_document
 from lexfuse.storage.snapshot import Snapshot
-from lexfuse.text.kli import TermChoice
 from lexfuse.text.query_class import QueryClass, query_class
 
 DEPTH = 1000
@@ -204,42 +202,17 @@ class RoutedRetriever(CompositeRetriever):
         return [(np.flatnonzero([route is one for route in routes]), one) for one in every.values()]
 
 
-def open_pipeline(
-    snapshot: Snapshot,
-    channels: Sequence[str],
+def fuse_retrievers(
+    retrievers: Sequence[Retriever],
     fusion: Fusion | None = None,
-    *,
     depth: int = DEPTH,
-    k1: float = 1.2,
-    b: float = 0.75,
-    exact: bool = False,
-    cosine: bool | None = None,
-    terms: TermChoice | None = None,
+    *,
+    lexical: Collection[str] = (),
     name: str | None = None,
 ) -> Retriever:
-    """The retriever of a channel, or a hybrid of several by a fusion, TM2C2 if none is given.
+    """A retriever alone, or a hybrid of several by a fusion, TM2C2 if none is given.
 
-    For TM2C2 the channels that match words count as lexical, and come first. A choice of terms is for bm25.
-
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     open_pipeline(snapshot, ["bm25", "tfidf"]).name
-    'bm25+tfidf'
-    """
-    wanted = list(dict.fromkeys(channels)) or ["bm25"]
-    options = {"k1": k1, "b": b, "exact": exact, "cosine": cosine, "terms": terms}
-    alone = name if len(wanted) == 1 else None
-    retrievers = [
-        open_retriever(snapshot, channel, name=alone, **applicable_options(snapshot, channel, options)) for channel in wanted
-    ]
-    return fuse_retrievers(retrievers, fusion, depth, name=name)
-
-
-def fuse_retrievers(
-    retrievers: Sequence[Retriever], fusion: Fusion | None = None, depth: int = DEPTH, *, name: str | None = None
-) -> Retriever:
-    """A retriever alone, or a hybrid of several that are called as their channels; see `open_pipeline`.
+    For TM2C2 the retrievers that are named as lexical come first.
 
     >>> fuse_retrievers([])
     Traceback (most recent call last):
@@ -249,7 +222,6 @@ def fuse_retrievers(
     if len(retrievers) == 1:
         return retrievers[0]
     if fusion is None or isinstance(fusion, TM2C2):
-        words = builtin_channels()
-        retrievers = sorted(retrievers, key=lambda one: one.name not in words)
-        fusion = replace(fusion or TM2C2(), lexical=sum(one.name in words for one in retrievers))
+        retrievers = sorted(retrievers, key=lambda one: one.name not in lexical)
+        fusion = replace(fusion or TM2C2(), lexical=sum(one.name in lexical for one in retrievers))
     return FusedRetriever(retrievers, fusion, depth, name=name or "+".join(one.name for one in retrievers))

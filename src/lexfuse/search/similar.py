@@ -99,7 +99,7 @@ def own_documents(snapshot: Snapshot, asked: SimilarQuery, names: Sequence[str] 
     return tuple(sorted(named.union(same_documents(snapshot, replace(asked.query, text=asked.text)))))
 
 
-def known_day(value: str | None, called: str) -> datetime.date | None:
+def known_day(value: str | datetime.date | None, called: str) -> datetime.date | None:
     """The day that a caller names, None if none is; `ConfigError`, with what the value is called, for one that is no known day.
 
     >>> known_day("2999-01-01", "before")

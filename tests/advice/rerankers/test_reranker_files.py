@@ -18,13 +18,13 @@ def test_the_tables_alone_are_enough_and_stand_one_after_the_other(tmp_path):
     path = written(tmp_path, "both", '[[rerank]]\nmethod = "rprs"\nn = 3\n[[rerank]]\nchannel = "tfidf"\n')
     (found,) = read_reranker_files([path])
     assert found.name == "both"
-    assert found.choices == (RprsSpec(n=3), RescoreSpec("tfidf"))
+    assert found.choices == (RprsSpec(n=3), RescoreSpec(channel="tfidf"))
 
 
 def test_a_whole_profile_will_do_and_gives_its_name(tmp_path):
     text = 'version = 1\nname = "mine"\n[[channel]]\nname = "dense"\n[[rerank]]\nchannel = "tfidf"\ndepth = 7\n'
     (found,) = read_reranker_files([written(tmp_path, "p", text)])
-    assert (found.name, found.choices) == ("mine", (RescoreSpec("tfidf", 7),))
+    assert (found.name, found.choices) == ("mine", (RescoreSpec(channel="tfidf", depth=7),))
 
 
 @pytest.mark.parametrize(

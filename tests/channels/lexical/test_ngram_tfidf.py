@@ -14,7 +14,6 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.search.spec.pipeline_spec import ChannelSpec, PipelineSpec
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.index_settings import IndexSettings
@@ -194,7 +193,7 @@ def test_every_index_has_them_by_name(index, name):
         retriever = open_retriever(snapshot, name)
         assert (retriever.name, retriever.choice) == (name, NGRAM_CHANNELS[name])
         queries = Queries.of([Query("q", "court duty", "en")])
-        profile = SearchSpec(PipelineSpec((ChannelSpec(name), ChannelSpec("bm25"))))
+        profile = SearchSpec.of([name, "bm25"])
         assert SearchSpec.parse(profile.text()).open(snapshot).retrieve(queries, 5).hits("q")
         [cost] = costs_of(snapshot, queries, channels=[name])
         assert cost.vectors == len(retriever.postings.docs)

@@ -18,7 +18,7 @@ from lexfuse.encode.passage_plan import PassagePlan, whole_text
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.search.results import search_hits
-from lexfuse.search.spec.pipeline_spec import ChannelSpec, PipelineSpec
+from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.index_folder import IndexFolder
 
 _FILE = Path(__file__).parents[2] / "references" / "tiny.py"
@@ -328,6 +328,6 @@ def test_vectors_are_compared_as_the_model_was_trained(tmp_path):
             with made(tmp_path / f"{said}.index", library(12), model) as index, index.snapshot() as snapshot:
                 found = {asked: open_retriever(snapshot, "splade", cosine=asked, threads=1) for asked in (None, True, False)}
                 assert {asked: one.cosine for asked, one in found.items()} == {None: by_cosine, True: True, False: False}
-                chosen = PipelineSpec((ChannelSpec("splade"),)).open(snapshot, 10)
+                chosen = SearchSpec.of("splade").open(snapshot)
                 assert chosen.cosine is by_cosine
-                assert PipelineSpec((ChannelSpec("splade", cosine=not by_cosine),)).open(snapshot, 10).cosine is not by_cosine
+                assert SearchSpec.of("splade", cosine=not by_cosine).open(snapshot).cosine is not by_cosine

@@ -14,14 +14,14 @@ from lexfuse.encode.pair_encoder import PairEncoder, WindowAggregate
 from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.fusion.convex import Convex
-from lexfuse.fusion.registry import FusionOptions
+from lexfuse.fusion.normalisation import MinMax, Percentile, TheoreticalMinMax
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 from lexfuse.rerank.cross_encoder import CrossEncoder, CrossEncoderRetriever
 from lexfuse.search.pipeline import FusedRetriever
-from lexfuse.search.spec.pipeline_spec import ChannelSpec, FusionSpec, PipelineSpec
-from lexfuse.search.spec.reranker_specs import CrossEncoderSourceSpec, CrossEncoderSpec
-from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.search.spec.channel_spec import ChannelSpec, CrossEncoderChannel
+from lexfuse.search.spec.reranker_specs import CrossEncoderSpec
+from lexfuse.search.spec.spec import ClassSpec, SearchSpec
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.query_class import QueryClass
 
@@ -66,36 +66,42 @@ def parsed(*lines):
 
 def test_every_option_is_read():
     lines = ['over = "bm25"', "depth = 20", 'aggregate = "mean"', "headings = false", 'name = "small"']
-    found = parsed(*BM25_CHANNEL, *SOURCE, *lines).general.channels
-    assert found == (ChannelSpec("bm25"), CrossEncoderSourceSpec("m", "bm25", 20, WindowAggregate.MEAN, False, "small"))
-    assert parsed(*SOURCE, 'over = "bm25"', *BM25_CHANNEL).general.channels[0] == CrossEncoderSourceSpec("m", "bm25", 100)
-    assert parsed("[[channel]]", 'method = "search"', 'name = "tfidf"', "exact = true").general.channels == (
-        ChannelSpec("tfidf", exact=True),
+    found = parsed(*BM25_CHANNEL, *SOURCE, *lines).channels
+    small = CrossEncoderChannel(model="m", over="bm25", depth=20, aggregate=WindowAggregate.MEAN, headings=False, name="small")
+    assert found == (ChannelSpec.of("bm25"), small)
+    assert parsed(*SOURCE, 'over = "bm25"', *BM25_CHANNEL).channels[0] == CrossEncoderChannel(model="m", over="bm25", depth=100)
+    assert parsed("[[channel]]", 'method = "search"', 'name = "tfidf"', "exact = true").channels == (
+        ChannelSpec.of("tfidf", exact=True),
     )
 
 
 @pytest.mark.parametrize(
     "choices",
     [
-        (ChannelSpec("bm25", 0.9), CrossEncoderSourceSpec("models/m", "bm25")),
-        (CrossEncoderSourceSpec("org/m", "dense", 1000, WindowAggregate.FIRST, False, "big"), ChannelSpec("dense")),
+        (ChannelSpec.of("bm25", k1=0.9), CrossEncoderChannel(model="models/m", over="bm25")),
         (
-            CrossEncoderSourceSpec("b", "cross-encoder", 5, name="slow"),
-            CrossEncoderSourceSpec("a", "tfidf", headings=False),
-            ChannelSpec("tfidf"),
+            CrossEncoderChannel(
+                model="org/m", over="dense", depth=1000, aggregate=WindowAggregate.FIRST, headings=False, name="big"
+            ),
+            ChannelSpec.of("dense"),
+        ),
+        (
+            CrossEncoderChannel(model="b", over="cross-encoder", depth=5, name="slow"),
+            CrossEncoderChannel(model="a", over="tfidf", headings=False),
+            ChannelSpec.of("tfidf"),
         ),
     ],
 )
 def test_what_is_written_is_read_back(choices):
-    fusion = FusionSpec("convex", FusionOptions(weights=(1.0, *(0.0 for _ in choices[1:])), missing=Missing.MIN))
-    profile = SearchSpec(PipelineSpec(choices, fusion), {QueryClass.QUESTION: PipelineSpec(choices)}, depth=30)
+    fusion = Convex((1.0, *(0.0 for _ in choices[1:])), missing=Missing.MIN)
+    profile = SearchSpec(channels=choices, fusion=fusion, classes={QueryClass.QUESTION: ClassSpec(channels=choices)}, depth=30)
     found = SearchSpec.parse(profile.text())
     assert found == profile
     assert found.text() == profile.text()
 
 
 def test_the_written_form_says_what_it_is():
-    profile = SearchSpec(PipelineSpec((ChannelSpec("bm25"), CrossEncoderSourceSpec("m", "bm25"))))
+    profile = SearchSpec.of([ChannelSpec.of("bm25"), CrossEncoderChannel(model="m", over="bm25")])
     assert '[[channel]]\nmethod = "cross-encoder"\nmodel = "m"\nover = "bm25"\ndepth = 100\n' in profile.text()
 
 
@@ -105,7 +111,7 @@ def test_the_written_form_says_what_it_is():
         (["[[channel]]", 'method = "magic"'], "channel 1: method must be one of search, cross-encoder; got 'magic'"),
         (["[[channel]]", "method = 3"], "channel 1: method must be one of search, cross-encoder; got 3"),
         (["[[channel]]", 'method = "cross-encoder"', 'over = "bm25"'], "channel 1: model is missing: a text"),
-        (["[[channel]]", 'method = "cross-encoder"', "model = 3"], "channel 1: model must be a text, got 3"),
+        (["[[channel]]", 'method = "cross-encoder"', 'over = "bm25"', "model = 3"], "channel 1: model must be a text, got 3"),
         (SOURCE, "channel 1: over is missing: a text"),
         ([*SOURCE, 'over = ""'], "channel 1: over must be a text, got ''"),
         ([*SOURCE, "over = 1"], "channel 1: over must be a text, got 1"),
@@ -117,7 +123,7 @@ def test_the_written_form_says_what_it_is():
         ([*SOURCE, 'over = "bm25"', 'name = "tfidf"'], "channel 1: every index has a channel 'tfidf'"),
         (
             [*SOURCE, 'over = "bm25"', "k1 = 0.9"],
-            "channel 1: there is no 'k1'; there are method, model, over, depth, .*; k1 is for method = search",
+            "channel 1: there is no 'k1'; there are method, model, depth, .*; k1 is for method = search",
         ),
         (["[[channel]]", 'name = "bm25"', 'over = "tfidf"'], "no 'over'; there are method, name, .*; over is for method = cross"),
         (
@@ -153,9 +159,9 @@ def test_what_cannot_be_is_refused_with_what_can(lines, message):
 
 
 def test_it_opens_what_the_classes_make(snapshot, model):
-    choice = CrossEncoderSourceSpec(model, "bm25", 3, WindowAggregate.MEAN, headings=False)
-    fusion = FusionSpec("convex", FusionOptions(weights=(0.25, 0.25, 0.5), normalisers=("theoretical-min-max",)))
-    profile = SearchSpec(PipelineSpec((choice, ChannelSpec("bm25", k1=0.9), ChannelSpec("tfidf")), fusion), depth=4)
+    choice = CrossEncoderChannel(model=model, over="bm25", depth=3, aggregate=WindowAggregate.MEAN, headings=False)
+    fusion = Convex((0.25, 0.25, 0.5), TheoreticalMinMax())
+    profile = SearchSpec.of([choice, ChannelSpec.of("bm25", k1=0.9), "tfidf"], fusion=fusion, depth=4)
     opened = profile.open(snapshot)
     assert opened.name == "cross-encoder+bm25+tfidf"
     source = opened.retrievers[0]
@@ -164,7 +170,7 @@ def test_it_opens_what_the_classes_make(snapshot, model):
     assert (source.reader.depth, source.reader.aggregate, source.reader.headings) == (3, WindowAggregate.MEAN, False)
     words = BM25(snapshot, k1=0.9)
     reader = CrossEncoder(snapshot, PairEncoder.load(model), 3, WindowAggregate.MEAN, headings=False)
-    same = FusedRetriever([CrossEncoderRetriever(words, reader), words, TfIdf(snapshot)], fusion.fusion, 4)
+    same = FusedRetriever([CrossEncoderRetriever(words, reader), words, TfIdf(snapshot)], fusion, 4)
     hits = opened.retrieve(QUERIES, 9).hits("q")
     assert hits == same.retrieve(QUERIES, 9).hits("q")
     assert set(hits[0].parts) == {"cross-encoder", "bm25", "tfidf"}
@@ -173,14 +179,17 @@ def test_it_opens_what_the_classes_make(snapshot, model):
 
 
 def test_without_a_fusion_it_is_on_the_side_of_the_semantic_channels(snapshot, model):
-    opened = SearchSpec(PipelineSpec((CrossEncoderSourceSpec(model, "bm25"), ChannelSpec("bm25")))).open(snapshot)
+    opened = SearchSpec.of([CrossEncoderChannel(model=model, over="bm25"), ChannelSpec.of("bm25")]).open(snapshot)
     assert (opened.name, opened.fusion) == ("bm25+cross-encoder", TM2C2(lexical=1))
 
 
 def test_one_may_stand_over_another_in_any_order_and_under_a_reranker(snapshot, model):
-    choices = (CrossEncoderSourceSpec(model, "wide", 2, name="narrow"), CrossEncoderSourceSpec(model, "bm25", 4, name="wide"))
-    rerank = CrossEncoderSpec(model, 1)
-    profile = SearchSpec(PipelineSpec((*choices, ChannelSpec("bm25")), FusionSpec("rrf"), (rerank,)))
+    choices = (
+        CrossEncoderChannel(model=model, over="wide", depth=2, name="narrow"),
+        CrossEncoderChannel(model=model, over="bm25", depth=4, name="wide"),
+    )
+    rerank = CrossEncoderSpec(model=model, depth=1)
+    profile = SearchSpec.of([*choices, "bm25"], fusion="rrf", rerank=[rerank])
     opened = profile.open(snapshot, name="mine")
     assert opened.name == "mine"
     narrow, wide, words = opened.retriever.retrievers
@@ -198,31 +207,31 @@ def test_how_missing_scores_are_filled_decides_how_much_is_read(snapshot, model,
         return scores(self, query, some, *rest, **more)
 
     monkeypatch.setattr(PairEncoder, "scores", counted)
-    fusion = FusionSpec("convex", FusionOptions(weights=(0.5, 0.5), missing=missing))
-    opened = SearchSpec(PipelineSpec((ChannelSpec("bm25"), CrossEncoderSourceSpec(model, "bm25", 2)), fusion)).open(snapshot)
+    fusion = Convex((0.5, 0.5), missing=missing)
+    opened = SearchSpec.of(["bm25", CrossEncoderChannel(model=model, over="bm25", depth=2)], fusion=fusion).open(snapshot)
     assert len(opened.retrieve(QUERIES, 5).hits("q")) == 5
     assert len(texts) == read
 
 
 def test_a_query_without_candidates_finds_nothing(snapshot, model):
-    opened = SearchSpec(PipelineSpec((ChannelSpec("bm25"), CrossEncoderSourceSpec(model, "bm25")))).open(snapshot)
+    opened = SearchSpec.of([ChannelSpec.of("bm25"), CrossEncoderChannel(model=model, over="bm25")]).open(snapshot)
     assert opened.retrieve(Queries.of([Query("q", "zzz", "en")]), 5).hits("q") == []
 
 
 def test_weights_fit_all_channels_and_a_model_that_is_not_there_is_named(snapshot):
-    choices = (ChannelSpec("bm25"), CrossEncoderSourceSpec("nowhere", "bm25"))
+    choices = (ChannelSpec.of("bm25"), CrossEncoderChannel(model="nowhere", over="bm25"))
     with pytest.raises(ConfigError, match="3 weights for 2 channels"):
-        PipelineSpec(choices, FusionSpec("convex", FusionOptions(weights=(0.2, 0.3, 0.5))))
+        SearchSpec.of(choices, fusion=Convex((0.2, 0.3, 0.5)))
     with pytest.raises(NotFoundError, match="no model 'nowhere'"):
-        SearchSpec(PipelineSpec(choices)).open(snapshot)
+        SearchSpec.of(choices).open(snapshot)
     with pytest.raises(NotFoundError, match="no channel 'dense' in the index"):
-        SearchSpec(PipelineSpec((ChannelSpec("dense"), CrossEncoderSourceSpec("nowhere", "dense")))).open(snapshot)
+        SearchSpec.of([ChannelSpec.of("dense"), CrossEncoderChannel(model="nowhere", over="dense")]).open(snapshot)
 
 
 def test_percentiles_of_its_scores_are_refused(snapshot, model):
-    choices = (CrossEncoderSourceSpec(model, "bm25"), ChannelSpec("bm25"))
-    fusion = FusionSpec("convex", FusionOptions(weights=(0.5, 0.5), normalisers=("percentile", "min-max")))
-    opened = SearchSpec(PipelineSpec(choices, fusion)).open(snapshot)
+    choices = (CrossEncoderChannel(model=model, over="bm25"), ChannelSpec.of("bm25"))
+    fusion = Convex((0.5, 0.5), (Percentile(), MinMax()))
+    opened = SearchSpec.of(choices, fusion=fusion).open(snapshot)
     assert isinstance(opened.fusion, Convex)
     with pytest.raises(ConfigError, match="'cross-encoder' is no channel of an index and has no distribution of scores"):
         opened.retrieve(QUERIES, 3)

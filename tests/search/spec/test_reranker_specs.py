@@ -20,7 +20,6 @@ from lexfuse.rerank.cross_encoder import CrossEncoder
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sdr import Sdr
 from lexfuse.rerank.sentence_scores import CrossEncoderSentences, DenseSentences, SentenceMatch
-from lexfuse.search.spec.pipeline_spec import ChannelSpec, PipelineSpec
 from lexfuse.search.spec.reranker_specs import BirchSpec, CrossEncoderSpec, RescoreSpec, RprsSpec, SdrSpec
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.index_folder import IndexFolder
@@ -36,25 +35,25 @@ TEXTS = [
 ]
 QUERIES = Queries.of([Query("q", "The lease ended. The court held.", "en")])
 CHOICES = [
-    RescoreSpec("tfidf", 7),
-    CrossEncoderSpec("models/monobert"),
-    CrossEncoderSpec("org/model", 1000, WindowAggregate.FIRST, headings=False),
+    RescoreSpec(channel="tfidf", depth=7),
+    CrossEncoderSpec(model="models/monobert"),
+    CrossEncoderSpec(model="org/model", depth=1000, aggregate=WindowAggregate.FIRST, headings=False),
     RprsSpec(),
-    RprsSpec("sentences-legal", 75, 3, 0.0, 0.25, frequency=False),
+    RprsSpec(channel="sentences-legal", depth=75, n=3, k1=0.0, b=0.25, frequency=False),
     SdrSpec(),
-    SdrSpec("words", 20),
+    SdrSpec(channel="words", depth=20),
     BirchSpec(),
     BirchSpec(model="m", a=0.0, weights=(1.0,), document=DocumentScore.RAW),
-    BirchSpec("sentences-legal", "", 9, 1.0, (1.0, 0.5), match=SentenceMatch.MEAN),
+    BirchSpec(channel="sentences-legal", depth=9, a=1.0, weights=(1.0, 0.5), match=SentenceMatch.MEAN),
 ]
 
 
 def profile_of(*choices):
-    return SearchSpec(PipelineSpec((ChannelSpec("bm25"),), reranks=choices))
+    return SearchSpec.of("bm25", rerank=choices)
 
 
 def parsed(*lines):
-    return SearchSpec.parse("\n".join(["version = 1", "[[channel]]", 'name = "bm25"', "[[rerank]]", *lines])).general.reranks[0]
+    return SearchSpec.parse("\n".join(["version = 1", "[[channel]]", 'name = "bm25"', "[[rerank]]", *lines])).rerank[0]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +82,7 @@ def model(tmp_path_factory):
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_what_is_written_is_read_back(choice):
-    profile = profile_of(choice, RescoreSpec("tfidf"))
+    profile = profile_of(choice, RescoreSpec(channel="tfidf"))
     found = SearchSpec.parse(profile.text())
     assert found == profile
     assert found.text() == profile.text()
@@ -91,13 +90,13 @@ def test_what_is_written_is_read_back(choice):
 
 def test_every_option_is_read():
     lines = ['method = "rprs"', 'channel = "s"', "depth = 60", "n = 3", "k1 = 2", "b = 0.5", "frequency = false"]
-    assert parsed(*lines) == RprsSpec("s", 60, 3, 2.0, 0.5, frequency=False)
+    assert parsed(*lines) == RprsSpec(channel="s", depth=60, n=3, k1=2.0, b=0.5, frequency=False)
     lines = ['method = "birch"', "a = 1", "weights = [1, 0.5]", 'document = "raw"', 'match = "mean"', "depth = 5"]
-    assert parsed(*lines) == BirchSpec("", "", 5, 1.0, (1.0, 0.5), DocumentScore.RAW, SentenceMatch.MEAN)
+    assert parsed(*lines) == BirchSpec(depth=5, a=1.0, weights=(1.0, 0.5), document=DocumentScore.RAW, match=SentenceMatch.MEAN)
     assert parsed('method = "cross-encoder"', 'model = "m"', 'aggregate = "mean"') == CrossEncoderSpec(
-        "m", aggregate=WindowAggregate.MEAN
+        model="m", aggregate=WindowAggregate.MEAN
     )
-    assert parsed('channel = "tfidf"') == parsed('method = "rescore"', 'channel = "tfidf"') == RescoreSpec("tfidf")
+    assert parsed('channel = "tfidf"') == parsed('method = "rescore"', 'channel = "tfidf"') == RescoreSpec(channel="tfidf")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +139,7 @@ def test_what_is_no_table_is_refused():
 
 def test_each_method_opens_its_reranker(snapshot, model):
     choices = {
-        CrossEncoder: CrossEncoderSpec(model, 2, WindowAggregate.MEAN),
+        CrossEncoder: CrossEncoderSpec(model=model, depth=2, aggregate=WindowAggregate.MEAN),
         Rprs: RprsSpec(depth=3, n=2, k1=1.0, b=0.5),
         Sdr: SdrSpec(depth=3),
         Birch: BirchSpec(depth=3, a=0.25, weights=(1.0, 0.5)),
@@ -160,13 +159,13 @@ def test_each_method_opens_its_reranker(snapshot, model):
 
 
 def test_rerankers_stand_one_after_the_other(snapshot, model):
-    opened = profile_of(RprsSpec(depth=3), CrossEncoderSpec(model, 2)).open(snapshot, name="mine")
+    opened = profile_of(RprsSpec(depth=3), CrossEncoderSpec(model=model, depth=2)).open(snapshot, name="mine")
     hits = opened.retrieve(QUERIES, 9).hits("q")
     assert opened.name == "mine"
     assert [set(hit.parts) for hit in hits] == [{"bm25", "rprs", "cross-encoder"}] * 2 + [{"bm25", "rprs"}]
 
 
-@pytest.mark.parametrize("choice", [RprsSpec("tfidf"), SdrSpec("tfidf"), BirchSpec("tfidf")])
+@pytest.mark.parametrize("choice", [RprsSpec(channel="tfidf"), SdrSpec(channel="tfidf"), BirchSpec(channel="tfidf")])
 def test_a_channel_without_sentences_is_refused(snapshot, choice):
     with pytest.raises(ConfigError, match="channel 'tfidf' has no vectors of sentences; make one"):
         profile_of(choice).open(snapshot)
@@ -174,6 +173,6 @@ def test_a_channel_without_sentences_is_refused(snapshot, choice):
 
 def test_a_channel_or_model_that_is_not_there_is_named(snapshot):
     with pytest.raises(NotFoundError, match="no channel 'phrases' in the index"):
-        profile_of(RprsSpec("phrases")).open(snapshot)
+        profile_of(RprsSpec(channel="phrases")).open(snapshot)
     with pytest.raises(NotFoundError, match="no model 'nowhere'"):
-        profile_of(CrossEncoderSpec("nowhere")).open(snapshot)
+        profile_of(CrossEncoderSpec(model="nowhere")).open(snapshot)

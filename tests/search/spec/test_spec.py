@@ -1,21 +1,28 @@
 """Profiles: read, refused with what is valid, written and read back, opened on an index."""
 
+import json
+
 import numpy as np
 import pytest
 
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, DataError, NotFoundError
+from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.convex import Convex
-from lexfuse.fusion.registry import FusionOptions
+from lexfuse.fusion.normalisation import MinMax, ZScore
+from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 from lexfuse.rerank.reranker import RerankedRetriever
-from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever, open_pipeline
-from lexfuse.search.spec.pipeline_spec import ChannelSpec, FusionSpec, PipelineSpec
+from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever
+from lexfuse.search.spec.channel_spec import ChannelSpec
 from lexfuse.search.spec.reranker_specs import RescoreSpec
-from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.search.spec.spec import ClassSpec, SearchSpec
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.text.kli import TermChoice, TermWeight
 from lexfuse.text.query_class import QueryClass
 
 WORDS = ["loi", "droit", "juge", "contrat", "bail", "congé", "salaire", "préavis"]
@@ -80,44 +87,47 @@ def test_everything_that_can_be_said_is_read():
     found = SearchSpec.parse(FULL)
     assert found.description == 'two lines,\none "quoted"'
     assert found.depth == 7
-    assert found.general.channels == (ChannelSpec("bm25", 0.9, 0.4), ChannelSpec("tfidf"))
-    options = FusionOptions((0.25, 0.75), normalisers=("z-score", "min-max"), missing=Missing.ZERO)
-    assert found.general.fusion == FusionSpec("convex", options)
-    assert found.general.reranks == (RescoreSpec("tfidf", 3),)
+    assert found.channels == (ChannelSpec.of("bm25", k1=0.9, b=0.4), ChannelSpec.of("tfidf"))
+    assert found.fusion == Convex((0.25, 0.75), (ZScore(), MinMax()), Missing.ZERO)
+    assert found.rerank == (RescoreSpec(channel="tfidf", depth=3),)
     assert found.evidence == {"measure": "nDCG@10", "value": 0.43, "queries": 120}
 
 
 def test_a_class_takes_what_it_does_not_say_from_the_general_pipeline():
     found = SearchSpec.parse(FULL)
-    assert found.classes[QueryClass.CITATION] == PipelineSpec((ChannelSpec("bm25"),))
-    fusion = FusionSpec("rrf", FusionOptions(eta=(10.0, 5.5)))
-    assert found.classes[QueryClass.QUESTION] == PipelineSpec(found.general.channels, fusion, found.general.reranks)
+    citation, question = found.of_class(QueryClass.CITATION), found.of_class(QueryClass.QUESTION)
+    assert (citation.channels, citation.fusion, citation.rerank) == ((ChannelSpec.of("bm25"),), None, ())
+    fusion = ReciprocalRank((10.0, 5.5))
+    assert (question.channels, question.fusion, question.rerank) == (found.channels, fusion, found.rerank)
 
 
 def test_a_class_with_channels_of_its_own_does_not_take_weights_of_others():
     text = FULL.replace('[[class.citation.channel]]\nname = "bm25"', '[[class.citation.channel]]\nname = "tfidf"')
     more = '\n[[class.citation.channel]]\nname = "citation"\n'
-    assert SearchSpec.parse(text + more).classes[QueryClass.CITATION].fusion is None
+    assert SearchSpec.parse(text + more).of_class(QueryClass.CITATION).fusion is None
 
 
 PROFILES = [
     SearchSpec.parse(FULL),
-    SearchSpec(PipelineSpec((ChannelSpec("bm25"),))),
-    SearchSpec(PipelineSpec((ChannelSpec("a", exact=True), ChannelSpec("b", cosine=True)), FusionSpec("borda")), name="x"),
+    SearchSpec.of("bm25"),
+    SearchSpec.of([{"name": "a", "exact": True}, ChannelSpec.of("b", cosine=True)], fusion=Borda(), name="x"),
     SearchSpec(
-        PipelineSpec((ChannelSpec("a"), ChannelSpec("b")), FusionSpec("srrf", FusionOptions(eta=(5.0,), beta=100.0))),
-        {QueryClass.DOCUMENT: PipelineSpec((ChannelSpec("b"),), reranks=(RescoreSpec("a"),))},
+        channels=({"name": "a"}, {"name": "b"}),
+        fusion=SmoothReciprocalRank(5.0, 100.0),
+        classes={QueryClass.DOCUMENT: ClassSpec(channels=({"name": "b"},), rerank=(RescoreSpec(channel="a"),))},
         evidence={"words": "+0.041 nDCG@10\tover BM25 \x7f\\", "a key": 1e-7, "n": 3, "sure": True},
     ),
-    SearchSpec(PipelineSpec((ChannelSpec("a"), ChannelSpec("b")), FusionSpec("tm2c2", FusionOptions(alpha=1.0)))),
+    SearchSpec.of("a,b", fusion=TM2C2(alpha=1.0)),
+    SearchSpec.of("a,b", fusion="rrf", filters=["code=Code civil", "date>=2020-01-01"], as_of="2024-01-31", name="filtered"),
+    SearchSpec.of("bm25", terms=TermChoice.of(0.1, TermWeight.COUNT, only=["bail=2"], added=["loyer"], dropped=["cour"])),
 ]
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name or "unnamed")
 def test_what_is_written_is_read_back(profile, tmp_path):
-    profile.write(tmp_path / "p.toml")
+    profile.save(tmp_path / "p.toml")
     found = SearchSpec.read(tmp_path / "p.toml")
-    assert found == profile
+    assert found == profile == SearchSpec.from_json(json.loads(json.dumps(profile.as_json())))
     assert found.text() == profile.text() == (tmp_path / "p.toml").read_text("utf-8")
 
 
@@ -134,15 +144,15 @@ TWO = ["[[channel]]", 'name = "bm25"', "[[channel]]", 'name = "tfidf"']
         (["depth = true", *TWO], "depth must be a whole number, got True"),
         (["name = 3", *TWO], "name must be a text, got 3"),
         (["channel = 3"], r"channel must be a list of tables, \[\[channel\]\], got 3"),
-        (["channel = [3]"], "channel 1: a table was expected, got 3; it has the keys method, name, k1, b"),
+        (["channel = [3]"], "channel 1: a table was expected, got 3; it has the keys method, name, exact, k1, b"),
         (["[[channel]]", "k1 = 1.0"], "channel 1: name is missing"),
-        ([*TWO, "k1 = 0.9"], "channel 2: channel 'tfidf' has no k1 and no b; only bm25 has"),
+        ([*TWO, "k1 = 0.9"], "channel 2: there is no 'k1'; there are method, name, exact; k1 is for bm25"),
         (["[[channel]]", 'name = "bm25"', 'k1 = "high"'], "channel 1: k1 must be a number, got 'high'"),
         (["[[channel]]", 'name = "bm25"', "b = 3"], "channel 1: b must lie between 0 and 1, got 3"),
         (["[[channel]]", 'name = "bm25"', "k1 = -1"], "channel 1: k1 must be 0 or more"),
         (["[[channel]]", 'name = "bm25"', "exact = 1"], "channel 1: exact must be true or false, got 1"),
-        (["[[channel]]", 'name = "bm25"', "size = 1"], "there is no 'size'; there are method, name, k1, b, exact, cosine, kli$"),
-        (["[[channel]]", 'name = "tfidf"', "kli = 0.1"], "channel 1: channel 'tfidf' has no choice of terms"),
+        (["[[channel]]", 'name = "bm25"', "size = 1"], "there is no 'size'; there are method, name, exact, k1, b, kli, terms$"),
+        (["[[channel]]", 'name = "tfidf"', "kli = 0.1"], "channel 1: there is no 'kli'; .*; kli is for bm25"),
         (["[[channel]]", 'name = "bm25"', "kli = 0"], "channel 1: KLI takes a share of the terms above 0"),
         (["[[channel]]", 'name = "bm25"', "[[channel]]", 'name = "bm25"'], "channel 'bm25' is given twice"),
         (["[[channel]]", 'name = "bm25"', "[fusion]", 'method = "rrf"'], "a fusion needs two channels or more"),
@@ -150,7 +160,7 @@ TWO = ["[[channel]]", 'name = "bm25"', "[[channel]]", 'name = "tfidf"']
         ([*TWO, "[fusion]", 'method = "mean"'], "fusion: method must be one of tm2c2, convex, rrf, .*; got 'mean'"),
         ([*TWO, "[fusion]", 'method = "convex"', "weights = [0.5, 0.6]"], r"fusion: weights must sum to 1, got \[0.5, 0.6\]"),
         ([*TWO, "[fusion]", 'method = "convex"', "weights = [0.2, 0.3, 0.5]"], "convex has 3 weights for 2 channels"),
-        ([*TWO, "[fusion]", 'method = "convex"', "weights = 1"], "convex has 1 weights for 2 channels"),
+        ([*TWO, "[fusion]", 'method = "convex"', "weights = 1"], "fusion: weights must be one number for each source"),
         ([*TWO, "[fusion]", 'method = "convex"', 'weights = ["a"]'], "weights must be a number or a list of numbers"),
         ([*TWO, "[fusion]", 'method = "convex"', 'normalisers = "log"'], "no normaliser 'log'; there are min-max, .*percentile"),
         ([*TWO, "[fusion]", 'method = "convex"', "normalisers = 1"], "normalisers must be a text or a list of texts"),
@@ -205,7 +215,7 @@ def test_it_opens_the_pipeline_that_it_describes(snapshot):
     assert isinstance(found.general, RerankedRetriever)
     hybrid = found.general.retriever
     assert isinstance(hybrid, FusedRetriever)
-    assert (hybrid.depth, hybrid.fusion.weight, hybrid.fusion.missing) == (7, (0.25, 0.75), Missing.ZERO)
+    assert (hybrid.depth, hybrid.fusion.weights, hybrid.fusion.missing) == (7, (0.25, 0.75), Missing.ZERO)
     assert (hybrid.retrievers[0].k1, hybrid.retrievers[0].b) == (0.9, 0.4)
     assert found.routes[QueryClass.CITATION].name == "bm25"
     assert {found.name, SearchSpec.parse(FULL).open(snapshot, name="mine").name} == {"bm25+tfidf>>tfidf", "mine"}
@@ -214,8 +224,10 @@ def test_it_opens_the_pipeline_that_it_describes(snapshot):
 def test_it_ranks_as_the_same_options_do(snapshot):
     queries = Queries.of([Query("q1", "loi du contrat de bail", "fr"), Query("q2", "salaire et congé", "fr")])
     profile = profile_with("depth = 9", *TWO, "[fusion]", 'method = "convex"', "weights = [0.3, 0.7]")
-    same = open_pipeline(snapshot, ["bm25", "tfidf"], Convex((0.3, 0.7)), depth=9)
-    assert profile.open(snapshot).retrieve(queries, 5).as_dict() == same.retrieve(queries, 5).as_dict()
+    same = SearchSpec.of("bm25,tfidf", fusion=Convex((0.3, 0.7)), depth=9)
+    assert same == profile
+    hybrid = FusedRetriever([BM25(snapshot), TfIdf(snapshot)], Convex((0.3, 0.7)), 9)
+    assert profile.open(snapshot).retrieve(queries, 5).as_dict() == hybrid.retrieve(queries, 5).as_dict()
 
 
 def test_without_a_fusion_it_is_tm2c2_with_words_as_lexical(snapshot):
@@ -239,5 +251,5 @@ def test_informative_terms_are_chosen_and_written(snapshot):
 
 
 def test_a_cosine_where_there_is_none_to_choose_is_refused(snapshot):
-    with pytest.raises(ConfigError, match="'tfidf' has no option 'cosine'"):
+    with pytest.raises(ConfigError, match=r"there is no 'cosine'; .*; cosine is for splade"):
         profile_with("[[channel]]", 'name = "tfidf"', "cosine = true").open(snapshot)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from lexfuse.errors import ConfigError, DataError, LexFuseError, place
 
 if TYPE_CHECKING:
     from lexfuse.advice.rerankers.reranked_run import NamedReranker
-    from lexfuse.search.spec.reranker_specs import RerankChoice
+    from lexfuse.search.spec.reranker_specs import RerankerChoice
     from lexfuse.storage.snapshot import Snapshot
 
 
@@ -26,7 +25,7 @@ class RerankerFile:
 
     path: Path
     name: str  # that of the profile, or of the file
-    choices: tuple[RerankChoice, ...]
+    choices: tuple[RerankerChoice, ...]
 
     def open(self, snapshot: Snapshot) -> NamedReranker:
         """The rerankers on a snapshot, with their models loaded; what one of them lacks is told with the file's name."""
@@ -60,17 +59,14 @@ def read_reranker_files(paths: Sequence[Path]) -> list[RerankerFile]:
 
 def _read(path: Path) -> RerankerFile:
     from lexfuse.data.files import decode, read_bytes
-    from lexfuse.search.spec.spec import SearchSpec
-    from lexfuse.search.spec.spec_reader import VERSION, spec_fields
+    from lexfuse.search.spec.spec import SearchSpec, toml_values
 
-    try:
-        values = tomllib.loads(decode(read_bytes(path), path=path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"not valid TOML: {error}", path=path) from None
-    try:  # what reranks is enough; a profile wants a version and a channel too
-        profile = SearchSpec(**spec_fields({"version": VERSION, "channel": [{"name": "bm25"}], **values}))
+    try:  # rerankers are enough; a profile needs a version and a channel too
+        profile = SearchSpec.from_json({"channel": [{"name": "bm25"}], **toml_values(decode(read_bytes(path), path=path))})
+    except DataError as error:
+        raise DataError(error.reason, path=path) from None
     except ConfigError as error:
         raise ConfigError(f"{place(path, None)}{error}") from None
-    if not profile.general.reranks:
+    if not profile.rerank:
         raise ConfigError(f'{place(path, None)}there is no [[rerank]]; give at least one: [[rerank]] with method = "rprs"')
-    return RerankerFile(path, profile.name or path.stem, profile.general.reranks)
+    return RerankerFile(path, profile.name or path.stem, profile.rerank)

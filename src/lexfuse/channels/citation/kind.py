@@ -13,6 +13,7 @@ class CitationKind(ChannelKind):
 
     name = "citation"
     channels = ("citation",)
+    lexical = True
 
     def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None) -> Retriever:
         """Citation lookup; it has no parameters."""

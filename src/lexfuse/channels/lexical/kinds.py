@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import model_validator
+from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
 
 from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
 from lexfuse.channels.lexical.bm25 import BM25, check_parameters
@@ -12,10 +13,39 @@ from lexfuse.channels.lexical.bm25_kli import BM25Kli
 from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramTfIdf
 from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.data.validation import Model, Texts, refusing
 from lexfuse.errors import ConfigError
 from lexfuse.storage.segments.builder import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
-from lexfuse.text.kli import TermChoice
+from lexfuse.text.kli import TermChoice, TermWeight, WeightedWord
+
+
+class TermTable(Model):
+    """A `TermChoice` as plain values; words are written ``word`` or ``word=weight``."""
+
+    amount: float | None = None
+    weight: Annotated[TermWeight, Field(strict=False)] = TermWeight.ONCE
+    only: Texts = ()
+    added: Texts = ()
+    dropped: Texts = ()
+
+
+def _term_choice(given: Any) -> Any:
+    return TermChoice.of(**dict(TermTable(**given))) if isinstance(given, Mapping) else given
+
+
+def _term_values(choice: TermChoice) -> dict[str, Any]:
+    def written(words: tuple[WeightedWord, ...]) -> tuple[str, ...]:
+        return tuple(one.word if one.weight is None else f"{one.word}={one.weight}" for one in words)
+
+    table = TermTable(
+        amount=choice.amount,
+        weight=choice.weight,
+        only=written(choice.only),
+        added=written(choice.added),
+        dropped=choice.dropped,
+    )
+    return table.model_dump(mode="json", exclude_defaults=True)
 
 
 class BM25Options(SearchOptions):
@@ -30,15 +60,14 @@ class BM25Options(SearchOptions):
     k1: float = 1.2
     b: float = 0.75
     kli: float | None = None  # how many of a query's terms, most informative first: a share, or above 1 a number
-    terms: TermChoice | None = None  # the same with changes by the caller
+    terms: Annotated[InstanceOf[TermChoice], PlainSerializer(_term_values), BeforeValidator(refusing(_term_choice))] | None = None
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def check(self) -> None:
+        """Refuse parameters outside their range, and two choices of terms."""
         check_parameters(self.k1, self.b)
         if self.kli is not None and self.terms is not None:
             raise ConfigError("kli and terms both choose the terms of a query; give one of them")
         _ = self.choice
-        return self
 
     @property
     def choice(self) -> TermChoice | None:
@@ -52,6 +81,7 @@ class BM25Kind(ChannelKind):
     name = LEXICAL
     channels = (LEXICAL,)
     search_options = BM25Options
+    lexical = True
 
     def open(self, snapshot: Snapshot, channel: str, options: BM25Options, *, name: str, threads: int | None) -> Retriever:
         """BM25 with these parameters."""
@@ -65,6 +95,7 @@ class TfIdfKind(ChannelKind):
 
     name = "tfidf"
     channels = ("tfidf",)
+    lexical = True
 
     def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None) -> Retriever:
         """TF-IDF; it has no parameters."""
@@ -77,6 +108,7 @@ class NgramKind(ChannelKind):
     name = "ngrams"
     channels = tuple(NGRAM_CHANNELS)
     on_demand = True
+    lexical = True
 
     def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None) -> Retriever:
         """Read the documents and keep the n-grams of the channel."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,10 +13,10 @@ from lexfuse.data.arrays import Bools
 from lexfuse.data.dates import parse_date
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.fusion.fusion import Fusion
-from lexfuse.fusion.registry import FusionOptions, make_fusion
+from lexfuse.fusion.registry import fusion_of
 from lexfuse.fusion.union import Missing
-from lexfuse.search.pipeline import DEPTH, open_pipeline
-from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.search.pipeline import DEPTH
+from lexfuse.search.spec.spec import SearchSpec, channel_options
 from lexfuse.storage.filters import Condition, within
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
@@ -28,15 +28,16 @@ def fusion_from_flags(
     """The fusion that the options describe."""
     if missing and missing not in set(Missing):
         raise ConfigError(f"--missing must be one of {', '.join(Missing)}; got {missing!r}")
-    options = FusionOptions(
-        _numbers(weights, "--weights"),
-        alpha,
-        _numbers(eta, "--eta"),
-        beta,
-        tuple(part.strip() for part in normaliser.split(",") if part.strip()),
-        Missing(missing) if missing else None,
-    )
-    return make_fusion(method, options)
+    options = {
+        "weights": _numbers(weights, "--weights"),
+        "alpha": alpha,
+        "eta": _numbers(eta, "--eta"),
+        "beta": beta,
+        "normalisers": tuple(part.strip() for part in normaliser.split(",") if part.strip()),
+        "missing": missing,
+    }
+    given = {option: value for option, value in options.items() if value not in (None, (), "")}
+    return fusion_of({"method": fusion_of(method).name} | given)
 
 
 def _numbers(text: str, option: str) -> tuple[float, ...]:
@@ -84,9 +85,11 @@ def spec_from_flags(
     if reading and "bm25" not in channels:
         raise ConfigError(f"--{reading[0].replace('_', '-')} chooses words for bm25; give that channel too: --channel bm25")
     fusion = method() if len(set(channels)) > 1 else None
-    return lambda snapshot: open_pipeline(
-        snapshot, channels, fusion, depth=depth or DEPTH, k1=k1, b=b, exact=exact, cosine=cosine, terms=terms, name=name
-    )
+    values: dict[str, Any] = {"k1": k1, "b": b, "exact": exact or None, "cosine": cosine, "terms": terms}
+    known = {option for one in channels for option in channel_options(one)}
+    wanted = {option: value for option, value in values.items() if value is not None and (option in known or option in given)}
+    spec = SearchSpec.of(dict.fromkeys(channels or ["bm25"]), fusion=fusion, depth=depth or DEPTH, **wanted)
+    return lambda snapshot: spec.open(snapshot, name=name)
 
 
 def is_given(context: typer.Context, option: str) -> bool:

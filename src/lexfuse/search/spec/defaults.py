@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lexfuse.errors import ConfigError
 from lexfuse.search.similar import SENTENCES
-from lexfuse.search.spec.pipeline_spec import ChannelSpec, PipelineSpec
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.snapshot import Snapshot
 
@@ -31,8 +30,8 @@ def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before
     searched = [name for name in snapshot.channels if name.split("-")[0] != SENTENCES]
     channels = [name for name in searched if name in before or _holds_enough(snapshot, name)]
     second = sorted((name for name in channels if name in _SECOND), key=_SECOND.index)[:1]
-    own = {HYBRID: _fused("bm25", *second)} if second else {}
-    own |= {name: _fused(name) for name in ("bm25", *channels)}
+    own = {HYBRID: SearchSpec.of(["bm25", *second])} if second else {}
+    own |= {name: SearchSpec.of([name]) for name in ("bm25", *channels)}
     return {**given, **{name: profile for name, profile in own.items() if name not in given}}
 
 
@@ -50,10 +49,6 @@ def read_profiles(files: list[Path]) -> dict[str, SearchSpec]:
             raise ConfigError(f"{file}: there is a profile {name!r} already; give one of them another name")
         found[name] = profile
     return found
-
-
-def _fused(*channels: str) -> SearchSpec:
-    return SearchSpec(PipelineSpec(tuple(map(ChannelSpec, channels))))
 
 
 def _holds_enough(snapshot: Snapshot, channel: str) -> bool:

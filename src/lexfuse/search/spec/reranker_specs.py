@@ -1,17 +1,18 @@
-"""The choices of rerankers that a profile can name, one class a method; each checked as soon as it is made."""
+"""The rerankers that a search can name, one model for each method; each is checked when it is made."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
 from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.registry import builtin_channels, open_retriever
-from lexfuse.channels.retriever_protocol import Retriever
-from lexfuse.encode.pair_encoder import WindowAggregate
+from lexfuse.channels.registry import open_retriever
+from lexfuse.data.validation import Model, Name, Numbers, by_method
+from lexfuse.encode.pair_encoder import PairEncoder, WindowAggregate
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.birch import THIRDS, Birch, DocumentScore, check_birch
-from lexfuse.rerank.cross_encoder import CrossEncoder, CrossEncoderRetriever
+from lexfuse.rerank.cross_encoder import CrossEncoder
 from lexfuse.rerank.reranker import Reranker, check_depth
 from lexfuse.rerank.rescore import DEPTH, Rescore
 from lexfuse.rerank.rprs import DEPTH as RPRS_DEPTH
@@ -21,61 +22,66 @@ from lexfuse.rerank.sdr import Sdr
 from lexfuse.rerank.sentence_scores import CrossEncoderSentences, DenseSentences, SentenceMatch, SentenceScorer
 from lexfuse.storage.snapshot import Snapshot
 
-SENTENCES = "sentences"  # how the channel of sentences is usually called
+SENTENCES = "sentences"  # the usual name of the channel of sentences
 
 
-@dataclass(frozen=True, slots=True)
-class RescoreSpec:
+class RerankerSpec(Model):
+    """A reranker and how many of the first documents it reranks."""
+
+    if TYPE_CHECKING:  # every reranker declares them, in the order in which they are written
+        method: str
+        depth: int
+
+    def check(self) -> None:
+        """Refuse a depth that leaves nothing to rerank."""
+        check_depth(self.depth)
+
+    def open(self, snapshot: Snapshot) -> Reranker:
+        """The reranker on a snapshot, with its model loaded."""
+        raise NotImplementedError
+
+    @model_serializer(mode="wrap")
+    def _values(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The depth is always written, and the method unless it is the usual one."""
+        method = {} if isinstance(self, RescoreSpec) else {"method": self.method}
+        return {**method, **handler(self), "depth": self.depth}
+
+
+class RescoreSpec(RerankerSpec):
     """A channel whose exact scores rerank the first documents.
 
-    >>> RescoreSpec("colbert").depth
+    >>> RescoreSpec(channel="colbert").depth
     100
     """
 
-    method: ClassVar[str] = "rescore"
-    channel: str
+    method: Literal["rescore"] = "rescore"
+    channel: Name = Field(description="a text, the name of the channel whose scores rerank")
     depth: int = DEPTH
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot rerank."""
-        check_depth(self.depth)
-        if not self.channel:
-            raise ConfigError("channel is missing: the name of the channel whose scores rerank")
 
     def open(self, snapshot: Snapshot) -> Reranker:
         """The reranker on a snapshot."""
         return Rescore(open_retriever(snapshot, self.channel), self.depth)
 
 
-@dataclass(frozen=True, slots=True)
-class CrossEncoderSpec:
+class CrossEncoderSpec(RerankerSpec):
     """A model that reads the query and a document together: a folder, or a hub id.
 
-    >>> CrossEncoderSpec("models/monobert").aggregate.value
+    >>> CrossEncoderSpec(model="models/monobert").aggregate.value
     'max'
     """
 
-    method: ClassVar[str] = "cross-encoder"
-    model: str
+    method: Literal["cross-encoder"] = "cross-encoder"
+    model: Name = Field(description="a text, the folder of a cross-encoder or a hub id")
     depth: int = DEPTH
-    aggregate: WindowAggregate = WindowAggregate.MAX
+    aggregate: Annotated[WindowAggregate, Field(strict=False)] = WindowAggregate.MAX
     headings: bool = True
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot rerank."""
-        check_depth(self.depth)
-        if not self.model:
-            raise ConfigError("model is missing: a folder with a cross-encoder, or a hub id")
 
     def open(self, snapshot: Snapshot) -> CrossEncoder:
         """The reranker on a snapshot, with its model loaded."""
-        from lexfuse.encode.pair_encoder import PairEncoder
-
         return CrossEncoder(snapshot, PairEncoder.load(self.model), self.depth, self.aggregate, self.headings)
 
 
-@dataclass(frozen=True, slots=True)
-class RprsSpec:
+class RprsSpec(RerankerSpec):
     """RPRS over a channel of sentences, with frequencies or without.
 
     >>> RprsSpec(n=0)
@@ -84,16 +90,16 @@ class RprsSpec:
     lexfuse.errors.ConfigError: n must be at least 1, got 0; RPRS takes 1 to 10
     """
 
-    method: ClassVar[str] = "rprs"
-    channel: str = SENTENCES
+    method: Literal["rprs"] = "rprs"
+    channel: Name = SENTENCES
     depth: int = RPRS_DEPTH
     n: int = RprsFormula().n
     k1: float = RprsFormula().k1
     b: float = RprsFormula().b
     frequency: bool = True
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot rerank."""
+    def check(self) -> None:
+        """Refuse parameters out of their range."""
         check_depth(self.depth)
         RprsFormula(self.n, self.k1, self.b, self.frequency)
 
@@ -103,29 +109,19 @@ class RprsSpec:
         return Rprs(dense, n=self.n, k1=self.k1, b=self.b, frequency=self.frequency, depth=self.depth)
 
 
-@dataclass(frozen=True, slots=True)
-class SdrSpec:
-    """SDR inference over a channel of sentences.
+class SdrSpec(RerankerSpec):
+    """SDR inference over a channel of sentences."""
 
-    >>> SdrSpec().channel
-    'sentences'
-    """
-
-    method: ClassVar[str] = "sdr"
-    channel: str = SENTENCES
+    method: Literal["sdr"] = "sdr"
+    channel: Name = SENTENCES
     depth: int = SDR_DEPTH
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot rerank."""
-        check_depth(self.depth)
 
     def open(self, snapshot: Snapshot) -> Reranker:
         """The reranker on a snapshot."""
         return Sdr(open_sentence_retriever(snapshot, self.channel), depth=self.depth)
 
 
-@dataclass(frozen=True, slots=True)
-class BirchSpec:
+class BirchSpec(RerankerSpec):
     """Birch, its sentences scored by a cross-encoder (a model) or by a channel of sentences.
 
     >>> BirchSpec(channel="sentences", model="models/monobert")
@@ -134,19 +130,19 @@ class BirchSpec:
     lexfuse.errors.ConfigError: sentences are scored by a model or by a channel, not by both: leave out one of them
     """
 
-    method: ClassVar[str] = "birch"
+    method: Literal["birch"] = "birch"
     channel: str = ""  # `sentences` where there is no model
     model: str = ""
     depth: int = DEPTH
     a: float = 0.5
-    weights: tuple[float, ...] = THIRDS
-    document: DocumentScore = DocumentScore.MIN_MAX
-    match: SentenceMatch = SentenceMatch.BEST
+    weights: Numbers = THIRDS
+    document: Annotated[DocumentScore, Field(strict=False)] = DocumentScore.MIN_MAX
+    match: Annotated[SentenceMatch, Field(strict=False)] = SentenceMatch.BEST
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot rerank."""
+    def check(self) -> None:
+        """Refuse parameters out of their range, and two ways to score sentences."""
         check_depth(self.depth)
-        check_birch(self.a, self.weights)
+        check_birch(self.a, self._weights)
         if self.channel and self.model:
             raise ConfigError("sentences are scored by a model or by a channel, not by both: leave out one of them")
         if self.model and self.match is not SentenceMatch.BEST:
@@ -154,20 +150,24 @@ class BirchSpec:
 
     def open(self, snapshot: Snapshot) -> Reranker:
         """The reranker on a snapshot, with its model loaded."""
-        return Birch(self._scorer(snapshot), self.depth, self.a, self.weights, self.document)
+        return Birch(self._scorer(snapshot), self.depth, self.a, self._weights, self.document)
+
+    @property
+    def _weights(self) -> tuple[float, ...]:
+        return self.weights if isinstance(self.weights, tuple) else (self.weights,)
 
     def _scorer(self, snapshot: Snapshot) -> SentenceScorer:
-        from lexfuse.encode.pair_encoder import PairEncoder
-
         if self.model:
             return CrossEncoderSentences(snapshot, PairEncoder.load(self.model))
         return DenseSentences(open_sentence_retriever(snapshot, self.channel or SENTENCES), self.match)
 
 
-RerankChoice = RescoreSpec | CrossEncoderSpec | RprsSpec | SdrSpec | BirchSpec
-RERANKS: dict[str, type[RerankChoice]] = {
-    kind.method: kind for kind in (RescoreSpec, CrossEncoderSpec, RprsSpec, SdrSpec, BirchSpec)
-}
+RERANKERS: tuple[type[RerankerSpec], ...] = (RescoreSpec, CrossEncoderSpec, RprsSpec, SdrSpec, BirchSpec)
+RerankerChoice = Annotated[
+    RescoreSpec | CrossEncoderSpec | RprsSpec | SdrSpec | BirchSpec,
+    Field(discriminator="method"),
+    BeforeValidator(by_method(RERANKERS)),
+]
 
 
 def open_sentence_retriever(snapshot: Snapshot, channel: str) -> DenseRetriever:
@@ -185,43 +185,3 @@ def open_sentence_retriever(snapshot: Snapshot, channel: str) -> DenseRetriever:
     if not isinstance(dense, DenseRetriever):
         raise ConfigError(f"channel {channel!r} has no vectors of sentences; make one: lexfuse index INDEX --channels sentences")
     return dense
-
-
-@dataclass(frozen=True, slots=True)
-class CrossEncoderSourceSpec:
-    """A cross-encoder (a folder, or a hub id) as one more source: it ranks the first `depth` documents of another channel.
-
-    >>> CrossEncoderSourceSpec("models/monobert", over="bm25").name
-    'cross-encoder'
-    >>> CrossEncoderSourceSpec("models/monobert", over="bm25", name="tfidf")
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: every index has a channel 'tfidf'; give the cross-encoder another name
-    """
-
-    method: ClassVar[str] = CrossEncoderSpec.method
-    model: str
-    over: str  # the channel of the same pipeline whose candidates it ranks
-    depth: int = DEPTH
-    aggregate: WindowAggregate = WindowAggregate.MAX
-    headings: bool = True
-    name: str = CrossEncoderSpec.method
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be a source."""
-        _ = self.reader
-        if not self.over:
-            raise ConfigError("over is missing: the name of the channel whose candidates the cross-encoder ranks")
-        if not self.name:
-            raise ConfigError(f"name must be a text, got {self.name!r}; leave it out for {CrossEncoderSpec.method!r}")
-        if self.name in builtin_channels():
-            raise ConfigError(f"every index has a channel {self.name!r}; give the cross-encoder another name")
-
-    @property
-    def reader(self) -> CrossEncoderSpec:
-        """The same model as a reranker."""
-        return CrossEncoderSpec(self.model, self.depth, self.aggregate, self.headings)
-
-    def open(self, snapshot: Snapshot, candidates: Retriever) -> Retriever:
-        """The retriever over that of its candidates, with its model loaded."""
-        return CrossEncoderRetriever(candidates, replace(self.reader.open(snapshot), name=self.name))

@@ -1,4 +1,4 @@
-"""A search pipeline as a TOML file.
+"""A search as data: what flags, a TOML profile, a JSON body and keyword arguments all become.
 
     version = 1
     name = "labour law"
@@ -13,7 +13,7 @@
     [[channel]]
     name = "dense"
 
-    [[channel]]                   # if wanted: a cross-encoder as one more source, that ranks the candidates of another channel
+    [[channel]]                   # a cross-encoder as one more source, which ranks the candidates of another channel
     method = "cross-encoder"
     model = "models/monobert"
     over = "bm25"
@@ -24,95 +24,175 @@
     weights = [0.3, 0.4, 0.3]
     normalisers = "theoretical-min-max"
 
-    [[rerank]]                    # if wanted, one after the other
+    [[rerank]]                    # rerankers, one after the other
     channel = "colbert"           # by the scores of a channel, or method = "cross-encoder", "rprs", "sdr", "birch"
     depth = 100
 
-    [[rerank]]                    # the options of a method are those of its class in `lexfuse.search.spec.reranker_specs`
+    [[rerank]]                    # the options of a method are the fields of its model in `lexfuse.search.spec.reranker_specs`
     method = "rprs"
     channel = "sentences"
     depth = 50
     n = 4
 
-    [[class.citation.channel]]    # if wanted: other channels, fusion or reranking for a class of queries
+    [[class.citation.channel]]    # other channels, fusion or rerankers for a class of queries
     name = "bm25"
 
-    [evidence]                    # what speaks for it: texts and numbers
+    [evidence]                    # what supports it: texts and numbers
     measure = "nDCG@10"
     value = 0.43
 
-What a class does not say is as in general; with channels of its own, its fusion is its own too. `rerank = []` switches reranking
-off for a class.
+At the top, ``filters = ["code=Code du travail"]`` and ``as_of = "2024-01-01"`` limit the search to some documents.
+
+A class takes what it does not say from the rest of the profile; with its own channels, it has its own fusion too.
+``rerank = []`` switches reranking off for a class.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
-from lexfuse.channels.retriever_protocol import Retriever
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator
+
+from lexfuse.channels.channel_kind import SearchOptions
+from lexfuse.channels.registry import channel_kind, kind_in
+from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.data.dates import parse_date
 from lexfuse.data.files import decode, read_bytes, written_file
 from lexfuse.data.formats.toml_text import to_toml
+from lexfuse.data.validation import Model, Tables, Texts, expect, refuse, refusing
 from lexfuse.errors import ConfigError, DataError, place
-from lexfuse.search.pipeline import DEPTH, RoutedRetriever
-from lexfuse.search.spec.pipeline_spec import PipelineSpec
-from lexfuse.search.spec.spec_reader import spec_fields
-from lexfuse.search.spec.spec_writer import spec_values
+from lexfuse.fusion.fusion import Fusion
+from lexfuse.fusion.registry import fusion_of, fusion_values
+from lexfuse.fusion.tm2c2 import TM2C2
+from lexfuse.search.pipeline import DEPTH, RoutedRetriever, fuse_retrievers
+from lexfuse.search.spec.channel_spec import ChannelChoice, ChannelSpec, CrossEncoderChannel
+from lexfuse.search.spec.reranker_specs import RerankerChoice, RerankerSpec
+from lexfuse.storage.filters import Condition, within
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.query_class import QueryClass
 
+VERSION: Literal[1] = 1
 Evidence = str | int | float
 
 
-@dataclass(frozen=True, slots=True)
-class SearchSpec:
-    """A search pipeline that can be written down, with what speaks for it.
+def _day(value: Any) -> datetime.date:
+    if not isinstance(value, str | datetime.date):
+        expect("a date such as 2024-01-31")
+    try:
+        day = parse_date(value)
+    except DataError as error:
+        raise ConfigError(str(error)) from None
+    if day is None:
+        raise ConfigError(f"a known day was expected, got {value!r}")
+    return day
 
-    >>> from lexfuse.search.spec.pipeline_spec import ChannelSpec
-    >>> profile = SearchSpec(PipelineSpec((ChannelSpec("bm25", k1=0.9), ChannelSpec("tfidf"))), name="words")
-    >>> SearchSpec.parse(profile.text()) == profile
+
+def _classes(value: Any) -> dict[QueryClass, Any]:
+    if not isinstance(value, Mapping):
+        expect("a table")
+    for name in value:
+        if name not in set(QueryClass):
+            raise ConfigError(f"there is no class of queries {name!r}; there are {', '.join(QueryClass)}")
+    return {QueryClass(name): value[name] for name in sorted(value)}
+
+
+def _evidence(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        expect("a table")
+    for key, one in value.items():
+        if not isinstance(one, str | int | float) or (isinstance(one, float) and not math.isfinite(one)):
+            refuse(f"{key} must be a text or a finite number, got {one!r}")
+    return dict(value)
+
+
+Channels = Annotated[tuple[ChannelChoice, ...], Tables]
+Rerankers = Annotated[tuple[RerankerChoice, ...], Tables]
+FusionValue = Annotated[Fusion, PlainValidator(refusing(fusion_of)), PlainSerializer(fusion_values)]
+
+
+class ClassSpec(Model):
+    """What is different for queries of a class; None is as in general."""
+
+    channels: Channels | None = Field(default=None, validation_alias="channel", serialization_alias="channel")
+    fusion: FusionValue | None = None
+    rerank: Rerankers | None = None
+
+
+class SearchSpec(Model):
+    """A search as data: channels, their fusion, rerankers, filters, and what is different for some classes of queries.
+
+    >>> spec = SearchSpec.of("bm25,tfidf", fusion="rrf", k1=0.9)
+    >>> SearchSpec.parse(spec.text()) == spec
     True
     """
 
-    general: PipelineSpec
-    classes: Mapping[QueryClass, PipelineSpec] = field(default_factory=dict)  # for queries of these classes
+    version: Literal[1] = VERSION
     name: str = ""
     description: str = ""
     depth: int = DEPTH
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    channels: Channels = Field(default=(), validation_alias="channel", serialization_alias="channel")
+    fusion: FusionValue | None = None  # TM2C2 where there are several channels
+    rerank: Rerankers = ()
+    filters: Texts = ()  # conditions on metadata, as `lexfuse.storage.filters` reads them
+    as_of: Annotated[datetime.date, BeforeValidator(refusing(_day))] | None = None
+    classes: Annotated[dict[QueryClass, ClassSpec], BeforeValidator(refusing(_classes))] = Field(
+        default={}, validation_alias="class", serialization_alias="class"
+    )
+    evidence: Annotated[dict[str, Evidence], PlainValidator(_evidence)] = Field(default={})
 
-    def __post_init__(self) -> None:
-        """Refuse a depth and evidence that cannot be."""
+    def check(self) -> None:
+        """Refuse parts that do not fit together, in general and for every class of queries."""
         if self.depth < 1:
             raise ConfigError(f"depth must be at least 1, got {self.depth}")
-        for key, value in self.evidence.items():
-            if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
-                raise ConfigError(f"evidence: {key} must be a text or a finite number, got {value!r}")
-
-    def open(self, snapshot: Snapshot, *, name: str | None = None) -> Retriever:
-        """The retriever on a snapshot of an index; a channel that it lacks is a `NotFoundError` that lists those it has.
-
-        >>> import tempfile
-        >>> from lexfuse.storage.index_folder import IndexFolder
-        >>> from lexfuse.search.spec.pipeline_spec import ChannelSpec
-        >>> profile = SearchSpec(PipelineSpec((ChannelSpec("bm25"), ChannelSpec("tfidf"))))
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
-        ...     with index.snapshot() as snapshot:
-        ...         profile.open(snapshot).name
-        'bm25+tfidf'
-        """
-        general = self.general.open(snapshot, self.depth, name)
-        if not self.classes:
-            return general
-        routes = {one: pipeline.open(snapshot, self.depth, name) for one, pipeline in self.classes.items()}
-        return RoutedRetriever(general, routes, name=name or general.name)
+        _ = self.conditions
+        _check_pipeline(self)
+        for name in self.classes:
+            try:
+                _check_pipeline(self.of_class(name))
+            except ConfigError as error:
+                raise ConfigError(f"class.{name}: {error}") from None
 
     @classmethod
-    def read(cls, path: str | Path) -> SearchSpec:
-        """The profile in a file; what is wrong with it is told with the file's name.
+    def of(
+        cls,
+        channels: str | Iterable[str | ChannelChoice | Mapping[str, Any]] = "bm25",
+        *,
+        fusion: str | Fusion | Mapping[str, Any] | None = None,
+        rerank: Sequence[RerankerSpec | Mapping[str, Any]] = (),
+        depth: int = DEPTH,
+        filters: Sequence[str] = (),
+        as_of: datetime.date | str | None = None,
+        name: str = "",
+        **options: Any,
+    ) -> Self:
+        """A search from keyword arguments; options of channels, such as `k1`, are for those that are given by name.
+
+        >>> [channel.options for channel in SearchSpec.of(["bm25", "tfidf"], k1=0.9).channels]
+        [{'k1': 0.9}, {}]
+        >>> SearchSpec.of("tfidf", k1=0.9)
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.ConfigError: k1 applies to no selected channel (tfidf)
+        """
+        every = [part.strip() for part in channels.split(",") if part.strip()] if isinstance(channels, str) else list(channels)
+        named = [one for one in every if isinstance(one, str)]
+        for option in options:
+            if not any(option in channel_options(one) for one in named):
+                raise ConfigError(f"{option} applies to no selected channel ({', '.join(named) or 'none is given by name'})")
+        tables = [one if not isinstance(one, str) else {"name": one} | _options(one, options) for one in every]
+        values: dict[str, Any] = {"channels": tables, "rerank": rerank, "depth": depth, "filters": filters, "name": name}
+        values |= {key: value for key, value in {"fusion": fusion, "as_of": as_of}.items() if value is not None}
+        return cls(**values)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """The profile in a file; an error names the file.
 
         >>> SearchSpec.read("nowhere.toml")
         Traceback (most recent call last):
@@ -128,7 +208,7 @@ class SearchSpec:
             raise DataError(error.reason, path=path) from None
 
     @classmethod
-    def parse(cls, text: str) -> SearchSpec:
+    def parse(cls, text: str) -> Self:
         r"""The profile that a TOML text describes; what it cannot say is a `ConfigError` that lists what it can.
 
         >>> SearchSpec.parse("version = 1\nchanel = 1")
@@ -136,17 +216,42 @@ class SearchSpec:
         ...
         lexfuse.errors.ConfigError: there is no 'chanel'; there are version, name, description, depth, channel, fusion, ...
         """
-        try:
-            values = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise DataError(f"not valid TOML: {error}") from None
-        return cls(**spec_fields(values))
+        values = toml_values(text)
+        if "version" not in values:
+            raise ConfigError(f"there is no version; write version = {VERSION} at the top")
+        return cls.from_json(values)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """The search that plain values describe, with the keys of a profile.
+
+        >>> SearchSpec.from_json({"channel": [{"name": "bm25"}]}).channels[0].name
+        'bm25'
+        >>> SearchSpec.from_json({"version": 2})
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.ConfigError: the profile has version 2, this LexFuse reads 1; use a newer LexFuse
+        """
+        version = values.get("version", VERSION)
+        if type(version) is not int or version != VERSION:
+            advice = "use a newer LexFuse" if type(version) is int and version > VERSION else f"write version = {VERSION}"
+            raise ConfigError(f"the profile has version {version!r}, this LexFuse reads {VERSION}; {advice}")
+        return cls(**values)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, which `from_json` reads back; most defaults are left out.
+
+        >>> SearchSpec.of("bm25", b=0.4).as_json()
+        {'version': 1, 'depth': 1000, 'channel': [{'name': 'bm25', 'b': 0.4}]}
+        """
+        values = self.model_dump(mode="json", exclude_defaults=True)
+        head = {"version": self.version, "name": self.name, "description": self.description, "depth": self.depth}
+        return {key: value for key, value in (head | values).items() if value != ""}
 
     def text(self) -> str:
-        """The profile as TOML; `parse` gives it back.
+        """The search as TOML, which `parse` reads back.
 
-        >>> from lexfuse.search.spec.pipeline_spec import ChannelSpec
-        >>> print(SearchSpec(PipelineSpec((ChannelSpec("bm25"),))).text())
+        >>> print(SearchSpec.of("bm25").text())
         version = 1
         depth = 1000
         <BLANKLINE>
@@ -154,10 +259,143 @@ class SearchSpec:
         name = "bm25"
         <BLANKLINE>
         """
-        return to_toml(spec_values(self))
+        return to_toml(self.as_json())
 
-    def write(self, path: str | Path) -> None:
-        """Write the profile to a file."""
+    def save(self, path: str | Path) -> None:
+        """Write the search to a TOML file, which `read` reads back."""
         content = self.text().encode("utf-8")
         with written_file(path) as out:
             out.write(content)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The filters."""
+        return tuple(map(Condition.parse, self.filters))
+
+    def of_class(self, query_class: QueryClass) -> SearchSpec:
+        """The search of queries of a class.
+
+        >>> spec = SearchSpec.of("bm25,dense", fusion="rrf").replace(classes={"citation": ClassSpec(channels=[{"name": "bm25"}])})
+        >>> len(spec.of_class(QueryClass.CITATION).channels), spec.of_class(QueryClass.QUESTION).fusion.name
+        (1, 'rrf')
+        """
+        own = self.classes.get(query_class, ClassSpec())
+        changes: dict[str, Any] = {"classes": {}}
+        if own.channels:
+            changes |= {"channels": own.channels, "fusion": own.fusion}
+        elif own.fusion:
+            changes["fusion"] = own.fusion
+        if own.rerank is not None:
+            changes["rerank"] = own.rerank
+        return self.model_copy(update=changes)
+
+    def open(self, snapshot: Snapshot, *, name: str | None = None) -> Retriever:
+        """The retriever on a snapshot of an index; it ranks the documents that `within` allows where that mask is given to it.
+
+        A channel that the index lacks is a `NotFoundError` that lists those it has.
+
+        >>> import tempfile
+        >>> from lexfuse.storage.index_folder import IndexFolder
+        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
+        ...     with index.snapshot() as snapshot:
+        ...         SearchSpec.of("bm25,tfidf").open(snapshot).name
+        'bm25+tfidf'
+        """
+        general = _open_pipeline(self, snapshot, name)
+        if not self.classes:
+            return general
+        routes = {one: _open_pipeline(self.of_class(one), snapshot, name) for one in self.classes}
+        return RoutedRetriever(general, routes, name=name or general.name)
+
+    def within(self, snapshot: Snapshot) -> Mask | None:
+        """The documents that the filters and the day allow; None for all."""
+        return within(snapshot, self.conditions, as_of=self.as_of)
+
+
+def toml_values(text: str) -> dict[str, Any]:
+    """The values of a TOML text; `DataError` for one that is not valid.
+
+    >>> toml_values("depth = ")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: not valid TOML: Invalid value (at end of document)
+    """
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise DataError(f"not valid TOML: {error}") from None
+
+
+def channel_options(channel: str) -> list[str]:
+    """The options of a channel by its name; where that does not tell the kind, those that every kind has.
+
+    >>> channel_options("splade-mine")
+    ['exact', 'cosine']
+    """
+    try:
+        kind = channel_kind(channel)
+    except ConfigError:
+        return list(SearchOptions.model_fields)
+    return list(kind.search_options.model_fields)
+
+
+def _options(channel: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that a channel has."""
+    known = channel_options(channel)
+    return {option: value for option, value in options.items() if option in known}
+
+
+def _check_pipeline(spec: SearchSpec) -> None:
+    """Refuse channels, a fusion and rerankers that do not fit together."""
+    names = [channel.name for channel in spec.channels]
+    if not names:
+        raise ConfigError('there is no channel; give at least one: [[channel]] with name = "bm25"')
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"channel {name!r} is given twice; give each channel once")
+    for channel in spec.channels:
+        _candidate_channels(spec, channel)
+        if isinstance(channel, CrossEncoderChannel) and channel.name in [rerank.method for rerank in spec.rerank]:
+            raise ConfigError(f"a channel and a reranker are both called {channel.name!r}; give the channel another name")
+    if spec.fusion and len(names) == 1:
+        raise ConfigError("a fusion needs two channels or more; leave [fusion] out, or add a channel")
+    if isinstance(spec.fusion, TM2C2) and spec.fusion.lexical != TM2C2().lexical:
+        raise ConfigError("fusion: a search counts its lexical channels itself; leave lexical out of TM2C2")
+    for option in ("weights", "eta", "normalisers"):
+        given = getattr(spec.fusion, option, None)
+        if spec.fusion and isinstance(given, Sequence) and len(given) != len(names):
+            raise ConfigError(f"the fusion {spec.fusion.name} has {len(given)} {option} for {len(names)} channels; give one each")
+
+
+def _candidate_channels(spec: SearchSpec, channel: ChannelChoice) -> list[str]:
+    """The channel, the one whose candidates it ranks, the one below that … down to one that searches the index."""
+    every, way = {one.name: one for one in spec.channels}, [channel.name]
+    while isinstance(channel, CrossEncoderChannel):
+        if channel.over not in every:
+            known = ", ".join(name for name in every if name != channel.name) or "none"
+            advice = f'others here: {known}; add [[channel]] with name = "{channel.over}"'
+            raise ConfigError(f"channel {channel.name!r} is over {channel.over!r}, which is no channel here; {advice}")
+        channel = every[channel.over]
+        way.append(channel.name)
+        if channel.name in way[:-1]:
+            circle = " over ".join(map(repr, way[way.index(channel.name) :]))
+            raise ConfigError(f"channels go round in a circle: {circle}; put the last one over a channel of the index")
+    return way
+
+
+def _open_pipeline(spec: SearchSpec, snapshot: Snapshot, name: str | None) -> Retriever:
+    """The channels of a search, fused and reranked, without regard to classes of queries."""
+    last = None if spec.rerank else name  # before it is reranked, a ranking has the names of its channels
+    opened: dict[str, Retriever] = {}
+    for channel in sorted(spec.channels, key=lambda one: len(_candidate_channels(spec, one))):
+        if isinstance(channel, CrossEncoderChannel):
+            opened[channel.name] = channel.open_over(snapshot, opened[channel.over])
+        else:
+            opened[channel.name] = channel.open(snapshot, last if len(spec.channels) == 1 else None)
+    lexical = [one.name for one in spec.channels if isinstance(one, ChannelSpec) and kind_in(snapshot, one.name).lexical]
+    channels = [opened[channel.name] for channel in spec.channels]
+    found = fuse_retrievers(channels, spec.fusion, spec.depth, lexical=lexical, name=last)
+    for rerank in spec.rerank:
+        reranked = found >> rerank.open(snapshot)
+        found = replace(reranked, name=name or reranked.name)
+    return found

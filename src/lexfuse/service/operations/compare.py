@@ -44,12 +44,11 @@ def compare(library: IndexRegistry, ask: CompareRequest) -> ProfileComparison:
     >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.search.spec.pipeline_spec import ChannelSpec, PipelineSpec
     >>> from lexfuse.search.spec.spec import SearchSpec
     >>> from lexfuse.service.registry import IndexPlace
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     IndexFolder.create(f"{folder}/law", documents=[Document("a", text="la loi"), Document("b", text="le droit")]).close()
-    ...     SearchSpec(PipelineSpec((ChannelSpec("tfidf"),)), name="cosine").write(f"{folder}/cosine.toml")
+    ...     SearchSpec.of("tfidf", name="cosine").save(f"{folder}/cosine.toml")
     ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law")], [f"{folder}/cosine.toml"]) as library:
     ...         compared = compare(library, CompareRequest("loi", ("bm25", "cosine"), language="fr"))
     >>> [(ranking.profile, [move.before for move in ranking.results], ranking.lost) for ranking in compared.rankings]

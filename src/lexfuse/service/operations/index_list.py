@@ -31,7 +31,7 @@ def profile_cards(opened: IndexVersion) -> list[ProfileCard]:
         ProfileCard(
             name=one.name,
             description=one.spec.description,
-            channels=[channel.name for channel in one.spec.general.channels],
+            channels=[channel.name for channel in one.spec.channels],
             evidence=dict(one.spec.evidence),
             usable=one.usable,
             reason=without_paths(one.reason),

@@ -1,0 +1,120 @@
+"""The channels that a search can name: those of an index, and a cross-encoder that ranks the candidates of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_serializer
+
+from lexfuse.channels.channel_kind import ChannelKind
+from lexfuse.channels.registry import builtin_channels, channel_kind, channel_kinds, open_retriever
+from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.data.validation import Model, Name, by_method
+from lexfuse.errors import ConfigError
+from lexfuse.rerank.cross_encoder import CrossEncoderRetriever
+from lexfuse.search.spec.reranker_specs import CrossEncoderSpec
+from lexfuse.storage.snapshot import Snapshot
+
+
+class ChannelSpec(Model):
+    """A channel of the index and how it is searched: the options are those of its kind.
+
+    >>> ChannelSpec.of("bm25", k1=0.9).options
+    {'k1': 0.9}
+    >>> ChannelSpec.of("dense", k1=0.9)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: there is no 'k1'; there are method, name, exact, pool; k1 is for bm25
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    method: Literal["search"] = "search"
+    name: Name = Field(description="a text, the name of a channel of the index")
+
+    @classmethod
+    def of(cls, name: str, **options: Any) -> Self:
+        """A channel by its name, with options of its kind."""
+        values: dict[str, Any] = {"name": name, **options}
+        return cls(**values)
+
+    @classmethod
+    def keys_for(cls, values: Mapping[str, Any]) -> list[str]:
+        """The options of the kind that the name tells; those of every kind if it tells none."""
+        found = _kind(values.get("name", ""))
+        kinds = channel_kinds() if found is None else (found,)
+        return list(
+            dict.fromkeys([*cls.table_keys(), *(option for kind in kinds for option in kind.search_options.model_fields)])
+        )
+
+    @classmethod
+    def owners(cls, key: str) -> str:
+        """The channels that have an option."""
+        return " or ".join(name for kind in channel_kinds() if key in kind.search_options.model_fields for name in kind.channels)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that are given."""
+        return dict(self.model_extra or {})
+
+    def check(self) -> None:
+        """Refuse values that the kind does not allow; a kind that the name does not tell is asked when the channel is opened."""
+        kind = _kind(self.name)
+        if kind is not None and self.model_extra:
+            typed = kind.search_options(**self.model_extra)
+            self.model_extra.update({option: getattr(typed, option) for option in self.model_extra})
+
+    def open(self, snapshot: Snapshot, name: str | None = None) -> Retriever:
+        """The retriever; a channel that the index lacks is an `UnknownChannelError` that lists those it has."""
+        return open_retriever(snapshot, self.name, name=name, **self.options)
+
+    @model_serializer
+    def _values(self) -> dict[str, Any]:
+        kind = _kind(self.name)
+        if kind is None:
+            return {"name": self.name, **self.options}
+        return {"name": self.name, **kind.search_options(**self.options).model_dump(mode="json", include=set(self.options))}
+
+
+def _kind(channel: Any) -> ChannelKind | None:
+    """The kind that the name of a channel tells; None if it tells none, as an index may hold such a channel all the same."""
+    try:
+        return channel_kind(str(channel))
+    except ConfigError:
+        return None
+
+
+class CrossEncoderChannel(CrossEncoderSpec):
+    """A cross-encoder (a folder, or a hub id) as one more source: it ranks the first `depth` documents of another channel.
+
+    >>> CrossEncoderChannel(model="models/monobert", over="bm25").name
+    'cross-encoder'
+    >>> CrossEncoderChannel(model="models/monobert", over="bm25", name="tfidf")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: every index has a channel 'tfidf'; give the cross-encoder another name
+    """
+
+    over: Name = Field(description="a text, the name of the channel whose candidates the cross-encoder ranks")
+    name: str = CrossEncoderSpec.model_fields["method"].default
+
+    def check(self) -> None:
+        """Refuse a name that it cannot have."""
+        super().check()
+        if not self.name:
+            raise ConfigError(f"name must be a text, got {self.name!r}; leave it out for {self.method!r}")
+        if self.name in builtin_channels():
+            raise ConfigError(f"every index has a channel {self.name!r}; give the cross-encoder another name")
+
+    def open_over(self, snapshot: Snapshot, candidates: Retriever) -> Retriever:
+        """The retriever over that of its candidates, with its model loaded."""
+        return CrossEncoderRetriever(candidates, replace(self.open(snapshot), name=self.name))
+
+
+ChannelChoice = Annotated[
+    ChannelSpec | CrossEncoderChannel,
+    Field(discriminator="method"),
+    BeforeValidator(by_method((ChannelSpec, CrossEncoderChannel))),
+]
