@@ -8,15 +8,15 @@ that a pair has the same bits in both, in however many segments the documents li
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from lexfuse.channels.query_terms import EncodedQueries, QueryTermReader
-from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
-from lexfuse.data.arrays import F32, F64, I64
+from lexfuse.channels.retriever_protocol import QUICK_SCORES, Mask, ScoreBounds, checked_k, held_scores, requested_pairs
+from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.storage.document_numbers import Numbering
@@ -85,6 +85,10 @@ class TermRetriever(ABC):
         """The queries as terms of the index; words that it does not know, and stop words, are not among them."""
         return self._reader.read(queries)
 
+    def is_quick(self, queries: Queries) -> bool:
+        """Whether few documents are ranked; see `QuickRetriever`."""
+        return len(queries) * len(self.numbering) <= QUICK_SCORES
+
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The best k documents of every query, among those the mask allows; fewer where fewer hold a term of the query."""
         return self.rank(queries, self.read(queries), k, within=within)
@@ -116,26 +120,32 @@ class TermRetriever(ABC):
 
     def explain(self, query: Query, doc: str) -> list[TermPart]:
         """What each term of a query adds to a document's score, largest first; the document need not be ranked."""
-        return self.parts(self.read(Queries.of([query])), doc)
+        return self.parts(self.read(Queries.of([query])), [doc])[0]
 
-    def parts(self, encoded: EncodedQueries, doc: str) -> list[TermPart]:
-        """`explain` for one query that `read` has read before."""
-        raw = int(self.numbering.raw[self.snapshot.ids.ordinal(doc)])
-        parts = []
-        for term, weight in zip(encoded.terms.tolist(), encoded.weights.tolist(), strict=True):
-            at = self._posting(term, raw)
-            held, impact = (0.0, 0.0) if at is None else (float(self.postings.weights[at]), float(self.impacts[at]))
-            parts.append(TermPart(self.postings.vocabulary[term], weight, held, float(self.term_idf[term]), weight * impact))
-        return sorted(parts, key=lambda part: (-part.contribution, part.term))
+    def parts(self, encoded: EncodedQueries, docs: Sequence[str]) -> list[list[TermPart]]:
+        """`explain` for one query that `read` has read before and several documents."""
+        postings, idf = self.postings, self.term_idf[encoded.terms].tolist()
+        held, added = self._term_weights(encoded, self.numbering.raw[[self.snapshot.ids.ordinal(doc) for doc in docs]])
+        terms = [postings.vocabulary[term] for term in encoded.terms.tolist()]
+        found = [
+            [TermPart(*part) for part in zip(terms, encoded.weights.tolist(), own, idf, gains, strict=True)]
+            for own, gains in zip(held.T.tolist(), added.T.tolist(), strict=True)
+        ]
+        return [sorted(parts, key=lambda part: (-part.contribution, part.term)) for parts in found]
 
-    def _posting(self, term: int, raw: int) -> int | None:
-        """Where the posting of a term in a document is, None if the document does not hold it."""
-        postings = self.postings
-        for start, end in zip(*(edges[0].tolist() for edges in postings.ranges(np.array([term]))), strict=True):
-            at = int(start + np.searchsorted(postings.docs[start:end], raw))
-            if at < end and postings.docs[at] == raw:
-                return at
-        return None
+    def _term_weights(self, encoded: EncodedQueries, raw: I32) -> tuple[F64, F64]:
+        """What every term weighs in every document, and what it adds to the score: a row each term, 0 where it is not held."""
+        postings, impacts = self.postings, self.impacts
+        held, added = np.zeros((len(encoded.terms), len(raw))), np.zeros((len(encoded.terms), len(raw)))
+        for row, (starts, ends) in enumerate(zip(*(edges.tolist() for edges in postings.ranges(encoded.terms)), strict=True)):
+            for start, end in zip(starts, ends, strict=True):
+                own = postings.docs[start:end]
+                at = np.searchsorted(own, raw)
+                there = np.flatnonzero(at < len(own))
+                there = there[own[at[there]] == raw[there]]
+                held[row, there] = postings.weights[start + at[there]]
+                added[row, there] = impacts[start + at[there]]
+        return held, added * encoded.weights[:, None].astype(np.float64)
 
 
 def kept(postings: Postings, kind: str, parameters: tuple[Hashable, ...], make: Callable[[], F32]) -> F32:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexfuse.channels.distribution import levels_of
 from lexfuse.channels.query_context import query_blocks, query_context
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever_protocol import Mask, QuickRetriever, Retriever
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run, join_runs
 from lexfuse.deadline import check
@@ -21,18 +21,23 @@ from lexfuse.kernels.threads import cores
 
 
 def retrieve_all(retrievers: Sequence[Retriever], queries: Queries, depth: int, *, within: Mask | None = None) -> list[Run]:
-    """The best `depth` documents of each retriever, all asked at the same time; each run states the infimum of every query.
+    """The best `depth` documents of each retriever; each run states the infimum of every query.
+
+    All are asked at the same time, but for those that answer sooner than a thread would: these come before all others.
 
     >>> retrieve_all([], Queries.of([]), 10)
     []
     """
     asks = [partial(_retrieved, one, queries, depth, within) for one in retrievers]
-    others = [_threads().submit(copy_context().run, ask) for ask in asks[:-1]]  # with the deadline of this call
+    quick = [isinstance(one, QuickRetriever) and one.is_quick(queries) for one in retrievers]
+    runs = {at: ask() for at, ask in enumerate(asks) if quick[at]}
+    slow = [at for at in range(len(asks)) if not quick[at]]
+    others = [_threads().submit(copy_context().run, asks[at]) for at in slow[:-1]]  # with the deadline of this call
     try:
-        last = [ask() for ask in asks[-1:]]  # of the hybrids that are opened here the encoder, which takes longest
+        runs |= {at: asks[at]() for at in slow[-1:]}  # of the hybrids that are opened here the encoder, which takes longest
         # What no thread has begun is done here, so that in a hybrid of hybrids nobody waits for a thread that waits itself.
-        first = [ask() if other.cancel() else other.result() for ask, other in zip(asks, others, strict=False)]
-        return [_stated(run, one, queries) for run, one in zip([*first, *last], retrievers, strict=True)]
+        runs |= {at: asks[at]() if other.cancel() else other.result() for at, other in zip(slow, others, strict=False)}
+        return [_stated(runs[at], one, queries) for at, one in enumerate(retrievers)]
     finally:
         for other in others:
             if not other.cancel():

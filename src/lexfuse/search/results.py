@@ -149,22 +149,33 @@ class ResultBuilder:
 
     def answers(self, found: Sequence[FoundDocument], *, after: int = 0) -> list[SearchHit]:
         """Answers of documents that were found, in this order; `after` so many others."""
-        snapshot = self._words.snapshot
+        docs = [one.hit.doc for one in found]
+        words = self._words.parts(self._read, docs)
+        terms: Sequence[Sequence[TermPart]] = words
+        if self._terms is not self._words:
+            terms = self._terms.parts(self._read_terms, docs) if self._terms else [()] * len(docs)
+        nearest, documents = self._nearest(docs), self._words.snapshot.documents(docs)
         return [
-            self._answer(rank, one.by, one.hit, snapshot.document(one.hit.doc)) for rank, one in enumerate(found, start=after + 1)
+            self._answer(rank, one, document, weights, tuple(parts), nearest.get(document.id))
+            for rank, (one, document, weights, parts) in enumerate(zip(found, documents, words, terms, strict=True), after + 1)
         ]
 
-    def _answer(self, rank: int, found: str, hit: Hit, document: Document) -> SearchHit:
+    def _answer(
+        self,
+        rank: int,
+        found: FoundDocument,
+        document: Document,
+        words: Sequence[TermPart],
+        parts: tuple[TermPart, ...],
+        nearest: Passage | None,
+    ) -> SearchHit:
         check()
-        words = self._words.parts(self._read, document.id)
-        parts = words if self._terms is self._words else self._terms.parts(self._read_terms, document.id) if self._terms else []
         late = self._late if self._late and self._late.holds(document.id) else None
         matches = late.explain(self._question, document.id) if late else []
-        nearest = self._nearest(document)
         shown = self._snippet(document, words, nearest or Passage(0, len(document.text)))
-        return SearchHit(rank, found, hit.score, document, shown, tuple(parts), tuple(matches), nearest, hit.parts)
+        return SearchHit(rank, found.by, found.hit.score, document, shown, parts, tuple(matches), nearest, found.hit.parts)
 
-    def _snippet(self, document: Document, terms: list[TermPart], passage: Passage) -> Snippet:
+    def _snippet(self, document: Document, terms: Sequence[TermPart], passage: Passage) -> Snippet:
         """The window of a passage that matches best."""
         analyser = _lasting(self._words.snapshot.settings.analyser(document.language))
         weights = {part.term: max(part.idf, _SMALL) for part in terms}
@@ -173,10 +184,12 @@ class ResultBuilder:
         matches = tuple(SentenceSpan(match.start + start, match.end + start) for match in shown.matches)
         return Snippet(SentenceSpan(shown.span.start + start, shown.span.end + start), matches, shown.text)
 
-    def _nearest(self, document: Document) -> Passage | None:
-        if self._dense and self._vector is not None and self._dense.holds(document.id):
-            return self._dense.best_passage(self._vector, document.id)
-        return None
+    def _nearest(self, docs: Sequence[str]) -> dict[str, Passage]:
+        """The nearest passages of the documents that have vectors."""
+        if self._dense is None or self._vector is None:
+            return {}
+        held = [doc for doc in docs if self._dense.holds(doc)]
+        return dict(zip(held, self._dense.best_passages(self._vector, held), strict=True))
 
 
 @lru_cache(maxsize=16)

@@ -258,7 +258,7 @@ class Snapshot:
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Whole documents, in this order."""
-        return [self.document(id) for id in ids]
+        return self._catalog.whole(ids)
 
     def heads(self, ids: Sequence[str]) -> list[Document]:
         """Documents without their texts, in this order, for lists; those that are not there are left out."""

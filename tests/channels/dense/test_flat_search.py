@@ -77,6 +77,24 @@ def test_many_blocks_and_rows_of_bytes(compiled, monkeypatch, storage, pool, sha
         same(search.best(asked, k, pool, mask), expected_best(search, asked, k, pool, mask))
 
 
+@every_storage
+@every_pool
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_rows_kept_as_floats_give_the_same_bits(storage, pool, share):
+    random = np.random.default_rng(4)
+    rows = clustered(3000, 40)
+    starts = np.unique(np.concatenate(([0], random.integers(0, 3000, 900), [3000])))
+    fresh, kept = (search_of(rows, storage=storage, starts=starts) for _ in range(2))
+    kept.prepare()
+    asked = clustered(2, 40, seed=5)
+    mask = EVERYTHING if share is None else random.random(len(fresh)) < share
+    same(kept.best(asked, 300, pool, mask), fresh.best(asked, 300, pool, mask))
+    docs, pairs = np.arange(len(fresh)), np.zeros(len(fresh), dtype=np.int64)
+    same([kept.pair_scores(asked, pairs, docs, pool)], [fresh.pair_scores(asked, pairs, docs, pool)])
+    held = np.flatnonzero(np.diff(starts)).tolist()
+    assert kept.best_passages(asked[0], held) == fresh.best_passages(asked[0], held)
+
+
 @pytest.mark.parametrize("way", ["products", "bytes"])
 def test_scores_that_rise_from_row_to_row(compiled, monkeypatch, way):
     """The floor is always behind, so nearly every row becomes a candidate for a while."""
@@ -129,14 +147,14 @@ def test_pools_by_hand():
     assert [array.tolist() for array in search.best(one, 9)[1:]] == [[0, 2, 3], [4, 3, -1]]
     assert [array.tolist() for array in search.best(one, 9, PassagePooling.MEAN)[1:]] == [[2, 0, 3], [3, 2, -1]]
     assert [array.tolist() for array in search.best(one, 9, PassagePooling.top_mean(2))[1:]] == [[0, 2, 3], [3, 3, -1]]
-    assert search.best_passage(one[0], 0) == 0
-    assert search.best_passage(-one[0], 0) == 1
+    assert search.best_passages(one[0], [0]) == [0]
+    assert search.best_passages(-one[0], [0]) == [1]
     scores = search.pair_scores(one, np.zeros(4, np.int32), np.arange(4, dtype=np.int32))
     np.testing.assert_array_equal(scores, [4, np.nan, 3, -1])
 
 
 def test_the_first_of_equal_passages_is_the_best():
-    assert search_of(np.ones((3, 2), np.float32), starts=[0, 3]).best_passage(np.ones(2, np.float32), 0) == 0
+    assert search_of(np.ones((3, 2), np.float32), starts=[0, 3]).best_passages(np.ones(2, np.float32), [0]) == [0]
 
 
 def test_a_query_of_zeros_gives_the_first_documents_in_the_order():
@@ -188,7 +206,7 @@ def test_nothing_to_find():
     assert [array.tolist() for array in some.best(two[:0], 5)] == [[0], [], []]
     assert np.isnan(empty.pair_scores(two, np.array([1]), np.array([1]))).all()
     with pytest.raises(NotFoundError, match="document 1 has no passages"):
-        empty.best_passage(two[0], 1)
+        empty.best_passages(two[0], [1])
 
 
 @pytest.mark.parametrize(
@@ -207,7 +225,7 @@ def test_nothing_to_find():
             r"0 to 29",
         ),
         (lambda search: search.pair_scores(np.ones((1, 4), np.float32), np.array([1]), np.array([0])), NotFoundError, r"quer"),
-        (lambda search: search.best_passage(np.ones(4, np.float32), -1), NotFoundError, r"numbered"),
+        (lambda search: search.best_passages(np.ones(4, np.float32), [-1]), NotFoundError, r"numbered"),
     ],
 )
 def test_questions_that_cannot_be_asked(call, error, message):

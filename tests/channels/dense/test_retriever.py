@@ -185,7 +185,7 @@ def test_documents_that_are_not_encoded_yet(tmp_path, models):
         assert {hit.doc for hit in dense.retrieve(QUERIES, 100).hits("q0")} == {f"d0{n}" for n in range(8)} - {"d03"}
         assert [dense.holds(id) for id in ("new", "d01", "d03")] == [False, True, False]
         with pytest.raises(NotFoundError, match="'new' is not in the channel 'dense' yet"):
-            dense.best_passage(dense.read(QUERIES)[0], "new")
+            dense.best_passages(dense.read(QUERIES)[0], ["new"])
         with pytest.raises(NotFoundError):
             dense.score(QUERIES, Run.of("pairs", {"q0": {"nobody": 1.0}}))
         assert {one.document.id for one in search_hits(dense, QUERIES.query("q0"), 20)} == {f"d0{n}" for n in range(8)} - {"d03"}
@@ -252,7 +252,7 @@ def test_the_best_passage_is_that_of_the_definition(tmp_path, models, name):
         for text in ("the court held that the lease ended", "rompre le contrat de travail", "congé", "employeur"):
             [vector] = dense.read(Queries.of([Query("q", text)]))
             best = passages[int(np.argmax(rows @ vector))][1]
-            ours = dense.best_passage(vector, "long")
+            [ours] = dense.best_passages(vector, ["long"])
             assert (ours.start, ours.end) == (best.start, best.end)
             found.add(ours.of(TEXT))
         assert len(passages) == {"whole": 2, "windows": 21, "paragraphs": 5, "beginning": 1}[name]
@@ -262,7 +262,7 @@ def test_the_best_passage_is_that_of_the_definition(tmp_path, models, name):
             assert index.channels.named("dense").cut == 2  # this one and the longest of the library
         else:
             assert index.channels.named("dense").cut == 0
-        assert dense.best_passage(dense.read(QUERIES)[0], "d05").of("") == ""
+        assert dense.best_passages(dense.read(QUERIES)[0], ["d05"])[0].of("") == ""
 
 
 def test_a_snippet_lies_in_the_best_passage(tmp_path, models):
@@ -270,7 +270,7 @@ def test_a_snippet_lies_in_the_best_passage(tmp_path, models):
     with made(tmp_path / "i", [long, Document("b", text="x")], models(), passages=PLANS["paragraphs"]) as index:
         dense = opened(index)
         question = Query("q", "the court held that the lease ended", "en")
-        passage = dense.best_passage(dense.read(Queries.of([question]))[0], "long")
+        [passage] = dense.best_passages(dense.read(Queries.of([question]))[0], ["long"])
         [answer] = [one for one in search_hits(dense, question, 5) if one.document.id == "long"]
     assert (passage.start, passage.end) == (TEXT.index("2."), TEXT.index("\n3."))
     assert passage.start <= answer.snippet.span.start < answer.snippet.span.end <= passage.end
@@ -340,7 +340,8 @@ def test_a_text_of_a_hundred_thousand_words(tmp_path, models):
         named = index.channels.named("dense")
         assert named.passages > 700
         assert named.cut == 0
-        passage = dense.best_passage(dense.read(Queries.of([Query("q", "the court held that the lease ended")]))[0], "long")
+        queries = Queries.of([Query("q", "the court held that the lease ended")])
+        [passage] = dense.best_passages(dense.read(queries)[0], ["long"])
         assert passage.end == len(long.text)
         assert len(dense.retrieve(QUERIES, 10)) == 2 * len(QUERIES)
 

@@ -5,8 +5,9 @@ import random
 import numpy as np
 import pytest
 
+from lexfuse.channels.dense import candidate_screen
 from lexfuse.channels.dense.candidate_screen import CandidateScreen, _in_bytes
-from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.channels.lexical.bm25 import BM25, IdfForm
 from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.channels.sparse.stored_part import SparsePart
@@ -159,7 +160,16 @@ def test_lists_start_anew_when_there_is_no_room():
     assert not np.shares_memory(views[1], views[2])
 
 
-def test_rows_in_bytes_are_made_once_for_a_part():
+def test_rows_in_floats_are_made_once_for_a_part():
+    part = VectorPart.of(np.eye(4, dtype=np.float32), storage=VectorStorage.FP16)
+    screens = [CandidateScreen([part], np.empty(0, np.int32)) for _ in range(2)]
+    for screen in screens:
+        screen.prepare()
+    assert screens[0].exact_part(part) is screens[1].exact_part(part) is not part
+
+
+def test_rows_in_bytes_are_made_once_for_a_part(monkeypatch):
+    monkeypatch.setattr(candidate_screen, "SCANNED_FROM", 0)
     part = VectorPart.of(np.eye(4, dtype=np.float32))
     screens = [CandidateScreen([part], np.empty(0, np.int32)) for _ in range(2)]
     for screen in screens:

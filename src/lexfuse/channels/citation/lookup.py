@@ -62,6 +62,10 @@ class CitationLookup:
         """Above zero for what is named, zero for what is not."""
         return ScoreBounds(0.0, 1.0)
 
+    def is_quick(self, queries: Queries) -> bool:
+        """Whether few queries are looked up; see `QuickRetriever`."""
+        return len(queries) == 1
+
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The first k documents that each query names, among those the mask allows; none where it names none."""
         order = self.snapshot.ids.order

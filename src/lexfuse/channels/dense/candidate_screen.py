@@ -1,7 +1,8 @@
 """Which rows may be among the best: quick scores with a known error, by the way that suits the work.
 
 A batch of queries takes matrix products (`lexfuse.channels.dense.block_products`). Few queries take rows of bytes
-(`lexfuse.channels.dense.byte_scan`), once they have been asked often enough to be worth the copy in memory.
+(`lexfuse.channels.dense.byte_scan`), once they have been asked often enough to be worth the copy in memory. Where there are few
+rows, that copy is of 32-bit floats: converting 16-bit ones for every query takes longer than the products.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ import numpy as np
 from lexfuse.channels.dense.block_products import add_block_products
 from lexfuse.channels.dense.byte_scan import ByteRows, scanned
 from lexfuse.channels.dense.candidate_rows import CandidateRows
-from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
+from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage, in_floats
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.kernels.compilation import compiled_is_due
 from lexfuse.storage.part_cache import made_once
 
 FEW = 3  # queries that are asked one by one; for more, products are faster
 WORTH = 8  # times that few queries are asked before rows are copied
-SCANNED_FROM = 1 << 22  # numbers in all rows; for less, products take no time
+SCANNED_FROM = 1 << 22  # numbers in all rows; fewer take at most 16 MiB as 32-bit floats
 
 
 _in_bytes = made_once(ByteRows.of)
+_in_floats = made_once(in_floats)
 
 
 class CandidateScreen:
@@ -44,6 +46,7 @@ class CandidateScreen:
         self.bases: list[int] = np.cumsum([0, *(part.rows for part in self.parts)]).tolist()
         self._asked = 0
         self._bytes: list[ByteRows] = []
+        self._floats: list[VectorPart] = []
 
     @property
     def numbers(self) -> int:
@@ -55,12 +58,25 @@ class CandidateScreen:
         return sum(part.matrix.size for part in self.parts)
 
     def prepare(self) -> None:
-        """Make the copy in bytes now.
+        """Make the copy that single queries are worth now.
 
         >>> CandidateScreen([], np.empty(0, np.int32)).prepare()
         """
-        if not self._bytes:
+        if self.numbers < SCANNED_FROM:
+            self._floats = [part if part.storage is VectorStorage.FP32 else _in_floats(part) for part in self.parts]
+        elif not self._bytes:
             self._bytes = [_in_bytes(part) for part in self.parts]
+
+    def exact_part(self, part: VectorPart) -> VectorPart:
+        """A part to compute exact scores with: its copy in floats, if there is one and its rows are the same numbers.
+
+        >>> part = VectorPart.of(np.eye(3, dtype=np.float32), storage=VectorStorage.FP16)
+        >>> screen = CandidateScreen([part], np.empty(0, np.int32))
+        >>> screen.prepare()
+        >>> screen.exact_part(part).storage
+        <VectorStorage.FP32: 'fp32'>
+        """
+        return _in_floats(part) if self._floats and part.storage is VectorStorage.FP16 else part
 
     def rows(self, queries: F32, k: int, allowed: Bools, floor: F64 | None = None) -> tuple[I64, I64]:
         """Query and row of all candidates for the best k documents, or all that may reach a given floor, by query.
@@ -70,22 +86,25 @@ class CandidateScreen:
         [1, 2]
         """
         candidates = CandidateRows(len(queries), k, self.owner, floor)
-        if len(queries) <= FEW and self._scanning(len(queries)):
+        if len(queries) <= FEW:
+            self._prepare_if_worth(len(queries))
+        if len(queries) <= FEW and self._bytes:
             for query in range(len(queries)):
                 self._scan(queries[query], query, k, allowed, candidates)
         else:
-            for part, (first, last) in zip(self.parts, pairwise(self.bases), strict=True):
+            for part, (first, last) in zip(self._floats or self.parts, pairwise(self.bases), strict=True):
                 add_block_products(part, first, queries, allowed[first:last], candidates)
         return candidates.rows()
 
-    def _scanning(self, queries: int) -> bool:
-        """Whether rows of bytes are there, or are worth making now."""
-        if not self._bytes and self.numbers >= SCANNED_FROM:
-            self._asked += queries
-            stored = all(part.storage is VectorStorage.INT8 for part in self.parts)  # nothing to copy
-            if (stored or self._asked > WORTH) and compiled_is_due(queries * self.numbers // 16):
-                self.prepare()
-        return bool(self._bytes)
+    def _prepare_if_worth(self, queries: int) -> None:
+        """Copy the rows once enough queries were asked; rows of bytes are read by compiled loops alone."""
+        if self._bytes or self._floats:
+            return
+        self._asked += queries
+        scanned = self.numbers >= SCANNED_FROM
+        stored = scanned and all(part.storage is VectorStorage.INT8 for part in self.parts)  # nothing to copy
+        if (stored or self._asked > WORTH) and (not scanned or compiled_is_due(queries * self.numbers // 16)):
+            self.prepare()
 
     def _scan(self, query: F32, number: int, k: int, allowed: Bools, candidates: CandidateRows) -> None:
         found = [

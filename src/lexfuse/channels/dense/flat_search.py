@@ -89,7 +89,7 @@ class FlatSearch:
         return len(self._starts) - 1
 
     def prepare(self) -> None:
-        """Make ready for single queries now (a copy of the rows in bytes), instead of after the first few.
+        """Make ready for single queries now (a copy of the rows), instead of after the first few.
 
         >>> FlatSearch([], np.empty(0, np.int32)).prepare()
         """
@@ -134,19 +134,21 @@ class FlatSearch:
         scores[some] = pooled(self._dots(queries, pair_query[pair], row), number, pool)
         return scores
 
-    def best_passage(self, query: F32, doc: int) -> int:
-        """Which of a document's passages has the highest score, the first of equals, counted inside the document.
+    def best_passages(self, query: F32, docs: Sequence[int]) -> list[int]:
+        """Which of its passages has the highest score, the first of equals, for each document, counted inside it.
 
         >>> part = VectorPart.of(np.eye(3, dtype=np.float32), starts=[0, 1, 3])
-        >>> FlatSearch([part], np.arange(2, dtype=np.int32)).best_passage(np.array([0, 0, 1], dtype=np.float32), 1)
-        1
+        >>> FlatSearch([part], np.arange(2, dtype=np.int32)).best_passages(np.array([0, 0, 1], dtype=np.float32), [1, 0])
+        [1, 0]
         """
-        queries = self._checked(query[None])
-        _numbered("documents", np.array([doc]), len(self))
-        _, row = self._rows_of(np.array([doc]))
-        if not len(row):
-            raise NotFoundError(f"document {doc:,} has no passages in this channel")
-        return int(self._dots(queries, np.zeros(len(row), dtype=np.int64), row).astype(np.float32).argmax())
+        queries, numbers = self._checked(query[None]), np.array(docs, dtype=np.int64)
+        _numbered("documents", numbers, len(self))
+        pair, row = self._rows_of(numbers)
+        counts = np.bincount(pair, minlength=len(numbers))
+        if not counts.all():
+            raise NotFoundError(f"document {docs[int(counts.argmin())]:,} has no passages in this channel")
+        scores = self._dots(queries, np.zeros(len(row), dtype=np.int64), row).astype(np.float32)
+        return [int(own.argmax()) for own in np.split(scores, np.cumsum(counts)[:-1])] if len(numbers) else []
 
     @cached_property
     def _single(self) -> bool:
@@ -239,12 +241,13 @@ class FlatSearch:
     def _dots(self, queries: F32, query: I64, row: I64) -> F64:
         """The exact score of every pair of a query and a row."""
         if len(self.parts) == 1:
-            return exact_scores(self.parts[0], queries, query, row)
+            return exact_scores(self._screen.exact_part(self.parts[0]), queries, query, row)
         scores = np.empty(len(row), dtype=np.float64)
         at = np.searchsorted(self._row_bases, row, side="right") - 1
         for number in np.unique(at).tolist():
             chosen = at == number
-            scores[chosen] = exact_scores(self.parts[number], queries, query[chosen], row[chosen] - self._row_bases[number])
+            part = self._screen.exact_part(self.parts[number])
+            scores[chosen] = exact_scores(part, queries, query[chosen], row[chosen] - self._row_bases[number])
         return scores
 
     def _allowed_rows(self, mask: Bools) -> Bools:

@@ -8,6 +8,7 @@ are to be used; scores are exact either way.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -119,12 +120,16 @@ class DenseRetriever:
         """Whether a document of the snapshot is encoded."""
         return bool(self.numbering.raw[self.snapshot.ids.ordinal(doc)] >= 0)
 
-    def best_passage(self, vector: F32, doc: str) -> Passage:
-        """The passage of a document's text that is nearest to the vector of a query; `NotFoundError` if it is not encoded."""
-        raw = int(self.numbering.raw[self.snapshot.ids.ordinal(doc)])
-        if raw < 0:
-            raise NotFoundError(f"document {doc!r} is not in the channel {self.channel!r} yet; fill the channel")
-        at = self.search.best_passage(vector, raw)
+    def best_passages(self, vector: F32, docs: Sequence[str]) -> list[Passage]:
+        """The passage of each document's text that is nearest to the vector of a query; `NotFoundError` for one without any."""
+        raws = self.numbering.raw[[self.snapshot.ids.ordinal(doc) for doc in docs]].tolist()
+        if min(raws, default=0) < 0:
+            raise NotFoundError(
+                f"document {docs[raws.index(min(raws))]!r} is not in the channel {self.channel!r} yet; fill the channel"
+            )
+        return [self._passage(raw, at) for raw, at in zip(raws, self.search.best_passages(vector, raws), strict=True)]
+
+    def _passage(self, raw: int, at: int) -> Passage:
         part = int(np.searchsorted(self.numbering.bases, raw, side="right")) - 1
         vectors = self.parts[part]
         start, end = vectors.spans[int(vectors.starts[raw - int(self.numbering.bases[part])]) + at].tolist()

@@ -209,6 +209,16 @@ class VectorPart:
         )
 
 
+def in_floats(part: VectorPart) -> VectorPart:
+    """The same rows as 32-bit floats: what `VectorPart.block` gives, converted once.
+
+    >>> in_floats(VectorPart.of(np.full((1, 1), 0.1, np.float32), storage=VectorStorage.FP16)).matrix
+    array([[0.09997559]], dtype=float32)
+    """
+    none = np.empty(0, dtype=np.float32)
+    return replace(part, storage=VectorStorage.FP32, matrix=read_only(part.block(0, part.rows)), scales=read_only(none))
+
+
 def same_kind(parts: Sequence[VectorPart]) -> None:
     """`ConfigError` unless all parts have vectors of one dimension in one storage.
 

@@ -47,6 +47,10 @@ class SparseRetriever(TermRetriever):
         """Weights are not negative."""
         return ScoreBounds(0.0, 1.0) if self.cosine else ScoreBounds(0.0)
 
+    def is_quick(self, queries: Queries) -> bool:
+        """No: a model reads the queries."""
+        return False
+
     @property
     def postings(self) -> Postings:
         """The posting lists of the channel."""
