@@ -1,9 +1,10 @@
 """The service on loopback beside the library call that it makes: time, pages while the index changes, memory.
 
-    python bench/serve.py --index FOLDER [--quick] [--json] [--requests N]
+    python bench/serve.py --index FOLDER [--queries QUERIES] [--latency] [--quick] [--json] [--requests N]
 
-FOLDER is an index with a dense channel; a copy of it is served, since documents are written. Questions are those of fr-labour
-where LEXFUSE_DATA names the folder of data sets, else they are made of the titles of the index. Every question is new: one of
+FOLDER is an index with a dense channel; a copy of it is served, since documents are written. Questions are those of QUERIES (a
+BEIR folder or a file of queries), else those of fr-labour where LEXFUSE_DATA names the folder of data sets, else they are made of
+the titles of the index. `--latency` measures part 1 alone. Every question is new: one of
 these with a few words of another, so that no answer comes from a cache. `lexfuse serve` runs as a process of its own, with its
 usual settings but for the limit of requests a minute; profile hybrid, words and vectors.
 
@@ -42,6 +43,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
 
+from lexfuse.channels.query_context import query_context
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.queries import Query
 from lexfuse.search.results import find_documents
@@ -74,10 +76,12 @@ CHANGE = """if True:
 class Questions:
     """Questions that nobody has asked before, as many as are wanted, always the same."""
 
-    def __init__(self, folder: Path) -> None:
-        """Take the questions of fr-labour, or titles."""
+    def __init__(self, folder: Path, queries: Path | None = None) -> None:
+        """Take the questions of a file, those of fr-labour, or titles."""
         data = os.environ.get("LEXFUSE_DATA")
-        if data:
+        if queries is not None:
+            self._texts = list(read_queries(queries).text)
+        elif data:
             self._texts = list(read_queries(Path(data, "fr-labour", "queries.jsonl.gz")).text)
         else:
             with open_snapshot(folder) as snapshot:
@@ -214,11 +218,12 @@ class Ways:
 
     def called(self, question: str) -> None:
         """The same in this process."""
-        search(self._library, SearchRequest(question, profile=PROFILE, k=K)).model_dump_json()
+        with query_context():
+            search(self._library, SearchRequest(question, profile=PROFILE, k=K)).model_dump_json()
 
     def ranked(self, question: str) -> None:
         """What both do first."""
-        with self._library.shelf().lease() as opened:
+        with self._library.shelf().lease() as opened, query_context():
             find_documents(opened.pipeline(PROFILE), Query("q", question), K + 1, citations=opened.citations)
 
 
@@ -435,6 +440,8 @@ def main() -> None:
     """Print every comparison as it is measured."""
     parser = argparse.ArgumentParser(description="The service beside the library call")
     parser.add_argument("--index", type=Path, required=True, metavar="FOLDER", help="an index with a dense channel; it is copied")
+    parser.add_argument("--queries", type=Path, help="a BEIR folder or a file of queries to ask")
+    parser.add_argument("--latency", action="store_true", help="only latency and throughput")
     parser.add_argument("--requests", type=int, help="while the index changes; 10,000 if not given, 600 with --quick")
     parser.add_argument("--quick", action="store_true", help="fewer requests: a minute or two")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -442,12 +449,13 @@ def main() -> None:
     requests = options.requests or (600 if options.quick else 10_000)
     with tempfile.TemporaryDirectory() as home:
         folder = Path(shutil.copytree(options.index, Path(home, options.index.resolve().name)))
-        questions = Questions(folder)
+        questions = Questions(folder, options.queries)
         with served(folder, Path(home)) as service:
             with IndexRegistry.open([IndexPlace.of(folder)]) as library:
                 for record in latency(service, library, questions, max(requests // 10, 100) if options.quick else 1000):
                     show(record, options.json)
-            for part in (memory(service, questions, 5 * requests), changes(service, questions, requests)):
+            parts = () if options.latency else (memory(service, questions, 5 * requests), changes(service, questions, requests))
+            for part in parts:
                 for record in part:
                     show(record, options.json)
 
