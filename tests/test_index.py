@@ -181,3 +181,12 @@ def test_a_damaged_index_is_verified_and_rebuilt(index):
         assert opened.verify()
         opened.rebuild()
         assert opened.verify() == []
+
+
+def test_filters_of_a_profile_hold_for_search_facets_run_and_similar(tmp_path, corpus):
+    some = lexfuse.SearchSpec.of("bm25", filters=["number=L4,L3"], name="some")
+    lexfuse.Index.build(tmp_path / "law.index", corpus).close()
+    with lexfuse.Index.open(tmp_path / "law.index", profiles={"some": some}) as index:
+        assert {hit.id for hit in index.search("livre prêt retard", profile="some", facets=True)} <= {"lib-3", "lib-4"}
+        assert [hit.id for hit in index.search("retard de prêt", profile=some, filters=["number=L4"])] == ["lib-4"]
+        assert {hit.id for hit in index.similar(document="lib-1", profile="some").hits} <= {"lib-3", "lib-4"}

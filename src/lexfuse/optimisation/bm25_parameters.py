@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from lexfuse.channels.lexical.bm25 import BM25, IdfForm
+from lexfuse.channels.lexical.bm25 import BM25, B, IdfForm
 from lexfuse.channels.retriever_protocol import Mask
 from lexfuse.data.arrays import F64, read_only
 from lexfuse.data.files import written_file
@@ -30,7 +30,6 @@ from lexfuse.storage.snapshot import Snapshot
 
 K1S = (0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.8, 4.0)
 B_S = (0.0, 0.2, 0.4, 0.6, 0.75, 0.9, 1.0)
-USUAL_B = 0.75
 SAME = 1e-9  # values that differ by less are equal: sums of floats in another order
 
 
@@ -169,7 +168,7 @@ def best_bm25_point(k1s: Sequence[float], b_s: Sequence[float], surface: F64) ->
     """
     rows, columns = np.nonzero(surface >= surface.max() - SAME)
     points = ((k1s[row], b_s[column]) for row, column in zip(rows.tolist(), columns.tolist(), strict=True))
-    return min(points, key=lambda point: (point[0], abs(point[1] - USUAL_B), point[1]))
+    return min(points, key=lambda point: (point[0], abs(point[1] - B), point[1]))
 
 
 def _grid(name: str, values: Sequence[float]) -> tuple[float, ...]:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.data.arrays import I32
 from lexfuse.data.queries import Query
 from lexfuse.deadline import check
-from lexfuse.search.index_version import IndexVersion
+from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, find_documents
 from lexfuse.storage.filters import Condition, Operator
 
@@ -46,9 +45,8 @@ class FacetCounts:
 def facets_of(
     version: IndexVersion,
     question: Query,
-    retriever: Retriever,
+    opened: OpenedSearch,
     filters: Sequence[str],
-    as_of: str,
     found: Sequence[FoundDocument],
 ) -> list[FacetCounts]:
     """The facets of a question whose filtered results are given; facets with one value or none are left out.
@@ -65,8 +63,8 @@ def facets_of(
         rest = [text for text in filters if text not in own]
         counted = ordinals
         if own:
-            mask = version.within(rest, as_of)
-            every = find_documents(retriever, question, DEPTH, within=mask, citations=version.citations)[:DEPTH]
+            mask = version.within((*opened.filters, *rest), opened.as_of)
+            every = find_documents(opened.retriever, question, DEPTH, within=mask, citations=version.citations)[:DEPTH]
             counted = _ordinals(version, every)
         facet = _facet(version, name, own, rest, counted)
         if facet.more or len(facet.values) > 1 or any(value.chosen for value in facet.values):

@@ -89,7 +89,7 @@ def find_hits(
     if sort is not SortOrder.RELEVANCE:
         found = _by_date(version, found[:SORTED], newest=sort is SortOrder.NEWEST)
     with clock.stage("facets"):
-        counted = facets_of(version, query, opened.retriever, filters, as_of, found) if facets else []
+        counted = facets_of(version, query, opened, filters, found) if facets else []
     with clock.stage("snippets"):
         builder = ResultBuilder(members_of(opened.retriever, query), query, words=version.words)
         shown = builder.answers(found[after : after + k], after=after)

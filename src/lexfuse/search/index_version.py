@@ -40,11 +40,13 @@ class ProfileState:
 
 
 class OpenedSearch(NamedTuple):
-    """A search that is ready to run: the name of its profile, its retriever and the documents it may find."""
+    """A search that is ready to run: the name of its profile, its retriever, and the documents it may find."""
 
     profile: str
     retriever: Retriever
     within: Mask | None
+    filters: tuple[str, ...] = ()  # those of the profile, which a request only adds to
+    as_of: str | datetime.date | None = None
 
 
 class IndexVersion:
@@ -115,6 +117,8 @@ class IndexVersion:
     ) -> OpenedSearch:
         """The search of a profile (a name, or a spec), or of options that make a spec (see `SearchSpec.of`).
 
+        Filters are added to those of the profile; a day takes the place of its day.
+
         >>> IndexVersion(snapshot).search_by(channels=["bm25", "tfidf"]).retriever.name
         'bm25+tfidf'
         """
@@ -128,7 +132,8 @@ class IndexVersion:
             called = profile or self.default_profile
             retriever = self.pipeline(called)
             spec = self.specs[called]
-        return OpenedSearch(called, retriever, self.within((*spec.filters, *filters), as_of or spec.as_of))
+        day = as_of or spec.as_of
+        return OpenedSearch(called, retriever, self.within((*spec.filters, *filters), day), spec.filters, day)
 
     def within(self, filters: Sequence[str], as_of: str | datetime.date | None = None) -> Mask | None:
         """The documents that filters, as they are written, and a day allow.

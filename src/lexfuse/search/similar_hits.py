@@ -98,14 +98,14 @@ def find_similar(
         day = last_day(asked, known_day(before, "before"), before_own_date)
         names = (PurePath(file_name).name, stem(file_name)) if file_name else ()
         own = own_documents(snapshot, asked, names) if exclude_self else ()
-        eligible = candidates(snapshot, version.within(filters, as_of), own=own, before=day)
     with clock.stage("terms"):
         if profile or options:
-            opened = version.search_by(profile, **options)
+            opened = version.search_by(profile, filters=filters, as_of=as_of, **options)
             if terms is not None:
                 opened = opened._replace(retriever=_with_terms(opened, asked, terms, required=bool(profile)))
         else:
-            opened = OpenedSearch(SIMILAR, version.similar_pipeline(terms, k1=k1, b=b), None)
+            opened = OpenedSearch(SIMILAR, version.similar_pipeline(terms, k1=k1, b=b), version.within(filters, as_of))
+        eligible = candidates(snapshot, opened.within, own=own, before=day)
         opened = opened._replace(within=eligible.within)
         chosen = terms_of(members_of(opened.retriever, asked.query), asked.query)
     if chosen is None and terms_only:

@@ -253,3 +253,40 @@ def test_informative_terms_are_chosen_and_written(snapshot):
 def test_a_cosine_where_there_is_none_to_choose_is_refused(snapshot):
     with pytest.raises(ConfigError, match=r"there is no 'cosine'; .*; cosine is for splade"):
         profile_with("[[channel]]", 'name = "tfidf"', "cosine = true").open(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["filters = 3"], "filters must be a text or a list of texts, got 3"),
+        (['filters = ["code"]'], "a filter is written field=value"),
+        (["as_of = 3"], "as_of must be a date such as 2024-01-31, got 3"),
+        (['as_of = "soon"'], "as_of: 'soon' is not a date"),
+        (['as_of = "2999-01-01"'], "as_of: a known day was expected, got '2999-01-01'"),
+    ],
+)
+def test_filters_and_days_that_cannot_be_are_refused(lines, message):
+    with pytest.raises(ConfigError, match=message):
+        profile_with(*lines, *TWO)
+
+
+def test_a_filter_of_an_unknown_field_is_not_found():
+    with pytest.raises(NotFoundError, match="there is no field 'colour' to filter by"):
+        SearchSpec.of("bm25", filters=["colour=red"])
+
+
+def test_filters_and_a_day_are_a_mask(snapshot):
+    assert SearchSpec.of("bm25").within(snapshot) is None
+    assert SearchSpec.of("bm25", filters=["id=d01,d02"]).within(snapshot).sum() == 2
+    assert profile_with("as_of = 2024-01-31", *TWO) == profile_with('as_of = "2024-01-31"', *TWO)
+
+
+def test_options_are_for_the_channels_that_have_them():
+    found = SearchSpec.of("bm25,dense,splade", k1=0.9, cosine=True)
+    assert [channel.options for channel in found.channels] == [{"k1": 0.9}, {}, {"cosine": True}]
+    with pytest.raises(ConfigError, match=r"cosine applies to no selected channel \(bm25, dense\)"):
+        SearchSpec.of("bm25,dense", cosine=True)
+    with pytest.raises(ConfigError, match="k1 must be 0 or more, got -1"):
+        SearchSpec.of("bm25", k1=-1.0)
+    with pytest.raises(ConfigError, match="leave lexical out of TM2C2"):
+        SearchSpec.of("bm25,dense", fusion=TM2C2(lexical=2))

@@ -22,6 +22,8 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 
+K1, B = 1.2, 0.75  # the parameters where none are given
+
 
 class IdfForm(StrEnum):
     """The form of the inverse document frequency.
@@ -52,8 +54,8 @@ class BM25(TermRetriever):
     'a'
     """
 
-    k1: float = 1.2
-    b: float = 0.75
+    k1: float = K1
+    b: float = B
     idf: IdfForm = IdfForm.LUCENE
     name: str = field(default="bm25", kw_only=True)
 
@@ -113,6 +115,6 @@ def check_parameters(k1: float, b: float) -> None:
     lexfuse.errors.ConfigError: b must lie between 0 and 1, got 2.0; 0.75 is usual
     """
     if not 0 <= k1 < np.inf:
-        raise ConfigError(f"k1 must be 0 or more, got {k1}; 1.2 is usual")
+        raise ConfigError(f"k1 must be 0 or more, got {k1}; {K1} is usual")
     if not 0 <= b <= 1:
-        raise ConfigError(f"b must lie between 0 and 1, got {b}; 0.75 is usual")
+        raise ConfigError(f"b must lie between 0 and 1, got {b}; {B} is usual")

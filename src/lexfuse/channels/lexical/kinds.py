@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
 
 from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
-from lexfuse.channels.lexical.bm25 import BM25, check_parameters
+from lexfuse.channels.lexical.bm25 import BM25, K1, B, check_parameters
 from lexfuse.channels.lexical.bm25_kli import BM25Kli
 from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramTfIdf
 from lexfuse.channels.lexical.tfidf import TfIdf
@@ -57,8 +57,8 @@ class BM25Options(SearchOptions):
     lexfuse.errors.ConfigError: b must lie between 0 and 1, got 2.0; 0.75 is usual
     """
 
-    k1: float = 1.2
-    b: float = 0.75
+    k1: float = K1
+    b: float = B
     kli: float | None = None  # how many of a query's terms, most informative first: a share, or above 1 a number
     terms: Annotated[InstanceOf[TermChoice], PlainSerializer(_term_values), BeforeValidator(refusing(_term_choice))] | None = None
 
