@@ -1,127 +1,99 @@
-"""The whole advice on rankings whose truth is known: it finds what helps, and says when nothing does."""
+"""Advice from Python, on an index and on runs: what goes in as values, and the report and the spec that come out."""
 
-import numpy as np
+import json
+from contextlib import contextmanager
+
 import pytest
 
-from lexfuse.advice.advice import SourceCost
-from lexfuse.advice.advisor import CollectionFacts, advise
-from lexfuse.advice.grid import RECIPES, configurations, trials
-from lexfuse.advice.inputs import judged_runs
+from lexfuse.advice.advisor import advise, advise_runs
+from lexfuse.advice.contrast import ScoreScope
+from lexfuse.data.document import Document
 from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.errors import ConfigError, DataError
-from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.index import Index
+from lexfuse.search.spec.spec import SearchSpec
 
-DOCS, DEPTH, RELEVANT = 60, 40, 5
-QUICK = ["rrf", "min-max, equal", "min-max, tuned", "tm2c2"]
-
-
-def collection(prefix, queries, noise, seed=0):
-    """Runs of sources that see relevance through noise of their own, and judgements."""
-    chance = np.random.default_rng(seed)
-    rankings, judged = [{} for _ in noise], []
-    for number in range(queries):
-        query = f"{prefix}{number}"
-        relevant = chance.choice(DOCS, RELEVANT, replace=False)
-        judged += [(query, f"d{doc}", 1) for doc in relevant]
-        truth = np.isin(np.arange(DOCS), relevant) * 1.0
-        for ranking, level in zip(rankings, noise, strict=True):
-            scores = 5 + truth + level * chance.standard_normal(DOCS)
-            top = np.argsort(-scores)[:DEPTH]
-            ranking[query] = {f"d{doc}": float(max(scores[doc], 0.0)) for doc in top}
-    return [Run.of(name, ranking).bounded(0.0) for name, ranking in zip("abc", rankings, strict=False)], Qrels.of(judged)
+WORDS = ["bail", "congé", "salaire", "préavis", "tribunal", "loyer", "contrat", "juge"]
 
 
-def judged(prefix, queries, noise, seed=0):
-    return judged_runs(*collection(prefix, queries, noise, seed))
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    documents = [
+        Document(f"d{at}", text=f"{word} {WORDS[at // 2 % 8]} {WORDS[at // 3 % 8]} article", language="fr", code=f"code {at % 2}")
+        for at, word in enumerate(WORDS * 3)
+    ]
+    with Index.build(tmp_path_factory.mktemp("advisor") / "law.index", documents) as made:
+        yield made
 
 
-def test_independent_sources_are_fused_and_test_confirms_it():
-    found = advise(
-        judged("d", 80, (0.5, 0.5)), judged("t", 80, (0.5, 0.5), 1), CollectionFacts("toy", DOCS), ["AP@40"], recipes=QUICK
-    )
-    assert found.chosen.configuration.members == ("a", "b")
-    assert found.words[0].startswith("Fuse a and b")
-    assert any(word.startswith("Confirmed:") for word in found.words)
-    assert found.confirmation.queries == 80
+QUERIES = Queries.of([Query(f"q{at}", f"{word} {WORDS[at // 2 % 8]}", "fr") for at, word in enumerate(WORDS * 2)])
+DEV = Qrels.of([(f"q{at}", f"d{at}", 1) for at in range(8)])
+TEST = Qrels.of([(f"q{at}", f"d{at}", 1) for at in range(8, 16)])
+CHANNELS = ["bm25", "tfidf"]
 
 
-def test_a_source_of_noise_is_not_added():
-    found = advise(judged("d", 80, (0.3, 50.0)), None, CollectionFacts("toy", DOCS), ["AP@40"], recipes=QUICK)
-    assert found.chosen.configuration.members == ("a",)
-    assert found.words[0].startswith("Do not fuse: use a alone")
-    assert any(word.startswith("Adding b") for word in found.words)
+def test_an_index_gives_an_advice_with_a_spec_and_a_report(index, tmp_path):
+    steps = []
+
+    @contextmanager
+    def progress(name, total):
+        done = []
+        yield done.append
+        steps.append((name, total, done[-1] if done else 0))
+
+    advice = advise(index, QUERIES, DEV, TEST, channels=CHANNELS, measures="RR R@5", folds=2, k1=0.9, progress=progress)
+    assert (advice.collection, advice.measures, advice.queries) == ("law.index", ("RR", "R@5"), 8)
+    assert advice.confirmation.queries == 8
+    assert advice.score_basis.scope is ScoreScope.CORPUS
+    assert [name for name, _, _ in steps] == ["asking every source", "scoring all documents", "trying"]
+    assert steps[-1][1] == steps[-1][2]
+    assert str(advice).splitlines() == list(advice.words)
+    advice.write_report(tmp_path / "new" / "report")
+    written = tmp_path / "new" / "report"
+    assert sorted(file.name for file in written.iterdir()) == ["advice.json", "profile.toml", "report.html"]
+    assert SearchSpec.read(written / "profile.toml") == advice.spec
+    assert "k1 = 0.9" in (written / "profile.toml").read_text("utf-8")
+    assert json.loads((written / "advice.json").read_text("utf-8"))["verdict"] == advice.verdict.value
+    assert (written / "report.html").read_text("utf-8").startswith("<!doctype html>")
 
 
-def test_what_is_tuned_is_measured_on_queries_it_was_not_tuned_on():
-    dev = judged("d", 30, (0.6, 0.9))
-    tuned = next(each for each in trials(dev.union, dev.qrels, "AP@40", recipes=["min-max, tuned"]) if each.tuned)
-    flattering = evaluate(dev.qrels, dev.fused(("a", "b"), tuned.fusion, "x"), "AP@40").mean("AP@40")
-    assert tuned.mean <= flattering + 1e-12
-    assert not np.isclose(tuned.mean, flattering)
+def test_all_channels_are_tried_unless_some_are_named(index):
+    advice = advise(index, QUERIES, DEV, measures="RR", folds=2, scores_of=ScoreScope.CANDIDATES)
+    assert advice.sources == ("bm25", "tfidf", "citation")
+    assert advice.score_basis.scope is ScoreScope.CANDIDATES
+    assert advice.confirmation is None
 
 
-def test_every_subset_and_every_recipe_is_tried_once():
-    dev = judged("d", 12, (0.5, 0.6, 0.7))
-    found = trials(dev.union, dev.qrels, "AP@40", lexical=frozenset("a"))
-    names = [each.configuration.name for each in found]
-    assert len(set(names)) == len(names) == 3 + configurations(3) == 3 + 4 * len(RECIPES)
-    assert configurations(4, 8) == 88  # FUSE, table 3
+def test_filters_limit_what_is_ranked(index):
+    advice = advise(index, QUERIES, DEV, channels=CHANNELS, measures="R@100", folds=2, filters=["code=code 0"])
+    assert max(advice.means["R@100"].values()) == 0.5  # the others are of the other code
 
 
-def test_a_single_source_ranks_as_it_did():
-    runs, qrels = collection("d", 10, (0.5, 0.6))
-    found = trials(judged_runs(runs, qrels).union, qrels, "AP@40", recipes=["rrf"])
-    assert [each.mean for each in found[:2]] == [evaluate(qrels, run, "AP@40").mean("AP@40") for run in runs]
-
-
-def test_shared_files_count_once_and_the_front_is_marked():
-    costs = (SourceCost("a", 100, 1.0, 2.0, 5), SourceCost("b", 100, 3.0, 4.0, 5), SourceCost("c", 40, 8.0, 9.0, 5))
-    facts = CollectionFacts("toy", DOCS, costs=costs, shared=frozenset("ab"))
-    found = advise(judged("d", 20, (0.5, 0.6, 0.7)), None, facts, ["AP@40"], recipes=["rrf"])
-    by_name = {each.configuration.name: each for each in found.tried}
-    assert by_name["a + b, rrf"].bytes == 100
-    assert by_name["a + b + c, rrf"].bytes == 140
-    assert by_name["a + b, rrf"].milliseconds == 4.0
-    assert by_name["a"].on_front
-    assert any("one source after the other" in word for word in found.words)
-
-
-def test_a_source_that_says_nothing_is_shown_but_not_fused():
-    runs, qrels = collection("d", 20, (0.5, 0.6))
-    silent = Run.of("citation", {query: {} for query in runs[0].queries})
-    found = advise(judged_runs([*runs, silent], qrels), None, CollectionFacts("toy", DOCS), ["AP@40"], recipes=["rrf"])
-    assert [each.configuration.name for each in found.tried] == ["a", "b", "citation", "a + b, rrf"]
-    assert found.notes == ("citation lists nothing for any of the queries and was not fused",)
-    assert len(found.curves) == 1
-
-
-def test_the_same_input_gives_the_same_advice():
-    first, second = (
-        advise(judged("d", 15, (0.5, 0.6)), None, CollectionFacts("toy", DOCS), ["AP@40"], recipes=QUICK) for _ in range(2)
-    )
-    assert first == second
+def test_runs_give_an_advice_without_a_spec(tmp_path):
+    rankings = {"a": {"x": 2.0, "y": 1.0}, "b": {"y": 0.3, "z": -0.1}}
+    runs = [Run.of(name, {f"q{at}": ranking for at in range(8)}) for name, ranking in rankings.items()]
+    dev = Qrels.of([(f"q{at}", "y", 1) for at in range(8)])
+    advice = advise_runs(runs, dev, measures="RR", bounds={"b": -1.0}, folds=2)
+    assert advice.spec is None
+    assert advice.notes[1].startswith("tm2c2 counts as lexical: a, the first of the runs")
+    assert advice.notes[2].startswith("the lowest possible score of 'a' is not stated")
+    assert len(advice.notes) == 3  # the bound of b is stated
+    advice.write_report(tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["advice.json", "report.html"]
 
 
 @pytest.mark.parametrize(
-    ("noise", "measures", "error", "said"),
+    ("changes", "error", "message"),
     [
-        ((0.5,), ["AP"], ConfigError, "at least 2 sources"),
-        ((0.5, 0.5), [], ConfigError, "at least one measure"),
+        ({"test": DEV}, ConfigError, "8 queries are judged both to choose on and to test, first 'q0'"),
+        ({"dev": Qrels.of([("q99", "d1", 1)])}, NotFoundError, "1 judged queries are not among the queries, first 'q99'"),
+        ({"channels": ["tfidf", "citation"], "k1": 0.9}, ConfigError, r"k1 applies to no selected channel \(tfidf, citation\)"),
+        ({"rerankers": ["nowhere.toml"]}, NotFoundError, "no file or folder 'nowhere.toml'"),
+        ({"measures": ""}, ConfigError, "name at least one measure"),
     ],
 )
-def test_what_cannot_be_advised_is_told(noise, measures, error, said):
-    with pytest.raises(error, match=said):
-        advise(judged("d", 10, noise), None, CollectionFacts("toy", DOCS), measures)
-
-
-def test_queries_without_judgements_are_told():
-    runs, _ = collection("d", 5, (0.5, 0.5))
-    with pytest.raises(DataError, match="have judgements"):
-        advise(judged_runs(runs, Qrels.of([("other", "d1", 1)])), None, CollectionFacts("toy", DOCS), ["AP"])
-
-
-def test_with_fewer_questions_than_folds_every_question_is_a_fold():
-    found = advise(judged("d", 3, (0.5, 0.6)), None, CollectionFacts("toy", DOCS), ["AP@40"], recipes=QUICK)
-    assert found.folds == 3
-    assert found.words[0].startswith("Too few questions to tell: 3 are judged")
+def test_what_cannot_be_advised_on_is_refused(index, changes, error, message):
+    with pytest.raises(error, match=message):
+        advise(index, **{"queries": QUERIES, "dev": DEV, "channels": CHANNELS, "folds": 2, **changes})

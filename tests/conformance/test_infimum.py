@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.advice.advisor import advise
 from lexfuse.advice.inputs import facts_of, judged_by, usable_recipes
+from lexfuse.advice.judged_advice import advise_judged
 from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.citation.lookup import CitationLookup
@@ -162,7 +162,7 @@ def test_advice_and_weights_on_all_of_them(snapshot):
     judged = judged_by(sources, QUERIES, QRELS, 15)
     recipes, left_out = usable_recipes(judged.union)
     facts = facts_of(snapshot, sources, QUERIES, "tiny")
-    found = advise(judged, None, facts, ["nDCG@10"], recipes=recipes, folds=2)
+    found = advise_judged(judged, None, facts, ["nDCG@10"], recipes=recipes, folds=2)
     assert {each.configuration.members for each in found.tried} >= {("bm25", "dense", "splade", "colbert"), ("dense", "colbert")}
     assert any(each.configuration.method == "tm2c2, tuned" for each in found.tried)
     assert not any("lowest" in note for note in left_out)

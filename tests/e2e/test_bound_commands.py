@@ -169,7 +169,7 @@ def test_which_run_is_lexical_can_be_said(folder, capsys, tmp_path):
     stated = ["--bound", "bm25=0", "--bound", "splade=0", "--name", "x"]
     call(capsys, "fuse", bm25, splade, "-o", tmp_path / "first.trec", *stated)
     _, err = call(capsys, "fuse", splade, bm25, "-o", tmp_path / "named.trec", "--lexical", "bm25", *stated)
-    assert "tm2c2 counts as lexical: bm25, as --lexical says" in err
+    assert "tm2c2 counts as lexical: bm25, as named" in err
     assert (tmp_path / "named.trec").read_bytes() == (tmp_path / "first.trec").read_bytes()
 
 
@@ -182,7 +182,7 @@ def test_which_run_is_lexical_can_be_said(folder, capsys, tmp_path):
         (["--bound", "dense=-1", "--bound", "dense.trec=-1"], 2, "--bound is given twice for the run 'dense.trec'"),
         (["--bound", "dense=0.999"], 3, "below the stated bound 0.999"),
         (["--bound", "dense=nan"], 2, "must be a number, got nan"),
-        (["--lexical", "bm25", "--method", "rrf"], 2, "--lexical is for tm2c2; the fusion is rrf"),
+        (["--lexical", "bm25", "--method", "rrf"], 2, "lexical is for tm2c2; the fusion is rrf"),
         (["--lexical", "words"], 2, "--lexical names no run: 'words'"),
     ],
 )

@@ -32,7 +32,7 @@ def test_with_bounds_the_order_of_the_runs_does_not_matter(runs):
     assert made.run.as_dict() == expected.as_dict()
     assert made.run.name == "mine"
     assert made.assumed_bounds == ()
-    assert made.notes[0] == "tm2c2 counts as lexical: words, whose scores are never negative (`lexical` names others)"
+    assert made.notes[0] == "tm2c2 counts as lexical: words, whose scores are never negative (--lexical RUN names others)"
 
 
 def test_without_bounds_the_first_run_is_lexical_and_the_assumption_is_warned_of():
@@ -67,7 +67,7 @@ def test_imputed_scores_are_counted():
     [
         ({"fusion": TM2C2(), "bounds": {"bm25": 0.0}}, "a bound names no run: 'bm25'; there are words, dense"),
         ({"fusion": TM2C2(), "lexical": ["bm25"]}, "no run is called 'bm25'; there are words, dense"),
-        ({"fusion": ReciprocalRank(60), "lexical": ["words"]}, "lexical runs are named for tm2c2; the fusion is rrf"),
+        ({"fusion": ReciprocalRank(60), "lexical": ["words"]}, "lexical is for tm2c2; the fusion is rrf"),
     ],
 )
 def test_names_that_no_run_has_are_refused(options, message):

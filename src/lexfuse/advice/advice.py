@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lexfuse.advice.contrast import ScoreScope
 from lexfuse.advice.evidence.complementarity import Complementarity
@@ -12,6 +14,9 @@ from lexfuse.advice.evidence.length_bias import LengthBias
 from lexfuse.advice.evidence.query_overlap import OverlapAnalysis
 from lexfuse.advice.evidence.score_distribution import ScoreDistribution
 from lexfuse.evaluation.bootstrap import ConfidenceInterval
+
+if TYPE_CHECKING:
+    from lexfuse.search.spec.spec import SearchSpec
 
 
 class Outcome(StrEnum):
@@ -284,10 +289,22 @@ class Advice:
     score_basis: ScoreBasis | None = None  # of distributions and complementarity
     power: Power | None = None  # of the choice (or the highest fusion) beside its best member; None where no fusion was tried
 
+    spec: SearchSpec | None = field(default=None, metadata={"json": False})  # the search to use; None for runs
+
     @property
     def verdict(self) -> Verdict:
         """The answer in a few words."""
         return verdict_of(self.chosen, self.power)
+
+    def __str__(self) -> str:
+        """The verdict, sentence by sentence."""
+        return "\n".join(self.words)
+
+    def write_report(self, folder: str | Path) -> None:
+        """Write report.html, advice.json with all figures, and the spec as profile.toml; see `lexfuse.advice.report`."""
+        from lexfuse.advice.report.report_folder import write_report
+
+        write_report(self, Path(folder))
 
 
 def verdict_of(chosen: ConfigurationResult, power: Power | None) -> Verdict:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from lexfuse.advice.advice import SourceCost
-from lexfuse.advice.advisor import CollectionFacts
 from lexfuse.advice.grid import RECIPES
+from lexfuse.advice.judged_advice import CollectionFacts
 from lexfuse.advice.judged_sources import JudgedSources
 from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import levels_of
@@ -28,19 +29,22 @@ from lexfuse.storage.snapshot import Snapshot
 TIMED = 30  # queries that each source is timed on
 
 
-def sources_of(snapshot: Snapshot, channels: Sequence[str] = (), *, k1: float = 1.2, b: float = 0.75) -> list[Retriever]:
+def sources_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any) -> list[Retriever]:
     """The retrievers of some channels, or of all that an index has; those that match words first.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     [source.name for source in sources_of(snapshot)]
+    An option, such as `k1`, is for the channels that have it; one that none has is a `ConfigError`.
+
+    >>> [source.name for source in sources_of(snapshot, k1=0.9)]
     ['bm25', 'tfidf', 'citation']
     """
-    words, options = builtin_channels(), {"k1": k1, "b": b}
+    words = builtin_channels()
     wanted = list(dict.fromkeys(channels)) or [*builtin_channels(on_demand=False), *snapshot.channels]
     wanted.sort(key=lambda name: words.index(name) if name in words else len(words))
-    return [open_retriever(snapshot, name, **applicable_options(snapshot, name, options)) for name in wanted]
+    own = {name: applicable_options(snapshot, name, options) for name in wanted}
+    unused = [option for option in options if not any(option in each for each in own.values())]
+    if unused:
+        raise ConfigError(f"{unused[0]} applies to no selected channel ({', '.join(wanted)})")
+    return [open_retriever(snapshot, name, **own[name]) for name in wanted]
 
 
 def judged_by(

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from lexfuse.cli.evaluate import USUAL, Judgements, Measures, Runs, read_both
+from lexfuse.cli.evaluate import Judgements, Measures, Runs, read_both
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, table
 from lexfuse.evaluation.comparison import compare as compare_runs
+from lexfuse.evaluation.evaluation import MEASURES
 from lexfuse.evaluation.measure_names import parse_measures
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 
@@ -16,7 +17,7 @@ from lexfuse.evaluation.significance_options import Correction, PairedTest
 def compare(
     qrels: Judgements,
     runs: Runs,
-    measures: Measures = USUAL,
+    measures: Measures = MEASURES,
     baseline: Annotated[
         str | None, typer.Option("--baseline", "-b", help="Name of the run to compare with; the first one if not given.")
     ] = None,
@@ -35,7 +36,7 @@ def compare(
     judged, ranked = read_both(qrels, runs, skip_bad)
     with spinner("comparing"):
         comparison = compare_runs(
-            judged, ranked, wanted, baseline=baseline or ranked[0].name, test=test, correction=correction, level=level, seed=seed
+            judged, ranked, wanted, baseline=baseline, test=test, correction=correction, level=level, seed=seed
         )
     for remark in comparison.notes():
         note(remark)

@@ -14,7 +14,8 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.evaluation import evaluate as evaluate_run
+from lexfuse.evaluation.evaluation import MEASURES
+from lexfuse.evaluation.evaluation import evaluate as evaluate_runs
 from lexfuse.evaluation.measure_names import parse_measures
 
 Judgements = Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements: TREC (query 0 document grade) or BEIR (.tsv).")]
@@ -22,13 +23,12 @@ Runs = Annotated[list[Path], typer.Argument(metavar="RUN…", help="TREC runs, p
 Measures = Annotated[
     str, typer.Option("--measures", "-m", help="Measures, with spaces between: nDCG@10 R@100 P(rel=2)@5 microF1@5 …")
 ]
-USUAL = "nDCG@10 R@100 RR@10 AP@100"
 
 
 def evaluate(
     qrels: Judgements,
     runs: Runs,
-    measures: Measures = USUAL,
+    measures: Measures = MEASURES,
     per_query: Annotated[bool, typer.Option("--per-query", help="Show every query, not only the means.")] = False,
     skip_bad: SkipBad = False,
     json: AsJson = False,
@@ -42,10 +42,9 @@ def evaluate(
     wanted = parse_measures(measures)
     judged, ranked = read_both(qrels, runs, skip_bad)
     with spinner("measuring"):
-        evaluations = [evaluate_run(judged, run, wanted) for run in ranked]
-    for evaluation in evaluations:
-        for remark in evaluation.notes():
-            note(f"{evaluation.run}: {remark}")
+        evaluations = evaluate_runs(judged, ranked, wanted)
+    for remark in evaluations.notes():
+        note(remark)
     if json and per_query:
         values = {
             e.run: {str(m): dict(zip(e.queries, v.tolist(), strict=True)) for m, v in e.per_query.items()} for e in evaluations

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, lexical_first, read_runs
+from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, bounds_by_run, lexical_runs, read_runs
 from lexfuse.cli.options.search_flags import fusion_from_flags
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, warnings_noted
 from lexfuse.data.formats.trec_run import stem, write_run
 from lexfuse.data.read_report import ReadReport
-from lexfuse.errors import ConfigError
-from lexfuse.fusion.tm2c2 import TM2C2
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_fusion import fuse_runs
 
 Method = Annotated[str, typer.Option("--method", "-m", help="tm2c2, convex, rrf, srrf, borda, combmnz or combmax.")]
 Weights = Annotated[str, typer.Option("--weights", help="Weights of the sources, in their order: 0.2,0.8")]
@@ -56,28 +53,20 @@ def fuse(
         lexfuse fuse bm25.trec dense.trec --method rrf --eta 60 -o fused.trec
     """
     fusion = fusion_from_flags(method, weights, alpha, eta, beta, normaliser, missing)
-    if lexical and not isinstance(fusion, TM2C2):
-        raise ConfigError(f"--lexical is for tm2c2; the fusion is {fusion.name}")
+    stated, words = bounds_by_run(bounds, runs), lexical_runs(lexical, runs)
     report = ReadReport(skip_bad=skip_bad)
     with spinner("reading"):
-        read = read_runs(runs, bounds, report)
+        read = read_runs(runs, report)
     for remark in report.lines():
         note(remark)
-    if isinstance(fusion, TM2C2) and len(read) > 1:
-        read, count, remark = lexical_first(read, runs, lexical)
-        fusion = replace(fusion, lexical=count)
-        note(remark)
     with spinner("fusing"), warnings_noted():
-        union = union_of(read)
-        fused = fusion.fused(union, depth, name or stem(out))
-        write_run(fused, out)
-    imputed = 1.0 - float(union.known.mean()) if len(union) else 0.0
-    if fusion.missing.value == "rescore" and imputed:
-        note(f"{imputed:.0%} of the scores are not in the runs: there the lowest of the list counts, or the rank after its last")
+        fused = fuse_runs(read, fusion, depth, stated, lexical=words, name=name or stem(out))
+        write_run(fused.run, out)
+    for remark in fused.notes:
+        note(remark)
+    queries, hits = len(fused.run.queries), len(fused.run)
     if json:
-        assumed = [name for name, stated in zip(union.names, union.stated, strict=True) if fusion.uses_infimum() and not stated]
-        print_json(
-            {"out": str(out), "queries": len(fused.queries), "hits": len(fused), "imputed": imputed, "assumed_bounds": assumed}
-        )
+        figures = {"imputed": fused.imputed, "assumed_bounds": fused.assumed_bounds}
+        print_json({"out": str(out), "queries": queries, "hits": hits, **figures})
     else:
-        line(f"{out}: {len(fused.queries):,} queries, {len(fused):,} hits")
+        line(f"{out}: {queries:,} queries, {hits:,} hits")

@@ -78,7 +78,7 @@ def fuse_runs(
 ) -> FusedRuns:
     """The same as `fuse`, with how the run was made."""
     if lexical and not isinstance(fusion, TM2C2):
-        raise ConfigError(f"lexical runs are named for tm2c2; the fusion is {fusion.name}")
+        raise ConfigError(f"lexical is for tm2c2; the fusion is {fusion.name}")
     read = bounded_runs(runs, bounds or {})
     notes = []
     if isinstance(fusion, TM2C2) and len(read) > 1 and (lexical or fusion.lexical == 1):
@@ -113,7 +113,7 @@ def lexical_first(runs: Sequence[Run], lexical: Sequence[str] = ()) -> LexicalOr
 
     >>> runs = [Run.of("dense", {"q": {"b": 0.8}}).bounded(-1.0), Run.of("bm25", {"q": {"a": 9.0}}).bounded(0.0)]
     >>> lexical_first(runs).words
-    'tm2c2 counts as lexical: bm25, whose scores are never negative (`lexical` names others)'
+    'tm2c2 counts as lexical: bm25, whose scores are never negative (--lexical RUN names others)'
     """
     names = [run.name for run in runs]
     unknown = [name for name in lexical if name not in names]
@@ -123,9 +123,9 @@ def lexical_first(runs: Sequence[Run], lexical: Sequence[str] = ()) -> LexicalOr
     if lexical:
         words, why = {names.index(name) for name in lexical}, "as named"
     elif all(run.low is not None for run in runs) and 0 < len(above) < len(runs):
-        words, why = above, "whose scores are never negative (`lexical` names others)"
+        words, why = above, "whose scores are never negative (--lexical RUN names others)"
     else:
-        words, why = {0}, "the first of the runs (`lexical` names others)"
+        words, why = {0}, "the first of the runs (--lexical RUN names others)"
     order = sorted(range(len(runs)), key=lambda at: (at not in words, names[at]))
     first = " and ".join(names[at] for at in order[: len(words)])
     return LexicalOrder(tuple(runs[at] for at in order), len(words), f"tm2c2 counts as lexical: {first}, {why}")

@@ -5,13 +5,13 @@ import datetime
 import numpy as np
 import pytest
 
-from lexfuse.advice.advisor import CollectionFacts, advise
 from lexfuse.advice.contrast import ScoreScope
 from lexfuse.advice.evidence import corpus_scores
 from lexfuse.advice.evidence.complementarity import complementarity
 from lexfuse.advice.evidence.corpus_scores import corpus_union
 from lexfuse.advice.evidence.score_distribution import RAW, score_distributions
 from lexfuse.advice.inputs import judged_by, judged_runs, sources_of
+from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
 from lexfuse.data.document import Document
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
@@ -131,7 +131,9 @@ def test_too_many_scores_leave_out_queries_and_the_advice_says_so(made):
     every = corpus_union(sources, judged, most=4 * DOCUMENTS)
     assert list(every.queries) == ["q00", "q03", "q07", "q11"]
     told = {
-        scores: advise(judged, None, CollectionFacts("i", DOCUMENTS, every=scores), ["R@5"], recipes=["rrf"], folds=2).score_basis
+        scores: advise_judged(
+            judged, None, CollectionFacts("i", DOCUMENTS, every=scores), ["R@5"], recipes=["rrf"], folds=2
+        ).score_basis
         for scores in (None, every, corpus_union(sources, judged))
     }
     assert [basis.words for basis in told.values()] == [

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lexfuse.advice.advice import Outcome
-from lexfuse.advice.advisor import CollectionFacts, advise
 from lexfuse.advice.inputs import judged_runs
+from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
 from lexfuse.advice.rerankers.reranked_run import NamedReranker, rerank_run
 from lexfuse.advice.rerankers.reranker_effect import evaluate_rerankers
 from lexfuse.data.qrels import Qrels
@@ -71,7 +71,7 @@ def test():
 
 @pytest.fixture(scope="module")
 def advice(dev, test):
-    return advise(dev, test, CollectionFacts("toy", DOCS), ["AP@40", "R@5"], recipes=RECIPES)
+    return advise_judged(dev, test, CollectionFacts("toy", DOCS), ["AP@40", "R@5"], recipes=RECIPES)
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ VERSION = 1
 
 
 def advice_json(advice: Advice) -> dict[str, Any]:
-    """The advice as what JSON knows; numbers that it does not know (NaN, infinities) become null.
+    """The advice as values that JSON knows; numbers that it does not know (NaN, infinities) become null.
 
-    Fields have the names and the order of the dataclasses; the advice has its verdict, a configuration its name, a difference its
-    outcome and the basis of scores its words besides.
+    Fields have the names and the order of the dataclasses; the spec, which has a file, is left out. The advice also has its
+    verdict, a configuration its name, a difference its outcome and the basis of scores its words.
 
     >>> from lexfuse.advice.advice import ConfigurationResult
     >>> single = ConfigurationResult(Configuration(("bm25",)), (1.0,), math.nan)
@@ -30,7 +30,8 @@ def advice_json(advice: Advice) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        plain = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        shown = [field.name for field in fields(value) if field.metadata.get("json", True)]
+        plain = {name: _plain(getattr(value, name)) for name in shown}
         if isinstance(value, Advice):
             plain["verdict"] = value.verdict.value
         if isinstance(value, Configuration):

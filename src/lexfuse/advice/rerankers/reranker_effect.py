@@ -37,7 +37,7 @@ def evaluate_rerankers(
 ) -> Advice:
     """An advice with what rerankers are worth on top of its choice; `progress` is told how many queries are reranked.
 
-    >>> from lexfuse.advice.advisor import CollectionFacts, advise
+    >>> from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
     >>> from lexfuse.advice.inputs import judged_runs
     >>> from lexfuse.data.qrels import Qrels
     >>> from lexfuse.data.queries import Queries, Query
@@ -49,7 +49,7 @@ def evaluate_rerankers(
     >>> asked, offset = Queries.of([Query(f"q{n}", "loi") for n in range(9)]), {"x": 3.0, "y": 2.0, "z": 1.0}
     >>> runs = [Run.of(name, {query: offset for query in asked.ids}).bounded(0.0) for name in "ab"]
     >>> dev = replace(judged_runs(runs, Qrels.of([(query, "y", 1) for query in asked.ids])), queries=asked)
-    >>> found = advise(dev, None, CollectionFacts("toy", 3), ["RR"], recipes=["rrf"])
+    >>> found = advise_judged(dev, None, CollectionFacts("toy", 3), ["RR"], recipes=["rrf"])
     >>> evaluate_rerankers(found, dev, None, [NamedReranker("mine", (Backwards(),))]).words[-1]
     'Reranking: use mine (+0.500 RR on dev, p = 0.005).'
     """

@@ -1,4 +1,4 @@
-"""TREC runs as commands take them: read, with the lowest possible score of each, and those that match words first.
+"""TREC runs as commands take them, with the options that state their lowest possible scores and which of them match words.
 
 A TREC file has no place for the lowest possible score of its source (its tag names the run, and other programs show it), so that
 score is stated on the command line. ``lexfuse run`` prints it, and ``--bounds`` writes it where it depends on the query.
@@ -19,6 +19,7 @@ from lexfuse.data.formats.trec_run import read_run, stem
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.fusion.run_fusion import Bounds
 
 BoundOptions = Annotated[
     list[str] | None,
@@ -35,37 +36,28 @@ LexicalRuns = Annotated[
 ]
 
 
-def read_runs(paths: Sequence[Path], bounds: Sequence[str] | None, report: ReadReport) -> list[Run]:
-    """The runs of files, each with the bound that an option states for it."""
-    stated: dict[int, float | dict[str, float]] = {}
-    for option in bounds or []:
+def read_runs(paths: Sequence[Path], report: ReadReport) -> list[Run]:
+    """The runs of files."""
+    return [read_run(path, report=report) for path in paths]
+
+
+def bounds_by_run(options: Sequence[str] | None, paths: Sequence[Path]) -> Bounds:
+    """The lowest possible scores that ``--bound`` states, by the names of the runs."""
+    stated: dict[str, float | dict[str, float]] = {}
+    for option in options or []:
         name, separator, value = option.rpartition("=")
         if not separator or not value:
             raise ConfigError(f"--bound takes RUN=NUMBER, such as dense=-1; got {option!r}")
-        at = _place(name, paths, "--bound")
-        if at in stated:
+        run = _run_name(name, paths, "--bound")
+        if run in stated:
             raise ConfigError(f"--bound is given twice for the run {name!r}; give it once")
-        stated[at] = _low(value, option)
-    runs = [read_run(path, report=report) for path in paths]
-    return [run.bounded(stated[at]) if at in stated else run for at, run in enumerate(runs)]
+        stated[run] = _low(value, option)
+    return stated
 
 
-def lexical_first(runs: Sequence[Run], paths: Sequence[Path], named: Sequence[str] | None) -> tuple[list[Run], int, str]:
-    """The runs with those that match words first, how many these are, and that in words.
-
-    They are those that are named. Else, where every run states its bound, they are those that cannot fall below 0 beside some
-    that can, as BM25 beside a cosine. Only where neither tells does the order of the files: the first one is lexical.
-    """
-    above = {at for at, run in enumerate(runs) if run.low is not None and bool((run.low >= 0).all())}
-    if named:
-        words, why = {_place(name, paths, "--lexical") for name in named}, "as --lexical says"
-    elif all(run.low is not None for run in runs) and 0 < len(above) < len(runs):
-        words, why = above, "whose scores are never negative (--lexical RUN names others)"
-    else:
-        words, why = {0}, "the first of the runs (--lexical RUN names others)"
-    order = sorted(range(len(runs)), key=lambda at: (at not in words, runs[at].name))
-    first = " and ".join(runs[at].name for at in order[: len(words)])
-    return [runs[at] for at in order], len(words), f"tm2c2 counts as lexical: {first}, {why}"
+def lexical_runs(names: Sequence[str] | None, paths: Sequence[Path]) -> list[str]:
+    """The runs that ``--lexical`` names."""
+    return [_run_name(name, paths, "--lexical") for name in names or []]
 
 
 def lowest(run: Run) -> tuple[float | None, str]:
@@ -86,9 +78,9 @@ def write_bounds(run: Run, path: Path) -> None:
         out.writelines(f"{query}\t{low!r}\n".encode() for query, low in zip(run.queries, run.low.tolist(), strict=True))
 
 
-def _place(name: str, paths: Sequence[Path], option: str) -> int:
-    """The file that a name stands for: its path, its name or that of its run."""
-    found = [at for at, path in enumerate(paths) if name in (str(path), path.name, stem(path))]
+def _run_name(name: str, paths: Sequence[Path], option: str) -> str:
+    """The name of the run that is meant by its path, by the name of its file or by its own name."""
+    found = [stem(path) for path in paths if name in (str(path), path.name, stem(path))]
     if len(found) != 1:
         problem = "names no run" if not found else "names several runs"
         raise ConfigError(f"{option} {problem}: {name!r}; there are {', '.join(stem(path) for path in paths)}")

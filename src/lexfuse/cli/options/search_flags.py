@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -100,11 +101,15 @@ def is_given(context: typer.Context, option: str) -> bool:
 
 def masked(snapshot: Snapshot, filters: list[str] | None, as_of: str | None) -> Bools | None:
     """The mask of the filters given on the command line."""
+    return within(snapshot, [Condition.parse(text) for text in filters or []], as_of=parsed_day(as_of))
+
+
+def parsed_day(as_of: str | None) -> datetime.date | None:
+    """The day of ``--as-of``."""
     try:
-        day = parse_date(as_of)
+        return parse_date(as_of)
     except DataError as error:
         raise ConfigError(f"--as-of: {error}") from None
-    return within(snapshot, [Condition.parse(text) for text in filters or []], as_of=day)
 
 
 def values_of(text: str | None, name: str) -> list[float] | None:

@@ -138,7 +138,14 @@ def _tenths(what: str, total: int) -> Callable[[int], None]:
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error, or a line each tenth where that is no terminal; tell it the number done so far."""
+    """A progress bar on standard error, or a line each tenth where that is no terminal; tell it the number done so far.
+
+    A total of 0 is a length that is not known: only that something is being done is shown.
+    """
+    if not total:
+        with spinner(what):
+            yield lambda _: None
+        return
     if not side().is_terminal:
         yield _tenths(what, total)
         return

@@ -12,7 +12,7 @@ import typer
 from lexfuse.channels.registry import applicable_options, open_retriever
 from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.cli.fuse import MissingName, Normaliser
-from lexfuse.cli.options.run_files import BoundOptions, read_runs
+from lexfuse.cli.options.run_files import BoundOptions, bounds_by_run, read_runs
 from lexfuse.cli.options.search_flags import K1, B, fusion_from_flags, masked, values_of
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner, table, warnings_noted
 from lexfuse.cli.search import AsOf, Channel, Filters
@@ -25,6 +25,7 @@ from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
+from lexfuse.fusion.run_fusion import bounded_runs
 from lexfuse.fusion.union import Union, union_of
 from lexfuse.optimisation.bm25_and_weights import tune_bm25_and_weights
 from lexfuse.optimisation.bm25_parameters import B_S, K1S
@@ -142,7 +143,7 @@ def runs(
     report = ReadReport(skip_bad=skip_bad)
     with spinner("reading"):
         judged = read_qrels(qrels, report)
-        union = union_of(read_runs(files, bounds, report))
+        union = union_of(bounded_runs(read_runs(files, report), bounds_by_run(bounds, files)))
         asked = read_queries(queries, report) if queries is not None else None
     for remark in report.lines():
         note(remark)
