@@ -2,8 +2,12 @@
 
 import math
 
-from lexfuse.advice.advice import (
-    Advice,
+from lexfuse.advice.advice import Advice
+from lexfuse.advice.evidence.complementarity import Complementarity, Region
+from lexfuse.advice.evidence.length_bias import LengthBias
+from lexfuse.advice.evidence.query_overlap import OverlapAnalysis, OverlapGroup, OverlapTest
+from lexfuse.advice.evidence.score_distribution import ScoreDistribution
+from lexfuse.advice.findings import (
     ClassFinding,
     Configuration,
     ConfigurationResult,
@@ -15,10 +19,6 @@ from lexfuse.advice.advice import (
     SourceCost,
     WeightCurve,
 )
-from lexfuse.advice.evidence.complementarity import Complementarity, Region
-from lexfuse.advice.evidence.length_bias import LengthBias
-from lexfuse.advice.evidence.query_overlap import OverlapAnalysis, OverlapGroup, OverlapTest
-from lexfuse.advice.evidence.score_distribution import ScoreDistribution
 from lexfuse.evaluation.bootstrap import ConfidenceInterval
 
 

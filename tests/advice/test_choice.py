@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lexfuse.advice.advice import Configuration, Outcome
 from lexfuse.advice.choice import best, best_members, choose_configuration, compare_configurations, held_out_choice
+from lexfuse.advice.findings import Configuration, Outcome
 from lexfuse.advice.grid import GridTrial
 
 

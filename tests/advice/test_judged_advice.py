@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lexfuse.advice.advice import SourceCost
+from lexfuse.advice.findings import SourceCost
 from lexfuse.advice.grid import RECIPES, configurations, trials
 from lexfuse.advice.inputs import judged_runs
 from lexfuse.advice.judged_advice import CollectionFacts, advise_judged

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.advice.advice import Verdict
+from lexfuse.advice.findings import Verdict
 from lexfuse.cli import main
 from lexfuse.data.formats.trec_run import read_run
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from lexfuse.advice.advice import Verdict
+from lexfuse.advice.findings import Verdict
 from lexfuse.errors import NotFoundError
 from lexfuse.web.advice_reports import experiment_named, experiments_in, policy_of, served
 from lexfuse.web.messages import InterfaceLocale, messages_of

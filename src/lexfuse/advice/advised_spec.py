@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lexfuse.advice.advice import Advice, ConfigurationResult
+from lexfuse.advice.advice import Advice
+from lexfuse.advice.findings import ConfigurationResult
 from lexfuse.advice.grid import RECIPES
 from lexfuse.channels.registry import channel_kind
 from lexfuse.fusion.convex import Convex

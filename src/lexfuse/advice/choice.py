@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lexfuse.advice.advice import Difference
+from lexfuse.advice.findings import Difference
 from lexfuse.advice.grid import GridTrial
 from lexfuse.data.arrays import F64
 from lexfuse.errors import ConfigError
@@ -49,7 +49,7 @@ def compare_configurations(pairs: Sequence[tuple[F64, F64]], *, seed: int = 0) -
 def best_members(trials: Sequence[GridTrial]) -> dict[str, GridTrial]:
     """For every fused configuration by its name, the member with the highest mean of its own.
 
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> single = [GridTrial(Configuration((name,)), None, (1.0,), np.array([value])) for name, value in (("a", 0.2), ("b", 0.3))]
     >>> fused = GridTrial(Configuration(("a", "b"), "rrf"), None, (1.0, 1.0), np.array([0.5]))
     >>> best_members([*single, fused])["a + b, rrf"].configuration.name
@@ -63,7 +63,7 @@ def best_members(trials: Sequence[GridTrial]) -> dict[str, GridTrial]:
 def best(trials: Sequence[GridTrial]) -> GridTrial:
     """The one with the highest mean; of equal ones that with fewer sources, then the first.
 
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> best([GridTrial(Configuration((name,)), None, (1.0,), np.array([0.5])) for name in "ab"]).configuration.name
     'a'
     """
@@ -75,7 +75,7 @@ def best(trials: Sequence[GridTrial]) -> GridTrial:
 def choose_configuration(trials: Sequence[GridTrial]) -> GridTrial:
     """The simplest configuration within one standard error of the best; at just one standard error it is within.
 
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> alone = GridTrial(Configuration(("a",)), None, (1.0,), np.array([0.5, 0.4, 0.6, 0.5]))
     >>> fused = GridTrial(Configuration(("a", "b"), "rrf"), None, (1.0, 1.0), np.array([0.6, 0.3, 0.7, 0.5]))
     >>> choose_configuration([alone, fused]) is alone
@@ -90,7 +90,7 @@ def choose_configuration(trials: Sequence[GridTrial]) -> GridTrial:
 def held_out_choice(trials: Sequence[GridTrial], queries: Sequence[str], *, folds: int, seed: int = 0) -> F64:
     """What the choice itself is worth, query by query: it is made again without each fold, and measured on the fold.
 
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> alone = GridTrial(Configuration(("a",)), None, (1.0,), np.array([0.5, 0.4, 0.6, 0.5]))
     >>> held_out_choice([alone], ["q1", "q2", "q3", "q4"], folds=2).tolist()
     [0.5, 0.4, 0.6, 0.5]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lexfuse.advice.advice import Confirmation
 from lexfuse.advice.choice import compare_configurations
+from lexfuse.advice.findings import Confirmation
 from lexfuse.advice.grid import GridTrial
 from lexfuse.advice.judged_sources import JudgedSources
 from lexfuse.evaluation.evaluation import evaluate
@@ -19,7 +19,7 @@ def confirm_on_test(
     """The choice on test queries, beside its best member, equal weights, and the highest dev mean if that was another.
 
     >>> import numpy as np
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> from lexfuse.data.qrels import Qrels
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.union import union_of

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from lexfuse.advice.advice import Configuration, ConfigurationResult
+from lexfuse.advice.findings import Configuration, ConfigurationResult
 from lexfuse.advice.judged_sources import alone
 from lexfuse.data.arrays import F64
 from lexfuse.data.qrels import Qrels

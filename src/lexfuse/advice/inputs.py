@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.advice.advice import SourceCost
+from lexfuse.advice.findings import SourceCost
 from lexfuse.advice.grid import RECIPES
 from lexfuse.advice.judged_advice import CollectionFacts
 from lexfuse.advice.judged_sources import JudgedSources

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lexfuse.advice import verdict
-from lexfuse.advice.advice import Advice, ConfigurationResult, ScoreBasis, SourceCost, WeightCurve
+from lexfuse.advice.advice import Advice
 from lexfuse.advice.choice import best, best_members, choose_configuration, compare_configurations, held_out_choice, pareto_front
 from lexfuse.advice.confirmation import confirm_on_test
 from lexfuse.advice.contrast import Contrast, ScoreScope
@@ -17,6 +17,7 @@ from lexfuse.advice.evidence.corpus_scores import sources_only
 from lexfuse.advice.evidence.length_bias import LengthBias, length_bias
 from lexfuse.advice.evidence.query_overlap import OverlapAnalysis, overlap
 from lexfuse.advice.evidence.score_distribution import score_distributions
+from lexfuse.advice.findings import ConfigurationResult, ScoreBasis, SourceCost, WeightCurve
 from lexfuse.advice.grid import RECIPES, GridTrial, contributing_sources, trials, versus_equal_weights
 from lexfuse.advice.judged_sources import JudgedSources
 from lexfuse.advice.query_class_findings import class_findings

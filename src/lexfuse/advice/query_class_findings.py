@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from lexfuse.advice import verdict
-from lexfuse.advice.advice import ClassFinding, ConfigurationResult, Difference, Outcome
 from lexfuse.advice.choice import choose_configuration, compare_configurations, held_out_choice
+from lexfuse.advice.findings import ClassFinding, ConfigurationResult, Difference, Outcome
 from lexfuse.advice.grid import GridTrial
 from lexfuse.text.query_class import QueryClass
 
@@ -32,7 +32,7 @@ def class_findings(
 ) -> tuple[ClassFinding, ...]:
     """What holds for each class that some queries are of; `tried` are all trials as plain values, by name.
 
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> alone = GridTrial(Configuration(("bm25",)), None, (1.0,), np.ones(2))
     >>> found = class_findings([QueryClass.QUESTION] * 2, ["q1", "q2"], [alone], alone, {}, folds=2)
     >>> found[0].name, found[0].words

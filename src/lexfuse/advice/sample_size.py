@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from lexfuse.advice.advice import Power
+from lexfuse.advice.findings import Power
 from lexfuse.data.arrays import F64
 from lexfuse.errors import ConfigError
 

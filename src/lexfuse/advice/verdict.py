@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lexfuse.advice.advice import ClassFinding, ConfigurationResult, Confirmation, Difference, Outcome, Power, Verdict, verdict_of
 from lexfuse.advice.choice import best, compare_configurations
+from lexfuse.advice.findings import (
+    ClassFinding,
+    ConfigurationResult,
+    Confirmation,
+    Difference,
+    Outcome,
+    Power,
+    Verdict,
+    verdict_of,
+)
 from lexfuse.advice.grid import GridTrial
 from lexfuse.data.arrays import F64
 
@@ -13,7 +22,7 @@ from lexfuse.data.arrays import F64
 def use(chosen: ConfigurationResult) -> str:
     """What to do, in a few words.
 
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> use(ConfigurationResult(Configuration(("bm25", "dense"), "tm2c2, tuned"), (0.45, 0.55), 0.4))
     'fuse bm25 and dense by TM2C2 with weights .45/.55'
     >>> use(ConfigurationResult(Configuration(("dense",)), (1.0,), 0.4))
@@ -53,7 +62,7 @@ def choice_words(
 ) -> list[str]:
     """What to do and why: the verdict first, on dev, and then whether the test queries confirm it.
 
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> alone = ConfigurationResult(Configuration(("dense",)), (1.0,), 0.4)
     >>> choice_words(alone, alone, "R@100", None)[0]
     'Do not fuse: use dense alone (R@100 0.400 on dev).'
@@ -99,7 +108,7 @@ def additions(trials: Sequence[GridTrial], chosen: GridTrial, measure: str) -> l
     """For every source that is not part of the choice, what the best configuration with it added would gain on dev.
 
     >>> import numpy as np
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> alone = [GridTrial(Configuration((name,)), None, (1.0,), np.array([0.5, 0.4, 0.6])) for name in "ab"]
     >>> fused = GridTrial(Configuration(("a", "b"), "rrf"), None, (1.0, 1.0), np.array([0.5, 0.5, 0.6]))
     >>> additions([*alone, fused], alone[0], "R@100")
@@ -150,7 +159,7 @@ def choosing_words(held_out: F64, single: GridTrial, measure: str, folds: int, s
     """What the choosing itself is worth, beside the best single source.
 
     >>> import numpy as np
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> alone = GridTrial(Configuration(("a",)), None, (1.0,), np.array([0.5, 0.4, 0.6]))
     >>> choosing_words(alone.values, alone, "RR", 5, 0)
     'Choosing anew without each of 5 folds, and measuring on the fold, gives RR 0.500: +0.000 RR over a alone (95 % ...).'
@@ -174,7 +183,7 @@ def class_words(classes: Sequence[ClassFinding]) -> list[str]:
 def cost_words(chosen: ConfigurationResult, tried: Sequence[ConfigurationResult]) -> list[str]:
     """What the choice costs beside its best member.
 
-    >>> from lexfuse.advice.advice import Configuration
+    >>> from lexfuse.advice.findings import Configuration
     >>> alone = ConfigurationResult(Configuration(("dense",)), (1.0,), 0.4, milliseconds=12.0, bytes=3_000_000)
     >>> cost_words(alone, [alone])
     ['A query takes 12.0 ms one source after the other, on 3.0 MB of index.']

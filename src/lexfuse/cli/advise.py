@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from lexfuse.advice.advice import Advice, Reranking
+from lexfuse.advice.advice import Advice
 from lexfuse.advice.advisor import MEASURES, advise_runs
 from lexfuse.advice.advisor import advise as advise_index
 from lexfuse.advice.contrast import Contrast, ScoreScope
+from lexfuse.advice.findings import Reranking
 from lexfuse.advice.report.json_report import advice_json
 from lexfuse.advice.rerankers.reranker_files import read_reranker_files
 from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, bounds_by_run, lexical_runs, read_runs

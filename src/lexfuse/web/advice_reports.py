@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from lexfuse.advice.advice import Outcome, Verdict
+from lexfuse.advice.findings import Outcome, Verdict
 from lexfuse.errors import DataError, NotFoundError
 from lexfuse.service.redaction import without_paths
 

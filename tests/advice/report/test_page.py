@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.advice.advice import Advice, ClassFinding, Configuration, ConfigurationResult, Difference, WeightCurve
+from lexfuse.advice.advice import Advice
+from lexfuse.advice.findings import ClassFinding, Configuration, ConfigurationResult, Difference, WeightCurve
 from lexfuse.advice.report.json_report import advice_json
 from lexfuse.advice.report.page import SECTIONS, report_of
 from lexfuse.advice.report.results import BEST

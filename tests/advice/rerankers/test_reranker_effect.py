@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from lexfuse.advice.advice import Outcome
+from lexfuse.advice.findings import Outcome
 from lexfuse.advice.inputs import judged_runs
 from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
 from lexfuse.advice.rerankers.reranked_run import NamedReranker, rerank_run

@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lexfuse.advice.advice import Advice, Configuration, Difference, ScoreBasis
+from lexfuse.advice.findings import Configuration, Difference, ScoreBasis
+
+if TYPE_CHECKING:
+    from lexfuse.advice.advice import Advice
 
 VERSION = 1
 
@@ -19,21 +22,20 @@ def advice_json(advice: Advice) -> dict[str, Any]:
     Fields have the names and the order of the dataclasses; the spec, which has a file, is left out. The advice also has its
     verdict, a configuration its name, a difference its outcome and the basis of scores its words.
 
-    >>> from lexfuse.advice.advice import ConfigurationResult
+    >>> from lexfuse.advice.advice import Advice
+    >>> from lexfuse.advice.findings import ConfigurationResult
     >>> single = ConfigurationResult(Configuration(("bm25",)), (1.0,), math.nan)
     >>> plain = advice_json(Advice("i", "R@10", ("R@10",), 9, 5, 5, ("bm25",), {}, (single,), single, ()))
     >>> plain["version"], plain["chosen"]["configuration"], plain["chosen"]["value"]
     (1, {'members': ['bm25'], 'method': '', 'name': 'bm25'}, None)
     """
-    return {"version": VERSION, **_plain(advice)}
+    return {"version": VERSION, **_plain(advice), "verdict": advice.verdict.value}
 
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         shown = [field.name for field in fields(value) if field.metadata.get("json", True)]
         plain = {name: _plain(getattr(value, name)) for name in shown}
-        if isinstance(value, Advice):
-            plain["verdict"] = value.verdict.value
         if isinstance(value, Configuration):
             plain["name"] = value.name
         if isinstance(value, Difference):

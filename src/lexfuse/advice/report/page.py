@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lexfuse.advice.advice import Advice, Outcome
+from lexfuse.advice.findings import Outcome
 from lexfuse.advice.report import number_format, results, section_charts
 from lexfuse.advice.report.charts.cell_charts import histogram_strip, numbered
 from lexfuse.advice.report.charts.svg import printable, style
+
+if TYPE_CHECKING:
+    from lexfuse.advice.advice import Advice
 
 SECTIONS = {
     "verdict": "Verdict",
@@ -72,7 +75,8 @@ _REMOVED = ("safe", "xmlattr", "urlize", "tojson")  # filters that give markup; 
 def report_of(advice: Advice) -> str:
     """The whole page; the same advice gives the same bytes.
 
-    >>> from lexfuse.advice.advice import Configuration, ConfigurationResult
+    >>> from lexfuse.advice.advice import Advice
+    >>> from lexfuse.advice.findings import Configuration, ConfigurationResult
     >>> single = ConfigurationResult(Configuration(("bm25",)), (1.0,), 0.4)
     >>> page = report_of(Advice("<code>", "R@10", ("R@10",), 9, 5, 5, ("bm25",), {}, (single,), single, ("Use bm25 alone.",)))
     >>> page.startswith("<!doctype html>"), "Use bm25 alone." in page, "<code>" in page

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
-from lexfuse.advice.advice import Advice
 from lexfuse.advice.report.json_report import advice_json
 from lexfuse.advice.report.page import report_of
 from lexfuse.data.files import written_file
+
+if TYPE_CHECKING:
+    from lexfuse.advice.advice import Advice
 
 REPORT, ADVICE, PROFILE = "report.html", "advice.json", "profile.toml"
 

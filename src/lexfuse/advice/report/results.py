@@ -6,10 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from lexfuse.advice.advice import Advice, ConfigurationResult, Outcome, RerankEffect, Reranking, ScoreBasis
 from lexfuse.advice.contrast import ScoreScope
+from lexfuse.advice.findings import ConfigurationResult, Outcome, RerankEffect, Reranking, ScoreBasis
 from lexfuse.optimisation.weight_surface import first_highest
+
+if TYPE_CHECKING:
+    from lexfuse.advice.advice import Advice
 
 BEST = 30  # rows of the forest plot
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}

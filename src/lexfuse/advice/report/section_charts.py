@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from lexfuse.advice.advice import Advice, Difference, Outcome, WeightCurve
 from lexfuse.advice.evidence.complementarity import Complementarity
 from lexfuse.advice.evidence.length_bias import LengthBias
 from lexfuse.advice.evidence.query_overlap import OverlapAnalysis
+from lexfuse.advice.findings import Difference, Outcome, WeightCurve
 from lexfuse.advice.report.charts.axes import AxisLabels
 from lexfuse.advice.report.charts.cell_charts import axis_strip, bar_strip, interval_strip, share_strip
 from lexfuse.advice.report.charts.cost_chart import CostPoint, front_chart
@@ -19,6 +20,9 @@ from lexfuse.advice.report.charts.scales import LinearScale, span
 from lexfuse.advice.report.charts.svg import ChartSize
 from lexfuse.advice.report.number_format import share_words, signed_words, size_words, time_words, value_words
 from lexfuse.advice.report.results import colour, colour_number, cost_front, timed_results
+
+if TYPE_CHECKING:
+    from lexfuse.advice.advice import Advice
 
 OUTCOME_CSS = {Outcome.BETTER: "better", Outcome.WORSE: "worse", Outcome.EQUAL: "equal"}
 _GRAMS = re.compile(r"(\d+)-grams in common")

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from lexfuse.advice.advice import Advice, RerankEffect, RerankFinding, Reranking
+from lexfuse.advice.advice import Advice
 from lexfuse.advice.choice import compare_configurations
+from lexfuse.advice.findings import RerankEffect, RerankFinding, Reranking
 from lexfuse.advice.grid import fusion_tried
 from lexfuse.advice.judged_sources import JudgedSources
 from lexfuse.advice.rerankers.reranked_run import FIRST, NamedReranker, RerankedRun, rerank_run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lexfuse.advice.advice import Difference, Outcome, RerankEffect, RerankFinding
+from lexfuse.advice.findings import Difference, Outcome, RerankEffect, RerankFinding
 from lexfuse.advice.verdict import gain, listed, p_said
 from lexfuse.optimisation.weight_surface import first_highest
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.advice.advice import Verdict
+from lexfuse.advice.findings import Verdict
 from lexfuse.service.context import ServiceContext
 from lexfuse.web.advice_reports import Experiment, experiment_named, experiments_in, served
 from lexfuse.web.messages import messages_of
