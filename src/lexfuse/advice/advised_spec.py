@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from lexfuse.advice.advice import Advice
 from lexfuse.advice.findings import ConfigurationResult
 from lexfuse.advice.grid import RECIPES
-from lexfuse.channels.registry import channel_kind
-from lexfuse.fusion.convex import Convex
+from lexfuse.optimisation.fusion_weights import weighted
 from lexfuse.search.spec.channel_spec import ChannelSpec
 from lexfuse.search.spec.reranker_specs import RerankerChoice
 from lexfuse.search.spec.spec import ClassSpec, SearchSpec
@@ -18,9 +16,9 @@ from lexfuse.text.query_class import QueryClass
 
 
 def advised_spec(
-    advice: Advice, depth: int, options: Mapping[str, Any], rerankers: Mapping[str, tuple[RerankerChoice, ...]]
+    advice: Advice, depth: int, channels: Mapping[str, ChannelSpec], rerankers: Mapping[str, tuple[RerankerChoice, ...]]
 ) -> SearchSpec:
-    """The spec of an advice on an index; `options` are those of its channels, `rerankers` those that were tried, by name."""
+    """The spec of an advice on an index, from the channels and the rerankers that were tried, by their names."""
     rerank: tuple[RerankerChoice, ...] = ()
     evidence: dict[str, str | int | float] = {
         "verdict": advice.verdict.value,
@@ -40,7 +38,9 @@ def advised_spec(
             evidence["reranked_test"] = round(taken.test.means[advice.measure], 4)
     off: dict[str, Any] = {"rerank": ()} if rerank else {}  # the reranker is advised for the general search alone
     classes = {
-        QueryClass(each.name): ClassSpec(**_pipeline(each.own, options), **off) for each in advice.classes if each.own is not None
+        QueryClass(each.name): ClassSpec(**_pipeline(each.own, channels), **off)
+        for each in advice.classes
+        if each.own is not None
     }
     return SearchSpec(
         name=f"advised for {advice.collection}",
@@ -48,21 +48,14 @@ def advised_spec(
         rerank=rerank,
         classes=classes,
         evidence=evidence,
-        **_pipeline(advice.chosen, options),
+        **_pipeline(advice.chosen, channels),
     )
 
 
-def _pipeline(result: ConfigurationResult, options: Mapping[str, Any]) -> dict[str, Any]:
+def _pipeline(result: ConfigurationResult, channels: Mapping[str, ChannelSpec]) -> dict[str, Any]:
     """The channels and the fusion of a configuration."""
-    configuration = result.configuration
-    channels = tuple(ChannelSpec.of(name, **_own_options(name, options)) for name in configuration.members)
-    if not configuration.method:
-        return {"channels": channels}
-    recipe = RECIPES[configuration.method]
-    tuned = isinstance(recipe.fusion, Convex) and recipe.tuned
-    return {"channels": channels, "fusion": replace(recipe.fusion, weights=result.weights) if tuned else recipe.fusion}
-
-
-def _own_options(channel: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    fields = channel_kind(channel).search_options.model_fields
-    return {option: value for option, value in options.items() if option in fields}
+    pipeline: dict[str, Any] = {"channels": tuple(channels[name] for name in result.configuration.members)}
+    if not result.configuration.method:
+        return pipeline
+    recipe = RECIPES[result.configuration.method]
+    return pipeline | {"fusion": weighted(recipe.fusion, result.weights) if recipe.tuned else recipe.fusion}

@@ -14,7 +14,7 @@ from lexfuse.advice.advised_spec import advised_spec
 from lexfuse.advice.contrast import Contrast, ScoreScope
 from lexfuse.advice.evidence.corpus_scores import corpus_union
 from lexfuse.advice.grid import configurations, contributing_sources
-from lexfuse.advice.inputs import facts_of, judged_by, judged_runs, sources_of, usable_recipes
+from lexfuse.advice.inputs import channels_of, facts_of, judged_by, judged_runs, usable_recipes
 from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
 from lexfuse.advice.judged_sources import JudgedSources
 from lexfuse.advice.rerankers.reranker_effect import evaluate_rerankers
@@ -67,8 +67,8 @@ def advise(
     >>> dev = Qrels.of([(query, "lib-4", 1) for query in queries.ids])
     >>> with Index.build(folder / "law.index", read_corpus("examples/articles.csv")) as index:
     ...     advice = advise(index, queries, dev, channels=["bm25", "tfidf"], measures="RR")
-    >>> advice.verdict.value, advice.spec.name
-    ('Do not fuse', 'advised for law.index')
+    >>> advice.verdict.value, [channel.name for channel in advice.spec.channels]
+    ('Do not fuse', ['bm25'])
     """
     _refuse_shared_queries(dev, test)
     files = _reranker_files(rerankers)
@@ -80,7 +80,8 @@ def advise(
         return judged_by(sources, queries, qrels, depth, within=mask, before_query_date=before_query_date)
 
     with progress("asking every source", 0):
-        sources = sources_of(snapshot, channels, **options)
+        specs = channels_of(snapshot, channels, **options)
+        sources = [spec.open(snapshot) for spec in specs]
         asked, confirming = judged(dev), judged(test) if test is not None else None
         facts = facts_of(snapshot, sources, queries, index.folder.name)
     if scores_of is ScoreScope.CORPUS:
@@ -92,7 +93,8 @@ def advise(
         ranked = len(asked.union.queries) + (len(confirming.union.queries) if confirming is not None else 0)
         with progress("reranking", len(opened) * ranked) as done:
             found = evaluate_rerankers(found, asked, confirming, opened, lexical=facts.lexical, seed=seed, progress=done)
-    return replace(found, spec=advised_spec(found, depth, options, {file.name: file.choices for file in files}))
+    tried = {file.name: file.choices for file in files}
+    return replace(found, spec=advised_spec(found, depth, {spec.name: spec for spec in specs}, tried))
 
 
 def advise_runs(

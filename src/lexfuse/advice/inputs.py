@@ -14,7 +14,7 @@ from lexfuse.advice.judged_advice import CollectionFacts
 from lexfuse.advice.judged_sources import JudgedSources
 from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import levels_of
-from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
+from lexfuse.channels.registry import applicable_options, builtin_channels
 from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
@@ -23,19 +23,20 @@ from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.fusion.normalisation import Percentile
 from lexfuse.fusion.union import Union, union_of
 from lexfuse.search.candidates import retrieve_union
+from lexfuse.search.spec.channel_spec import ChannelSpec
 from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.snapshot import Snapshot
 
 TIMED = 30  # queries that each source is timed on
 
 
-def sources_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any) -> list[Retriever]:
-    """The retrievers of some channels, or of all that an index has; those that match words first.
+def channels_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any) -> list[ChannelSpec]:
+    """Some channels of an index, or all that it has, as they are searched; those that match words first.
 
     An option, such as `k1`, is for the channels that have it; one that none has is a `ConfigError`.
 
-    >>> [source.name for source in sources_of(snapshot, k1=0.9)]
-    ['bm25', 'tfidf', 'citation']
+    >>> channels_of(snapshot, ["tfidf", "bm25"], k1=0.9)[0].options
+    {'k1': 0.9}
     """
     words = builtin_channels()
     wanted = list(dict.fromkeys(channels)) or [*builtin_channels(on_demand=False), *snapshot.channels]
@@ -44,7 +45,16 @@ def sources_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any)
     unused = [option for option in options if not any(option in each for each in own.values())]
     if unused:
         raise ConfigError(f"{unused[0]} applies to no selected channel ({', '.join(wanted)})")
-    return [open_retriever(snapshot, name, **own[name]) for name in wanted]
+    return [ChannelSpec.of(name, **each) for name, each in own.items()]
+
+
+def sources_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any) -> list[Retriever]:
+    """The retrievers of these channels.
+
+    >>> [source.name for source in sources_of(snapshot)]
+    ['bm25', 'tfidf', 'citation']
+    """
+    return [channel.open(snapshot) for channel in channels_of(snapshot, channels, **options)]
 
 
 def judged_by(
