@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_rel
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.run import Run
 from lexfuse.encode.model_folder.locator import fetch_model
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+from lexfuse.encode.passage_plan import PassageScheme
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
@@ -59,7 +58,7 @@ def opened(folder: Path) -> IndexFolder:
     index = IndexFolder(folder) if folder.exists() else IndexFolder.create(folder, documents=with_languages(corpus))
     if CHANNEL not in index.channels.names:
         fetch_model(MODEL)  # opening never does
-        plan = ChannelPlan(MODEL, passages=PassagePlan(PassageScheme.BEGINNING), storage="fp32")
+        plan = ChannelPlan(MODEL, passages=PassageScheme.BEGINNING, storage="fp32")
         index.channels.make(CHANNEL, plan_channel(CHANNEL, plan))
     fill_channel(index, CHANNEL)
     return index

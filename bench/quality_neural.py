@@ -28,15 +28,14 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.queries import Queries
 from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.locator import fetch_model
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme, whole_text
+from lexfuse.encode.passage_plan import PassageScheme, whole_text
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.storage.folder_names import CHANNELS
@@ -65,7 +64,7 @@ TASKS = [
     Task(
         "scifact", 0.9, 0.4, "train", "nDCG@100 R@100 nDCG@10",
         {
-            "dense-beginning": ChannelPlan(MINILM, passages=PassagePlan(PassageScheme.BEGINNING), storage="fp32"),
+            "dense-beginning": ChannelPlan(MINILM, passages=PassageScheme.BEGINNING, storage="fp32"),
             "dense": ChannelPlan(MINILM),
         },
     ),

@@ -23,15 +23,15 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from judgments.irled2017 import COARSE, SENTENCES, Judgments, Record, against, cached_channel, options, read_options, show
-from lexfuse.channels.channel_builder import fill_channel
-from lexfuse.channels.channel_plan import ChannelPlan, default_model
+from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.dense.stored_part import VectorStorage
-from lexfuse.channels.registry import plan_channel
+from lexfuse.channels.registry import default_model, fill_channel, plan_channel
 from lexfuse.data.arrays import F64
 from lexfuse.data.run import Run
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+from lexfuse.encode.passage_plan import PassageScheme
 from lexfuse.optimisation.rprs_parameters import rprs_surface
 from lexfuse.optimisation.rprs_surface import RprsGrid, RprsPoint, RprsSurface, cross_validated_rprs
 from lexfuse.rerank.rprs import Rprs
@@ -43,11 +43,11 @@ GRID = RprsGrid(n=tuple(range(1, 11)), k1=(0.0, 0.4, 1.0, 2.0, 2.8), b=(0.0, 0.2
 PAPER = {"n": 4, "k1": 2.8, "b": 1.0}
 
 
-def plans(*, quick: bool) -> dict[str, PassagePlan]:
+def plans(*, quick: bool) -> dict[str, dict[str, Any]]:
     """How documents and judgments are divided, by what the units are called."""
     sizes = QUICK_SIZES if quick else SIZES
-    units = {f"{size} words": PassagePlan.usual(PassageScheme.WORDS, size) for size in sizes}
-    return {SENTENCES: PassagePlan.usual(PassageScheme.SENTENCES)} | units
+    units = {f"{size} words": {"passages": PassageScheme.WORDS, "size": size} for size in sizes}
+    return {SENTENCES: {"passages": PassageScheme.SENTENCES}} | units
 
 
 def candidates(bench: Judgments) -> Run:
@@ -62,10 +62,10 @@ def depth_of(bench: Judgments) -> int:
     return QUICK_DEPTH if bench.quick else DEPTH
 
 
-def surface(bench: Judgments, index: IndexFolder, plan: PassagePlan, channel: str, run: Run) -> RprsSurface:
+def surface(bench: Judgments, index: IndexFolder, unit: dict[str, Any], channel: str, run: Run) -> RprsSurface:
     """AP over the parameters of RPRS with one kind of unit, which is encoded into a channel for it."""
     model = default_model(SENTENCES, "en")
-    index.channels.make(channel, plan_channel(channel, ChannelPlan(model, passages=plan, storage=VectorStorage.INT8.value)))
+    index.channels.make(channel, plan_channel(channel, ChannelPlan(model, storage=VectorStorage.INT8, **unit)))
     fill_channel(
         index, channel, cache=bench.cache, progress=lambda done: print(f"{channel}: {done:,} documents", file=sys.stderr)
     )

@@ -12,12 +12,18 @@ from threading import Lock
 from types import TracebackType
 from typing import Any
 
-from lexfuse.channels.channel_builder import fill_channel
-from lexfuse.channels.channel_plan import ChannelPlan, default_model, default_scheme
+from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.registry import applicable_options, builtin_channels, channel_kind, open_retriever, plan_channel
+from lexfuse.channels.registry import (
+    applicable_options,
+    builtin_channels,
+    default_model,
+    fill_channel,
+    open_retriever,
+    plan_channel,
+)
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
@@ -25,7 +31,6 @@ from lexfuse.data.run import Run
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import no_progress
 from lexfuse.encode.model_folder.locator import fetch_model, local_path
-from lexfuse.encode.passage_plan import PassagePlan
 from lexfuse.encode.shared_encoders import SharedEncoders
 from lexfuse.fusion.composite_retriever import explanations_of
 from lexfuse.fusion.registry import default_fusions
@@ -329,11 +334,8 @@ class Index:
 
     def _plan(self, name: str, plan: str | ChannelPlan) -> ChannelPlan:
         """A plan with its model, which is fetched if it is not at hand."""
-        channel_kind(name)
-        if isinstance(plan, str):
-            plan = ChannelPlan(plan, passages=PassagePlan.usual(default_scheme(name)))
-        if not plan.model:
-            plan = dataclasses.replace(plan, model=default_model(name, self.language))
+        plan = ChannelPlan(plan) if isinstance(plan, str) else plan
+        plan = plan.with_model(plan.model or default_model(name, self.language))
         for model in (plan.model, plan.query_model):
             if model and local_path(model) is None:
                 fetch_model(model)

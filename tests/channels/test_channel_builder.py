@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import plan_channel
+from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.embedding_cache import EmbeddingCache
@@ -38,6 +37,10 @@ def filled(index, name, model, **choices):
     return part.content
 
 
+def options_of(plan):
+    return {"passages": plan.scheme, "size": plan.size, "overlap": plan.overlap, "headings": plan.headings}
+
+
 def test_nothing_is_filled_twice_and_progress_counts_documents(index, tmp_path, tiny):
     index.channels.make("dense", plan_channel("dense", ChannelPlan(str(tiny.folder(tmp_path / "m"))), threads=1))
     told = []
@@ -57,7 +60,7 @@ def test_dense_rows_are_the_passages_of_the_plan(index, tmp_path, tiny, scheme, 
         PassagePlan(scheme, size=30, overlap=0 if scheme.alone else 4, headings=headings),
         DenseEncoder.load(model, threads=1),
     )
-    content = filled(index, "dense", model, passages=plan, storage="fp32")
+    content = filled(index, "dense", model, **options_of(plan), storage="fp32")
     named = index.channels.named("dense")
     expected = [plan.of(document, encoder.tokens, encoder.tokens.count("loi : ")) for document in DOCUMENTS]
     assert np.diff(content.starts).tolist() == [len(some) for some in expected]
@@ -98,7 +101,7 @@ def test_token_vectors_are_those_of_the_whole_text(index, tmp_path, tiny):
 
 def test_headings_can_be_left_out(index, tmp_path, tiny):
     model = tiny.folder(tmp_path / "m")
-    content = filled(index, "colbert", model, passages=PassagePlan(headings=False))
+    content = filled(index, "colbert", model, headings=False)
     encoder = LateEncoder.load(model, threads=1)
     lengths = [len(encoder.words(whole_text(document, headings=False), Side.PASSAGE)) for document in DOCUMENTS]
     assert np.diff(content.starts).tolist() == lengths
@@ -111,7 +114,7 @@ def test_word_vectors_read_texts_of_any_length_whole(index, tmp_path):
     expected = StaticEncoder.load(tmp_path / "words.vec").encode([whole_text(one) for one in DOCUMENTS], Side.PASSAGE)
     np.testing.assert_allclose(content.block(0, 4), expected, atol=1e-6)
     windows = PassagePlan(PassageScheme.WINDOWS, size=50, overlap=10)
-    divided = filled(index, "static-windows", tmp_path / "words.vec", passages=windows)
+    divided = filled(index, "static-windows", tmp_path / "words.vec", **options_of(windows))
     assert np.diff(divided.starts).tolist() == [len(windows.of(one, WordUnits())) for one in DOCUMENTS]
 
 

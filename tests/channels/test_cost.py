@@ -6,15 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.cost import costs_of, peak_memory
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.flops import forward_flops
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+from lexfuse.encode.passage_plan import PassageScheme
 from lexfuse.errors import DataError
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -44,7 +43,8 @@ def index(tmp_path_factory):
         patch.setenv("LEXFUSE_CACHE", str(root / "cache"))
         with IndexFolder.create(root / "i", documents=documents) as index:
             for name, model in models.items():
-                plan = ChannelPlan(str(model), passages=PassagePlan(PassageScheme.WINDOWS, size=20, overlap=5))
+                windows = {} if name in ("splade", "colbert") else {"passages": PassageScheme.WINDOWS, "size": 20, "overlap": 5}
+                plan = ChannelPlan(str(model), **windows)
                 index.channels.make(name, plan_channel(name, plan, threads=1))
                 fill_channel(index, name, threads=1)
             yield index

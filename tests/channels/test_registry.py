@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.citation.lookup import CitationLookup
 from lexfuse.channels.dense.flat_search import PassagePooling
@@ -16,7 +15,7 @@ from lexfuse.channels.late.late_search import LateMode
 from lexfuse.channels.late.retriever import LateRetriever
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.tfidf import TfIdf
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.channels.sparse.retriever import SparseRetriever
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query

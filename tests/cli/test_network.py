@@ -26,9 +26,9 @@ def hostile(library):
     """An index of someone else, whose catalog names a model of the hub for every kind of channel, and such a profile."""
     folder = library / "hostile.index"
     with IndexFolder.create(folder, documents=[Document("a", text="Le prêt dure trois semaines.", language="fr")]) as index:
-        options = {"int8": False, "headings": True, "storage": "fp16", "approximate": False}
-        options |= {"scheme": "whole", "size": 0, "overlap": 0}
-        index.channels.make("dense", ChannelSettings("dense", HOSTILE, "0" * 32, "", "", options))
+        options = {"int8": False, "headings": True}
+        dense = {"storage": "fp16", "approximate": False, "scheme": "whole", "size": 200, "overlap": 20}
+        index.channels.make("dense", ChannelSettings("dense", HOSTILE, "0" * 32, "", "", options | dense))
         index.channels.make("splade", ChannelSettings("sparse", HOSTILE, "0" * 32, "", "", options | {"terms": 0}))
         index.channels.make("colbert", ChannelSettings("late", HOSTILE, "0" * 32, "", "", options | {"bits": 3}))
     profile = 'version = 1\n[[channel]]\nname = "bm25"\n[[rerank]]\nmethod = "cross-encoder"\nmodel = "evil-org/evil-reranker"\n'

@@ -8,11 +8,10 @@ import pytest
 
 from lexfuse.advice.inputs import facts_of, judged_by, usable_recipes
 from lexfuse.advice.judged_advice import advise_judged
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.citation.lookup import CitationLookup
 from lexfuse.channels.lexical.bm25 import BM25, IdfForm
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query

@@ -281,15 +281,19 @@ def test_an_interrupted_filling_goes_on_where_it_stopped(tmp_path, model, said):
 
 DENSE = ["--channels", "dense"]
 REFUSED = {
-    "kind": (["--channels", "fast"], 2, "no kind of channel 'fast'; there are dense, static, splade, colbert"),
+    "kind": (["--channels", "fast"], 2, "no kind of channel 'fast'; there are dense, static, sentences, splade, colbert"),
     "model of another": (["--channels", "splade", "--model", "dense=x"], 2, "--model takes channel=MODEL for one of splade"),
     "query model of another": (["--channels", "splade", "--query-model", "dense=x"], 2, "--query-model takes channel=MODEL"),
     "unknown model": ([*DENSE, "--model", "no-such"], 4, "no model 'no-such'; give a folder, one of fr-legal-dense"),
     "no such folder": ([*DENSE, "--model", "/no/such/folder"], 4, "no model '/no/such/folder'"),
-    "storage": ([*DENSE, "--storage", "fp99"], 2, "--storage must be one of fp32, fp16, int8; got 'fp99'"),
-    "passages": ([*DENSE, "--passages", "foo"], 2, "--passages must be one of whole, windows, paragraphs, sentences, words"),
+    "storage": ([*DENSE, "--storage", "fp99"], 2, "storage must be one of fp32, fp16, int8; got 'fp99'"),
+    "passages": ([*DENSE, "--passages", "foo"], 2, "passages must be one of whole, windows, paragraphs, sentences, words"),
     "overlap": ([*DENSE, "--size", "5", "--overlap", "9"], 2, "the overlap must be at least 0 and below the size 5"),
-    "bits": (["--channels", "colbert", "--model", "x", "--bits", "9"], 2, "1 to 8 bits a dimension; got 9"),
+    "bits": (
+        ["--channels", "colbert", "--model", "x", "--bits", "9"],
+        2,
+        "1 to 8 bits a dimension; got 9",
+    ),
     "undivided": (["--channels", "splade", "--passages", "beginning"], 2, "--passages is for channels of dense, static"),
     "others": (["--channels", "dense,splade-mine", "--bits", "2"], 2, "--bits is for channels of colbert, and --channels"),
     "terms": ([*DENSE, "--terms", "100"], 2, "--terms is for channels of splade, and --channels names none"),

@@ -5,14 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.measure_names import parse_measure
@@ -41,7 +39,7 @@ def collection(tmp_path_factory):
     judged = [(f"q{number}", str(doc), int(chance.integers(1, 3))) for number in range(9)
               for doc in chance.choice([f"d{one:02}" for one in range(30)] + ["late0", "late1"], 5, replace=False)]  # fmt: skip
     with IndexFolder.create(folder / "i", documents=documents) as index:
-        plan = ChannelPlan(str(folder / "words.vec"), passages=PassagePlan.usual(PassageScheme.SENTENCES), storage="fp32")
+        plan = ChannelPlan(str(folder / "words.vec"), storage="fp32")
         index.channels.make("sentences", plan_channel("sentences", plan))
         fill_channel(index, "sentences")
         index.add(late)

@@ -8,15 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.rerank.nearest_sentences import nearest, nearest_at
 from lexfuse.rerank.rescore import Rescore
@@ -197,7 +195,7 @@ def snapshot(tmp_path_factory):
     (folder / "words.vec").write_text("\n".join([f"{len(WORDS)} 6", *rows]) + "\n")
     documents = [Document(f"d{number:02}", text=judgment(chance, number % 7 + 1), language="fr") for number in range(30)]
     with IndexFolder.create(folder / "i", documents=documents) as index:
-        plan = ChannelPlan(str(folder / "words.vec"), passages=PassagePlan.usual(PassageScheme.SENTENCES), storage="fp32")
+        plan = ChannelPlan(str(folder / "words.vec"), storage="fp32")
         index.channels.make("sentences", plan_channel("sentences", plan))
         fill_channel(index, "sentences")
         index.add([Document("late", text="loi droit juge contrat bail", language="fr")])

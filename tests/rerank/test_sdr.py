@@ -6,13 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.rerank.sdr import Sdr, sdr_scores
 from lexfuse.rerank.sentence_vectors import CandidateSentences, unit_length
 from lexfuse.storage.index_folder import IndexFolder
@@ -88,7 +86,7 @@ def test_an_index_reranked(tmp_path):
     documents = [Document(id, text=text, language="fr") for id, text in TEXTS.items()]
     queries = Queries.of([QUERY, Query("none", "zzz", "fr")])
     with IndexFolder.create(tmp_path / "i", documents=documents) as index:
-        plan = ChannelPlan(str(tmp_path / "words.vec"), passages=PassagePlan.usual(PassageScheme.SENTENCES), storage="fp32")
+        plan = ChannelPlan(str(tmp_path / "words.vec"), storage="fp32")
         index.channels.make("sentences", plan_channel("sentences", plan))
         fill_channel(index, "sentences")
         with index.snapshot() as snapshot:

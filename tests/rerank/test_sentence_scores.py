@@ -6,15 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.rerank.birch import Birch
 from lexfuse.rerank.sentence_scores import CrossEncoderSentences, DenseSentences, SentenceMatch
 from lexfuse.storage.index_folder import IndexFolder
@@ -51,7 +49,7 @@ def opened(tmp_path_factory):
         patch.setenv("LEXFUSE_CACHE", str(root / "cache"))
         model = tiny.folder(root / "m", normalise=True)
         with IndexFolder.create(root / "i", documents=documents) as index:
-            plan = ChannelPlan(str(model), passages=PassagePlan.usual(PassageScheme.SENTENCES), storage="fp32")
+            plan = ChannelPlan(str(model), storage="fp32")
             index.channels.make("sentences", plan_channel("sentences", plan, threads=1))
             fill_channel(index, "sentences", threads=1)
             index.add([Document("late", text="Not encoded yet.", language="en")])

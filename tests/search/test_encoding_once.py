@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from lexfuse.channels import query_context as module
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.encode.encoder import Side
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.encode.shared_encoders import SharedEncoders
 from lexfuse.rerank.rescore import Rescore
 from lexfuse.search.candidates import retrieve_blocks
@@ -74,7 +72,7 @@ def folder(tmp_path_factory):
         for name, plan in (
             ("dense", ChannelPlan("fr-legal-dense")),
             ("splade", ChannelPlan("fr-legal-splade")),
-            ("sentences", ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(PassageScheme.SENTENCES))),
+            ("sentences", ChannelPlan("fr-legal-dense")),
         ):
             index.channels.make(name, plan_channel(name, plan))
             fill_channel(index, name)

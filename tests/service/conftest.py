@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import plan_channel
+from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -106,7 +104,7 @@ def law_folder(tmp_path_factory):
     with IndexFolder.create(folder, documents=[*STATUTES, *DECISIONS]) as index:
         for name, plan in (
             ("dense", ChannelPlan("fr-legal-dense")),
-            ("sentences", ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(PassageScheme.SENTENCES))),
+            ("sentences", ChannelPlan("fr-legal-dense")),
         ):
             index.channels.make(name, plan_channel(name, plan))
             fill_channel(index, name)

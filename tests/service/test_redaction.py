@@ -6,9 +6,8 @@ import shutil
 import pytest
 from starlette.testclient import TestClient
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import plan_channel
+from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.errors import BusyError, ConfigError, DataError, NotFoundError, StorageError

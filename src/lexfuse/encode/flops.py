@@ -6,8 +6,12 @@ pair of tokens. The rest (norms, activations, softmax) is a few per cent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
+
+from lexfuse.encode.encoder import Side
 
 _PRODUCTS = {"MatMul", "Gemm", "MatMulInteger", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "FusedMatMul"}
 _ATTENTION = {"Attention", "MultiHeadAttention", "QAttention"}
@@ -22,6 +26,15 @@ def forward_flops(model: Path | bytes, tokens: int) -> int:
     """
     weights, attention = _counted(model)
     return 2 * tokens * weights + 4 * tokens * tokens * attention
+
+
+def query_flops(encoder: Any, texts: Sequence[str]) -> int:
+    """The operations of encoding a query of average length; none for an encoder that has no tokenizer: word vectors."""
+    tokens = getattr(encoder, "tokens", None)
+    if tokens is None:
+        return 0
+    lengths = [len(row) for row in tokens.ids([encoder.prompts[Side.QUERY] + text for text in texts])]
+    return forward_flops(encoder.transformer.graph, round(fmean(lengths)))
 
 
 def _counted(model: Path | bytes) -> tuple[int, int]:

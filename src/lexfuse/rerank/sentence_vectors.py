@@ -87,16 +87,12 @@ class SentenceVectorReader:
     """Reads queries into sentences, and finds those of documents in a dense channel.
 
     >>> import tempfile
-    >>> from lexfuse.channels.channel_plan import ChannelPlan
-    >>> from lexfuse.channels.registry import plan_channel
-    >>> from lexfuse.channels.channel_builder import fill_channel
-    >>> from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+    >>> from lexfuse.channels.registry import fill_channel, plan_channel
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.registry import open_retriever
     >>> documents = [Document("a", text="Le bail est nul. Le loyer est dû. Il y a appel.", language="fr")]
-    >>> plan = ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(PassageScheme.SENTENCES))
     >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     index.channels.make("sentences", plan_channel("sentences", plan))
+    ...     index.channels.make("sentences", plan_channel("sentences", language="fr"))
     ...     _ = fill_channel(index, "sentences")
     ...     with index.snapshot() as snapshot:
     ...         reader = SentenceVectorReader(open_retriever(snapshot, "sentences"))

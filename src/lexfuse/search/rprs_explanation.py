@@ -55,16 +55,12 @@ def proportional_relevance(
 
     >>> import tempfile
     >>> from lexfuse.data.document import Document
-    >>> from lexfuse.channels.channel_plan import ChannelPlan
-    >>> from lexfuse.channels.registry import plan_channel
-    >>> from lexfuse.channels.channel_builder import fill_channel
-    >>> from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+    >>> from lexfuse.channels.registry import fill_channel, plan_channel
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.search.similar import open_similar
     >>> documents = [Document("a", text="Le bail est nul. Le loyer est dû.", language="fr"), Document("b", text="Il pleut.")]
-    >>> plan = ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(PassageScheme.SENTENCES))
     >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     index.channels.make("sentences", plan_channel("sentences", plan))
+    ...     index.channels.make("sentences", plan_channel("sentences", language="fr"))
     ...     _ = fill_channel(index, "sentences")
     ...     with index.snapshot() as snapshot:
     ...         why = proportional_relevance(open_similar(snapshot), Query("q", "Le loyer est dû.", "fr"), ["a", "b"])

@@ -3,19 +3,21 @@
 import pytest
 
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.dense.builder import dense_encoder, divider
+from lexfuse.channels.dense.builder import divider
+from lexfuse.channels.dense.kind import DenseKind
 from lexfuse.channels.registry import plan_channel
 from lexfuse.data.document import Document
 from lexfuse.encode.embedding_cache import CachedEncoder, EmbeddingCache
 from lexfuse.encode.encoder import Side
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+from lexfuse.encode.passage_plan import PassageScheme
 
+dense_encoder = DenseKind().encoder
 LONG = Document("a", text="le contrat de travail. " * 60, language="fr")
 
 
 @pytest.mark.parametrize("scheme", [PassageScheme.WINDOWS, PassageScheme.SENTENCES])
 def test_a_cache_changes_nothing(tmp_path, tiny, own_cache, scheme):
-    plan = ChannelPlan(str(tiny.folder(tmp_path / "m")), passages=PassagePlan.usual(scheme, 30, 0))
+    plan = ChannelPlan(str(tiny.folder(tmp_path / "m")), passages=scheme, size=30, overlap=0)
     settings = plan_channel("dense", plan, threads=1)
     encoder = dense_encoder(settings, Side.QUERY, threads=1)
     plain = divider(settings, encoder, Side.QUERY)(LONG)
@@ -34,7 +36,7 @@ def test_room_is_left_for_the_prompt_of_the_side(tmp_path, tiny, own_cache):
 
 def test_word_vectors_count_words(tmp_path):
     (tmp_path / "words.vec").write_text("1 2\ncontrat 1 0\n")
-    plan = ChannelPlan(str(tmp_path / "words.vec"), passages=PassagePlan(PassageScheme.WINDOWS, 10, 0))
+    plan = ChannelPlan(str(tmp_path / "words.vec"), passages=PassageScheme.WINDOWS, size=10, overlap=0)
     settings = plan_channel("dense", plan)
     found = divider(settings, dense_encoder(settings, Side.QUERY), Side.QUERY)(LONG)
     assert {len(text.split()) for text, _ in found} == {10}
@@ -44,7 +46,7 @@ def test_a_model_that_reads_chunks_gets_whole_documents(tmp_path, tiny, own_cach
     folder = tiny.folder(tmp_path / "m")
     (folder / "chunks.json").write_text('{"size": 20, "overlap": 4}')
     for scheme, passages in ((PassageScheme.WHOLE, 1), (PassageScheme.WINDOWS, None)):
-        settings = plan_channel("dense", ChannelPlan(str(folder), passages=PassagePlan.usual(scheme, 30, 0)), threads=1)
+        settings = plan_channel("dense", ChannelPlan(str(folder), passages=scheme, size=30, overlap=0), threads=1)
         encoder = dense_encoder(settings, Side.PASSAGE, threads=1)
         assert encoder.tokens.count(LONG.text) > encoder.window
         found = divider(settings, encoder, Side.PASSAGE)(LONG)

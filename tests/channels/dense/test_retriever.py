@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.dense.flat_search import PassagePooling
 from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -75,6 +74,10 @@ def opened(index, **options):
     return open_retriever(index.snapshot(), "dense", threads=1, **options)
 
 
+def options_of(plan):
+    return {"passages": plan.scheme, "size": plan.size, "overlap": plan.overlap, "headings": plan.headings}
+
+
 def by_definition(encoder, plan, documents, query, passages=1, query_encoder=None):
     """Document to score: passages encoded one by one, dot products, the mean over the best so many (None: all)."""
     [vector] = (query_encoder or encoder).encode([query], Side.QUERY).astype(np.float64)
@@ -111,7 +114,7 @@ def test_every_family_follows_the_definition(tmp_path, models, family):
 def test_every_storage_and_pool_follows_the_definition(tmp_path, models, storage, pool):
     documents, model = library(), models()
     plan = PassagePlan(PassageScheme.WINDOWS, size=20, overlap=5)
-    with made(tmp_path / "i", documents, model, storage=storage, passages=plan) as index:
+    with made(tmp_path / "i", documents, model, storage=storage, **options_of(plan)) as index:
         dense, encoder = opened(index, pool=pool), DenseEncoder.load(model, threads=1)
         run = dense.retrieve(QUERIES, 100)
         expected = {one.id: by_definition(encoder, plan, documents, one.text, pool.passages) for one in QUERIES}
@@ -127,7 +130,7 @@ def test_every_storage_and_pool_follows_the_definition(tmp_path, models, storage
 
 
 def test_pools_differ(tmp_path, models):
-    with made(tmp_path / "i", library(), models(), passages=PassagePlan(PassageScheme.WINDOWS, size=20, overlap=5)) as index:
+    with made(tmp_path / "i", library(), models(), passages=PassageScheme.WINDOWS, size=20, overlap=5) as index:
         best, mean, two = (
             opened(index, pool=pool).retrieve(QUERIES, 100).as_dict()["q0"]["d07"]
             for pool in (PassagePooling.BEST, PassagePooling.MEAN, PassagePooling.top_mean(2))
@@ -203,10 +206,10 @@ def same(one, other):
 
 def test_changes_end_where_an_index_built_at_once_is(tmp_path, models):
     documents, plan = library(), PassagePlan(PassageScheme.WINDOWS, size=20, overlap=5)
-    with made(tmp_path / "once", documents, models(), storage="fp32", passages=plan) as once:
+    with made(tmp_path / "once", documents, models(), storage="fp32", **options_of(plan)) as once:
         expected = opened(once).retrieve(QUERIES, 100)
     before = [Document(one.id, text="an older text of " + one.id) for one in documents[8:12]] + [Document("x", text="la loi")]
-    with made(tmp_path / "i", [*documents[:8], *before], models(), storage="fp32", passages=plan) as index:
+    with made(tmp_path / "i", [*documents[:8], *before], models(), storage="fp32", **options_of(plan)) as index:
         index.delete(["x", "d03"])
         index.add(documents[12:16])
         fill_channel(index, "dense", threads=1)
@@ -242,7 +245,7 @@ PLANS = {
 def test_the_best_passage_is_that_of_the_definition(tmp_path, models, name):
     plan, encoder = PLANS[name], DenseEncoder.load(models(), threads=1)
     long = Document("long", title="article 7", text=TEXT, headings=("livre un",))
-    with made(tmp_path / "i", library(10), models(), passages=plan, storage="fp32") as index:
+    with made(tmp_path / "i", library(10), models(), **options_of(plan), storage="fp32") as index:
         index.add([Document("a", text="la loi"), long])
         index.delete(["d01"])
         fill_channel(index, "dense", threads=1)
@@ -267,7 +270,7 @@ def test_the_best_passage_is_that_of_the_definition(tmp_path, models, name):
 
 def test_a_snippet_lies_in_the_best_passage(tmp_path, models):
     long = Document("long", text=TEXT, language="fr")
-    with made(tmp_path / "i", [long, Document("b", text="x")], models(), passages=PLANS["paragraphs"]) as index:
+    with made(tmp_path / "i", [long, Document("b", text="x")], models(), **options_of(PLANS["paragraphs"])) as index:
         dense = opened(index)
         question = Query("q", "the court held that the lease ended", "en")
         [passage] = dense.best_passages(dense.read(Queries.of([question]))[0], ["long"])

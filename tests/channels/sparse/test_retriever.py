@@ -6,15 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.channels.sparse.retriever import SparseRetriever
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Side
-from lexfuse.encode.passage_plan import PassagePlan, whole_text
+from lexfuse.encode.passage_plan import whole_text
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.search.results import search_hits
@@ -124,7 +123,7 @@ def test_every_family_follows_the_definition(tmp_path, models, family, cosine):
 
 def test_the_cosine_lies_between_0_and_1_and_is_1_for_the_same_text(tmp_path, models, french):
     documents = library()
-    with made(tmp_path / "i", documents, models(), passages=PassagePlan(headings=False)) as index:
+    with made(tmp_path / "i", documents, models(), headings=False) as index:
         splade = opened(index, cosine=True)
         assert (splade.bounds.low, splade.bounds.high) == (0.0, 1.0)
         assert opened(index).bounds.high == np.inf

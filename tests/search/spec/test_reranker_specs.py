@@ -5,14 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import plan_channel
+from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.pair_encoder import WindowAggregate
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.rerank.birch import Birch, DocumentScore
@@ -64,7 +62,7 @@ def snapshot(tmp_path_factory):
         model = tiny.folder(root / "m", normalise=True)
         documents = [Document(f"d{number}", text=text, language="en") for number, text in enumerate(TEXTS)]
         with IndexFolder.create(root / "i", documents=documents) as index:
-            plan = ChannelPlan(str(model), passages=PassagePlan.usual(PassageScheme.SENTENCES))
+            plan = ChannelPlan(str(model))
             index.channels.make("sentences", plan_channel("sentences", plan, threads=1))
             fill_channel(index, "sentences", threads=1)
             with index.snapshot() as snapshot:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from lexfuse.channels.channel_builder import fill_channel
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import plan_channel
+from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.errors import ConfigError, ConflictError, DataError, NotFoundError
 from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
 from lexfuse.service.operations.documents import DocumentRequest, document

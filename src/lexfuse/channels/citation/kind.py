@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
 from lexfuse.channels.citation.lookup import CitationLookup
-from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.storage.snapshot import Snapshot
 
 
@@ -15,6 +14,8 @@ class CitationKind(ChannelKind):
     channels = ("citation",)
     lexical = True
 
-    def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None) -> Retriever:
+    def open(
+        self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None = None
+    ) -> CitationLookup:
         """Citation lookup; it has no parameters."""
         return CitationLookup(snapshot, name=name)

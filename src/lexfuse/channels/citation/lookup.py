@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, translated
 from lexfuse.data.arrays import F32, I32, offsets_of
@@ -35,7 +36,7 @@ _NUMBER_PART = re.compile(rf"\d+|{'|'.join(_LATIN)}|[^\W\d_]+")
 
 
 @dataclass(frozen=True)
-class CitationLookup:
+class CitationLookup(ChannelRetriever):
     """Ranks the documents that a query names, and no others.
 
     What is named first scores 1, what is named second 1/2, then 1/3 and so on. Documents that one name fits (versions of
@@ -58,21 +59,30 @@ class CitationLookup:
     name: str = field(default="citation", kw_only=True)
 
     @property
+    def channel(self) -> str:
+        """Citations."""
+        return "citation"
+
+    @property
     def bounds(self) -> ScoreBounds:
         """Above zero for what is named, zero for what is not."""
         return ScoreBounds(0.0, 1.0)
 
     def is_quick(self, queries: Queries) -> bool:
-        """Whether few queries are looked up; see `QuickRetriever`."""
+        """Whether few queries are looked up."""
         return len(queries) == 1
 
-    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
+    def read(self, queries: Queries) -> list[dict[int, float]]:
+        """What each query names, with the scores."""
+        return [self.named(text) for text in queries.text]
+
+    def rank(self, queries: Queries, encoded: list[dict[int, float]], k: int, *, within: Mask | None = None) -> Run:
         """The first k documents that each query names, among those the mask allows; none where it names none."""
         order = self.snapshot.ids.order
         within = None if within is None else allowed(within, len(self.snapshot))
         rankings = []
-        for text in queries.text:
-            named = [(-score, int(order[doc]), doc) for doc, score in self.named(text).items() if within is None or within[doc]]
+        for found in encoded:
+            named = [(-score, int(order[doc]), doc) for doc, score in found.items() if within is None or within[doc]]
             rankings.append(sorted(named)[: checked_k(k)])
         hits = [hit for ranking in rankings for hit in ranking]
         return Run(
@@ -94,6 +104,14 @@ class CitationLookup:
             named = self.named(queries.text[queries.ids.ordinal(query)]) if stop > start else {}
             scores[start:stop] = [named.get(doc, 0.0) for doc in docs[start:stop]]
         return scores
+
+    def work(self, queries: Queries) -> SearchWork:
+        """Nothing that is counted: citations are looked up."""
+        return SearchWork(0, 0)
+
+    def unlisted(self, within: Mask | None) -> int:
+        """What a query does not name scores 0."""
+        return len(self.snapshot) if within is None else int(within.sum())
 
     def named(self, text: str) -> dict[int, float]:
         """Numbers of the documents that a text names, with their scores."""

@@ -7,16 +7,14 @@ from itertools import chain
 
 import numpy as np
 
-from lexfuse.channels.channel_plan import _key, _same, _tower, passage_plan
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.data.arrays import offsets_of
 from lexfuse.data.document import Document
 from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.embedding_cache import CachedEncoder, EmbeddingCache
 from lexfuse.encode.encoder import Encoder, Side
-from lexfuse.encode.model_folder.locator import local_path
-from lexfuse.encode.passage_plan import PassageScheme, WordUnits
-from lexfuse.encode.shared_encoders import shared_or_loaded, unshared
+from lexfuse.encode.passage_plan import PassagePlan, PassageScheme, WordUnits
+from lexfuse.encode.shared_encoders import unshared
 from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.channel_store import Encode, EncodedBlock
 from lexfuse.text.passages import Passage
@@ -24,15 +22,19 @@ from lexfuse.text.passages import Passage
 Divide = Callable[[Document], list[tuple[str, Passage]]]  # texts to encode, with the piece that each stands for
 
 
+def passage_plan(settings: ChannelSettings) -> PassagePlan:
+    """How the documents of a dense channel were divided, and long queries are to be."""
+    options = settings.options
+    scheme, headings = PassageScheme(str(options["scheme"])), bool(options["headings"])
+    return PassagePlan(scheme, int(options["size"]), int(options["overlap"]), headings=headings)
+
+
 def divider(settings: ChannelSettings, encoder: Encoder, side: Side) -> Divide:
     """How a text of one side is divided, by the plan of the channel.
 
-    >>> from lexfuse.channels.channel_plan import ChannelPlan
-    >>> from lexfuse.channels.dense.builder import dense_encoder
-    >>> from lexfuse.channels.registry import plan_channel
-    >>> from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
-    >>> settings = plan_channel("sentences", ChannelPlan("fr-legal-dense", passages=PassagePlan.usual(PassageScheme.SENTENCES)))
-    >>> divide = divider(settings, dense_encoder(settings, Side.QUERY), Side.QUERY)
+    >>> from lexfuse.channels.registry import channel_kind, plan_channel
+    >>> settings = plan_channel("sentences", language="fr")
+    >>> divide = divider(settings, channel_kind("sentences").encoder(settings, Side.QUERY), Side.QUERY)
     >>> [text for text, _ in divide(Document("q", text="Le bail est nul. Il y a appel.", language="fr"))]
     ['Le bail est nul.', 'Il y a appel.']
     """
@@ -44,29 +46,6 @@ def divider(settings: ChannelSettings, encoder: Encoder, side: Side) -> Divide:
         tokens, reserved = own.tokens, own.tokens.count(own.prompts[side])
         return lambda document: plan.of(document, tokens, reserved)
     return lambda document: plan.of(document, WordUnits())
-
-
-def dense_encoder(settings: ChannelSettings, side: Side, *, threads: int | None = None) -> Encoder:
-    """The encoder of a dense channel for one side; a `DataError` if the model of that name gives other vectors now.
-
-    >>> from lexfuse.channels.channel_plan import ChannelPlan
-    >>> from lexfuse.channels.registry import plan_channel
-    >>> dense_encoder(plan_channel("dense", ChannelPlan("fr-legal-dense")), Side.QUERY).dimension
-    384
-    """
-    model, fingerprint = _tower(settings, side)
-    return shared_or_loaded(_key(settings, side), lambda: _same(load_dense_encoder(model, settings, threads), model, fingerprint))
-
-
-def load_dense_encoder(model: str, settings: ChannelSettings, threads: int | None) -> Encoder:
-    """Load the encoder of a dense channel: a transformer, or static word vectors."""
-    from lexfuse.encode.dense_encoder import DenseEncoder
-    from lexfuse.encode.static_encoder import StaticEncoder, is_static
-
-    path = local_path(model)
-    if path is not None and (path.is_file() or is_static(path)):
-        return StaticEncoder.load(path)
-    return DenseEncoder.load(model, int8=bool(settings.options["int8"]), threads=threads)
 
 
 def encode_dense(settings: ChannelSettings, encoder: Encoder, cache: EmbeddingCache | None) -> Encode:

@@ -8,12 +8,13 @@ are to be used; scores are exact either way.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from lexfuse.channels.channel_retriever import ChannelRetriever, Parameter, SearchWork
 from lexfuse.channels.dense.approximate_search import ApproximateSearch
 from lexfuse.channels.dense.flat_search import FlatSearch, PassagePooling
 from lexfuse.channels.dense.stored_part import VectorPart
@@ -23,6 +24,7 @@ from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Encoder, Side
+from lexfuse.encode.flops import query_flops
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.snapshot import Snapshot
@@ -32,7 +34,7 @@ LONGEST_UNIT = 1.01  # length of a vector of length one, rounded to bytes
 
 
 @dataclass(frozen=True)
-class DenseRetriever:
+class DenseRetriever(ChannelRetriever):
     """Exact search over the vectors of one channel; documents that are not encoded yet are not ranked.
 
     >>> from lexfuse.data.queries import Query
@@ -92,10 +94,6 @@ class DenseRetriever:
         rows = read_once(self.encoder, "vector", queries.text, lambda texts: self.encoder.encode(texts, Side.QUERY))
         return np.asarray(rows, dtype=np.float32)
 
-    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
-        """The best k documents of every query, among those the mask allows."""
-        return self.rank(queries, self.read(queries), k, within=within)
-
     def rank(self, queries: Queries, vectors: F32, k: int, *, within: Mask | None = None) -> Run:
         """`retrieve` for queries that `read` has read before."""
         numbering = self.numbering
@@ -115,6 +113,26 @@ class DenseRetriever:
         query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
         raw = self.numbering.raw[doc]
         return held_scores(raw, lambda held: self.search.pair_scores(self.read(queries), query[held], raw[held], self.pool))
+
+    def prepare(self) -> None:
+        """Copy the rows in bytes, by which single queries are answered."""
+        self.search.prepare()
+
+    def work(self, queries: Queries) -> SearchWork:
+        """The forward pass, and a product with every vector."""
+        rows = sum(part.rows for part in self.parts)
+        return SearchWork(rows, query_flops(self.encoder, queries.text) + (2 * self.encoder.dimension - 1) * rows)
+
+    @property
+    def score_parameters(self) -> Mapping[str, Parameter]:
+        """How passages are pooled, where it is not by the best."""
+        passages = self.pool.passages
+        return {} if passages == 1 else {"pool": "mean" if passages is None else float(passages)}
+
+    @property
+    def exhaustive(self) -> DenseRetriever:
+        """Search in all vectors: clusters would leave out low scores."""
+        return replace(self, exact=True)
 
     def holds(self, doc: str) -> bool:
         """Whether a document of the snapshot is encoded."""

@@ -8,7 +8,7 @@ first, quick scores can be off.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -21,6 +21,7 @@ from lexfuse.channels.dense.clusters import Clusters
 from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of, read_only
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
+from lexfuse.storage.channel_data.stored_part import NO_OPTIONS, Option
 
 CLUSTERED_FROM = 10_000  # vectors of a part: fewer are scanned sooner than clusters are chosen
 LONGEST = 2.0**60  # norm of a vector: products of two such are far from the end of 32-bit floats
@@ -145,8 +146,8 @@ class VectorPart:
         """None: vectors have no posting lists."""
         return None
 
-    def save(self, folder: Path, *, clustered: bool = False) -> Iterator[Path]:
-        """Write the arrays into a folder and yield each file; with ``clustered``, the rows of a large part are clustered too.
+    def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> Iterator[Path]:
+        """Write the arrays into a folder and yield each file; ``approximate`` clusters the rows of a large part.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -159,7 +160,7 @@ class VectorPart:
         yield save_array(folder / "norms.npy", self.norms)
         yield save_array(folder / "scales.npy", self.scales)
         yield save_array(folder / f"{self.storage.value}.npy", self.matrix.reshape(-1))
-        if clustered and self.rows >= CLUSTERED_FROM:
+        if options.get("approximate") and self.rows >= CLUSTERED_FROM:
             yield from Clusters.of(self).save(folder)
 
     @classmethod

@@ -2,25 +2,93 @@
 
 from __future__ import annotations
 
-from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
-from lexfuse.channels.late.builder import late_encoder
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from lexfuse.channels.channel_kind import SearchOptions
+from lexfuse.channels.encoded_kind import EncodedKind, EncoderOptions
+from lexfuse.channels.late.codec import BITS, TokenCodec
 from lexfuse.channels.late.late_search import LateMode
 from lexfuse.channels.late.retriever import LateRetriever
 from lexfuse.channels.late.stored_part import TokenPart
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.data.arrays import F32
+from lexfuse.data.document import Document
+from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Side
+from lexfuse.encode.late_encoder import LateEncoder
+from lexfuse.encode.passage_plan import whole_text
+from lexfuse.errors import ConfigError
+from lexfuse.storage.channel_data.channel_store import Encode, EncodedBlock
+from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
 
+SAMPLE = 2000  # documents whose token vectors the codec is trained on
 
-class LateKind(ChannelKind):
+
+class LateBuildOptions(EncoderOptions):
+    """How token vectors are stored."""
+
+    bits: int = 3  # of a residual, for each dimension
+
+    def check(self) -> None:
+        """Refuse numbers of bits that no codec has."""
+        if self.bits not in BITS:
+            raise ConfigError(f"residuals have {BITS[0]} to {BITS[-1]} bits a dimension; got {self.bits}")
+
+
+class LateKind(EncodedKind[LateEncoder, LateBuildOptions]):
     """Token vectors for late interaction (ColBERT)."""
 
     name = "late"
     channels = ("colbert",)
     part_class = TokenPart
+    build_options = LateBuildOptions
 
-    def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None) -> Retriever:
+    def load_encoder(self, model: str, options: LateBuildOptions, threads: int | None) -> LateEncoder:
+        """The model."""
+        return LateEncoder.load(model, int8=options.int8, threads=threads)
+
+    def check_towers(self, queries: LateEncoder, passages: LateEncoder) -> None:
+        """Vectors must have the same length."""
+        if queries.dimension != passages.dimension:
+            lengths = (
+                f"the encoder of queries gives vectors of {queries.dimension} numbers, that of passages of {passages.dimension}"
+            )
+            raise ConfigError(f"{lengths}; two towers need the same")
+
+    def encoding(
+        self, index: IndexFolder, channel: str, *, threads: int | None = None, cache: EmbeddingCache | None = None
+    ) -> Encode:
+        """Documents as token vectors, compressed by the codec of the channel."""
+        settings = index.channels.named(channel).settings
+        encoder, options = self.encoder(settings, Side.PASSAGE, threads=threads), self.options(settings)
+
+        def vectors(documents: Sequence[Document]) -> list[F32]:
+            return encoder.encode([whole_text(document, options.headings) for document in documents], Side.PASSAGE)
+
+        codec = train_codec(index, channel, options.bits, vectors)
+
+        def encode(documents: Sequence[Document]) -> EncodedBlock:
+            return EncodedBlock(TokenPart.of(vectors(documents), codec), len(documents))
+
+        return encode
+
+    def open(
+        self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None = None
+    ) -> LateRetriever:
         """Search by centroids, or with ``exact`` over every document."""
-        encoder = late_encoder(snapshot.channel(channel).named.settings, Side.QUERY, threads=threads)
+        encoder = self.encoder(snapshot.channel(channel).named.settings, Side.QUERY, threads=threads)
         mode = LateMode.BRUTE_FORCE if options.exact else LateMode.PLAID
         return LateRetriever(snapshot, encoder, channel, mode, name=name)
+
+
+def train_codec(index: IndexFolder, channel: str, bits: int, vectors: Callable[[Sequence[Document]], list[F32]]) -> TokenCodec:
+    """The codec that the channel has, or a new one trained on documents drawn from all."""
+    for part in index.channels.parts(channel):
+        if isinstance(part.content, TokenPart):
+            return part.content.codec
+    pending = index.channels.pending(channel)
+    drawn = np.sort(np.random.default_rng(0).permutation(pending)[:SAMPLE])
+    sample = np.concatenate(vectors(index.channels.documents(drawn)))
+    return TokenCodec.trained(sample, bits=bits, tokens=len(sample) * len(pending) // len(drawn))

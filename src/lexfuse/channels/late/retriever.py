@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
 from lexfuse.channels.late.late_search import LateMode, LateSearch
 from lexfuse.channels.late.stored_part import TokenPart
 from lexfuse.channels.query_context import read_once
@@ -19,6 +20,7 @@ from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Side
+from lexfuse.encode.flops import forward_flops
 from lexfuse.encode.late_encoder import LateEncoder
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.errors import ConfigError, NotFoundError
@@ -40,7 +42,7 @@ class TokenMatch:
 
 
 @dataclass(frozen=True)
-class LateRetriever:
+class LateRetriever(ChannelRetriever):
     """Search over the token vectors of one channel; documents that are not encoded yet are not ranked.
 
     >>> from lexfuse.channels.registry import open_retriever
@@ -66,10 +68,14 @@ class LateRetriever:
         return self.snapshot.channel_numbering(self.channel)
 
     @cached_property
+    def parts(self) -> list[TokenPart]:
+        """The token vectors, part by part."""
+        return [content for part in self.snapshot.channel(self.channel).parts if isinstance(content := part.content, TokenPart)]
+
+    @cached_property
     def search(self) -> LateSearch:
         """Search over the raw numbers."""
-        contents = [part.content for part in self.snapshot.channel(self.channel).parts]
-        parts = [content for content in contents if isinstance(content, TokenPart)]
+        parts = self.parts
         if parts and parts[0].codec.dimension != self.encoder.dimension:
             raise ConfigError(
                 f"the channel {self.channel!r} has vectors of {parts[0].codec.dimension} numbers, the encoder gives "
@@ -80,10 +86,6 @@ class LateRetriever:
     def read(self, queries: Queries) -> list[F32]:
         """The token vectors of the queries."""
         return list(read_once(self.encoder, "tokens", queries.text, lambda texts: self.encoder.encode(texts, Side.QUERY)))
-
-    def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
-        """The best k documents of every query, among those the mask allows."""
-        return self.rank(queries, self.read(queries), k, within=within)
 
     def rank(self, queries: Queries, vectors: list[F32], k: int, *, within: Mask | None = None) -> Run:
         """`retrieve` for queries that `read` has read before; more results than candidates are found by brute force."""
@@ -98,6 +100,16 @@ class LateRetriever:
         query, doc = requested_pairs(queries, pairs, self.snapshot.ids)
         raw = self.numbering.raw[doc]
         return held_scores(raw, lambda held: self.search.pair_scores(self.read(queries), query[held], raw[held]))
+
+    def work(self, queries: Queries) -> SearchWork:
+        """The forward pass, and |q| (2d |a| + |a| + 1) for every document.
+
+        The paper writes |q| squared, though a query token meets each document token once.
+        """
+        tokens, documents = sum(part.tokens for part in self.parts), sum(len(part) for part in self.parts)
+        asked = float(np.mean([len(table) for table in self.read(queries)]))
+        each = 2 * self.encoder.dimension * tokens + tokens + documents
+        return SearchWork(tokens, forward_flops(self.encoder.transformer.graph, round(asked)) + round(asked * each))
 
     def holds(self, doc: str) -> bool:
         """Whether a document of the snapshot is encoded."""

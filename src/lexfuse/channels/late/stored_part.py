@@ -5,7 +5,7 @@ What is stored is the vector from then on: scores are defined by it, not by what
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of, read_only
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.kernels.trellis import U8
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
+from lexfuse.storage.channel_data.stored_part import NO_OPTIONS, Option
 
 _TOGETHER = 1 << 15  # vectors that are compressed at once
 
@@ -111,7 +112,7 @@ class TokenPart:
         """None: token vectors have no posting lists."""
         return None
 
-    def save(self, folder: Path, *, clustered: bool = False) -> Iterator[Path]:
+    def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> Iterator[Path]:
         """Write the arrays into a folder and tell each file written.
 
         >>> import tempfile

@@ -8,12 +8,14 @@ so the default here, uses ln(1 + (N - df + 0.5) / (df + 0.5)), always positive, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 
+from lexfuse.channels.channel_retriever import Parameter, SearchWork
 from lexfuse.channels.query_terms import EncodedQueries
 from lexfuse.channels.retriever_protocol import Mask, ScoreBounds
 from lexfuse.channels.term_retriever import TermRetriever, kept
@@ -21,6 +23,7 @@ from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.storage.segments.builder import LEXICAL
 
 K1, B = 1.2, 0.75  # the parameters where none are given
 
@@ -64,6 +67,11 @@ class BM25(TermRetriever):
         check_parameters(self.k1, self.b)
 
     @property
+    def channel(self) -> str:
+        """The words of the index."""
+        return LEXICAL
+
+    @property
     def bounds(self) -> ScoreBounds:
         """Zero with Lucene's idf; with Robertson's the infimum depends on the query (see `rank`)."""
         return ScoreBounds(0.0 if self.idf is IdfForm.LUCENE else -np.inf)
@@ -84,6 +92,17 @@ class BM25(TermRetriever):
         from lexfuse.channels.term_retriever import rank_signed
 
         return replace(rank_signed(self, queries, encoded, k, within), low=low)
+
+    def work(self, queries: Queries) -> SearchWork:
+        """4 for every term of the query and every document."""
+        terms = self.read(queries).weights.sum() / max(len(queries), 1)
+        return SearchWork(len(self.postings), round(4 * float(terms) * self.postings.documents))
+
+    @property
+    def score_parameters(self) -> Mapping[str, Parameter]:
+        """k1 and b, and the form of the idf where it is not Lucene's."""
+        other = {} if self.idf is IdfForm.LUCENE else {"idf": self.idf.value}
+        return {"k1": float(self.k1), "b": float(self.b), **other}
 
     @cached_property
     def term_idf(self) -> F64:

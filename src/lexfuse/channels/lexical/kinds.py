@@ -12,7 +12,6 @@ from lexfuse.channels.lexical.bm25 import BM25, K1, B, check_parameters
 from lexfuse.channels.lexical.bm25_kli import BM25Kli
 from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramTfIdf
 from lexfuse.channels.lexical.tfidf import TfIdf
-from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.data.validation import Model, Texts, refusing
 from lexfuse.errors import ConfigError
 from lexfuse.storage.segments.builder import LEXICAL
@@ -83,7 +82,7 @@ class BM25Kind(ChannelKind):
     search_options = BM25Options
     lexical = True
 
-    def open(self, snapshot: Snapshot, channel: str, options: BM25Options, *, name: str, threads: int | None) -> Retriever:
+    def open(self, snapshot: Snapshot, channel: str, options: BM25Options, *, name: str, threads: int | None = None) -> BM25:
         """BM25 with these parameters."""
         if options.choice is not None:
             return BM25Kli(snapshot, k1=options.k1, b=options.b, choice=options.choice, name=name)
@@ -97,7 +96,7 @@ class TfIdfKind(ChannelKind):
     channels = ("tfidf",)
     lexical = True
 
-    def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None) -> Retriever:
+    def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None = None) -> TfIdf:
         """TF-IDF; it has no parameters."""
         return TfIdf(snapshot, name=name)
 
@@ -110,6 +109,8 @@ class NgramKind(ChannelKind):
     on_demand = True
     lexical = True
 
-    def open(self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None) -> Retriever:
+    def open(
+        self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None = None
+    ) -> NgramTfIdf:
         """Read the documents and keep the n-grams of the channel."""
         return NgramTfIdf.fit(snapshot, NGRAM_CHANNELS[channel], name=name)

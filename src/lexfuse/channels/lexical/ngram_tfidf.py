@@ -152,6 +152,16 @@ class NgramTfIdf(TermRetriever):
         return cls(snapshot, features, choice.idf.of(int(train.sum()), frequency), choice, name=name)
 
     @property
+    def channel(self) -> str:
+        """Named like the retriever."""
+        return self.name
+
+    @property
+    def score_parameters(self) -> None:
+        """None: the n-grams change with the documents, so that no distribution of the scores is kept."""
+        return
+
+    @property
     def bounds(self) -> ScoreBounds:
         """Cosines of vectors without negative numbers."""
         return ScoreBounds(0.0, 1.0)

@@ -38,6 +38,11 @@ class TfIdf(TermRetriever):
     name: str = field(default="tfidf", kw_only=True)
 
     @property
+    def channel(self) -> str:
+        """Named like it."""
+        return "tfidf"
+
+    @property
     def bounds(self) -> ScoreBounds:
         """Never below zero."""
         return ScoreBounds(0.0)

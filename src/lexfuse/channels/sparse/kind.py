@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
-from lexfuse.channels.retriever_protocol import Retriever
-from lexfuse.channels.sparse.builder import sparse_encoder
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+from lexfuse.channels.channel_kind import SearchOptions
+from lexfuse.channels.encoded_kind import EncodedKind, EncoderOptions
 from lexfuse.channels.sparse.retriever import SparseRetriever
 from lexfuse.channels.sparse.stored_part import SparsePart
+from lexfuse.data.document import Document
+from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Side
+from lexfuse.encode.passage_plan import whole_text
+from lexfuse.encode.sparse_encoder import SparseEncoder
+from lexfuse.storage.channel_data.channel_store import Encode, EncodedBlock
+from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
 
 
@@ -17,16 +25,50 @@ class SparseOptions(SearchOptions):
     cosine: bool | None = None  # else by their dot product; None compares them as their model was trained
 
 
-class SparseKind(ChannelKind):
+class SparseBuildOptions(EncoderOptions):
+    """How learned sparse vectors are made."""
+
+    terms: int = 0  # of a vector at most, 0 for all
+
+
+class SparseKind(EncodedKind[SparseEncoder, SparseBuildOptions]):
     """Learned sparse vectors (SPLADE)."""
 
     name = "sparse"
     channels = ("splade",)
     part_class = SparsePart
     search_options = SparseOptions
+    build_options = SparseBuildOptions
+    default_models: ClassVar = {("splade", "fr"): "fr-legal-splade"}
 
-    def open(self, snapshot: Snapshot, channel: str, options: SparseOptions, *, name: str, threads: int | None) -> Retriever:
+    def load_encoder(self, model: str, options: SparseBuildOptions, threads: int | None) -> SparseEncoder:
+        """The model, which keeps so many terms of a text."""
+        return SparseEncoder.load(model, int8=options.int8, threads=threads, most_terms=options.terms or None)
+
+    def encoder_key(self, options: SparseBuildOptions) -> tuple[Hashable, ...]:
+        """Vectors also depend on the number of terms."""
+        return options.int8, options.terms
+
+    def check_towers(self, queries: SparseEncoder, passages: SparseEncoder) -> None:
+        """Any two can be compared: terms are compared by how they are spelled."""
+
+    def encoding(
+        self, index: IndexFolder, channel: str, *, threads: int | None = None, cache: EmbeddingCache | None = None
+    ) -> Encode:
+        """Documents as weighted terms."""
+        settings = index.channels.named(channel).settings
+        encoder, headings = self.encoder(settings, Side.PASSAGE, threads=threads), self.options(settings).headings
+
+        def encode(documents: Sequence[Document]) -> EncodedBlock:
+            rows = encoder.encode([whole_text(document, headings) for document in documents], Side.PASSAGE)
+            return EncodedBlock(SparsePart.of(rows, encoder.terms), len(documents))
+
+        return encode
+
+    def open(
+        self, snapshot: Snapshot, channel: str, options: SparseOptions, *, name: str, threads: int | None = None
+    ) -> SparseRetriever:
         """Search over the posting lists of the channel."""
-        encoder = sparse_encoder(snapshot.channel(channel).named.settings, Side.QUERY, threads=threads)
+        encoder = self.encoder(snapshot.channel(channel).named.settings, Side.QUERY, threads=threads)
         cosine = encoder.cosine if options.cosine is None else options.cosine
         return SparseRetriever(snapshot, encoder=encoder, channel=channel, cosine=cosine, name=name)

@@ -6,11 +6,13 @@ like words do, and so are searched exactly and at the same speed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from lexfuse.channels.channel_retriever import Parameter, SearchWork
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import EncodedQueries
 from lexfuse.channels.retriever_protocol import ScoreBounds
@@ -18,6 +20,7 @@ from lexfuse.channels.term_retriever import TermRetriever
 from lexfuse.data.arrays import F32, F64, offsets_of
 from lexfuse.data.queries import Queries
 from lexfuse.encode.encoder import Side
+from lexfuse.encode.flops import query_flops
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.channel_postings import Postings
@@ -88,6 +91,16 @@ class SparseRetriever(TermRetriever):
             weights.append((values[known >= 0] / (length or 1.0)).astype(np.float32))
         starts = offsets_of(np.array([len(row) for row in terms[1:]], dtype=np.int64))
         return EncodedQueries(starts, np.concatenate(terms), np.concatenate(weights))
+
+    def work(self, queries: Queries) -> SearchWork:
+        """The forward pass, and 2 for every posting of an activated term."""
+        found = super().work(queries)
+        return found._replace(flops=found.flops + query_flops(self.encoder, queries.text))
+
+    @property
+    def score_parameters(self) -> Mapping[str, Parameter]:
+        """How vectors are compared."""
+        return {"cosine": self.cosine}
 
     @cached_property
     def _numbers(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:

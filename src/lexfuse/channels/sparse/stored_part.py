@@ -8,7 +8,7 @@ the rounding errors lie between those of one step for each term and those of one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lexfuse.data.arrays import F32, I32, Bools, read_only
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
+from lexfuse.storage.channel_data.stored_part import NO_OPTIONS, Option
 from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.segments.merge import merged_inverted
 from lexfuse.storage.string_list import StringList
@@ -75,7 +76,7 @@ class SparsePart:
         lengths = np.bincount(file.docs, weights.astype(np.float64), minlength=len(self)).astype(np.float32)
         return InvertedFile(file.terms, file.offsets, file.docs, read_only(weights), read_only(lengths))
 
-    def save(self, folder: Path, *, clustered: bool = False) -> Iterator[Path]:
+    def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> Iterator[Path]:
         """Write the arrays into a folder and tell each file written.
 
         >>> import tempfile

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lexfuse.channels.channel_plan import CHANNEL_NAMES, CHANNEL_OPTIONS, ChannelPlan, default_scheme
-from lexfuse.channels.dense.stored_part import VectorStorage
-from lexfuse.channels.registry import builtin_channels, channel_kind
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.registry import builtin_channels, channels_with, stored_kind
 from lexfuse.cli.output.console import note, progress_bar
 from lexfuse.encode.embedding_cache import EmbeddingCache
-from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.errors import ConfigError
 from lexfuse.index import Index
 
@@ -87,9 +85,11 @@ class ChannelOptions:
         if self.threads is not None and self.threads < 1:
             raise ConfigError(f"--threads must be at least 1, got {self.threads}; leave it out to use every processor")
         self.model("")
-        for name in self.names or ("",):
-            self._plan(name, "")
-        self._refuse_unheeded()
+        for name in self.names:
+            stored_kind(name).check(name, self._plan(name, ""))
+        for option in self._given:
+            if not any(option in stored_kind(name).build_options.model_fields for name in self.names):
+                raise ConfigError(f"--{option} is for channels of {', '.join(channels_with(option))}, and --channels names none")
 
     def model(self, name: str) -> str:
         """The model that was named for a channel, if one was."""
@@ -108,37 +108,25 @@ class ChannelOptions:
 
     def refuse_others(self, name: str, made: Mapping[str, Any]) -> None:
         """Refuse options that a channel which is there was not made with; those that were not given do not count."""
-        usual = ChannelOptions()
-        for option, value in made.items():
-            asked = "passages" if option == "scheme" else option
-            given = getattr(self, asked)
-            if given not in (getattr(usual, asked), value):
+        kind = stored_kind(name)
+        for option, value in self._plan(name, "").options.items():
+            stored = made.get(kind.build_options.stored_names.get(option, option))
+            if value != stored:
                 raise ConfigError(
-                    f"the channel {name!r} was made with {asked} {value}, not {given}; drop it first, or choose another name"
+                    f"the channel {name!r} was made with {option} {stored}, not {value}; drop it first, or choose another name"
                 )
 
-    def _refuse_unheeded(self) -> None:
-        """Refuse an option that none of the named channels heeds."""
-        usual, kinds = ChannelOptions(), {channel_kind(name).name for name in self.names}
-        for kind, options in CHANNEL_OPTIONS.items():
-            given = [option for option in options if getattr(self, option) != getattr(usual, option)]
-            if given and kind not in kinds:
-                heeding = ", ".join(name for name, one in CHANNEL_NAMES.items() if one == kind)
-                raise ConfigError(f"--{given[0]} is for channels of {heeding}, and --channels names none")
+    @property
+    def _given(self) -> dict[str, Any]:
+        """The options of channels that are not as usual."""
+        usual, others = ChannelOptions(), {"names", "models", "query_models", "threads", "cache"}
+        options = [one.name for one in fields(self) if one.name not in others]
+        return {option: getattr(self, option) for option in options if getattr(self, option) != getattr(usual, option)}
 
     def _plan(self, name: str, model: str) -> ChannelPlan:
-        scheme = _one_of(PassageScheme, self.passages, "--passages") if self.passages else default_scheme(name)
-        passages = PassagePlan.usual(scheme, self.size, self.overlap, headings=self.headings)
-        return ChannelPlan(
-            model,
-            self.query_model(name),
-            passages,
-            _one_of(VectorStorage, self.storage, "--storage").value,
-            self.int8,
-            self.approximate,
-            self.terms,
-            self.bits,
-        )
+        known = stored_kind(name).build_options.model_fields
+        options = {option: value for option, value in self._given.items() if option in known}
+        return ChannelPlan(model, self.query_model(name), **options)
 
 
 def names_of(channels: str) -> tuple[str, ...]:
@@ -150,7 +138,7 @@ def names_of(channels: str) -> tuple[str, ...]:
     words = builtin_channels()
     names = tuple(dict.fromkeys(name for part in channels.split(",") if (name := part.strip()) and name not in words))
     for name in names:
-        channel_kind(name)
+        stored_kind(name)
     return names
 
 
@@ -181,10 +169,3 @@ def _named(values: Sequence[str], option: str, names: Sequence[str]) -> dict[str
             raise ConfigError(f"{option} takes channel=MODEL for one of {', '.join(names) or 'the --channels'}; got {value!r}")
         found[name] = model
     return found
-
-
-def _one_of(kind: Any, value: str, option: str) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        raise ConfigError(f"{option} must be one of {', '.join(one.value for one in kind)}; got {value!r}") from None

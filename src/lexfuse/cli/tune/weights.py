@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -220,7 +221,7 @@ def _tune_with_bm25(
     queries: Queries,
     qrels: Qrels,
     measure: str,
-    retrievers: list[Retriever],
+    retrievers: Sequence[Retriever],
     fusion: Fusion,
     depth: int,
     within: Any,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from lexfuse.channels.channel_builder import fill_channel
+from lexfuse.channels.registry import fill_channel
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.errors import DataError, LexFuseError, NotFoundError, UnknownDocumentError
 from lexfuse.service.operations.documents import etag_of

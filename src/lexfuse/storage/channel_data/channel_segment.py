@@ -6,7 +6,7 @@ search, goes on where it stopped, and never shows what an older text said; mergi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from lexfuse.data.arrays import I64
 from lexfuse.data.files import make_folder
 from lexfuse.errors import DataError
 from lexfuse.storage.array_file import map_array, save_array
-from lexfuse.storage.channel_data.stored_part import StoredPart, kind_registry
+from lexfuse.storage.channel_data.stored_part import NO_OPTIONS, Option, StoredPart, kind_registry
 from lexfuse.storage.manifest import read_manifest, write_manifest
 
 SERIALS = "serials.npy"
@@ -29,11 +29,11 @@ class ChannelSegment:
     serials: I64
     content: StoredPart
 
-    def save(self, folder: Path, *, clustered: bool = False) -> str:
+    def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> str:
         """Write all files, then the manifest, force them to disk, and return the sha256 of the manifest."""
         make_folder(folder.parent)
         folder.mkdir()
-        files = [save_array(folder / SERIALS, self.serials), *self.content.save(folder, clustered=clustered)]
+        files = [save_array(folder / SERIALS, self.serials), *self.content.save(folder, options)]
         return write_manifest(folder, files)
 
     @classmethod

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.storage.channel_data.stored_part import kind_registry
+from lexfuse.storage.channel_data.stored_part import Option, kind_registry
 from lexfuse.storage.folder_names import CHANNEL_NAME
-
-Option = str | int | float | bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,9 +202,9 @@ class ChannelStore:
     def _save(self, name: str, part: ChannelSegment) -> CatalogSegment:
         number = self._catalog.next_number()
         folder = part_folder(name, number)
-        clustered = bool(self.named(name).settings.options.get("approximate"))
+        options = self.named(name).settings.options
         with named_storage_errors(self._folder / folder):
-            return CatalogSegment(number, folder, len(part.serials), part.save(self._folder / folder, clustered=clustered))
+            return CatalogSegment(number, folder, len(part.serials), part.save(self._folder / folder, options))
 
 
 Encode = Callable[[Sequence[Document]], EncodedBlock]

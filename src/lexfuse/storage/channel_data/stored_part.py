@@ -5,14 +5,17 @@ The kinds are above the storage, so it imports none of them: it finds their regi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, Self, cast
 
 from lexfuse.data.arrays import Bools
 from lexfuse.storage.segments.inverted_file import InvertedFile
 
+Option = str | int | float | bool
+NO_OPTIONS: Mapping[str, Option] = MappingProxyType({})
 REGISTRY = "lexfuse.channels.registry"
 
 
@@ -22,8 +25,8 @@ class StoredPart(Protocol):
     def __len__(self) -> int:
         """How many documents it holds."""
 
-    def save(self, folder: Path, *, clustered: bool = False) -> Iterator[Path]:
-        """Write the files into a folder and yield each; with ``clustered`` also what approximate search needs."""
+    def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> Iterator[Path]:
+        """Write the files into a folder and yield each; ``options`` are those of the channel."""
 
     @classmethod
     def load(cls, folder: Path, files: Collection[str] = ()) -> Self:

@@ -1,0 +1,139 @@
+"""Kinds of channels whose documents and queries a model encodes.
+
+The settings of a channel hold the model's name and fingerprint. Opening a channel loads the model of that name and refuses
+one that gives other vectors: a query must be encoded as the documents were.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
+
+from pydantic import ValidationError
+
+from lexfuse.channels.channel_kind import KindOptions, StoredKind
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.locator import local_path
+from lexfuse.encode.shared_encoders import shared_or_loaded
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.storage.channel_data.channel_settings import ChannelSettings
+from lexfuse.storage.channel_data.stored_part import Option
+
+
+class EncoderOptions(KindOptions):
+    """Options of every channel that a model encodes."""
+
+    int8: bool = False  # whether the model runs on bytes
+    headings: bool = True  # whether the heading path of a document is read with its text
+
+    def stored(self, channel: str) -> dict[str, Option]:
+        """The options as the settings of a channel hold them."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def restored(cls, stored: Mapping[str, Any]) -> Self:
+        """The options from what the settings of a channel hold."""
+        names = {stored: option for option, stored in cls.stored_names.items()}
+        return cls.model_validate({names.get(option, option): value for option, value in stored.items()})
+
+
+class LoadedEncoder(Protocol):
+    """What a model becomes once it is loaded."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for two encoders exactly when they give the same vectors."""
+
+
+Loaded = TypeVar("Loaded", bound=LoadedEncoder)
+Options = TypeVar("Options", bound=EncoderOptions)
+
+
+class EncodedKind(StoredKind, Generic[Loaded, Options]):
+    """A kind of channel with an encoder; a subclass says how it is loaded."""
+
+    build_options: ClassVar[type[EncoderOptions]]
+    default_models: ClassVar[Mapping[tuple[str, str], str]] = {}  # that need no folder and no hub, by channel and language
+
+    @abstractmethod
+    def load_encoder(self, model: str, options: Options, threads: int | None) -> Loaded:
+        """Load a model."""
+
+    @abstractmethod
+    def check_towers(self, queries: Loaded, passages: Loaded) -> None:
+        """Refuse two encoders whose vectors cannot be compared."""
+
+    def default_model(self, channel: str, language: str) -> str:
+        """The model that comes with LexFuse for documents of a language; a `ConfigError` where there is none."""
+        model = self.default_models.get((channel.split("-")[0], language))
+        if model is None:
+            reason = f"no model for the channel {channel!r} in {language!r} comes with LexFuse"
+            raise ConfigError(f"{reason}; name one: a folder or a hub id")
+        return model
+
+    def check(self, channel: str, plan: ChannelPlan) -> None:
+        """Refuse options that the kind does not have, or that do not fit together."""
+        self._options(channel, plan).stored(channel)
+
+    def settings(self, channel: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:
+        """The options, and the fingerprints of the models, which are loaded for it."""
+        options, model, query_model = self._options(channel, plan), _lasting(plan.model), _lasting(plan.query_model)
+        stored = options.stored(channel)
+        passages = self.load_encoder(model, options, threads)
+        if not query_model:
+            return ChannelSettings(self.name, model, passages.fingerprint, options=stored)
+        queries = self.load_encoder(query_model, options, threads)
+        self.check_towers(queries, passages)
+        return ChannelSettings(self.name, model, passages.fingerprint, query_model, queries.fingerprint, stored)
+
+    def encoder(self, settings: ChannelSettings, side: Side, *, threads: int | None = None) -> Loaded:
+        """The encoder of a channel for one side; a `DataError` if the model of that name gives other vectors now."""
+        options = self.options(settings)
+        towers = (settings.query_model, settings.query_fingerprint), (settings.model, settings.fingerprint)
+        model, fingerprint = towers[not (side is Side.QUERY and settings.two_towers)]
+
+        def load() -> Loaded:
+            encoder = self.load_encoder(model, options, threads)
+            if encoder.fingerprint != fingerprint:
+                raise DataError(
+                    f"the channel was made by another version of the model {model!r} (fingerprint {fingerprint}, now "
+                    f"{encoder.fingerprint}); put the old one back, or drop the channel and make it again"
+                )
+            return encoder
+
+        return shared_or_loaded((self.name, model, fingerprint, *self.encoder_key(options)), load)
+
+    def encoder_key(self, options: Options) -> tuple[Hashable, ...]:
+        """Options that change what the encoder gives: channels with equal ones share it."""
+        return (options.int8,)
+
+    def options(self, settings: ChannelSettings) -> Options:
+        """The options that a channel was built with; a catalog may be damaged, or written by somebody else."""
+        stored = settings.options
+        try:
+            found = self.build_options.restored(stored)
+            # What the oldest indexes do not say is False.
+            wrong = next((option for option, value in found.stored("").items() if (stored.get(option) or False) != value), None)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            option = str(first["loc"][0]) if first["loc"] else ""
+            wrong = self.build_options.stored_names.get(option, option)
+            reason = f"{wrong} is {stored.get(wrong)!r}" if wrong else first["msg"]
+        except ConfigError as error:
+            reason = str(error)
+        else:
+            if wrong is None:
+                return cast(Options, found)
+            reason = f"{wrong} is {stored.get(wrong)!r}"
+        raise DataError(f"the settings of a channel are damaged: {reason}; drop the channel and make it again")
+
+    def _options(self, channel: str, plan: ChannelPlan) -> Options:
+        return cast(Options, self.build_options.of(channel, plan.options))
+
+
+def _lasting(model: str) -> str:
+    """A name under which the model is found from any folder."""
+    path = local_path(model) if model else None
+    return model if path is None else str(path.resolve())
