@@ -114,7 +114,7 @@ def test_a_page_that_became_a_link_is_not_read(tmp_path):
     (tmp_path / "secret.html").write_text("secret")
     (folder / "report.html").unlink()
     (folder / "report.html").symlink_to(tmp_path / "secret.html")
-    with pytest.raises(NotFoundError, match=r"has no report.html any more"):
+    with pytest.raises(NotFoundError, match=r"no longer has its report.html"):
         served(found, "/experiments", "Back")
 
 

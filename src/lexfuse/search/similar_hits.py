@@ -110,10 +110,8 @@ def find_similar(
         chosen = terms_of(members_of(opened.retriever, asked.query), asked.query)
     if chosen is None and terms_only:
         raise ConfigError(f"the profile {opened.profile!r} has no choice of terms; only bm25 with kli has")
-    notes = [f"{eligible.undated:,} documents have no date and were left out"] if eligible.undated else []
-    found = SimilarHits(
-        asked, opened.profile, (), eligible, chosen, notes=(*notes, *(notes_of(chosen) if chosen else ())), timing=clock.timing()
-    )
+    notes = tuple(notes_of(chosen)) if chosen else ()
+    found = SimilarHits(asked, opened.profile, (), eligible, chosen, notes=notes, timing=clock.timing())
     return found if terms_only else _searched(found, opened, k, clock, progress)
 
 

@@ -1,1 +1,1 @@
-"""The search page: Jinja templates over the calls of the service, and a little JavaScript that they work without."""
+"""The pages: Jinja templates over the operations of the service, with optional JavaScript."""

@@ -1,7 +1,7 @@
-"""Advice reports that the site shows: which there are, what each says in short, and how one is served safely.
+"""Advice reports: their list, their summaries, and how a report is served safely.
 
-Reports live in folders that the operator names. A name that a reader asks for is looked up in the listing and never made
-into a path, and a link that leads out of its folder is not followed.
+The operator names the folders of reports. A requested name is looked up in the list and never used as a path, and a link that
+leads out of its folder is not followed.
 """
 
 from __future__ import annotations
@@ -31,37 +31,30 @@ _CONTENTS = re.compile(r'(<nav aria-label="contents">.*?<ol>)', re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One advice report in short.
-
-    >>> Experiment("first", Path("advice/first"), "legi", datetime.date(2024, 5, 2), Verdict.FUSE, ()).title
-    'legi'
-    """
+    """The summary of an advice report."""
 
     name: str  # in the address
     folder: Path
-    title: str  # the collection that was looked at
+    title: str  # the collection
     day: datetime.date  # when the figures were written
     verdict: Verdict
-    words: tuple[str, ...]  # the verdict, sentence by sentence, in English
+    words: tuple[str, ...]  # sentences of the verdict, in English
     measure: str = ""
     chosen: str = ""
-    value: float | None = None  # of the choice on dev
-    test: float | None = None  # and on test, if it was looked at
+    value: float | None = None  # of the chosen configuration on dev
+    test: float | None = None  # and on test, if it was measured
     best_single: str = ""
     best_value: float | None = None
     documents: int = 0
     queries: int = 0
     test_queries: int = 0
-    profile: bool = False  # whether a search profile came with it
+    profile: bool = False  # whether it has a search profile
 
 
 def experiments_in(folders: Iterable[Path]) -> tuple[list[Experiment], list[str]]:
-    """The reports of folders, newest first, and what is wrong with those that cannot be shown.
+    """The reports of folders, newest first, and the errors of those that cannot be shown.
 
-    A folder is a report itself, or holds reports. Of two with the same name the second is told apart by a number.
-
-    >>> experiments_in([Path("there-is-none")])
-    ([], [])
+    A folder is a report or contains reports. The second of two with the same name gets a number.
     """
     found: list[Experiment] = []
     wrong, names, seen = [], set(), set()
@@ -82,7 +75,7 @@ def experiments_in(folders: Iterable[Path]) -> tuple[list[Experiment], list[str]
 
 
 def experiment_named(experiments: Iterable[Experiment], name: str) -> Experiment:
-    """The report of a name.
+    """The report with a name.
 
     >>> experiment_named([], "../secret")
     Traceback (most recent call last):
@@ -97,18 +90,14 @@ def experiment_named(experiments: Iterable[Experiment], name: str) -> Experiment
 
 @dataclass(frozen=True, slots=True)
 class ServedReport:
-    """A report as it is sent: the page and the policy that allows its own style and script, and nothing else.
-
-    >>> ServedReport("<html>", "default-src 'none'").policy
-    "default-src 'none'"
-    """
+    """A report to send: the page, and a content security policy that allows only its inline style and script."""
 
     page: str
     policy: str
 
 
 def served(experiment: Experiment, back: str, back_words: str) -> ServedReport:
-    """The page of an experiment with a way back to the site in its contents.
+    """The page of an experiment, with a link back to the site in its contents.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -123,7 +112,7 @@ def served(experiment: Experiment, back: str, back_words: str) -> ServedReport:
 
 
 def policy_of(page: str) -> str:
-    """A content policy that allows exactly the inline style and script of a page, in an origin of its own.
+    """A content security policy that allows exactly the inline style and script of a page, in a sandbox.
 
     >>> policy_of("<style>p{}</style><script>1</script><script src=x></script>").split("; ")[1][:27]
     "style-src 'sha256-gG2yISYer"
@@ -187,7 +176,7 @@ def _read(folder: Path, name: str, plain: dict[str, Any]) -> Experiment:
 
 
 def _verdict(plain: dict[str, Any]) -> Verdict:
-    """The verdict as it was written; figures of earlier versions have only the outcome that it follows from."""
+    """The stored verdict; reports of earlier versions have only the outcome it follows from."""
     if "verdict" in plain:
         return Verdict(plain["verdict"])
     versus = plain["chosen"]["versus_member"]
@@ -202,15 +191,15 @@ def _number(value: Any) -> float | None:
 
 
 def _own_file(folder: Path, name: str) -> bool:
-    """Whether a folder holds such a file itself, not by a link to elsewhere."""
+    """Whether a folder contains a file itself, not a link to another folder."""
     path = folder / name
     return path.is_file() and path.resolve().parent == folder.resolve()
 
 
 def _bytes(folder: Path, name: str) -> bytes:
     if not _own_file(folder, name):
-        raise NotFoundError(f"the report of {folder.name!r} has no {name} any more; /experiments lists those there are")
+        raise NotFoundError(f"the report of {folder.name!r} no longer has its {name}; /experiments lists those there are")
     path = folder / name
     if path.stat().st_size > _LARGEST:
-        raise DataError(f"{name} is larger than {_LARGEST >> 20} MB, so it is no report")
+        raise DataError(f"{name} is larger than {_LARGEST >> 20} MB, so it is not a report")
     return path.read_bytes()

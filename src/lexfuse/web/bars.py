@@ -1,4 +1,4 @@
-"""Bars: values on one common scale, which holds zero."""
+"""Bars: values on a common scale that includes zero."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Where a bar begins and how long it is, in hundredths of the width; `zero` is where nothing is.
-
-    >>> Bar(0.0, 50.0, 0.0).width
-    50.0
-    """
+    """Start and width of a bar, and the place of zero, in percent of the total width."""
 
     start: float
     width: float
@@ -20,7 +16,7 @@ class Bar:
 
 
 def bar_of(value: float, values: Iterable[float]) -> Bar:
-    """The bar of a value among all values that it is shown with; bars of negative values go to the left from zero.
+    """The bar of a value among the values it is shown with; negative values extend to the left of zero.
 
     >>> bar_of(1.0, [1.0, 2.0]), bar_of(-1.0, [-1.0, 1.0]), bar_of(0.0, [0.0])
     (Bar(start=0.0, width=50.0, zero=0.0), Bar(start=0.0, width=50.0, zero=50.0), Bar(start=0.0, width=0.0, zero=0.0))

@@ -1,4 +1,4 @@
-"""How a document is named in a list, and how a place in it is cited."""
+"""Names of documents in lists, and citations of places in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lexfuse.text.letters import NO_BREAK_SPACE
 from lexfuse.web.locale_format import day
 from lexfuse.web.messages import Messages
 
-_ARTICLE = re.compile(r"\b(art\.|(?:LO|[LRDA])\.) (?=(?:LO|[LRDA])\.|\d)")  # what must not be torn from the number after it
+_ARTICLE = re.compile(r"\b(art\.|(?:LO|[LRDA])\.) (?=(?:LO|[LRDA])\.|\d)")  # must stay with the number after it
 
 
 def name_of(card: DocumentCard) -> str:
@@ -26,7 +26,7 @@ def name_of(card: DocumentCard) -> str:
 
 
 def short_name(card: DocumentCard, beside: DocumentCard, *, messages: Messages) -> str:
-    """The name of a document in a list beside another: of an article of the same code its number is enough.
+    """The name of a document in a list next to another: for an article of the same code its number is enough.
 
     >>> from lexfuse.web.messages import InterfaceLocale, messages_of
     >>> article = DocumentCard(id="a", title="Code du travail, art. L. 1", code="Code du travail", number="L1")
@@ -40,9 +40,9 @@ def short_name(card: DocumentCard, beside: DocumentCard, *, messages: Messages) 
 
 
 def localised_citation(card: DocumentCard, paragraph: str | None = None, clause: int | None = None, *, messages: Messages) -> str:
-    """A citation to copy: of an article with its code, of a decision with its court and day.
+    """A citation to copy: an article with its code, a decision with its court and day.
 
-    `paragraph` is one that the text numbers, `clause` the place of one that it does not (the "alinéa" of an article).
+    `paragraph` is the number of a numbered paragraph, `clause` the position of another (the "alinéa" of an article).
 
     >>> from lexfuse.web.messages import InterfaceLocale, messages_of
     >>> card = DocumentCard(id="a", kind="statute", number="L1237-19", code="Code du travail")

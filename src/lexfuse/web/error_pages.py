@@ -1,4 +1,4 @@
-"""Errors as pages, for readers; programs get problem+json as before."""
+"""Errors as pages for browsers; other clients get problem+json."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ MACHINES = ("/v1/", "/healthz", "/readyz", "/metrics", "/openapi.json")
 
 
 def add_error_pages(app: FastAPI) -> None:
-    """Have an application answer errors of its pages as pages.
-
-    >>> from fastapi import FastAPI
-    >>> add_error_pages(FastAPI())
-    """
+    """Make an application answer errors of its pages with pages."""
 
     async def answered(request: Request, error: Exception) -> Response:
         request_id = getattr(request.state, "request_id", "")
@@ -36,18 +32,18 @@ def add_error_pages(app: FastAPI) -> None:
 
 
 def wants_page(request: Request) -> bool:
-    """Whether the answer is for a reader: a browser asks, or the page's script, and not for the API."""
+    """Whether a browser or a script of a page sent the request, and not to the API."""
     if request.url.path.startswith(MACHINES):
         return False
     return PART_HEADER in request.headers or "text/html" in request.headers.get("accept", "")
 
 
 def error_page(request: Request, error: Exception, request_id: str = "") -> HTMLResponse:
-    """What went wrong, in the reader's language, with the problem's own words."""
+    """The error in the reader's language, with the detail of the problem."""
     problem = problem_of(error)
     messages = messages_of(reader_of(request).language)
     keys = {name: f"error.{name}_{problem.status}" for name in ("title", "lead")}
-    told = {name: key if messages.has(key) else f"error.{name}_other" for name, key in keys.items()}
+    shown = {name: key if messages.has(key) else f"error.{name}_other" for name, key in keys.items()}
     response = small_page(
         request,
         "error.html",
@@ -55,7 +51,7 @@ def error_page(request: Request, error: Exception, request_id: str = "") -> HTML
         status=problem.status,
         words=words_of(problem),
         request_id=request_id,
-        **told,
+        **shown,
         http_status=problem.status,
     )
     response.headers.update(headers_of(error))

@@ -1,4 +1,4 @@
-"""What limits a search, in words, each with the address of the search without it."""
+"""The filters of a search in words, each with the address of the search without it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ _SECTIONS = {"kind": "kind", "language": "tongue", "status": "status"}
 
 @dataclass(frozen=True, slots=True)
 class FilterChip:
-    """One limit.
-
-    >>> FilterChip("Code: Code civil", "/?q=loi").label
-    'Code: Code civil'
-    """
+    """A filter, and the address without it."""
 
     label: str
     without: str
@@ -41,7 +37,7 @@ def chips_of(state: SearchState, messages: Messages) -> list[FilterChip]:
 
 
 def _label(written: str, messages: Messages) -> str:
-    """A filter in words: the values alone where a facet wrote it, the whole condition otherwise."""
+    """A filter in words: only the values for conditions of facets, otherwise the whole condition."""
     condition = Condition.parse(written)
     section = _SECTIONS.get(condition.field, "")
     values = [messages.text(key) if messages.has(key := f"{section}.{value}") else value for value in condition.values]
@@ -55,7 +51,7 @@ def _label(written: str, messages: Messages) -> str:
 
 
 def _day(written: str, messages: Messages) -> str:
-    """A day in words; as it stands where it is none, since the search itself says what is wrong with it."""
+    """A day in words; an invalid day is shown as it is, because the search reports the error."""
     try:
         return day(datetime.date.fromisoformat(written), messages.language)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Marks in a text: spans that may overlap become segments that do not, each with all that holds for it.
+"""Marks in a text: overlapping spans become segments that do not overlap.
 
-Nothing here writes markup: a segment is a piece of the text and what it is, and the segments' texts joined are the text.
-Spans that reach beyond the text are cut at its ends, empty ones are left out.
+A segment is a piece of the text with its properties; the pieces together are the text. Templates write the markup. Spans beyond
+the text are cut at its ends, and empty ones are left out.
 """
 
 from __future__ import annotations
@@ -17,25 +17,17 @@ from lexfuse.service.schemas.search import MarkedSpan
 
 @dataclass(frozen=True, slots=True)
 class TextSegment:
-    """A piece of a text.
-
-    >>> TextSegment("loi", match=True).best
-    False
-    """
+    """A piece of a text."""
 
     text: str
     match: bool = False  # a word or citation of the query
-    best: bool = False  # part of the sentence that answers best
-    target: str = ""  # the document that a citation in the text means
+    best: bool = False  # part of the best sentence
+    target: str = ""  # the document that a citation refers to
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentGroup:
-    """Neighbouring segments that are all part of the best sentence, or all not: one element, marks inside.
-
-    >>> SegmentGroup(True, (TextSegment("loi", best=True),)).best
-    True
-    """
+    """Adjacent segments that are all inside or all outside the best sentence."""
 
     best: bool
     segments: tuple[TextSegment, ...]
@@ -44,9 +36,9 @@ class SegmentGroup:
 def segments_of(
     text: str, matches: Sequence[tuple[int, int]] = (), best: tuple[int, int] | None = None, links: Sequence[CitedDocument] = ()
 ) -> list[TextSegment]:
-    """The text in pieces at every place where something begins or ends.
+    """The text, divided wherever a mark begins or ends.
 
-    A citation is a link to the first document that it means; of citations that overlap, the first stands.
+    A citation links to the first document it refers to; of overlapping citations the first is used.
 
     >>> [(piece.text, piece.match, piece.best) for piece in segments_of("Si la loi. Non.", [(6, 9)], (0, 10))]
     [('Si la ', False, True), ('loi', True, True), ('.', False, True), (' Non.', False, False)]
@@ -82,7 +74,7 @@ def groups_of(segments: Sequence[TextSegment]) -> list[SegmentGroup]:
 
 
 def mark_groups(mark: MarkedSpan) -> list[SegmentGroup]:
-    """What a template shows of a mark.
+    """The groups of a marked span, for templates.
 
     >>> [piece.text for group in mark_groups(MarkedSpan(text="la loi", matches=[(3, 6)])) for piece in group.segments]
     ['la ', 'loi']
@@ -91,13 +83,13 @@ def mark_groups(mark: MarkedSpan) -> list[SegmentGroup]:
 
 
 def _within(spans: Sequence[tuple[int, int]], end: int) -> list[tuple[int, int]]:
-    """Spans cut at the ends of the text; those that are then empty are left out."""
+    """Spans cut at the ends of the text, without empty ones."""
     cut = [(max(0, start), min(stop, end)) for start, stop in spans]
     return [(start, stop) for start, stop in cut if start < stop]
 
 
 class _Spans:
-    """Spans that are asked for pieces of the text from left to right, so that all pieces together cost one pass over them."""
+    """Spans for lookups from left to right: all lookups together take one pass."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
         self.places = {place for span in spans for place in span}
@@ -105,17 +97,17 @@ class _Spans:
         self._open: list[tuple[int, int]] = []  # a heap: number, end
 
     def first(self, start: int, stop: int) -> int | None:
-        """The number of the first span that holds a piece, whose ends are among the places; None if there is none."""
+        """The number of the first span that contains a piece between two places, or None."""
         while self._coming and self._coming[-1][0] <= start:
             _, end, at = self._coming.pop()
             heappush(self._open, (at, end))
         while self._open and self._open[0][1] < stop:
-            heappop(self._open)  # it ends before this piece does, and so before all that follow
+            heappop(self._open)  # it ends before this piece and all later ones
         return self._open[0][0] if self._open else None
 
 
 def _joined(pieces: Sequence[TextSegment]) -> list[TextSegment]:
-    """Neighbours that are the same in all respects are one; two citations of one document stay one link."""
+    """Merge adjacent pieces with equal properties; two citations of one document become one link."""
     joined: list[TextSegment] = []
     for piece in pieces:
         last = joined[-1] if joined else None

@@ -1,4 +1,4 @@
-"""Numbers, dates and durations as a language writes them."""
+"""Numbers, dates and durations in French and English."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MONTHS = {
 
 
 def number(value: float, language: str, digits: int | None = None) -> str:
-    """A number with its thousands apart; `digits` after the point, or as many as three significant ones need.
+    """A number with separated thousands; `digits` decimals, or as many as three significant digits need.
 
     >>> number(29104, "en"), number(29104, "fr")
     ('29,104', '29\u202f104')
@@ -56,14 +56,14 @@ def number(value: float, language: str, digits: int | None = None) -> str:
 
 
 def _digits(size: float) -> int:
-    """Digits after the point for three significant ones, four places at most."""
+    """Decimals for three significant digits, at most four."""
     if size >= 100 or size == 0:
         return 1
     return 2 if size >= 1 else 3 if size >= 0.1 else 4
 
 
 def day(value: datetime.date, language: str) -> str:
-    r"""A day in words, which does not break within itself.
+    r"""A day in words, with no-break spaces.
 
     >>> day(datetime.date(2008, 5, 1), "fr").replace(NO_BREAK_SPACE, " "), day(datetime.date(2008, 5, 1), "en")
     ('1er mai 2008', '1\xa0May\xa02008')

@@ -1,8 +1,7 @@
-"""The texts of the interface, French and English, from the tables ``messages*_fr.toml`` and ``messages*_en.toml``.
+"""The texts of the interface, French and English, from ``messages*_fr.toml`` and ``messages*_en.toml``.
 
-A text is named ``section.name``. Where it depends on a number it is a table of ``one`` and ``other``, and the number is
-given as `count`: French says "0 résultat", English "0 results". Texts are plain: what is put into them is escaped
-together with them when a template writes them.
+The key of a text is ``section.name``. A text that depends on a number is a table of ``one`` and ``other``, and the number is
+`count`: French has "0 résultat", English "0 results". Texts are plain; templates escape them together with their values.
 """
 
 from __future__ import annotations
@@ -22,11 +21,7 @@ FOLDER = Path(__file__).parent
 
 
 class InterfaceLocale(StrEnum):
-    """A language of the interface; that of the documents is another matter.
-
-    >>> InterfaceLocale("fr")
-    <InterfaceLocale.FRENCH: 'fr'>
-    """
+    """A language of the interface, independent of that of documents."""
 
     FRENCH = "fr"
     ENGLISH = "en"
@@ -45,7 +40,7 @@ class Messages:
     texts: Mapping[str, str | Mapping[str, str]]
 
     def text(self, key: str, **values: object) -> str:
-        """The text of a key with its values put in; whole numbers are written as the language writes them."""
+        """The text of a key with its values; integers are formatted for the language."""
         found = self.texts.get(key)
         if found is None:
             raise ConfigError(f"there is no text {key!r} in {self.language.value}; add it to messages_{self.language.value}.toml")
@@ -57,7 +52,7 @@ class Messages:
         return found.format(**written) if written else found
 
     def has(self, key: str) -> bool:
-        """Whether there is such a text: values that come from data (a state, a kind) may be unknown."""
+        """Whether a text exists: keys made from data (a state, a kind) may not."""
         return key in self.texts
 
 
@@ -80,7 +75,7 @@ def messages_of(language: InterfaceLocale) -> Messages:
 
 
 def _entries(table: Mapping[str, Any], above: str = "") -> list[tuple[str, str | Mapping[str, str]]]:
-    """Names and texts of a table; a table of `one` and `other` is a text, any other table is a section in it."""
+    """Names and texts of a table; a table of `one` and `other` is a text, any other a subsection."""
     entries: list[tuple[str, str | Mapping[str, str]]] = []
     for name, value in table.items():
         if isinstance(value, str) or set(value) == {"one", "other"}:

@@ -1,7 +1,7 @@
-"""What a reader prefers: the language of the interface and the theme.
+"""Preferences of a reader: the language of the interface and the theme.
 
-The language is what the parameter ``lang`` says, else the cookie, else Accept-Language, else that of the
-service's settings. The theme is kept in a cookie; without one the page follows the system.
+The language comes from the parameter ``lang``, the cookie, Accept-Language or the settings of the service, in this order.
+The theme comes from a cookie; without one the page follows the system.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ YEAR = 365 * 24 * 3600
 
 
 class Theme(StrEnum):
-    """Light, dark, or as the system is.
+    """Light, dark, or that of the system.
 
     >>> Theme.SYSTEM.following, Theme.DARK.following
     (<Theme.LIGHT: 'light'>, <Theme.SYSTEM: 'system'>)
@@ -34,31 +34,27 @@ class Theme(StrEnum):
 
     @property
     def following(self) -> Theme:
-        """The theme that the switch goes to."""
+        """The next theme of the switch."""
         order = list(Theme)
         return order[(order.index(self) + 1) % len(order)]
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderPreferences:
-    """Language and theme of one request.
-
-    >>> ReaderPreferences(InterfaceLocale.FRENCH).theme
-    <Theme.SYSTEM: 'system'>
-    """
+    """Language and theme of one request."""
 
     language: InterfaceLocale = InterfaceLocale.ENGLISH
     theme: Theme = Theme.SYSTEM
-    asked: bool = False  # whether the address asks for the language, so that it is kept
+    asked: bool = False  # whether the address names the language, which is then kept
 
     def keep(self, response: Response) -> None:
-        """Keep a language that was asked for."""
+        """Keep a language that the address names."""
         if self.asked:
             remember(response, LANGUAGE_COOKIE, self.language.value)
 
 
 def preferences_of(request: Request, usual: InterfaceLocale = InterfaceLocale.ENGLISH) -> ReaderPreferences:
-    """The preferences of a request; values that are none are passed over.
+    """The preferences of a request; unknown values are skipped.
 
     >>> from starlette.requests import Request
     >>> headers = [(b"accept-language", b"de, fr-BE;q=0.8, en;q=0.7")]
@@ -76,7 +72,7 @@ def preferences_of(request: Request, usual: InterfaceLocale = InterfaceLocale.EN
 
 
 def accepted(header: str, usual: InterfaceLocale = InterfaceLocale.ENGLISH) -> InterfaceLocale:
-    """The language of the interface that Accept-Language likes best, the usual one if none.
+    """The language with the highest quality in Accept-Language, or the usual one.
 
     >>> accepted("en;q=0.3, fr;q=0.9"), accepted(""), accepted("fr;q=0, *")
     (<InterfaceLocale.FRENCH: 'fr'>, <InterfaceLocale.ENGLISH: 'en'>, <InterfaceLocale.ENGLISH: 'en'>)
@@ -92,12 +88,12 @@ def accepted(header: str, usual: InterfaceLocale = InterfaceLocale.ENGLISH) -> I
 
 
 def remember(response: Response, name: str, value: str) -> None:
-    """Keep a preference for a year. It is no secret: the page's own script may change it."""
+    """Keep a preference for a year, in a cookie that the script of the page may change."""
     response.set_cookie(name, value, max_age=YEAR, path="/", samesite="lax")
 
 
 def own_page(address: str) -> str:
-    r"""An address of this site to go back to; the start page in the place of any other address.
+    r"""An address of this site to return to; the start page instead of any other address.
 
     >>> own_page("/?q=loi"), own_page("//elsewhere.example/"), own_page("/\\elsewhere.example")
     ('/?q=loi', '/', '/')

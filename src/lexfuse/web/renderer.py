@@ -1,7 +1,7 @@
-"""Templates to pages: Jinja with autoescaping, undefined names as errors, and no filter that declares text safe.
+"""Rendering of templates: Jinja with autoescaping, undefined names as errors, and no filter that marks text as safe.
 
-All markup stands in templates; what they write of documents, queries and errors is escaped there. A script that asks
-for a part of a page (header ``X-LexFuse-Part``) gets the template of that part alone, rendered with the same values.
+All markup is in templates, which escape what they write. A script that requests a part of a page (header ``X-LexFuse-Part``) gets
+the template of that part, rendered with the same values.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 PART_HEADER = "X-LexFuse-Part"
-_REMOVED = ("safe", "xmlattr", "urlize", "tojson")  # filters that give markup; none is needed
+_REMOVED = ("safe", "xmlattr", "urlize", "tojson")  # filters that return markup
 
 
 @cache
 def environment() -> Environment:
-    """The one environment of all templates.
+    """The environment of all templates.
 
     >>> environment().from_string("{{ name }}").render(name="<b>")
     '&lt;b&gt;'
@@ -60,7 +60,7 @@ def environment() -> Environment:
 
 
 def document_url(document: str, index: str = "", anchor: str = "") -> str:
-    """The page of a document.
+    """The address of a document.
 
     >>> document_url("a/b c?", "codes", "p3")
     '/documents/a%2Fb%20c%3F?index=codes#p3'
@@ -70,7 +70,7 @@ def document_url(document: str, index: str = "", anchor: str = "") -> str:
 
 
 def similar_url(document: str, index: str = "") -> str:
-    """The page of documents like one of the index.
+    """The address of documents similar to one of the index.
 
     >>> similar_url("a b")
     '/similar?document=a+b'
@@ -79,7 +79,7 @@ def similar_url(document: str, index: str = "") -> str:
 
 
 def words_for(preferences: ReaderPreferences) -> dict[str, Any]:
-    """What every template knows of the reader's language: `t` for texts, and how numbers, days and times are written.
+    """Names that depend on the language: `t` for texts, and formats of numbers, days and times.
 
     >>> words_for(ReaderPreferences(InterfaceLocale.FRENCH))["number"](0.5)
     '0,500'
@@ -100,20 +100,16 @@ def words_for(preferences: ReaderPreferences) -> dict[str, Any]:
 
 
 def rendered(template: str, preferences: ReaderPreferences, values: Mapping[str, Any]) -> str:
-    """A template as text.
-
-    >>> "LexFuse" in rendered("base.html", ReaderPreferences(), {"path": "/", "here": "/"})
-    True
-    """
+    """A template as text."""
     pieces = []
     for piece in environment().get_template(template).generate(**words_for(preferences), **values):
-        check()  # a page of a whole code is long, and nobody may wait for it any more
+        check()  # a long page may exceed the time of its request
         pieces.append(piece)
     return "".join(pieces)
 
 
 def reader_of(request: Request) -> ReaderPreferences:
-    """What the reader prefers; where nothing tells the language, it is that of the settings."""
+    """The preferences of the reader; the default language is that of the settings."""
     service = getattr(request.app.state, "service", None)
     return preferences_of(request, InterfaceLocale(service.settings.language.value) if service else InterfaceLocale.ENGLISH)
 
@@ -121,9 +117,9 @@ def reader_of(request: Request) -> ReaderPreferences:
 async def page(
     request: Request, template: str, *, parts: Mapping[str, str] | None = None, status: int = 200, **values: Any
 ) -> HTMLResponse:
-    """The answer to a request for a page, or for one of its parts (name of the part to its template).
+    """The response to a request for a page, or for one of its `parts` (names to templates).
 
-    It is rendered on one of the threads of the service: a long document takes seconds, and others are answered meanwhile.
+    It is rendered on a search thread, because a long document takes seconds.
     """
     service: ServiceContext = request.app.state.service
     return await service.run(small_page, request, template, parts=parts, status=status, **values)
@@ -132,13 +128,13 @@ async def page(
 def small_page(
     request: Request, template: str, *, parts: Mapping[str, str] | None = None, status: int = 200, **values: Any
 ) -> HTMLResponse:
-    """The same at once: for errors, which are short, and which are told also where no thread is free."""
+    """The same on the current thread: for errors, which are short, and must be shown even if no thread is free."""
     preferences = reader_of(request)
     wanted = request.headers.get(PART_HEADER, "")
     part = (parts or {}).get(wanted) if wanted else None
     here = own_page(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
-    told = {"path": own_page(request.url.path), "here": here, **values}
-    response = HTMLResponse(rendered(part or template, preferences, told), status)
+    known = {"path": own_page(request.url.path), "here": here, **values}
+    response = HTMLResponse(rendered(part or template, preferences, known), status)
     response.headers["Vary"] = f"Cookie, Accept-Language, {PART_HEADER}"
     response.headers["Content-Language"] = preferences.language.value
     preferences.keep(response)

@@ -1,4 +1,4 @@
-"""The addresses of the search page."""
+"""The routes of all pages."""
 
 from __future__ import annotations
 
@@ -30,14 +30,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 
 def add_pages(app: FastAPI) -> None:
-    """Give an application the pages, and errors as pages.
-
-    >>> from fastapi import FastAPI
-    >>> app = FastAPI()
-    >>> add_pages(app)
-    >>> str(app.url_path_for("search_page"))
-    '/'
-    """
+    """Add the pages and the error pages to an application."""
     for router in ROUTERS:
         app.include_router(router)
     add_error_pages(app)

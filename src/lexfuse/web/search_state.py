@@ -1,4 +1,4 @@
-"""The state of a search: all of it stands in the address, so that every page can be kept and passed on."""
+"""The state of a search page. All of it is in the address, so that every page can be bookmarked and shared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """What is asked, where and how; empty values are the defaults and stay out of addresses.
+    """The question, the index and the options; empty values are defaults and are not in addresses.
 
     >>> SearchState("préavis", filters=("code=Code du travail",)).url()
     '/?q=pr%C3%A9avis&filter=code%3DCode+du+travail'
@@ -28,7 +28,7 @@ class SearchState:
 
     @classmethod
     def of(cls, given: QueryParams) -> SearchState:
-        """The state that an address holds.
+        """The state of an address.
 
         >>> from starlette.datastructures import QueryParams
         >>> SearchState.of(QueryParams("q=loi&filter=kind%3Dstatute&filter=")).filters
@@ -45,13 +45,13 @@ class SearchState:
         )
 
     def parameters(self) -> list[tuple[str, str]]:
-        """Names and values as they stand in an address, always in the same order."""
+        """Names and values of the address, always in the same order."""
         pairs = [("q", self.query), ("index", self.index), ("profile", self.profile), *(("filter", one) for one in self.filters),
                  ("as_of", self.as_of), ("sort", self.sort), ("cursor", self.cursor)]  # fmt: skip
         return [(name, value) for name, value in pairs if value]
 
     def url(self, path: str = "/", **more: str) -> str:
-        """The address of this state on a page; `more` are parameters of that page alone."""
+        """The address of this state on a page; `more` are parameters of that page."""
         pairs = [*self.parameters(), *more.items()]
         return f"{path}?{urlencode(pairs)}" if pairs else path
 
@@ -64,7 +64,7 @@ class SearchState:
         return replace(self, cursor="").url(f"{path}/{quote(document, safe='')}", **more)
 
     def but(self, **changes: Any) -> SearchState:
-        """The same with changes, from its first page unless a cursor is among them.
+        """The same with changes, from the first page unless they include a cursor.
 
         >>> SearchState("loi", cursor="x").but(sort="date").url()
         '/?q=loi&sort=date'

@@ -1,4 +1,4 @@
-"""The page's own style, scripts and icon: read once, addressed by a hash of them all, so that they may be kept for ever."""
+"""Style, scripts and icon of the pages. Their addresses contain a hash of all files, so that browsers may cache them for ever."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 @dataclass(frozen=True, slots=True)
 class StaticFiles:
-    """Files by name, and the version that stands in their addresses.
+    """Files by name, and the version in their addresses.
 
     >>> StaticFiles({"style.css": b""}, "0a1b").url("style.css")
     '/static/0a1b/style.css'
@@ -34,7 +34,7 @@ class StaticFiles:
 
 @cache
 def static_files() -> StaticFiles:
-    """The files that come with the package. Scripts name each other relatively, so one version holds for all.
+    """The files of the package. Scripts import each other by relative names, so all have one version.
 
     >>> static_files().contents["icon.svg"][:4]
     b'<svg'

@@ -25,7 +25,7 @@ PARTS = {"compare": "compare_part.html"}
 
 @router.get("/compare", dependencies=[accepts(*SEARCH)])
 async def compared(request: Request) -> HTMLResponse:
-    """The form, and the rankings if something is asked."""
+    """The form, and the rankings of a question."""
     service: ServiceContext = request.app.state.service
     state = SearchState.of(request.query_params)
     check_question(service.settings, state.query)

@@ -21,12 +21,12 @@ router = APIRouter(include_in_schema=False)
 
 _WORD = re.compile(r"\w")
 _AFTER = re.compile(r"\b[\s.):\]\\*–-]*")
-LISTED = 25  # of what cites it; some articles are cited by thousands
+LISTED = 25  # documents that cite it; some articles are cited by thousands
 
 
 @router.get("/documents/{name:path}", dependencies=[accepts("index")])
 async def document_page(request: Request, name: str, index: str = "") -> HTMLResponse:
-    """The text, its paragraphs and citations as links, and what stands around it."""
+    """The text with anchors and links, and the context of the document."""
     service: ServiceContext = request.app.state.service
     answer = await service.run(document, service.library, DocumentRequest(name, index))
     found = answer.document
@@ -35,7 +35,7 @@ async def document_page(request: Request, name: str, index: str = "") -> HTMLRes
 
 
 def body_of(paragraph: DocumentParagraph) -> list[TextSegment]:
-    """The text of a paragraph in pieces, without the number that it begins with: that stands in the margin.
+    """The text of a paragraph in pieces, without its number, which is shown in the margin.
 
     >>> [piece.text for piece in body_of(DocumentParagraph(anchor="p64", number="64", span=(0, 12), text="64. The Court"))]
     ['The Court']
@@ -47,14 +47,14 @@ def body_of(paragraph: DocumentParagraph) -> list[TextSegment]:
 
 
 def _without(number: str, text: str) -> str:
-    """A text without the number that it begins with, and the signs around it; the text itself if it begins with a word."""
+    """A text without its leading number and the punctuation around it, or the text itself."""
     at = text.find(number)
     rest = _AFTER.match(text, at + len(number)) if at >= 0 and not _WORD.search(text, 0, at) else None
     return text[rest.end() :] if rest else text
 
 
 def lists_of(found: WholeDocument) -> list[tuple[str, list[DocumentCard], int]]:
-    """The lists beside a document that are not empty: name, what is shown, and how many more there are.
+    """The lists next to a document that are not empty: name, cards, and the number of further documents.
 
     >>> lists_of(WholeDocument(id="a", text="", etag="", cited_by=[DocumentCard(id="b")], cited_by_count=3))
     [('cited_by', [DocumentCard(id='b', ...)], 2)]
@@ -68,7 +68,7 @@ def lists_of(found: WholeDocument) -> list[tuple[str, list[DocumentCard], int]]:
 
 
 def source_url(found: WholeDocument) -> str:
-    """Where the text comes from, if the document says so with an address of the web.
+    """The web address of the source of a document, if it has one.
 
     >>> source_url(WholeDocument(id="a", text="", etag="", extra={"url": "javascript:alert(1)"}))
     ''

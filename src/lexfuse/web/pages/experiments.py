@@ -1,4 +1,4 @@
-"""The experiments page: advice reports of the indexes, in short and whole."""
+"""The experiments page: summaries of advice reports, and the reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _VERDICTS = {
 
 
 def folders_of(service: ServiceContext) -> list[Path]:
-    """Where reports are looked for: in every index, then where the settings say.
+    """The folders of reports: in every index, then those of the settings.
 
     >>> from lexfuse.service.registry import IndexRegistry
     >>> from lexfuse.service.settings import ServiceSettings
@@ -39,12 +39,7 @@ def folders_of(service: ServiceContext) -> list[Path]:
 
 
 def verdict_key(experiment: Experiment) -> str:
-    """Which of the verdicts in few words holds.
-
-    >>> import datetime
-    >>> verdict_key(Experiment("a", Path("a"), "a", datetime.date(2024, 5, 2), Verdict.FUSE, ()))
-    'better'
-    """
+    """The key of the short text of a verdict."""
     return _VERDICTS[experiment.verdict]
 
 
@@ -58,11 +53,11 @@ async def experiments(request: Request) -> HTMLResponse:
 
 @router.get("/experiments/{name}", dependencies=[accepts()])
 async def experiment(request: Request, name: str) -> HTMLResponse:
-    """One report as it was written, with a way back, under a policy that allows its own style and script alone."""
+    """A report with a link back, under a policy that allows only its own style and script."""
     service: ServiceContext = request.app.state.service
     found, _ = await service.run(experiments_in, folders_of(service))
     words = messages_of(reader_of(request).language).text("experiments.all")
     report = await service.run(served, experiment_named(found, name), "/experiments", f"← {words}")
-    # A sandboxed page and an opener policy exclude each other: browsers refuse to show it.
+    # Browsers refuse a sandboxed page with an opener policy.
     headers = {"Content-Security-Policy": report.policy, "Cross-Origin-Opener-Policy": "unsafe-none"}
     return HTMLResponse(report.page, headers=headers)

@@ -33,7 +33,7 @@ async def export(
     language: str = "",
     k: int = USUAL,
 ) -> Response:
-    """The first results of a search, 100 unless more are asked for."""
+    """The first results of a search, 100 by default."""
     service: ServiceContext = request.app.state.service
     wanted = format_of(format)
     if sort not in ("", *SortOrder):

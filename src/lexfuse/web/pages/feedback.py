@@ -1,6 +1,6 @@
-"""Judgements on the page: relevant, not relevant, taken back; and all of them as a file.
+"""Judgements on pages: relevant, not relevant, removed; and all judgements as a file.
 
-Whoever may judge by the API may judge here: by a key that allows to write, or where the service lets anybody (anonymous_judging).
+The same callers may judge as in the API: those with a key of the scope write, or all if `anonymous_judging` is on.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ _NUMBERS = {"0": 0, "1": 1}
 
 @router.post("/judge", dependencies=[accepts()])
 async def judge_page(request: Request) -> Response:
-    """Keep a judgement or take it back, then show the page again, or for a script the buttons alone."""
+    """Add or remove a judgement, then return to the page, or for a script render the buttons."""
     require_feedback_scope(request)
     service: ServiceContext = request.app.state.service
     async with request.form(max_files=0, max_fields=20) as data:
         refuse_unknown(data, FIELDS)
-        told = {name: value for name, value in data.items() if isinstance(value, str)}
-    relevant, query = told.get("relevant", ""), told.get("q", "")
+        fields = {name: value for name, value in data.items() if isinstance(value, str)}
+    relevant, query = fields.get("relevant", ""), fields.get("q", "")
     if relevant == REMOVE:
-        index = told.get("index", "")
-        await service.write(index, remove_feedback, service.library, query, told.get("document", ""), index)
+        index = fields.get("index", "")
+        await service.write(index, remove_feedback, service.library, query, fields.get("document", ""), index)
     else:
-        judgement = judgement_of(told)
+        judgement = judgement_of(fields)
         await service.write(judgement.index, add_feedback, service.library, judgement)
-    back = own_page(told.get("next", "/"))
+    back = own_page(fields.get("next", "/"))
     if request.headers.get(PART_HEADER) != "judge":
-        rank = told.get("rank", "")
+        rank = fields.get("rank", "")
         return RedirectResponse(f"{back}#result-{rank}" if rank.isdecimal() and "#" not in back else back, 303)
-    return await _buttons(request, told, back)
+    return await _buttons(request, fields, back)
 
 
 @router.get("/judgements", dependencies=[accepts("format", "index")])
@@ -65,15 +65,15 @@ async def judgements_page(request: Request, format: str = "qrels", index: str = 
 
 
 async def judged_here(request: Request, query: str, index: str) -> dict[str, Any]:
-    """What a list of results needs to show judgements: whether one may judge, and which documents are judged how."""
+    """Whether the reader may judge, and the judgements of documents for a question."""
     allowed = may_judge(request)
     service: ServiceContext = request.app.state.service
     grades = await service.run(judged, service.library, query, index) if allowed and query.strip() else {}
     return {"judging": allowed, "judged": {document: grade > 0 for document, grade in grades.items()}}
 
 
-def judgement_of(told: dict[str, str]) -> JudgementBody:
-    """What a form says; `ConfigError` for what cannot be.
+def judgement_of(fields: dict[str, str]) -> JudgementBody:
+    """The judgement of a form; `ConfigError` if it is invalid.
 
     >>> judgement_of({"q": "préavis", "document": "a", "relevant": "1", "rank": "3"}).rank
     3
@@ -82,14 +82,14 @@ def judgement_of(told: dict[str, str]) -> JudgementBody:
     ...
     lexfuse.errors.ConfigError: relevant must be 1, 0 or remove, got 'perhaps'
     """
-    relevant = told.get("relevant", "")
+    relevant = fields.get("relevant", "")
     if relevant not in _NUMBERS:
         raise ConfigError(f"relevant must be 1, 0 or {REMOVE}, got {relevant[:40]!r}")
     try:
         return JudgementBody.model_validate(
             {
-                "query": told.get("q", ""), "document": told.get("document", ""), "grade": _NUMBERS[relevant],
-                "rank": told.get("rank") or None, "profile": told.get("profile", ""), "index": told.get("index", ""),
+                "query": fields.get("q", ""), "document": fields.get("document", ""), "grade": _NUMBERS[relevant],
+                "rank": fields.get("rank") or None, "profile": fields.get("profile", ""), "index": fields.get("index", ""),
             }
         )  # fmt: skip
     except ValidationError as error:
@@ -97,18 +97,18 @@ def judgement_of(told: dict[str, str]) -> JudgementBody:
         raise ConfigError(f"this is no judgement: {reasons}") from None
 
 
-async def _buttons(request: Request, told: dict[str, str], back: str) -> HTMLResponse:
+async def _buttons(request: Request, fields: dict[str, str], back: str) -> HTMLResponse:
     service: ServiceContext = request.app.state.service
-    index = told.get("index", "")
+    index = fields.get("index", "")
 
     def document() -> DocumentCard:
         with service.library.shelf(index).lease() as opened:
-            name = told.get("document", "")
+            name = fields.get("document", "")
             return cards_of(opened, [name]).get(name, DocumentCard(id=name))
 
-    relevant = told.get("relevant", "")
+    relevant = fields.get("relevant", "")
     values: dict[str, Any] = {
-        "told": told,
+        "fields": fields,
         "index_name": index,
         "document": await service.run(document),
         "judged": None if relevant == REMOVE else relevant == "1",

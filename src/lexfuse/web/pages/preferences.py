@@ -1,4 +1,4 @@
-"""``/preferences``: keep a theme, and go back."""
+"""``/preferences``: keep a theme and return."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/preferences", dependencies=[accepts("theme", "next")])
 async def keep_preferences(theme: str, next: str = "/") -> RedirectResponse:
-    """Keep the theme in a cookie; nothing else is changed by it, so that a link is enough."""
+    """Keep the theme in a cookie; nothing else changes, so a link is enough."""
     if theme not in set(Theme):
         raise ConfigError(f"theme must be one of {', '.join(Theme)}; got {theme[:40]!r}")
     response = RedirectResponse(own_page(next), 303)

@@ -1,4 +1,4 @@
-"""The start page and the results: ``/``, the whole state of the search in its address."""
+"""The start page and the results: ``/``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/", dependencies=[accepts(*SEARCH)])
 async def search_page(request: Request) -> HTMLResponse:
-    """What can be searched; with a question, the results."""
+    """The start page, or the results of a question."""
     service: ServiceContext = request.app.state.service
     state = SearchState.of(request.query_params)
     messages = messages_of(reader_of(request).language)
@@ -64,7 +64,7 @@ def request_of(state: SearchState) -> SearchRequest:
 
 
 def chosen_index(indexes: list[IndexCard], name: str) -> IndexCard:
-    """The index of a name, the first if none is given.
+    """The index with a name, or the first.
 
     >>> chosen_index([], "laws")
     Traceback (most recent call last):
@@ -78,7 +78,7 @@ def chosen_index(indexes: list[IndexCard], name: str) -> IndexCard:
 
 
 def options_of(indexes: list[IndexCard], index: IndexCard, messages: Messages) -> dict[str, Any]:
-    """What can be chosen: values and labels of the index, the order and the profile, and the language of the examples."""
+    """Values and labels of the choices of index, order and profile, and the language of the examples."""
     most_spoken = max(index.languages, key=lambda name: index.languages[name], default="")
     others = [(card.name, card.name, card.usable) for card in index.profiles if card.name != index.default_profile]
     return {

@@ -1,6 +1,6 @@
-"""The page that takes a whole document as the question: pasted, as a file, or one of the index.
+"""The page that takes a whole document as the question: pasted, as a file, or from the index.
 
-The text travels with the form and is never kept, so nothing here is a session.
+The text is sent with the form and never stored, so there are no sessions.
 """
 
 from __future__ import annotations
@@ -42,36 +42,28 @@ from lexfuse.web.renderer import page, reader_of
 router = APIRouter(include_in_schema=False)
 
 PARTS = {"similar": "similar_part.html"}
-SHOWN = 24  # words that are not folded away
-MOST_WORDS = 10_000  # that are edited; a long judgment has fewer
+SHOWN = 24  # words that are always visible
+MOST_WORDS = 10_000  # to edit; a long judgment has fewer
 FIELDS = (
     "text", "document", "file", "index", "profile", "kind", "exclude_self", "mask", "before", "before_own", "filter", "action",
     "term", "count", "weight", "use", "add",
 )  # fmt: skip
-_MOST_FIELDS = 3 * MOST_WORDS + 100  # of a form: three for each word
+_MOST_FIELDS = 3 * MOST_WORDS + 100  # of a form: three per word
 
 
 @dataclass(frozen=True, slots=True)
 class EditedTerm:
-    """A word of the list that the reader edits.
-
-    >>> EditedTerm("lease", 3, "1").used
-    True
-    """
+    """A word of the list to edit."""
 
     word: str
-    count: int  # in the text; 0 for one that was added
-    weight: str  # as it is written in its field
+    count: int  # in the text; 0 for an added word
+    weight: str  # as written in its field
     used: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarForm:
-    """What the form says.
-
-    >>> SimilarForm(text="The lease ended.").edited
-    False
-    """
+    """The fields of the form."""
 
     text: str = ""
     document: str = ""
@@ -84,15 +76,15 @@ class SimilarForm:
     before: str = ""
     before_own: bool = False
     filters: tuple[str, ...] = ()
-    words: tuple[EditedTerm, ...] = ()  # as they were edited; none: the most informative are picked
+    words: tuple[EditedTerm, ...] = ()  # edited words; if empty, the most informative are selected
 
     @property
     def edited(self) -> bool:
-        """Whether the reader chose the words."""
+        """Whether the reader has edited the words."""
         return bool(self.words)
 
     def ask(self) -> SimilarRequest:
-        """The call that it stands for.
+        """The same for the operation.
 
         >>> SimilarForm(text="The lease ended.", words=(EditedTerm("lease", 1, "2"), EditedTerm("the", 1, "1",
         ...     used=False))).ask().terms
@@ -113,11 +105,7 @@ class SimilarForm:
 
 @dataclass(frozen=True, slots=True)
 class FormError:
-    """What is wrong, in the reader's language, and what the library said where no text of ours says it.
-
-    >>> FormError("Give a text.").detail
-    ''
-    """
+    """An error in the reader's language, with the detail of errors that have no text."""
 
     words: str
     detail: str = ""
@@ -125,7 +113,7 @@ class FormError:
 
 @router.get("/similar", dependencies=[accepts("document", "index", "filter")])
 async def form(request: Request) -> HTMLResponse:
-    """An empty form; for ``?document=ID`` what is similar to that document."""
+    """An empty form; with ``?document=ID`` documents similar to that document."""
     given = request.query_params
     filters = tuple(each for each in given.getlist("filter") if each.strip())
     asked = SimilarForm(document=given.get("document", ""), index=given.get("index", ""), filters=filters)
@@ -134,7 +122,7 @@ async def form(request: Request) -> HTMLResponse:
 
 @router.post("/similar", dependencies=[accepts()])
 async def posted(request: Request) -> HTMLResponse:
-    """What is similar to the text, the file or the document that the form holds."""
+    """Documents similar to the text, file or document of the form."""
     async with request.form(max_fields=_MOST_FIELDS, max_part_size=_limit(request)) as data:
         refuse_unknown(data, FIELDS)
         asked = asked_of(data)
@@ -152,7 +140,7 @@ async def posted(request: Request) -> HTMLResponse:
 
 
 async def _answered(request: Request, asked: SimilarForm, error: LexFuseError | None = None) -> HTMLResponse:
-    """The page: with an error in its place, or with what was found."""
+    """The page, with the results or an error."""
     service: ServiceContext = request.app.state.service
     known = error
     found: SimilarPage | None = None
@@ -166,9 +154,9 @@ async def _answered(request: Request, asked: SimilarForm, error: LexFuseError | 
         except (ConfigError, DataError) as wrong:
             known = wrong
     values = _values(request, replace(asked, index=index), cards, document, found)
-    told = _error_message(request, known) if known is not None else None
+    message = _error_message(request, known) if known is not None else None
     status = known.status if known is not None else 200
-    return await page(request, "similar.html", parts=PARTS, status=status, error=told, **values)
+    return await page(request, "similar.html", parts=PARTS, status=status, error=message, **values)
 
 
 def _values(
@@ -177,7 +165,7 @@ def _values(
     messages = messages_of(reader_of(request).language)
     limit = _limit(request)
     kinds = [
-        (kind.value, messages.text(f"resembling.kinds.{kind.value}")) for kind in DocumentKind if kind is not DocumentKind.OTHER
+        (kind.value, messages.text(f"similar.kinds.{kind.value}")) for kind in DocumentKind if kind is not DocumentKind.OTHER
     ]
     return {
         "asked": asked,
@@ -189,13 +177,13 @@ def _values(
         "profiles": [(card.name, card.name, card.usable) for card in cards],
         "limit": limit,
         "megabytes": limit // 1_000_000,
-        "notes": [note for note in found.notes if "have no date" not in note] if found else [],  # told in the reader's language
+        "notes": found.notes if found else [],
         "percent": lambda value: f"{number(100 * value, messages.language.value, 0)}{NO_BREAK_SPACE}%",
     }
 
 
 def words_of(asked: SimilarForm, found: SimilarPage | None) -> list[EditedTerm]:
-    """The list to edit: what was searched for, then what the reader put aside, so that it can be taken up again.
+    """The list to edit: the words that were searched for, then those that the reader deselected.
 
     >>> words_of(SimilarForm(words=(EditedTerm("lease", 2, "1", used=False), EditedTerm("rent", 1, "2"))), None)[1].word
     'lease'
@@ -209,7 +197,7 @@ def words_of(asked: SimilarForm, found: SimilarPage | None) -> list[EditedTerm]:
 
 
 def asked_of(data: FormData) -> SimilarForm:
-    """What a form says; the words only where the reader wants them and not the usual ones.
+    """The fields of a form; edited words only if the reader searches again with them.
 
     >>> asked_of(FormData([("action", "again"), ("term", "rent"), ("weight", "2"), ("use", "rent"), ("add", "lease=3")])).words
     (EditedTerm(word='rent', count=0, weight='2', used=True), EditedTerm(word='lease', count=0, weight='3', used=True))
@@ -235,7 +223,7 @@ def asked_of(data: FormData) -> SimilarForm:
 
 
 def _words(data: FormData) -> tuple[EditedTerm, ...]:
-    """The edited words: name, count and weight come in the same order, a tick says which are used; then those added."""
+    """The edited words: names, counts and weights in the same order, ticks for those in use; then added words."""
 
     def texts(name: str) -> list[str]:
         return [value for value in data.getlist(name) if isinstance(value, str)]
@@ -248,7 +236,7 @@ def _words(data: FormData) -> tuple[EditedTerm, ...]:
     weights += ["1"] * (len(names) - len(weights))
     rows = zip(names, counts, weights, strict=False)
     words = [EditedTerm(name, _count(count), weight.strip() or "1", name in used) for name, count, weight in rows]
-    added = dict[str, EditedTerm]()  # the last that is said of a word holds
+    added = dict[str, EditedTerm]()  # the last entry of a word counts
     for part in (part.strip() for one in given for part in one.split(",")):
         name, equals, weight = part.rpartition("=")
         word = EditedTerm(name.strip(), 0, weight.strip()) if equals and name.strip() else EditedTerm(part, 0, "1")
@@ -262,7 +250,7 @@ def _count(text: str) -> int:
 
 
 def _around(service: ServiceContext, asked: SimilarForm) -> tuple[str, list[ProfileCard], DocumentCard | None]:
-    """The index, its profiles, and the document that is the question."""
+    """The index, its profiles, and the document of the question."""
     shelf = service.library.shelf(asked.index)
     with shelf.lease() as opened:
         document = cards_of(opened, [asked.document]).get(asked.document) if asked.document else None
@@ -272,11 +260,11 @@ def _around(service: ServiceContext, asked: SimilarForm) -> tuple[str, list[Prof
 
 
 def _error_message(request: Request, error: LexFuseError) -> FormError:
-    """An error in the reader's language, where the page has words for it."""
+    """An error in the reader's language, if the page has a text for its code."""
     messages = messages_of(reader_of(request).language)
-    if messages.has(key := f"resembling.error.{error.code}"):
+    if messages.has(key := f"similar.error.{error.code}"):
         return FormError(messages.text(key))
-    return FormError(messages.text("resembling.error.other"), message_of(error)[:500])
+    return FormError(messages.text("similar.error.other"), message_of(error)[:500])
 
 
 def _weight(text: str) -> bool:

@@ -15,8 +15,8 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/static/{version}/{name}")
 async def static_file(version: str, name: str) -> Response:
-    """A file of the page, from memory. That of another version is not given: the page that asks for it is old."""
+    """A static file, from memory. Other versions are not served: only outdated pages request them."""
     files = static_files()
     if version != files.version or name not in files.contents:
-        raise NotFoundError("there is no such file; load the page anew")
+        raise NotFoundError("there is no such file; reload the page")
     return Response(files.contents[name], media_type=TYPES[PurePosixPath(name).suffix])
