@@ -65,6 +65,48 @@ def test_search_by_address_and_by_body_is_the_same(api):
     assert valid(following, SearchPage).results[0].rank == 3
 
 
+def test_a_spec_in_the_body_is_a_search_as_data(api):
+    ask = {"query": "loyer du bail", "k": 3, "language": "fr"}
+    profile = valid(api.post("/v1/search", json=ask | {"profile": "bm25"}), SearchPage)
+    same = valid(api.post("/v1/search", json=ask | {"spec": {"channel": [{"name": "bm25"}]}}), SearchPage)
+    assert same.results == profile.results
+    fused = {"channel": [{"name": "bm25", "k1": 0.9}, {"name": "tfidf"}], "fusion": {"method": "rrf"}, "depth": 100}
+    page = valid(api.post("/v1/search", json=ask | {"spec": fused}), SearchPage)
+    assert set(page.results[0].sources) == {"bm25", "tfidf"}
+    following = valid(api.post("/v1/search", json=ask | {"spec": fused, "cursor": page.next_cursor}), SearchPage)
+    assert following.results[0].rank == 4
+    refused(api.post("/v1/search", json=ask | {"spec": {"channel": [{"name": "tfidf"}]}, "cursor": page.next_cursor}), 400)
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "words"),
+    [
+        ({"channel": [{"name": "bm25"}], "rerank": [{"method": "cross-encoder", "model": "/etc"}]}, 400, "no rerankers"),
+        (
+            {"channel": [{"name": "bm25"}, {"method": "cross-encoder", "model": "/etc", "over": "bm25"}]},
+            400,
+            "channels of the index only",
+        ),
+        ({"channel": [{"name": "bm25", "model": "/etc"}]}, 400, "there is no 'model'"),
+        ({"channel": [{"name": "nowhere"}]}, 404, "no channel 'nowhere'"),
+        ({"channel": [{"name": "bm25", "k1": "high"}]}, 400, "k1"),
+        ({"channel": [{"name": "bm25"}], "fusion": {"method": "mean"}}, 400, "rrf"),
+        ({"channel": [{"name": "bm25"}], "depth": 100_000}, 400, "depth 1,000"),
+        ({"channel": [{"name": "bm25"}], "colour": 1}, 422, "no parameter 'colour'; there are version, channel, fusion, depth"),
+        ({}, 400, "channel"),
+        ([], 422, "spec"),
+    ],
+)
+def test_a_spec_names_nothing_of_the_server(api, spec, status, words):
+    assert words in refused(api.post("/v1/search", json={"query": "loyer", "spec": spec}), status)
+
+
+def test_a_spec_takes_the_place_of_a_profile(api):
+    both = {"query": "loyer", "profile": "bm25", "spec": {"channel": [{"name": "bm25"}]}}
+    assert "either a profile or a spec" in refused(api.post("/v1/search", json=both), 400)
+    assert "spec" in refused(api.get("/v1/search", params={"query": "loyer", "spec": "{}"}), 422)
+
+
 def test_as_of_is_a_day(api):
     def found(day):
         page = valid(

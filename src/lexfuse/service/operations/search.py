@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from lexfuse.errors import ConfigError
 from lexfuse.search.hits import SortOrder, checked_query, find_hits
 from lexfuse.search.results import SearchHit
+from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.search.stage_clock import Timing
 from lexfuse.service.operations.cursor import Cursor, digest
 from lexfuse.service.operations.document_cards import facts_of
@@ -37,12 +38,15 @@ class SearchRequest:
     language: str = ""
     sort: SortOrder = SortOrder.RELEVANCE
     facets: bool = False
+    spec: SearchSpec | None = None  # instead of a profile
     most: int = field(default=MOST_RESULTS, compare=False)  # of k; an export may have more on its one page
 
     def __post_init__(self) -> None:
         """Refuse an impossible page size and an empty question."""
         if not 1 <= self.k <= self.most:
             raise ConfigError(f"k must lie between 1 and {self.most}, got {self.k}")
+        if self.profile and self.spec:
+            raise ConfigError("give either a profile or a spec, not both")
         checked_query(self.query)
 
     @property
@@ -67,7 +71,7 @@ def search(library: IndexRegistry, ask: SearchRequest) -> SearchPage:
             filters=ask.filters,
             as_of=ask.as_of,
             language=ask.language,
-            profile=ask.profile,
+            profile=ask.spec or ask.profile,
         )
         return SearchPage(
             index=shelf.name,
