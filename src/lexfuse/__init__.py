@@ -18,6 +18,7 @@ from lexfuse.lazy import lazy_exports
 
 TYPE_CHECKING = False  # as in `typing`, whose import would take most of the time; type checkers know the name
 if TYPE_CHECKING:
+    from lexfuse.advice.advisor import advise as advise
     from lexfuse.data.corpus import Corpus as Corpus
     from lexfuse.data.document import Document as Document
     from lexfuse.data.formats.beir import Collection as Collection
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from lexfuse.evaluation.evaluation import evaluate as evaluate
     from lexfuse.fusion.convex import Convex as Convex
     from lexfuse.fusion.reciprocal_rank import ReciprocalRank as RRF  # noqa: F401, N814 -- the name everybody knows it by
+    from lexfuse.fusion.run_fusion import fuse as fuse
     from lexfuse.fusion.tm2c2 import TM2C2 as TM2C2
     from lexfuse.index import Index as Index
     from lexfuse.search.spec.spec import SearchSpec as SearchSpec
@@ -62,6 +64,8 @@ _HOMES = {  # the same names as above, for the interpreter; a test compares both
     "TM2C2": "lexfuse.fusion.tm2c2",
     "RRF": "lexfuse.fusion.reciprocal_rank:ReciprocalRank",
     "Convex": "lexfuse.fusion.convex",
+    "fuse": "lexfuse.fusion.run_fusion",
+    "advise": "lexfuse.advice.advisor",
     "evaluate": "lexfuse.evaluation.evaluation",
     "compare": "lexfuse.evaluation.comparison",
     "Analyser": "lexfuse.text.analysis.analyser",
