@@ -1,1 +1,1 @@
-"""The index folder: a SQLite catalog beside immutable, memory-mapped segments."""
+"""The index folder: a SQLite catalog and immutable, memory-mapped segments."""

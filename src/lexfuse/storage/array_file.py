@@ -1,4 +1,4 @@
-"""Arrays on disk: written whole, mapped into memory for reading, never unpickled."""
+"""Arrays on disk: written at once, memory-mapped for reading, never unpickled."""
 
 from __future__ import annotations
 
@@ -11,32 +11,28 @@ from numpy.typing import DTypeLike, NDArray
 
 from lexfuse.errors import DataError, NotFoundError
 
-# Smaller files are read: a map holds a file descriptor, and an index of many small segments would need thousands.
+# Smaller files are read: a map needs a file descriptor, and an index of many small segments would need thousands.
 MAPPED_FROM = 1 << 20
 _HEADER = 128  # bytes
 
 
 def save_array(path: Path, array: NDArray[Any]) -> Path:
-    """Write an array and give back where.
-
-    >>> save_array(folder / "a.npy", np.arange(2)).name
-    'a.npy'
-    """
+    """Write an array and return its path."""
     array = np.ascontiguousarray(array)
     with path.open("wb") as stream:
         stream.write(_header(array.dtype, len(array)))
-        stream.write(array.view(np.uint8).data)  # np.save loses the reason when the disk is full
+        stream.write(array.view(np.uint8).data)  # np.save hides the reason when the disk is full
     return path
 
 
 def _header(dtype: np.dtype[Any], count: int) -> bytes:
-    """The header of an .npy file, version 1.0, always of the same length."""
+    """The header of an .npy file, version 1.0, with a fixed length."""
     shown = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': ({count},), }}"
     return b"\x93NUMPY\x01\x00" + (_HEADER - 10).to_bytes(2, "little") + shown.ljust(_HEADER - 11).encode() + b"\n"
 
 
 def map_array(path: Path, dtype: DTypeLike) -> NDArray[Any]:
-    """A saved list of numbers of this type, mapped into memory; a missing or broken file is named.
+    """A saved array of this type, mapped into memory; a missing or damaged file is named.
 
     >>> map_array(save_array(folder / "a.npy", np.arange(2)), np.int64).tolist()
     [0, 1]
@@ -45,7 +41,7 @@ def map_array(path: Path, dtype: DTypeLike) -> NDArray[Any]:
         with path.open("rb") as stream:
             found, size = np.dtype(dtype), path.stat().st_size
             count = max(0, size - _HEADER) // found.itemsize
-            # Only what `save_array` writes is read, so there is nothing to parse and nothing to be misled by.
+            # Only the exact output of `save_array` is accepted, so there is nothing to parse.
             if stream.read(_HEADER) != _header(found, count) or size != _HEADER + count * found.itemsize:
                 raise ValueError(f"its header is not that of {count:,} numbers of type {found} in {size:,} bytes")
             if size >= MAPPED_FROM:
@@ -59,7 +55,7 @@ def map_array(path: Path, dtype: DTypeLike) -> NDArray[Any]:
 
 
 def checked_offsets(offsets: NDArray[np.int64], end: int, path: Path) -> NDArray[np.int64]:
-    """The offsets of lists if they ascend from 0 to the end; `DataError` otherwise, before anything reads out of bounds.
+    """The offsets if they ascend from 0 to the end; otherwise `DataError`, before anything reads out of bounds.
 
     >>> checked_offsets(np.array([0, 3, 2]), 2, Path("a.npy"))
     Traceback (most recent call last):
@@ -73,10 +69,6 @@ def checked_offsets(offsets: NDArray[np.int64], end: int, path: Path) -> NDArray
 
 
 def checksum(path: Path) -> str:
-    """The sha256 of a file.
-
-    >>> checksum(Path("/dev/null"))[:8]
-    'e3b0c442'
-    """
+    """The sha256 of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,8 +1,7 @@
-"""The catalog: one SQLite file that says what the index holds, table by table; `catalogfile` opens and changes it.
+"""The catalog: one SQLite file that lists the content of the index; `catalog_file` opens and changes it.
 
-Whatever the catalog does not name does not exist: segment files are written first, and the one transaction
-that names them makes them visible. Readers keep the state they opened (SQLite's write-ahead log); a second
-writer is refused at once.
+Only what the catalog names exists: segment files are written first, and the transaction that names them makes them visible.
+Readers keep the state they opened (SQLite's write-ahead log); a second writer is refused at once.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from lexfuse.storage.document_rows import COLUMNS, LONG, OPTIONAL, SHORT, Docume
 from lexfuse.storage.folder_names import CHANNEL_NAME, part_folder, segment_folder
 from lexfuse.storage.table_digests import DIGESTS
 
-FEEDBACK = "query, doc, grade, rank, profile, moment, generation"  # columns of a table that `feedback` makes
+FEEDBACK = "query, doc, grade, rank, profile, moment, generation"  # columns of the table that `feedback` creates
 _AT_ONCE = 10_000  # ids in one statement
-SERIAL = "serial"  # the number of one version of a document
+SERIAL = "serial"  # identifies one version of a document
 _SETTINGS = ("settings", DIGESTS, *NUMBERS)
-_DISTRIBUTION = "distribution:"  # begins the names of settings that hold one: an older index simply has none
+_DISTRIBUTION = "distribution:"  # prefix of the settings with a distribution; an older index has none
 
 _SCHEMA = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -43,24 +42,16 @@ _ROW = f"id, {', '.join(COLUMNS)}"
 
 
 class CatalogSegment(NamedTuple):
-    """A segment as the catalog names it.
-
-    >>> CatalogSegment(1, "segments/000001", 20, "e3b0c442").documents
-    20
-    """
+    """A segment as listed in the catalog."""
 
     number: int
     folder: str
-    documents: int  # the dead included
+    documents: int  # including deleted ones
     manifest: str  # sha256
 
 
 class CatalogChannel(NamedTuple):
-    """A channel as the catalog names it, with what was encoded for it so far.
-
-    >>> CatalogChannel._fields
-    ('name', 'settings', 'passages', 'cut', 'seconds')
-    """
+    """A channel as listed in the catalog, with what was encoded for it so far."""
 
     name: str
     settings: ChannelSettings
@@ -70,7 +61,7 @@ class CatalogChannel(NamedTuple):
 
 
 class Catalog(CatalogFile):
-    """An open catalog; every statement sees the newest state, unless it stands inside `reading` or `writing`."""
+    """An open catalog; every statement sees the newest state, except inside `reading` or `writing`."""
 
     schema = _SCHEMA
     summed: ClassVar = {**CatalogFile.summed, **{table: f"SELECT * FROM {table}" for table in ("segments", "channels", "parts")}}  # noqa: S608
@@ -91,11 +82,11 @@ class Catalog(CatalogFile):
         return found
 
     def members(self, segment: int) -> list[tuple[int, str]]:
-        """Ordinal and id of a segment's living documents, by ordinal."""
+        """Ordinal and id of a segment's live documents, by ordinal."""
         return self._rows("SELECT ordinal, id FROM documents WHERE segment = ? ORDER BY ordinal", (segment,))
 
     def _checked(self, table: str, found: list[CatalogSegment], folders: list[str]) -> list[CatalogSegment]:
-        """What a table names if it is what an index writes, each in the folder of its number; nothing else is opened."""
+        """The rows of a table if an index can have written them, each with the folder of its number; nothing else is opened."""
         if [one.folder for one in found] != folders:
             raise self._wrong(table)
         if any(type(one.documents) is not int or one.documents < 0 or type(one.manifest) is not str for one in found):
@@ -106,8 +97,8 @@ class Catalog(CatalogFile):
         return damaged(self.path, f"its table {table} has rows that no index writes")
 
     def present(self, ids: Sequence[str]) -> set[str]:
-        """Which of these ids the index has."""
-        # Half a character cannot be stored, so it cannot be here either, and SQLite does not take it.
+        """Which of these ids are in the index."""
+        # A lone surrogate cannot be stored, so it cannot be present, and SQLite refuses it.
         wanted = [id for id in ids if id.isascii() or id.encode("utf-8", "ignore").decode() == id]
         found: set[str] = set()
         for start in range(0, len(wanted), _AT_ONCE):
@@ -122,7 +113,7 @@ class Catalog(CatalogFile):
             raise UnknownFieldError(f"documents have no field {name!r}; they have {', '.join(COLUMNS)}")
         table = _WHOLE if name in LONG else "documents"
         columns: tuple[list[int], list[int], list[Any]] = ([], [], [])
-        # As JSON, a million values come over in a few strings instead of a million rows.
+        # As JSON, a million values arrive in a few strings instead of a million rows.
         every = ", ".join(f"json_group_array({column})" for column in ("segment", "ordinal", name))
         some = f"SELECT serial, segment, ordinal, {name} FROM {table} WHERE serial > ? ORDER BY serial LIMIT {_AT_ONCE}"  # noqa: S608
         after = -1
@@ -138,7 +129,7 @@ class Catalog(CatalogFile):
         return columns
 
     def document(self, id: str) -> Document:
-        """A whole document; `NotFoundError` if the index does not have it."""
+        """A whole document; `NotFoundError` if it is not in the index."""
         rows = self._rows(f"SELECT {_ROW} FROM {_WHOLE} WHERE id = ?", (id,)) if self.present([id]) else []  # noqa: S608
         if not rows:
             raise UnknownDocumentError(f"the index has no document {id!r}")
@@ -154,7 +145,7 @@ class Catalog(CatalogFile):
         return [found[id] if id in found else self.document(id) for id in ids]
 
     def heads(self, ids: Sequence[str]) -> dict[str, Document]:
-        """Documents by id without their texts and what else the source said, for lists; those that are not there are left out."""
+        """Documents by id without text and extra fields, for lists; unknown ids are skipped."""
         wanted, found = sorted(self.present(ids)), dict[str, Document]()
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
@@ -170,16 +161,16 @@ class Catalog(CatalogFile):
 
     def serials(self) -> list[int]:
         """The serial number of every document, ascending."""
-        return [serial for (serial,) in self._rows("SELECT serial FROM documents ORDER BY serial")]  # rowids are always numbers
+        return [serial for (serial,) in self._rows("SELECT serial FROM documents ORDER BY serial")]  # rowids are always integers
 
     def versions(self, serials: Sequence[int]) -> dict[int, Document]:
-        """Whole documents by serial number, without those that are gone."""
+        """Whole documents by serial number, without those that are deleted."""
         marks = ",".join("?" * len(serials))
         rows = self._rows(f"SELECT serial, {_ROW} FROM {_WHOLE} WHERE serial IN ({marks}) ORDER BY serial", list(serials))  # noqa: S608
         return {serial: document_of(row) for serial, *row in rows}
 
     def channels(self) -> list[CatalogChannel]:
-        """Every channel that is kept beside the segments, by name."""
+        """Every channel in addition to the segments, by name."""
         rows = self._rows("SELECT name, settings, passages, cut, seconds FROM channels ORDER BY name")
         try:
             found = [CatalogChannel(row[0], ChannelSettings.from_json(orjson.loads(row[1])), *row[2:]) for row in rows]
@@ -197,19 +188,19 @@ class Catalog(CatalogFile):
         return self._checked("parts", found, [part_folder(channel, one.number) for one in found if type(one.number) is int])
 
     def insert_channel(self, name: str, settings: ChannelSettings) -> None:
-        """Name a new channel."""
+        """Add a channel."""
         self.connection.execute(
             "INSERT INTO channels VALUES (?, ?, 0, 0, 0.0)", (name, orjson.dumps(settings.as_json()).decode())
         )
 
     def remove_channel(self, name: str) -> None:
-        """Forget a channel."""
+        """Remove a channel."""
         self.connection.execute("DELETE FROM channels WHERE name = ?", (name,))
         self.connection.execute("DELETE FROM parts WHERE channel = ?", (name,))
         self._forget_distributions(f"{name}:")
 
     def distributions(self) -> dict[str, Any]:
-        """The distributions of scores that were kept, as plain values by their keys: the channel, a colon, its parameters."""
+        """The stored score distributions as plain values by key: the channel, a colon, its parameters."""
         rows = self._rows("SELECT name, value FROM meta WHERE name GLOB ? ORDER BY name", (f"{_DISTRIBUTION}*",))
         try:
             return {name.removeprefix(_DISTRIBUTION): orjson.loads(value) for name, value in rows}
@@ -217,28 +208,28 @@ class Catalog(CatalogFile):
             raise DataError("a distribution of scores is damaged; estimate it again", path=self.path) from None
 
     def keep_distribution(self, key: str, values: dict[str, Any]) -> None:
-        """Keep a distribution, in the place of an older one of the same key."""
+        """Store a distribution, replacing an older one with the same key."""
         self.set_meta(f"{_DISTRIBUTION}{key}", values)
 
     def _forget_distributions(self, beginning: str) -> None:
         self.connection.execute("DELETE FROM meta WHERE name GLOB ?", (f"{_DISTRIBUTION}{beginning}*",))
 
     def replace_parts(self, channel: str, old: Sequence[CatalogSegment], new: CatalogSegment | None) -> None:
-        """Put one part, or none, in the place of others, or of none."""
+        """Replace parts (or none) by one part (or none)."""
         self.connection.executemany("DELETE FROM parts WHERE number = ?", [(part.number,) for part in old])
         if new is not None:
             row = (new.number, channel, new.folder, new.documents, new.manifest)
             self.connection.execute("INSERT INTO parts VALUES (?, ?, ?, ?, ?)", row)
 
     def count_encoded(self, channel: str, passages: int, cut: int, seconds: float) -> None:
-        """Add to what was encoded for a channel, and to what that took."""
+        """Add to the counts of what was encoded for a channel, and to the time."""
         statement = "UPDATE channels SET passages = passages + ?, cut = cut + ?, seconds = seconds + ? WHERE name = ?"
         self.connection.execute(statement, (passages, cut, seconds, channel))
 
     def insert(self, segment: CatalogSegment, rows: Sequence[DocumentRow]) -> None:
-        """Name a new segment and its documents, which come in the order of their ordinals."""
+        """Add a segment and its documents, in the order of their ordinals."""
         self.connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?)", segment)
-        first = self.meta("next_serial")  # a number is never used again: channels know documents by it
+        first = self.meta("next_serial")  # never reused: channels identify documents by it
         self.set_meta("next_serial", first + len(rows))
         size = 1 + len(SHORT)
         documents = ((first + at, segment.number, at, *row[:size]) for at, row in enumerate(rows))
@@ -247,14 +238,14 @@ class Catalog(CatalogFile):
         self.connection.executemany(f"INSERT INTO contents VALUES ({_marks(2 + len(LONG))})", contents)  # noqa: S608
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Bury documents, all of which must be present."""
+        """Delete documents, all of which must be present."""
         one = [(id,) for id in ids]
         self.connection.executemany("INSERT INTO tombstones SELECT segment, ordinal FROM documents WHERE id = ?", one)
         self.connection.executemany("DELETE FROM contents WHERE serial = (SELECT serial FROM documents WHERE id = ?)", one)
         self.connection.executemany("DELETE FROM documents WHERE id = ?", one)
 
     def replace(self, old: Sequence[CatalogSegment], new: CatalogSegment | None, ids: Sequence[str]) -> None:
-        """Put one segment, or none, in the place of several; its ids are given in the order of their ordinals."""
+        """Replace several segments by one or none; its ids are in the order of their ordinals."""
         numbers = [(segment.number,) for segment in old]
         self.connection.executemany("DELETE FROM segments WHERE number = ?", numbers)
         self.connection.executemany("DELETE FROM tombstones WHERE segment = ?", numbers)
@@ -264,26 +255,26 @@ class Catalog(CatalogFile):
             self.connection.executemany("UPDATE documents SET segment = ?, ordinal = ? WHERE id = ?", places)
 
     def forget_places(self) -> None:
-        """Forget every segment and what was deleted from it, also rows that are damaged; the documents stay."""
+        """Remove all segments and tombstones, including damaged rows; the documents stay."""
         for table in ("segments", "tombstones"):
             self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
 
     def forget_parts(self, channel: str) -> None:
-        """Forget every part of a channel, also rows that are damaged."""
+        """Remove every part of a channel, including damaged rows."""
         self.connection.execute("DELETE FROM parts WHERE channel = ?", (channel,))
 
     def forget_lost_parts(self) -> None:
-        """Forget parts of channels that are not there."""
+        """Remove parts of channels that do not exist."""
         self.connection.execute("DELETE FROM parts WHERE channel NOT IN (SELECT name FROM channels)")
 
     def clear(self) -> None:
-        """Forget every document, segment and channel."""
+        """Remove every document, segment and channel."""
         for table in ("segments", "tombstones", "documents", "contents", "channels", "parts"):
             self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
         self.connection.execute(f"DELETE FROM meta WHERE name NOT IN ({_marks(len(_SETTINGS))})", _SETTINGS)  # noqa: S608
 
     def damages(self) -> list[str]:
-        """What SQLite finds wrong with its file, documents and tables that are not what was written, and rows that lack."""
+        """SQLite's findings about its file, documents and tables that differ from what was written, and missing rows."""
         try:
             found = self.malformed()
             found += self._damaged_documents()

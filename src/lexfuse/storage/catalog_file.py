@@ -1,4 +1,4 @@
-"""The file of the catalog: opened, written in one transaction by one writer, read in one state, and its settings by name."""
+"""The catalog file: opened, written in one transaction by one writer, read in one state; and its settings by name."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from lexfuse.storage.folder_names import FILE, check_plain
 from lexfuse.storage.table_digests import DIGESTS, Digest
 
 FORMAT = 2
-_WAIT = 10_000  # milliseconds that a reader waits while another process opens, repairs or closes the file
-WAIT_TO_WRITE = 200  # a second writer is told soon
-NUMBERS = ("format", "generation", "next_number", "next_serial")  # settings that are whole numbers
+_WAIT = 10_000  # milliseconds a reader waits while another process opens, repairs or closes the file
+WAIT_TO_WRITE = 200  # a second writer is refused soon
+NUMBERS = ("format", "generation", "next_number", "next_serial")  # settings that are integers
 _HIGHEST = 10**18
-_SCHEMA = "schema"  # the digest of what the tables are
+_SCHEMA = "schema"  # the digest of the table definitions
 
 
 class CatalogFile:
-    """A SQLite file with a table of settings, `meta`; what else it holds is said by the schema of a class below."""
+    """A SQLite file with a table of settings, `meta`; the schema of a subclass defines its other tables."""
 
     schema: ClassVar[str]
-    # Tables that are summed with every change, and larger ones, which may be missing; who changes one of these calls `recount`.
+    # Tables summed with every change; and larger, optional ones: code that changes one of these calls `recount`.
     summed: ClassVar[Mapping[str, str]] = {"meta": f"SELECT name, value FROM meta WHERE name != '{DIGESTS}'"}  # noqa: S608
     counted: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, path: Path) -> None:
-        """Connect to the file; use `create` or `open`."""
+        """Connect to the file; use `create` or `open` instead."""
         self.path = path
-        self._unsettled = False  # whether the log may hold a change that could not be committed
-        self._turn = Lock()  # from Python 3.12 on, threads that ask a connection the same at once get each other's rows
+        self._unsettled = False  # whether the log may contain a change that could not be committed
+        self._turn = Lock()  # from Python 3.12 on, threads with the same query on a connection can get each other's rows
         address = address_of(path)
         self._state = _state(path) if UNLOCKED in address else None
         with sqlite_errors(path):
@@ -47,7 +47,7 @@ class CatalogFile:
 
     @classmethod
     def create(cls, folder: Path, settings: dict[str, Any]) -> Self:
-        """A new, empty catalog in a folder."""
+        """Create an empty catalog in a folder."""
         catalog = cls(folder / FILE)
         with catalog._closed_on_error():
             catalog._rows("PRAGMA journal_mode = WAL")
@@ -60,7 +60,7 @@ class CatalogFile:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """The catalog of an index folder; a missing, damaged or newer one is a clear error."""
+        """Open the catalog of an index folder; a missing, damaged or newer one is a clear error."""
         path = folder / FILE
         check_plain(folder)
         if not path.is_file():
@@ -107,9 +107,9 @@ class CatalogFile:
 
     @contextmanager
     def writing(self, wait: int = WAIT_TO_WRITE, *, mended: Collection[str] = ()) -> Iterator[None]:
-        """One transaction, for the only writer: all of it happens, or none. It waits so many milliseconds for another.
+        """One transaction by the only writer: all or nothing. ``wait`` is the milliseconds to wait for another writer.
 
-        A catalog with a damaged table is a `DataError`, but for those that are written anew: they are `mended`.
+        A catalog with a damaged table is a `DataError`, except for tables that are rewritten (``mended``).
         """
         with sqlite_errors(self.path):
             if self.connection.in_transaction:
@@ -124,16 +124,16 @@ class CatalogFile:
                     yield
                     if self.connection.total_changes > before:
                         self._sum_tables()
-                    claim()  # from here on it is done, whoever waits for it
+                    claim()  # from here on the change is made
                     self._commit()
                 finally:
                     if self.connection.in_transaction:
                         self.connection.rollback()
 
     def _commit(self) -> None:
-        """End the transaction. If the log cannot be forced to disk, whoever opens the index next may find the change there.
+        """Commit the transaction. If the log cannot be flushed, the next process to open the index may find the change.
 
-        Its files must then stay, or it must be written over first: only then it is true that nothing was changed.
+        Its files must then stay, or the log must be overwritten first: only then "nothing was changed" is true.
         """
         try:
             self.connection.execute("COMMIT")
@@ -148,7 +148,7 @@ class CatalogFile:
             raise
 
     def _settle(self) -> None:
-        """Write something else over the end of the log. The number serves for nothing else."""
+        """Overwrite the end of the log. The number has no other use."""
         self._unsettled = True
         (version,) = self.connection.execute("PRAGMA user_version").fetchone()
         self.connection.execute(f"PRAGMA user_version = {(version + 1) % 2**31}")
@@ -163,14 +163,14 @@ class CatalogFile:
             self.connection.execute(f"PRAGMA busy_timeout = {_WAIT}")
 
     def hold(self) -> None:
-        """See one and the same state from now on, until the catalog is closed."""
+        """See the same state from now on, until the catalog is closed."""
         self._rows("BEGIN")
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One consistent state for several reads."""
         with sqlite_errors(self.path):
-            if self.connection.in_transaction:  # that of `writing`, which is consistent too
+            if self.connection.in_transaction:  # inside `writing`, which is consistent too
                 yield
                 return
             self.hold()
@@ -181,34 +181,34 @@ class CatalogFile:
 
     @property
     def has_digests(self) -> bool:
-        """Whether the tables have check sums: an older LexFuse made none, and the next change adds them."""
+        """Whether the tables have checksums: an older LexFuse wrote none, and the next change adds them."""
         return self.has_table("meta") and bool(self._rows("SELECT 1 FROM meta WHERE name = ?", (DIGESTS,)))
 
     def damaged_tables(self, tables: Collection[str]) -> list[str]:
-        """Those of the tables that are not what was written; none if there are no check sums to compare with."""
+        """Those of the tables that differ from what was written; empty if there are no checksums."""
         if not self.has_digests:
             return []
         kept = self._kept_digests()
         return [table for table in (_SCHEMA, *tables) if self._digest(table) != kept.get(table)]
 
     def malformed(self) -> list[str]:
-        """What SQLite finds wrong with the structure of its file."""
+        """SQLite's findings about the structure of its file."""
         return [" ".join(line.split()) for (line,) in self._rows("PRAGMA integrity_check") if line != "ok"]
 
     def check_tables(self, mended: Collection[str] = ()) -> None:
-        """Refuse a catalog whose small tables are not what was written, but for those that are about to be `mended`."""
+        """Refuse a catalog whose small tables differ from what was written, except for those about to be ``mended``."""
         for table in self.damaged_tables(self.summed):
             if table not in mended:
                 raise damaged(self.path, f"table {table} has other rows than were written")
 
     def recount(self, table: str, *, added: Sequence[Sequence[Any]] = (), removed: Sequence[Sequence[Any]] = ()) -> None:
-        """Change the digest of a counted table by the rows that were added and removed, inside `writing`."""
+        """Update the digest of a counted table by added and removed rows, inside `writing`."""
         kept = self._kept_digests() if self.has_digests else {}
-        if table in kept:  # else it is summed with the change
+        if table in kept:  # else the change sums it
             self._keep_digests(kept | {table: kept[table].plus(Digest.of(added)).minus(Digest.of(removed))})
 
     def sum_anew(self, table: str) -> None:
-        """Forget the digest of a counted table whose rows were all removed, inside `writing`: the change sums it anew."""
+        """Drop the digest of a counted table whose rows were all removed, inside `writing`; the change sums it again."""
         kept = self._kept_digests() if self.has_digests else {}
         self._keep_digests({name: digest for name, digest in kept.items() if name != table})
 
@@ -227,7 +227,7 @@ class CatalogFile:
             raise damaged(self.path, f"{DIGESTS!r} in its meta table are none") from None
 
     def _digest(self, table: str) -> Digest | None:
-        """The digest of a table as it is now, None if there is no such table."""
+        """The digest of a table, ``None`` if it does not exist."""
         if table == _SCHEMA:
             return Digest.of(self._rows("SELECT type, name, tbl_name, sql FROM sqlite_master"))
         if not self.has_table(table):
@@ -235,17 +235,17 @@ class CatalogFile:
         return Digest.of(self._rows({**self.summed, **self.counted}[table]))
 
     def has_table(self, name: str) -> bool:
-        """Whether there is a table of this name."""
+        """Whether a table of this name exists."""
         return bool(self._rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)))
 
     def compact(self) -> None:
-        """Give the space of deleted rows and of the write-ahead log back, as far as readers of older states allow."""
+        """Release the space of deleted rows and of the write-ahead log, as far as readers of older states allow."""
         with sqlite_errors(self.path), self._impatient(WAIT_TO_WRITE):
             self.connection.execute("VACUUM")
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.connection.close()
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -257,7 +257,7 @@ class CatalogFile:
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
-    """What tells that a file has changed; None if it is not there."""
+    """Values that change with a file; ``None`` if it does not exist."""
     try:
         found = path.stat()
     except OSError:
@@ -274,10 +274,10 @@ UNLOCKED = "mode=ro&immutable=1"
 
 
 def address_of(path: Path) -> str:
-    """The address of a database: where its folder cannot be written, one that writes nothing, neither a log nor locks.
+    """The address of a database; in a read-only folder, one that writes neither a log nor locks.
 
-    Readers share a log and its table of contents, two files that such a folder cannot get. A log that is there is read; where
-    there is none the database is read alone, and whoever reads must see to it that it stays as it was.
+    Readers share a log and its index, two files that cannot be created in such a folder. An existing log is read; without one,
+    the database is read alone, and readers must check that it does not change.
 
     >>> address_of(Path("/tmp/a b.sqlite"))
     'file:///tmp/a%20b.sqlite'
@@ -289,7 +289,7 @@ def address_of(path: Path) -> str:
         return uri
     try:
         logged = path.with_name(f"{path.name}-wal").stat().st_size > 0
-    except OSError:  # there is none, or its writer has just removed it
+    except OSError:  # it does not exist, or its writer has just removed it
         logged = False
     return f"{uri}?mode=ro" if logged else f"{uri}?{UNLOCKED}"
 
@@ -305,7 +305,7 @@ def busy(path: Path) -> BusyError:
 
 @contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours, which name the file and say what to do.
+    """Turn SQLite's errors into LexFuse errors that name the file and the remedy.
 
     >>> with sqlite_errors(Path("a.sqlite")):
     ...     raise sqlite3.ProgrammingError
@@ -324,12 +324,12 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         if advice := next((advice for code, advice in _ADVICE.items() if name.startswith(code)), None):
             raise StorageError(f"cannot use {str(path)!r}: {error}; {advice}; nothing was changed") from error
         raise damaged(path, str(error)) from error
-    except UnicodeDecodeError as error:  # SQLite's own message quotes bytes of the file
+    except UnicodeDecodeError as error:  # SQLite's message quotes bytes of the file
         raise damaged(path, f"it holds bytes that are no text: {error.object[:40]!r}") from error
 
 
 def damaged(path: Path, reason: str) -> DataError:
-    """The error of a catalog that is not what was written.
+    """The error of a catalog that differs from what was written.
 
     >>> damaged(Path("a.sqlite"), "no table meta")
     DataError('a.sqlite: the catalog is damaged (no table meta); restore it or build the index again')

@@ -1,4 +1,4 @@
-"""Look for damage: files against their check sums, and the catalog against itself and the segments."""
+"""Look for damage: files against their checksums, and the catalog against itself and the segments."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ from lexfuse.storage.string_list import StringList
 
 
 def find_damage(catalog: Catalog, folder: Path) -> tuple[list[str], int | None]:
-    """Every damage of an index, one line each, and the generation that was looked at, None if that cannot be told.
-
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with IndexFolder.create(folder / "i"):
-    ...     catalog = Catalog.open(folder / "i")
-    ...     print(find_damage(catalog, folder / "i"))
-    ...     catalog.close()
-    ([], 0)
-    """
+    """Every damage of an index, one line each, and the generation that was checked, ``None`` if unknown."""
     found: list[str] = []
     generation = None
     try:
@@ -40,7 +32,7 @@ def find_damage(catalog: Catalog, folder: Path) -> tuple[list[str], int | None]:
 
 
 def _differences(catalog: Catalog, folder: Path, segment: CatalogSegment) -> list[str]:
-    """Where the catalog's living documents and a segment's ids less the tombstones are not the same."""
+    """Differences between the catalog's live documents and a segment's ids without tombstones."""
     buried = {ordinal for number, ordinal in catalog.tombstones() if number == segment.number}
     ids = StringList.load(folder / segment.folder / "ids")
     expected = [(ordinal, id) for ordinal, id in enumerate(ids) if ordinal not in buried]

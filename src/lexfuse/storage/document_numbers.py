@@ -1,7 +1,7 @@
-"""Two numberings of documents: raw, as the files of a channel hold them, and live, as a snapshot shows them.
+"""Two numberings of documents: raw, as in the files of a channel, and live, as in a snapshot.
 
-Files never change, so what was deleted keeps its place in them, and a channel may hold documents in another order than
-the rest of the index, or not yet all of them. Kernels work on raw numbers; runs and masks have live ones.
+Files never change, so deleted documents keep their place in them, and a channel may have documents in another order than the rest
+of the index, or only some of them. Kernels use raw numbers; runs and masks use live ones.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from lexfuse.errors import ConfigError
 
 @dataclass(frozen=True, eq=False)
 class Numbering:
-    """Raw numbers run file after file; `places` gives the live number of each, -1 for the dead.
+    """Raw numbers run file after file; `places` gives the live number of each, -1 for deleted documents.
 
     >>> numbering = Numbering(Ids(["a", "b"]), np.array([0, 3]), np.array([1, -1, 0], dtype=np.int32))
     >>> numbering.alive.tolist(), numbering.raw.tolist(), numbering.order.tolist()
     ([True, False, True], [2, 0], [1, 2, 0])
     """
 
-    ids: Ids  # of the living
+    ids: Ids  # of live documents
     bases: I64  # first raw number of each file, and the end
     places: I32
 
     def __len__(self) -> int:
-        """How many raw numbers there are."""
+        """The number of raw numbers."""
         return len(self.places)
 
     @cached_property
@@ -40,20 +40,20 @@ class Numbering:
 
     @cached_property
     def raw(self) -> I32:
-        """Live number to raw number, -1 where the channel does not hold the document."""
+        """Live number to raw number, -1 if the channel does not have the document."""
         raw = np.full(len(self.ids), -1, dtype=np.int32)
         raw[self.places[self.alive]] = np.flatnonzero(self.alive)
         return raw
 
     @property
     def complete(self) -> bool:
-        """Whether the channel holds every document."""
+        """Whether the channel has every document."""
         return bool((self.raw >= 0).all())
 
     @cached_property
     def order(self) -> I32:
-        """Position of each id among all, for ties; the dead come last."""
-        # The documents of a segment stand in the order of their ids.
+        """Position of each id among all, for ties; deleted documents come last."""
+        # The documents of a segment are sorted by id.
         if len(self.bases) == 2 and self.alive.all() and np.array_equal(self.places, np.arange(len(self.places))):
             return np.arange(len(self.places), dtype=np.int32)
         order = np.empty(len(self.places), dtype=np.int32)
@@ -62,7 +62,7 @@ class Numbering:
         return order
 
     def mask(self, within: Bools | None) -> Bools:
-        """One flag per raw number, or none at all where every one is allowed; a `ConfigError` for a mask of another length.
+        """One flag per raw number, empty if all are allowed; a `ConfigError` for a mask of another length.
 
         >>> numbering = Numbering(Ids(["a"]), np.array([0, 2]), np.array([-1, 0], dtype=np.int32))
         >>> numbering.mask(None).tolist(), numbering.mask(np.array([False])).tolist()
@@ -80,11 +80,7 @@ class Numbering:
 
 
 def allowed(within: Bools, documents: int) -> Bools:
-    """A mask with one flag per document, as it came; a `ConfigError` for another length.
-
-    >>> allowed(np.array([True]), 1).tolist()
-    [True]
-    """
+    """The mask if it has one flag per document; otherwise `ConfigError`."""
     if len(within) != documents:
         expected = f"a mask must have one flag for each of the {documents:,} documents"
         raise ConfigError(f"{expected}, got {len(within):,}; make it from the same snapshot")

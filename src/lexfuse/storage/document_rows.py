@@ -1,4 +1,4 @@
-"""A document as a row of the catalog and back, without loss; what cannot be stored is refused before anything is written."""
+"""A document as a row of the catalog and back, without loss; values that cannot be stored are refused before writing."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from lexfuse.errors import DataError
 WORDS = ("title", "language", "kind", "code", "number", "court", "status")
 DATES = ("date", "valid_from", "valid_to")
 LISTS = ("headings", "identifiers", "citations")
-SHORT = (*WORDS, *DATES, *LISTS)  # what one filters by
-LONG = ("extra", "text")  # kept in a table of their own, so that reading the others is quick
+SHORT = (*WORDS, *DATES, *LISTS)  # fields for filters
+LONG = ("extra", "text")  # in a separate table, so that reading the others is fast
 COLUMNS = (*SHORT, *LONG)
-OPTIONAL = (*DATES, *LISTS, "extra")  # nothing where a document has none
+OPTIONAL = (*DATES, *LISTS, "extra")  # null if empty
 
 DocumentRow = tuple[str | None, ...]  # the id, then COLUMNS
 
 
 def rows_of(documents: Iterable[Document]) -> list[tuple[Document, DocumentRow]]:
-    """Documents in the order of their ids, each with its row; a repeated id is a `DataError`.
+    """Documents sorted by id, each with its row; a repeated id is a `DataError`.
 
     >>> [row[0] for _, row in rows_of([Document("b"), Document("a")])]
     ['a', 'b']
@@ -39,7 +39,7 @@ def rows_of(documents: Iterable[Document]) -> list[tuple[Document, DocumentRow]]
 
 
 def row_of(document: Document) -> DocumentRow:
-    r"""What the catalog keeps of a document: text as it is, dates as ISO text, lists and extra as JSON.
+    r"""The row of a document: text unchanged, dates as ISO text, lists and extra as JSON.
 
     >>> row_of(Document("a", text="la loi", headings=("Livre I",)))[-3:]
     (None, None, 'la loi')
@@ -61,11 +61,7 @@ def row_of(document: Document) -> DocumentRow:
 
 
 def document_of(row: Sequence[Any]) -> Document:
-    """The document of a row.
-
-    >>> document_of(row_of(Document("a", text="la loi"))) == Document("a", text="la loi")
-    True
-    """
+    """The document of a row; the inverse of `row_of`."""
     values = dict(zip(("id", *COLUMNS), row, strict=True))
     try:
         check_types(row)
@@ -81,7 +77,7 @@ def document_of(row: Sequence[Any]) -> Document:
 
 
 def texts_of(stored: str | None) -> tuple[str, ...]:
-    """The texts of a list as the catalog keeps it.
+    """The strings of a list stored in the catalog.
 
     >>> texts_of('["Livre I","Titre II"]'), texts_of(None)
     (('Livre I', 'Titre II'), ())
@@ -102,7 +98,7 @@ def texts_of(stored: str | None) -> tuple[str, ...]:
 
 
 def check_types(row: Sequence[Any]) -> None:
-    """A `ValueError` for a row that `row_of` does not make: words are text, and what may be missing is text or nothing.
+    """A `ValueError` for a row that `row_of` cannot make: words are text, optional fields are text or null.
 
     >>> check_types(row_of(Document("a", headings=("Livre I",))))
     >>> check_types((3, *row_of(Document("a"))[1:]))
@@ -116,11 +112,7 @@ def check_types(row: Sequence[Any]) -> None:
 
 
 def checksum_of(row: Sequence[str | None]) -> int:
-    """A check sum over the whole row: SQLite keeps none, so a changed bit in a text would pass unseen.
-
-    >>> checksum_of(row_of(Document("a"))) == checksum_of(row_of(Document("b")))
-    False
-    """
+    """A checksum over the whole row: SQLite has none, so a changed bit in a text would go unnoticed."""
     return zlib.crc32("\x1f".join(value or "" for value in row).encode("utf-8", "surrogatepass"))
 
 
@@ -139,7 +131,7 @@ def _day(document: Document, name: str) -> str | None:
     value = getattr(document, name)
     if value is not None and not isinstance(value, datetime.date):
         raise DataError(f"document {document.id!r}: field {name!r} must be a date, got {value!r}")
-    return None if value is None else datetime.date.isoformat(value)  # of a time of day, only the day
+    return None if value is None else datetime.date.isoformat(value)  # only the day of a time
 
 
 def _list(document: Document, name: str) -> str | None:
@@ -156,7 +148,7 @@ def _extra(document: Document) -> str | None:
 
 
 def _refuse(row: Sequence[Any]) -> None:
-    """Say which field holds what SQLite cannot store: something that is no text, or half a character."""
+    """Name the field that SQLite cannot store: a value that is not text, or a lone surrogate."""
     for name, value in zip(("id", *COLUMNS), row, strict=True):
         if not isinstance(value, str) and name in (*WORDS, "text"):
             raise DataError(f"document {row[0]!r}: field {name!r} must be text, got {value!r}")

@@ -1,8 +1,8 @@
-"""What people say about results, kept in the catalog: judgements to evaluate and tune with.
+"""Feedback on results, stored in the catalog: judgements for evaluation and tuning.
 
-A judgement holds the text of its query, and is kept only when somebody gives one: searching keeps nothing. The table is made by
-the first judgement, so that an index without any is as it always was. Judgements are no part of what is searched: keeping one
-makes no new generation, and no reader has to look again.
+A judgement contains the text of its query and is stored only when a user gives one: searching stores nothing. The first judgement
+creates the table, so an index without feedback is unchanged. Judgements are not searched: storing one makes no new generation,
+and readers need not reopen.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from lexfuse.errors import DataError, UnknownDocumentError
 from lexfuse.storage.catalog import FEEDBACK, Catalog
 from lexfuse.storage.catalog_file import sqlite_errors
 
-WAIT_TO_KEEP = 5_000  # milliseconds for another writer: people judge while the index is being changed
-_HIGHEST = 2**31 - 1  # what judgements of all sources can hold
+WAIT_TO_KEEP = 5_000  # milliseconds to wait for another writer: users judge while the index changes
+_HIGHEST = 2**31 - 1  # the limit of qrels
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS feedback (number INTEGER PRIMARY KEY, query TEXT NOT NULL, doc TEXT NOT NULL, grade INTEGER NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS feedback (number INTEGER PRIMARY KEY, query TEXT NOT 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackEntry:
-    """How well a document answers a query, as somebody found who saw it among results; a grade above 0 is relevant.
+    """How well a document answers a query, by a user who saw it in the results; a grade above 0 is relevant.
 
     >>> FeedbackEntry("Qui paie le préavis ?", "L1237-1", 2, rank=3, profile="labour law", generation=7).moment.tzname()
     'UTC'
@@ -45,13 +45,13 @@ class FeedbackEntry:
     query: str
     doc: str
     grade: int
-    rank: int | None = field(default=None, kw_only=True)  # among the results, from 1; None for one that was not among them
-    profile: str = field(default="", kw_only=True)  # the name of what ranked
+    rank: int | None = field(default=None, kw_only=True)  # in the results, from 1; None if it was not among them
+    profile: str = field(default="", kw_only=True)  # that ranked the results
     moment: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True)
     generation: int = field(kw_only=True)  # the state of the index that was searched
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be kept."""
+        """Refuse values that cannot be stored."""
         for name in ("query", "doc", "profile"):
             _check_text(name, getattr(self, name), needed=name != "profile")
         _check_number("grade", self.grade, -_HIGHEST - 1, "a whole number")
@@ -63,14 +63,14 @@ class FeedbackEntry:
 
 
 class FeedbackStore:
-    """What people said about the results of one index; `IndexFolder.feedback` gives it.
+    """The feedback on results of one index; see `IndexFolder.feedback`.
 
-    Changes of documents, merging and rebuilding leave it as it is, also what was said about documents that are gone;
-    `IndexFolder.create` in the place of an older index clears it.
+    It survives changes of documents, merging and rebuilding, including feedback on deleted documents; replacing the index with
+    `IndexFolder.create` clears it.
 
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with IndexFolder.create(f"{folder}/i", documents=[Document("a")]) as index:
+    >>> with IndexFolder.create(folder / "i", documents=[Document("a")]) as index:
     ...     index.feedback.keep(FeedbackEntry("préavis", "a", 1, rank=2, generation=1))
     ...     [(one.query, one.doc, one.grade) for one in index.feedback.kept()]
     ...     index.feedback.remove("préavis", "a"), index.feedback.kept()
@@ -79,14 +79,14 @@ class FeedbackStore:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Take the folder of the index; every call opens its catalog anew, as that of an `IndexFolder` may be amid a change."""
+        """Keep the folder of the index; every call opens its catalog, since that of an `IndexFolder` may be in a change."""
         self._folder = folder
 
     def keep(self, *given: FeedbackEntry, wait: int = WAIT_TO_KEEP) -> None:
-        """Keep what people say about results: all of it or, where the index lacks a document, none (`NotFoundError`).
+        """Store feedback: all of it or, if the index does not have a document, nothing (`NotFoundError`).
 
-        It makes no new generation: readers need not look again. Another process or thread that writes is waited for so many
-        milliseconds; one that takes longer is a `BusyError`.
+        It makes no new generation, so readers need not reopen. ``wait`` is the milliseconds to wait for another writer; then
+        `BusyError`.
         """
         if not given:
             return
@@ -102,7 +102,7 @@ class FeedbackStore:
             catalog.recount("feedback", added=rows)
 
     def kept(self, query: str | None = None) -> list[FeedbackEntry]:
-        """What was said, or what was said for one query, in the order in which it was kept; `qrels_of` makes qrels of it."""
+        """All feedback, or that for one query, in the order of storing; `qrels_of` turns it into qrels."""
         _check_text("query", query or "", needed=False)
         with closing(Catalog.open(self._folder)) as catalog, catalog.reading(), sqlite_errors(catalog.path):
             if not catalog.has_table("feedback"):
@@ -116,7 +116,7 @@ class FeedbackStore:
             raise DataError("a judgement in the table feedback is damaged; restore the catalog", path=catalog.path) from None
 
     def remove(self, query: str, doc: str) -> int:
-        """Take back all that was said about a document for a query; how many judgements that were."""
+        """Remove the feedback on a document for a query; returns the number of removed judgements."""
         _check_text("query", query, needed=False)
         _check_text("doc", doc, needed=False)
         with closing(Catalog.open(self._folder)) as catalog, catalog.writing(WAIT_TO_KEEP):
@@ -130,14 +130,14 @@ class FeedbackStore:
 
 
 def forget_feedback(catalog: Catalog) -> None:
-    """Forget every judgement, inside `writing`: a new index takes the place of this one."""
+    """Remove every judgement, inside `writing`: a new index replaces this one."""
     if catalog.has_table("feedback"):
         catalog.connection.execute("DELETE FROM feedback")
         catalog.sum_anew("feedback")
 
 
 def qrels_of(feedback: Sequence[FeedbackEntry]) -> tuple[Queries, Qrels]:
-    """Judgements as queries and qrels; of several on one document for one query, the last given counts.
+    """Judgements as queries and qrels; of several for one query and document, the last one counts.
 
     >>> one = FeedbackEntry("préavis", "a", 0, generation=1)
     >>> queries, qrels = qrels_of([one, FeedbackEntry("bail", "b", 1, generation=1), FeedbackEntry("préavis", "a", 2,
@@ -154,7 +154,7 @@ def qrels_of(feedback: Sequence[FeedbackEntry]) -> tuple[Queries, Qrels]:
 
 
 def query_id(text: str) -> str:
-    """The id of a query that has none: a digest of its text, always the same.
+    """The id of a query without one: a digest of its text.
 
     >>> query_id("préavis")
     'f023ac6fec5d75915'

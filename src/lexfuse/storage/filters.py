@@ -26,11 +26,7 @@ FIELDS = ("id", *WORDS, *DATES, *LISTS)
 
 
 class Operator(StrEnum):
-    """How a field is compared.
-
-    >>> Operator("^=")
-    <Operator.BEGINS: '^='>
-    """
+    """How a field is compared."""
 
     BEGINS = "^="
     NOT = "!="
@@ -51,7 +47,7 @@ _COMPARE: dict[Operator, Callable[[str, str], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One field, one comparison, one or several values of which one must fit.
+    """One field, one comparison, and one or more values of which one must match.
 
     >>> Condition.parse("kind=statute,decision").values
     ('statute', 'decision')
@@ -62,7 +58,7 @@ class Condition:
     values: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Refuse fields that are not there, comparisons that a field does not know, and dates that are none."""
+        """Refuse unknown fields, comparisons that a field does not support, and invalid dates."""
         if self.field not in FIELDS:
             raise UnknownFieldError(f"there is no field {self.field!r} to filter by; there are {', '.join(FIELDS)}")
         if self.field in LISTS and self.operator in _COMPARE:
@@ -75,7 +71,7 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        r"""A condition as it is written; commas stand between values of ``=`` and ``!=``, ``\,`` is a comma.
+        r"""Parse a condition; commas separate values of ``=`` and ``!=``, ``\,`` is a comma.
 
         >>> Condition.parse("date>=2020-01-01")
         Condition(field='date', operator=<Operator.AT_LEAST: '>='>, values=('2020-01-01',))
@@ -92,7 +88,7 @@ class Condition:
         return cls(match[1], compared, tuple(value.strip().replace("\\,", ",") for value in values))
 
     def mask(self, snapshot: Snapshot) -> Bools:
-        """Which documents of a snapshot fulfil the condition; a field a document lacks fulfils only ``!=`` and ``field=``."""
+        """Which documents of a snapshot match; a missing field matches only ``!=`` and ``field=``."""
         check()
         fits = self._list_test() if self.field in LISTS else self._test()
         if self.field == "id":
@@ -101,7 +97,7 @@ class Condition:
         return np.array([fits(value) for value in values], dtype=np.bool_)[codes]
 
     def _test(self) -> Callable[[str | None], bool]:
-        """Whether a stored value fits; one that is looked up costs the same for one value as for a thousand."""
+        """A test for stored values; a lookup, so that many values cost the same as one."""
         if self.operator is Operator.BEGINS:
             return lambda stored: (stored or "").startswith(self.values)
         if self.operator in _COMPARE:
@@ -111,7 +107,7 @@ class Condition:
         return lambda stored: ((stored or "") in wanted) is positive
 
     def _list_test(self) -> Callable[[str | None], bool]:
-        """The same for a list, of which one member must fit."""
+        """The same for a list, of which one member must match."""
         if self.operator is Operator.BEGINS:
             return lambda stored: any(_begins(texts_of(stored), wanted) for wanted in self.values)
         wanted, positive = frozenset(self.values), self.operator is Operator.IS
@@ -119,20 +115,15 @@ class Condition:
 
 
 def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: datetime.date | None = None) -> Bools | None:
-    """Which documents fulfil all conditions and are in force on a day; None when nothing is asked.
+    """Which documents match all conditions and are in force on a day; ``None`` without conditions and day.
 
-    In force on a day means valid_from <= day < valid_to, where an open side holds for ever; documents without
-    any validity (judgments, say) are not affected.
+    In force on a day means valid_from <= day < valid_to, where a missing date is unbounded; documents without validity dates,
+    such as judgments, always match.
 
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a", code="Code civil"), Document("b", valid_to=datetime.date(2020, 1, 1))]
-    >>> with IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         within(snapshot, [Condition.parse("code=Code civil")]).tolist()
-    ...         within(snapshot, as_of=datetime.date(2020, 1, 1)).tolist()
-    [True, False]
-    [True, False]
+    >>> within(snapshot, [Condition.parse("number^=R")]).tolist()
+    [False, False, False, False, True, True]
+    >>> within(snapshot, as_of=datetime.date(2019, 12, 31)).any()  # every article is valid from 2020 on
+    np.False_
     """
     masks = [condition.mask(snapshot) for condition in conditions]
     if as_of is not None:
@@ -144,7 +135,7 @@ def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: d
 
 
 def _begins(path: Sequence[str], wanted: str) -> bool:
-    """Whether a path begins with ``a > b``: all headings but the last are the same, the last one begins so."""
+    """Whether a path begins with ``a > b``: all headings but the last are equal, the last is a prefix."""
     *above, last = (part.strip() for part in wanted.split(">"))
     head = [part.strip() for part in path[: len(above) + 1]]
     return len(head) == len(above) + 1 and head[:-1] == above and head[-1].startswith(last)

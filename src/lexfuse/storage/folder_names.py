@@ -1,8 +1,8 @@
-"""The folder of an index: the names that an index makes in it, and nothing else is followed, read or removed.
+"""The names in an index folder; nothing else in it is followed, read or removed.
 
-A folder may come from somebody else. A link in it would lead out of it: SQLite would write its log, and the removal of
-leftovers would delete folders, wherever the link points. So links and devices are refused before anything is opened. The path
-of the folder itself may be a link, or lead through links: whoever gives it has chosen it.
+A folder may come from someone else. A link in it would lead out of it: SQLite would write its log, and cleaning up would delete
+folders, wherever the link points. So links and devices are refused before anything is opened. The path of the folder itself may
+be a link or contain links: the user has chosen it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ SEGMENTS = "segments"
 CHANNELS = "channels"
 CHANNEL_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
-_LOGS = ("-wal", "-shm", "-journal")  # SQLite's, beside the catalog
+_LOGS = ("-wal", "-shm", "-journal")  # SQLite's, next to the catalog
 _NUMBER = re.compile(r"[0-9]{6,18}")  # of a segment or part
 
 
 def check_plain(folder: Path) -> None:
-    """Refuse a folder with anything in it but files and folders: a `DataError` names the first link or device.
+    """Refuse a folder with anything but files and folders in it: a `DataError` names the first link or device.
 
     >>> (folder / "segments").symlink_to("/")
     >>> check_plain(folder)
@@ -46,7 +46,7 @@ def check_plain(folder: Path) -> None:
 
 
 def foreign_name(folder: Path) -> str | None:
-    """A name in the folder that no index makes; None if there is none.
+    """A name in the folder that no index creates, or ``None``.
 
     >>> for one in ("segments/000001", "segments/letters"):
     ...     (folder / one).mkdir(parents=True)
@@ -70,25 +70,17 @@ def foreign_name(folder: Path) -> str | None:
 
 
 def segment_folder(number: int) -> str:
-    """Where a segment is kept.
-
-    >>> segment_folder(7)
-    'segments/000007'
-    """
+    """The folder of a segment."""
     return f"{SEGMENTS}/{number:06d}"
 
 
 def part_folder(channel: str, number: int) -> str:
-    """Where a part of a channel is kept.
-
-    >>> part_folder("dense", 31)
-    'channels/dense/000031'
-    """
+    """The folder of a channel's part."""
     return f"{CHANNELS}/{channel}/{number:06d}"
 
 
 def remove_unnamed_segments(folder: Path, named: Collection[str]) -> None:
-    """Remove the folders of segments that no state names; other names stay.
+    """Remove segment folders that no state names; other names stay.
 
     >>> for number in ("000001", "000002", "letters"):
     ...     (folder / "segments" / number).mkdir(parents=True)
@@ -101,7 +93,7 @@ def remove_unnamed_segments(folder: Path, named: Collection[str]) -> None:
 
 
 def remove_unnamed_parts(folder: Path, named: Collection[str]) -> None:
-    """Remove the folders of parts that no state names, and channels without any; other names stay.
+    """Remove part folders that no state names, and empty channels; other names stay.
 
     >>> for number in ("dense/000001", "dense/letters", "late/000002"):
     ...     (folder / "channels" / number).mkdir(parents=True)
@@ -132,7 +124,7 @@ def _is_channel(entry: os.DirEntry[str]) -> bool:
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """What a folder holds, by name; nothing if it is not there, or is gone meanwhile."""
+    """The content of a folder, by name; empty if it does not exist (any more)."""
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda entry: entry.name)

@@ -1,4 +1,4 @@
-"""The index: one folder that is built, changed, merged and verified, and never half written."""
+"""The index folder: built, changed, merged and verified, and never half written."""
 
 from __future__ import annotations
 
@@ -24,25 +24,21 @@ from lexfuse.storage.segments.builder import build_segment
 from lexfuse.storage.segments.segment_set import SegmentSet
 from lexfuse.storage.snapshot import Snapshot, open_snapshot
 
-Progress = Callable[[int], None]  # is told how many documents are done
+Progress = Callable[[int], None]  # gets the number of finished documents
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
-    """What a change did.
-
-    >>> ChangeCounts(added=2).added
-    2
-    """
+    """The effect of a change."""
 
     added: int = 0
     updated: int = 0
     deleted: int = 0
-    missing: tuple[str, ...] = ()  # ids to delete that were not there
+    missing: tuple[str, ...] = ()  # ids to delete that were not in the index
 
 
 class IndexFolder:
-    """An index folder. Many may read it at once, one may write.
+    """An index folder, for many readers and one writer.
 
     >>> with IndexFolder.create(folder / "i") as index:
     ...     index.add([Document("a", text="la loi"), Document("b", text="le droit")])
@@ -72,16 +68,10 @@ class IndexFolder:
         replace: bool = False,
         progress: Progress = lambda _: None,
     ) -> IndexFolder:
-        """Make a new index with these documents, complete or not at all; with ``replace`` in the place of an older one.
+        """Create an index with these documents, complete or not at all; ``replace`` overwrites an older one.
 
-        The older one stays as it is until the new one is complete; then it is gone with all that people said about its results
-        (see `feedback`). Only an index is replaced, never another folder nor a damaged index with other files in it.
-
-        >>> with IndexFolder.create(folder / "i",
-        ...     documents=[Document("a")]) as index:
-        ...     with index.snapshot() as snapshot:
-        ...         len(snapshot)
-        1
+        The older index stays until the new one is complete; then it is deleted, including its `feedback`. Only an index is
+        replaced, never another folder, nor a damaged index with other files in it.
         """
         path, settings = Path(folder), settings or IndexSettings()
         if replace and path.exists():
@@ -91,7 +81,7 @@ class IndexFolder:
             try:
                 old = cls(path)
                 old._check_catalog()
-            except DataError:  # damaged or of a newer version: a new folder takes its place
+            except DataError:  # damaged or of a newer version: a new folder replaces it
                 if other := foreign_name(path):
                     reason = f"{str(path)!r} is a damaged index and holds {other!r}, which is no part of it"
                     raise StorageError(f"{reason}; choose another name or remove the folder yourself") from None
@@ -105,27 +95,18 @@ class IndexFolder:
         return cls(path)
 
     def add(self, documents: Iterable[Document], *, update: bool = False, progress: Progress = lambda _: None) -> ChangeCounts:
-        """Add documents as a new segment; one that is there already is a `DataError`, or replaced with ``update``.
+        """Add documents as a new segment; one that is already in the index is a `DataError`, or replaced with ``update``.
 
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     _ = index.add([Document("a", text="old")])
-        ...     print(index.add([Document("a", text="new")], update=True).updated)
-        ...     with index.snapshot() as snapshot:
-        ...         print(snapshot.document("a").text)
+        >>> with IndexFolder.create(folder / "i", documents=[Document("a", text="old")]) as index:
+        ...     index.add([Document("a", text="new")], update=True).updated
         1
-        new
         """
         rows = rows_of(documents)
         with self.changing():
             return self._add(rows, update, progress)
 
     def delete(self, ids: Sequence[str]) -> ChangeCounts:
-        """Delete documents; ids that are not there are told.
-
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     index.delete(["x"]).missing
-        ('x',)
-        """
+        """Delete documents; ``missing`` of the result lists unknown ids."""
         if isinstance(ids, str):
             raise ConfigError(f"ids to delete must be a list of ids, got the text {ids!r}; write [{ids!r}]")
         wanted = list(dict.fromkeys(ids))
@@ -135,37 +116,25 @@ class IndexFolder:
         return ChangeCounts(deleted=len(present), missing=tuple(id for id in wanted if id not in present))
 
     def merge(self) -> None:
-        """Make one segment of all, and one part of each channel, without the dead; the old files go.
+        """Merge all segments into one, and the parts of each channel, without deleted documents; old files are removed.
 
-        The segment has the same bytes as if built anew.
-
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     _ = index.add([Document("a", text="loi")]), index.add([Document("b", text="loi")])
-        ...     index.merge()
-        ...     with index.snapshot() as snapshot:
-        ...         len(snapshot.segments)
-        1
+        The segment has the same bytes as if it were built from the documents.
         """
         with self.changing():
             self._segments.merge()
             self.channels.merge()
 
     def compact(self) -> None:
-        """Merge, and give the space of what was deleted back to the file system.
-
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     index.compact()
-        """
+        """Merge, and return the space of deleted documents to the file system."""
         self.merge()
         self._catalog.compact()
 
     def rebuild(self, *, progress: Progress = lambda _: None) -> None:
-        """Write the segments anew from the documents in the catalog: puts right what `verify` finds in segment files.
+        """Rewrite the segments from the documents in the catalog: repairs what `verify` finds in segment files.
 
-        Damaged parts of channels are dropped; filling the channel again encodes their documents anew.
+        Damaged parts of channels are dropped; filling the channel again encodes their documents.
 
-        >>> with IndexFolder.create(folder / "i",
-        ...     documents=[Document("a")]) as index:
+        >>> with IndexFolder.create(folder / "i", documents=[Document("a")]) as index:
         ...     index.rebuild()
         ...     index.verify()
         []
@@ -176,41 +145,26 @@ class IndexFolder:
             self.channels.drop_damaged()
 
     def verify(self) -> list[str]:
-        """Every damage found, one line each; empty when all is well.
-
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     index.verify()
-        []
-        """
+        """Every damage found, one line each; empty if there is none."""
         while True:
             found, generation = find_damage(self._catalog, self.folder)
             if not found or generation is None or self._catalog.meta("generation") == generation:
-                return found  # else another process merged meanwhile, and took the older files away
+                return found  # else another process merged and removed the older files
 
     @property
     def has_digests(self) -> bool:
-        """Whether `verify` can compare the tables of the catalog: an older LexFuse kept no check sums of them.
+        """Whether `verify` can check the tables of the catalog: an older LexFuse stored no checksums.
 
         The next change adds them.
-
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     index.has_digests
-        True
         """
         return self._catalog.has_digests
 
     def snapshot(self) -> Snapshot:
-        """The newest state, to read from.
-
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     with index.snapshot() as snapshot:
-        ...         snapshot.generation
-        0
-        """
+        """The newest state, for reading."""
         return open_snapshot(self.folder)
 
     def close(self) -> None:
-        """Let go of the catalog."""
+        """Close the catalog."""
         self._catalog.close()
 
     def __enter__(self) -> IndexFolder:
@@ -223,50 +177,33 @@ class IndexFolder:
 
     @property
     def channels(self) -> ChannelStore:
-        """What the index keeps beside the words of its documents.
-
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     index.channels.names
-        ()
-        """
+        """The channels in addition to the words of the documents."""
         return ChannelStore(self.folder, self._catalog, self.changing)
 
     def keep_distributions(self, values: Mapping[str, dict[str, Any]]) -> None:
-        """Keep distributions of scores with the index, by their keys (see `lexfuse.channels.distribution`).
-
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     index.keep_distributions({"tfidf:{}": {"scores": 2}})
-        ...     with index.snapshot() as snapshot:
-        ...         snapshot.distributions
-        {'tfidf:{}': {'scores': 2}}
-        """
+        """Store score distributions with the index, by key (see `lexfuse.channels.distribution`)."""
         with self.changing():
             for key, one in values.items():
                 self._catalog.keep_distribution(key, one)
 
     @property
     def feedback(self) -> FeedbackStore:
-        """What people said about results.
-
-        >>> with IndexFolder.create(folder / "i") as index:
-        ...     index.feedback.kept()
-        []
-        """
+        """The feedback of users on results."""
         return FeedbackStore(self.folder)
 
     @contextmanager
     def changing(self, wait: int = WAIT_TO_WRITE, *, mended: Collection[str] = ()) -> Iterator[None]:
-        """One change: all of it happens and makes a new generation, or none and no file of it stays.
+        """One change: it makes a new generation, or fails and leaves no files.
 
-        Another process that writes is waited for so many milliseconds. A damaged catalog is a `DataError`, unless the damage
-        is in tables that the change writes anew: these are `mended`.
+        ``wait`` is the milliseconds to wait for another writer. A damaged catalog is a `DataError`, except for damage in tables
+        that the change rewrites (``mended``).
         """
         began = False
         try:
             with self._catalog.writing(wait, mended=mended):
-                check_plain(self.folder)  # a link may have been put here since the index was opened
+                check_plain(self.folder)  # a link may have appeared since the index was opened
                 began = True
-                if not mended:  # else what they name is not known yet
+                if not mended:  # else their content is not known yet
                     self._remove_orphans()
                 # Another process may have replaced the whole index since this one was opened.
                 self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
@@ -276,12 +213,12 @@ class IndexFolder:
                     self._catalog.set_meta("generation", self._catalog.meta("generation") + 1)
         finally:
             if began:
-                with suppress(StorageError, DataError), self._catalog.writing():  # if another is here already, it does it
+                with suppress(StorageError, DataError), self._catalog.writing():  # another writer would do it instead
                     check_plain(self.folder)
                     self._remove_orphans()
 
     def _check_catalog(self) -> None:
-        """Close, with a `DataError`, an index whose catalog is no ground to start anew on."""
+        """Close an index whose catalog is damaged, with a `DataError`."""
         try:
             self._catalog.check_tables()
             if wrong := self._catalog.malformed():
@@ -316,6 +253,6 @@ class IndexFolder:
         return ChangeCounts(added=len(rows) - len(present), updated=len(present))
 
     def _remove_orphans(self) -> None:
-        """Remove files that no state names: left by a writer that was killed, by a change that failed, or by a merge."""
+        """Remove files that no state names: left by a killed writer, a failed change, or a merge."""
         self._segments.remove_orphans()
         self.channels.remove_orphans()

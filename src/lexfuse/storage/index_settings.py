@@ -1,4 +1,4 @@
-"""What an index is made of: which fields, with which weights, analysed how. Part of its fingerprint."""
+"""Settings of an index: fields, their weights, and their analysis. Part of its fingerprint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FALLBACK_LANGUAGE = "en"
 
 @dataclass(frozen=True, slots=True)
 class IndexSettings:
-    """Choices that documents and queries must share; an index keeps them for its whole life.
+    """Settings that documents and queries share; they never change during the life of an index.
 
     >>> IndexSettings().fingerprint == IndexSettings(citations=False).fingerprint
     False
@@ -34,7 +34,7 @@ class IndexSettings:
     folding: Folding = Folding.FOLD
 
     def __post_init__(self) -> None:
-        """Refuse fields that documents do not have and weights that make no sense."""
+        """Refuse unknown fields and invalid weights."""
         unknown = [name for name in self.fields if name not in FIELDS]
         if unknown or not self.fields:
             raise ConfigError(f"fields to index must be some of {', '.join(FIELDS)}; got {', '.join(self.fields) or 'none'}")
@@ -44,11 +44,7 @@ class IndexSettings:
             )
 
     def analyser(self, language: str) -> Analyser:
-        """The analyser for a language; texts of unknown language are read as English without complaint.
-
-        >>> IndexSettings().analyser("fr").language
-        'fr'
-        """
+        """The analyser of a language; text of unknown language is read as English."""
         return Analyser(
             language or FALLBACK_LANGUAGE,
             stems=self.stems,
@@ -58,7 +54,7 @@ class IndexSettings:
         )
 
     def texts(self, document: Document) -> list[tuple[str, float]]:
-        """What is indexed of a document: texts with the weight of each of their terms.
+        """The indexed texts of a document, with the weight of their terms.
 
         >>> IndexSettings(fields={"title": 2.0}).texts(Document("a", title="Loi", text="…"))
         [('Loi', 2.0)]
@@ -73,19 +69,11 @@ class IndexSettings:
 
     @property
     def fingerprint(self) -> str:
-        """The same for two indexes exactly when they read text the same way.
-
-        >>> len(IndexSettings().fingerprint)
-        16
-        """
+        """Equal for two indexes if and only if they analyse text the same way."""
         return hashlib.sha256(orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values.
-
-        >>> IndexSettings.from_json(IndexSettings().as_json()) == IndexSettings()
-        True
-        """
+        """Plain values."""
         return {name: getattr(self, name) for name in ("stems", "stop_words", "citations")} | {
             "fields": dict(self.fields),
             "folding": self.folding.value,
@@ -93,7 +81,7 @@ class IndexSettings:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> IndexSettings:
-        """Settings from plain values; what is none is a `DataError`.
+        """Settings from plain values; invalid values are a `DataError`.
 
         >>> IndexSettings.from_json({"stems": True})
         Traceback (most recent call last):

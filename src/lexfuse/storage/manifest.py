@@ -1,6 +1,6 @@
-"""What the files of a folder must be: ``manifest.json`` holds size and sha256 of each, and the catalog the manifest's own sha256.
+"""The manifest of a folder: ``manifest.json`` has size and sha256 of each file, and the catalog the manifest's sha256.
 
-So one short text in the catalog stands for all bytes of a folder that never changes.
+So one short text in the catalog covers all bytes of a folder that never changes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,7 @@ MANIFEST = "manifest.json"
 
 
 def write_manifest(folder: Path, files: Sequence[Path], also: Mapping[str, Any] | None = None) -> str:
-    """Describe the files written into a folder, force everything to disk, and give the sha256 of the manifest.
-
-    >>> len(write_manifest(folder, []))
-    64
-    """
+    """Describe the files written into a folder, flush everything to disk, and return the sha256 of the manifest."""
     described = {str(path.relative_to(folder)): {"bytes": path.stat().st_size, "sha256": checksum(path)} for path in files}
     raw = orjson.dumps({**(also or {}), "files": described}, option=orjson.OPT_INDENT_2)
     (folder / MANIFEST).write_bytes(raw)
@@ -34,7 +30,7 @@ def write_manifest(folder: Path, files: Sequence[Path], also: Mapping[str, Any] 
 
 
 def read_manifest(folder: Path, sha256: str) -> dict[str, Any]:
-    """What a folder's files must be; the manifest itself must have this sha256.
+    """The manifest of a folder; it must have this sha256.
 
     >>> read_manifest(folder, write_manifest(folder, []))
     {'files': {}}
@@ -60,7 +56,7 @@ def read_manifest(folder: Path, sha256: str) -> dict[str, Any]:
 
 
 def damages(folder: Path, sha256: str) -> list[str]:
-    """What is wrong with a folder's files, one line a file; empty when all is well.
+    """What is wrong with a folder's files, one line per file; empty if nothing is.
 
     >>> damages(Path("/nowhere"), "")
     ["the index lacks its file '/nowhere/manifest.json'; restore it, or rebuild the index"]
@@ -75,11 +71,9 @@ def damages(folder: Path, sha256: str) -> list[str]:
 
 
 def check_files(folders: Iterable[tuple[Path, str]]) -> None:
-    """Refuse folders, each with the sha256 of its manifest, whose files are not what was written.
+    """Refuse folders, each with the sha256 of its manifest, whose files differ from what was written.
 
-    What is merged gets new check sums: damage that goes into it would never be found again.
-
-    >>> check_files([])
+    Merged files get new checksums: damage that enters them would never be found.
     """
     for folder, sha256 in folders:
         if wrong := damages(folder, sha256):

@@ -1,4 +1,4 @@
-"""What is made from a part of the index, made once: versions of an index have most of their parts in common."""
+"""Values computed once per part of the index: versions of an index share most of their parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 
 
 def made_once(make: Callable[Concatenate[Source, Others], Made]) -> Callable[Concatenate[Source, Others], Made]:
-    """Keep what was made from the first argument as long as that lives; further arguments must belong to it.
+    """Cache a result as long as its first argument lives; further arguments must belong to it.
 
     >>> class Part:
     ...     pass
@@ -30,7 +30,7 @@ def made_once(make: Callable[Concatenate[Source, Others], Made]) -> Callable[Con
     def found(source: Source, /, *args: Others.args, **others: Others.kwargs) -> Made:
         with lock:
             made = known.get(source)
-        if made is None:  # made outside of the lock: others need not wait for what they do not want
+        if made is None:  # computed outside of the lock, so that others need not wait
             made = make(source, *args, **others)
             with lock:
                 made = known.setdefault(source, made)

@@ -1,4 +1,4 @@
-"""What a reader sees: one state of the index, unchanged by whatever is written meanwhile."""
+"""A snapshot: one state of the index, unaffected by later writes."""
 
 from __future__ import annotations
 
@@ -27,20 +27,16 @@ from lexfuse.storage.stored_ids import StoredIds
 
 
 class ChannelState(NamedTuple):
-    """A channel as a snapshot sees it.
-
-    >>> ChannelState._fields
-    ('named', 'parts')
-    """
+    """A channel in a snapshot."""
 
     named: CatalogChannel
     parts: list[ChannelSegment]
 
 
 def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> Snapshot:
-    """The newest state of an index folder; what it has in common with a former one that is open is used by both.
+    """The newest state of an index folder; it shares unchanged parts with an open former snapshot.
 
-    A merge may remove files between reading their names and mapping them; then the newer state is taken.
+    A merge may remove files between reading their names and mapping them; then the newer state is opened.
 
     >>> open_snapshot("/nowhere")
     Traceback (most recent call last):
@@ -58,7 +54,7 @@ def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> Snapsho
 
 
 class _SegmentGoneError(Exception):
-    """Files that a state names are not there: another state may have replaced it."""
+    """Files of a state are missing: a newer state may have replaced it."""
 
     def __init__(self, generation: int, reason: Exception) -> None:
         super().__init__(str(reason))
@@ -67,20 +63,16 @@ class _SegmentGoneError(Exception):
 
 
 class Snapshot:
-    """A state of the index; documents are numbered over those alive, segment by segment.
+    """A state of the index; live documents are numbered segment by segment.
 
-    Inside segments the dead keep their place: `numbering` maps between the two.
+    Inside segments deleted documents keep their place: `numbering` maps between the two.
 
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with IndexFolder.create(folder / "i") as index:
-    ...     _ = index.add([Document("a", text="la loi")])
-    ...     with index.snapshot() as snapshot:
-    ...         snapshot.ids, snapshot.document("a").text
-    (Ids(['a'], n=1), 'la loi')
+    >>> len(snapshot), snapshot.ids[0], snapshot.document("lib-1").number
+    (6, 'lib-1', 'L1')
     """
 
     def __init__(self, folder: Path, former: Snapshot | None = None) -> None:
-        """Open the newest state and hold on to it."""
+        """Open the newest state and keep it."""
         self.folder = folder
         self._held: dict[CatalogSegment, Segment | ChannelSegment] = {}
         self._joined: dict[str, JoinedLists] = {}
@@ -151,7 +143,7 @@ class Snapshot:
 
     @cached_property
     def ids(self) -> Ids:
-        """Ids of the documents alive, in the order of their numbers."""
+        """Ids of the live documents by number."""
         return StoredIds([segment.ids for segment in self.segments], self._alive)
 
     @cached_property
@@ -162,11 +154,11 @@ class Snapshot:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """Names of the channels that are kept beside the words of the documents."""
+        """Names of the channels in addition to the words."""
         return tuple(self._channels)
 
     def channel(self, name: str) -> ChannelState:
-        """A channel; `NotFoundError` lists those there are."""
+        """A channel; `NotFoundError` lists the existing ones."""
         try:
             return self._channels[name]
         except KeyError:
@@ -175,7 +167,7 @@ class Snapshot:
 
     @cached_property
     def distributions(self) -> dict[str, Any]:
-        """The distributions of scores that are kept with the index, as plain values (see `lexfuse.channels.distribution`)."""
+        """The stored score distributions as plain values (see `lexfuse.channels.distribution`)."""
         return self._catalog.distributions()
 
     def channel_numbering(self, name: str) -> Numbering:
@@ -188,7 +180,7 @@ class Snapshot:
         return self._numberings[name]
 
     def _live_of(self, serials: I64) -> I32:
-        """Live numbers of documents by serial number, -1 for those that are gone."""
+        """Live numbers of documents by serial number, -1 for deleted ones."""
         segments, ordinals, found = self._catalog.column(SERIAL)
         known, live = np.array(found, dtype=np.int64), self.numbering.places[self._raw(segments, ordinals)]
         by_serial = np.argsort(known)
@@ -213,15 +205,15 @@ class Snapshot:
         return self._joined.setdefault(channel, JoinedLists())
 
     def forget_impacts(self) -> None:
-        """Let go of scores that were computed for every posting; they are computed again when they are asked for.
+        """Release the scores computed for every posting; they are computed again on demand.
 
-        They take most of the memory that a state has for itself, since they change with every document.
+        They take most of the memory of a snapshot, since they change with every document.
         """
         for postings in list(self._postings.values()):
             postings.impacts.clear()
 
     def coded(self, name: str) -> tuple[I32, list[Any]]:
-        """One catalog column as it is stored: the number of each living document's value, and the distinct values."""
+        """One catalog column: the code of each live document's value, and the distinct values."""
         if name not in self._coded:
             codes = np.zeros(len(self), dtype=np.int32)
             numbers: defaultdict[Any, int] = defaultdict()
@@ -236,13 +228,13 @@ class Snapshot:
         return self._coded[name]
 
     def column(self, name: str) -> list[Any]:
-        """One catalog column of every living document, in the order of their numbers, as stored."""
+        """One catalog column of every live document by number, as stored."""
         codes, values = self.coded(name)
         return [values[code] for code in codes.tolist()]
 
     def _raw(self, segment: Sequence[int], ordinal: Sequence[int]) -> I64:
         """Raw numbers of documents by segment and ordinal."""
-        numbers = np.array([named.number for named in self._named], dtype=np.int64)  # they ascend
+        numbers = np.array([named.number for named in self._named], dtype=np.int64)  # ascending
         wanted, inside = np.array(segment, dtype=np.int64), np.array(ordinal, dtype=np.int64)
         at = np.searchsorted(numbers, wanted)
         if not np.isin(wanted, numbers).all() or (inside < 0).any() or (inside >= np.diff(self.bases)[at]).any():
@@ -253,7 +245,7 @@ class Snapshot:
         return DataError("the catalog names other documents than its segments hold; rebuild the index", path=self._catalog.path)
 
     def document(self, id: str) -> Document:
-        """A whole document; `NotFoundError` if there is none."""
+        """A whole document; `NotFoundError` for an unknown id."""
         return self._catalog.document(id)
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
@@ -261,12 +253,12 @@ class Snapshot:
         return self._catalog.whole(ids)
 
     def heads(self, ids: Sequence[str]) -> list[Document]:
-        """Documents without their texts, in this order, for lists; those that are not there are left out."""
+        """Documents without their texts, in this order, for lists; unknown ids are skipped."""
         found = self._catalog.heads(ids)
         return [found[id] for id in ids if id in found]
 
     def close(self) -> None:
-        """Let go of the catalog; memory maps end with the last array that uses them."""
+        """Close the catalog; memory maps end with the last array that uses them."""
         self._catalog.close()
 
     def __enter__(self) -> Snapshot:
@@ -278,5 +270,5 @@ class Snapshot:
         self.close()
 
     def __len__(self) -> int:
-        """How many documents are alive."""
+        """The number of live documents."""
         return int(self._alive.sum())

@@ -1,4 +1,4 @@
-"""Ids of a snapshot: a million of them take a second to read, and a search shows ten."""
+"""Ids of a snapshot, read lazily: reading a million takes a second, and a search shows ten."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lexfuse.storage.string_list import StringList
 
 
 class StoredIds(Ids):
-    """The living ids of segments, segment after segment; names and their table are made when all are asked for.
+    """The live ids of segments in order; the full list and its table are built on demand.
 
     >>> ids = StoredIds([StringList.of(["a", "b"]), StringList.of(["0"])], np.array([False, True, True]))
     >>> len(ids), ids[1], ids.ordinal("b"), ids
@@ -24,7 +24,7 @@ class StoredIds(Ids):
     """
 
     def __init__(self, lists: Sequence[StringList], alive: Bools) -> None:
-        """Take the ids of every segment, and who is alive; that an index has no id twice its catalog sees to."""
+        """Keep the ids and the live flags of every segment; the catalog ensures that ids are unique."""
         self._lists = lists
         self._alive = alive
         self._order = None
@@ -36,7 +36,7 @@ class StoredIds(Ids):
 
     @cached_property
     def _raw(self) -> I64:
-        """Raw number, the dead counted, of every living document."""
+        """Raw number, including deleted documents, of every live document."""
         return np.flatnonzero(self._alive)
 
     @cached_property
@@ -48,7 +48,7 @@ class StoredIds(Ids):
     @overload
     def __getitem__(self, ordinal: slice) -> tuple[str, ...]: ...
     def __getitem__(self, ordinal: int | slice) -> str | tuple[str, ...]:
-        """The name at an ordinal, read alone where the others are not known yet, or the names of a slice."""
+        """The name at an ordinal, read alone if the others are not loaded yet, or the names of a slice."""
         if isinstance(ordinal, slice) or "_names" in self.__dict__:
             return self._names[ordinal]
         raw = int(self._raw[ordinal])
@@ -56,18 +56,18 @@ class StoredIds(Ids):
         return self._lists[at][raw - int(self._ends[at]) + len(self._lists[at])]
 
     def __len__(self) -> int:
-        """How many names there are."""
+        """The number of names."""
         return len(self._raw)
 
     def ordinal(self, name: str) -> int:
-        """The ordinal of a name, found in the tables of the segments; `NotFoundError` if there is none."""
+        """The ordinal of a name, from the tables of the segments; `NotFoundError` for an unknown name."""
         found = self._found(name)
         if found is None:
             raise NotFoundError(f"no id {name!r} among {len(self)} ids")
         return found
 
     def ordinals(self, names: Iterable[str]) -> I32:
-        """Ordinals of many names, -1 for those that are not here."""
+        """Ordinals of many names, -1 for unknown names."""
         names = tuple(names)
         ordinals = np.full(len(names), -1, dtype=np.int32)
         for strings, end in zip(self._lists, self._ends.tolist(), strict=True):
@@ -79,7 +79,7 @@ class StoredIds(Ids):
         return ordinals
 
     def __contains__(self, name: object) -> bool:
-        """Whether a name is here, in constant time."""
+        """Whether a name is known, in constant time."""
         return isinstance(name, str) and self._found(name) is not None
 
     def _found(self, name: str) -> int | None:
@@ -91,5 +91,5 @@ class StoredIds(Ids):
 
     @cached_property
     def _places(self) -> I32:
-        """The ordinal of every living document, by raw number."""
+        """The ordinal of every live document, by raw number."""
         return np.cumsum(self._alive, dtype=np.int32) - np.int32(1)

@@ -1,4 +1,4 @@
-"""A long list of strings on disk: one run of UTF-8 bytes and where each string starts."""
+"""A long list of strings on disk: UTF-8 bytes and the offsets of each string."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lexfuse.storage.array_file import checked_offsets, map_array, save_array
 
 
 class StringList:
-    """Strings in a fixed order, memory-mapped; all of them are decoded, and a table is built, on first use.
+    """Strings in a fixed order, memory-mapped; decoding and the lookup table happen on first use.
 
     >>> names = StringList.of(["droit", "loi"])
     >>> names[1], len(names), names.find("droit"), names.find("x")
@@ -25,7 +25,7 @@ class StringList:
     __slots__ = ("_bytes", "_offsets", "_path", "_places", "_strings")
 
     def __init__(self, offsets: I64, data: NDArray[np.uint8], path: Path | None = None) -> None:
-        """Keep the offsets and the bytes, and where they came from, to name it if they are damaged."""
+        """Keep the offsets, the bytes, and their path for error messages."""
         self._offsets = offsets
         self._bytes = data
         self._path = path
@@ -34,25 +34,17 @@ class StringList:
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> StringList:
-        """A list of these strings.
-
-        >>> list(StringList.of(["é", ""]))
-        ['é', '']
-        """
+        """A list of these strings."""
         encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
         offsets = offsets_of(np.array([len(one) for one in encoded], dtype=np.int64))
         return cls(read_only(offsets), read_only(np.frombuffer(b"".join(encoded), dtype=np.uint8).copy()))
 
     def find(self, string: str) -> int | None:
-        """The position of a string, None if it is not here.
-
-        >>> StringList.of(["a"]).find("a")
-        0
-        """
+        """The position of a string, or ``None``."""
         return self._table.get(string)
 
     def find_all(self, strings: Iterable[str], count: int) -> I64:
-        """The positions of so many strings, -1 for those that are not here.
+        """The positions of strings, -1 for unknown ones.
 
         >>> StringList.of(["a", "b"]).find_all(["b", "c"], 2).tolist()
         [1, -1]
@@ -66,11 +58,7 @@ class StringList:
         return self._places
 
     def save(self, stem: Path) -> Iterator[Path]:
-        """Write the two files ``stem.offsets.npy`` and ``stem.bytes.npy`` and tell each.
-
-        >>> [path.name for path in StringList.of(["a"]).save(folder / "terms")]
-        ['terms.offsets.npy', 'terms.bytes.npy']
-        """
+        """Write ``stem.offsets.npy`` and ``stem.bytes.npy``, yielding each path."""
         for name, array in (("offsets", self._offsets), ("bytes", self._bytes)):
             yield save_array(stem.with_name(f"{stem.name}.{name}.npy"), array)
 
@@ -93,7 +81,7 @@ class StringList:
         return self._decoded(self._bytes[self._offsets[at] : self._offsets[at + 1]].tobytes())
 
     def __len__(self) -> int:
-        """How many strings there are."""
+        """The number of strings."""
         return len(self._offsets) - 1
 
     def __iter__(self) -> Iterator[str]:
@@ -101,18 +89,14 @@ class StringList:
         return iter(self.strings())
 
     def strings(self) -> list[str]:
-        """All strings at once, to be read only.
-
-        >>> StringList.of(["droit", "loi"]).strings()
-        ['droit', 'loi']
-        """
+        """All strings, read-only."""
         if self._strings is None:
             self._strings = self._all()
         return self._strings
 
     def _all(self) -> list[str]:
         data, offsets = self._bytes.tobytes(), self._offsets.tolist()
-        if data.isascii():  # then characters are bytes, and one decoding does for all
+        if data.isascii():  # characters are bytes, so one decode is enough
             text = data.decode("ascii")
             return [text[start:end] for start, end in pairwise(offsets)]
         return [self._decoded(data[start:end]) for start, end in pairwise(offsets)]

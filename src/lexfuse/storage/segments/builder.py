@@ -22,7 +22,7 @@ LEXICAL = "bm25"
 def build_segment(
     documents: Sequence[Document], settings: IndexSettings, *, progress: Callable[[int], None] = lambda _: None
 ) -> Segment:
-    """A segment of documents, which must come sorted by id.
+    """A segment of documents, which must be sorted by id.
 
     >>> build_segment([Document("a", text="la loi", language="fr")], IndexSettings()).channels["bm25"].terms[0]
     'loi'

@@ -15,11 +15,7 @@ from lexfuse.text.analysis.vocabulary import Vocabulary
 
 
 class Stretch(NamedTuple):
-    """The postings of one segment: where they stand, and for each its document, weight and term.
-
-    >>> Stretch._fields
-    ('place', 'docs', 'weights', 'terms')
-    """
+    """The postings of one segment: their place, and the document, weight and term of each."""
 
     place: slice
     docs: I32
@@ -28,10 +24,10 @@ class Stretch(NamedTuple):
 
 
 class Postings:
-    """One vocabulary, one array of postings and, per term and segment, where its list lies.
+    """One vocabulary, one array of postings, and the place of each list by term and segment.
 
-    Documents have raw numbers: segment after segment, the dead in their places. The statistics count the
-    living only. Versions of an index that are given the same `joined` lists have in common what they can.
+    Documents have raw numbers: segment after segment, including deleted ones. Statistics count live documents only. Versions of
+    an index with the same ``joined`` lists share as much as possible.
 
     >>> file = InvertedFile.of([["a", "b"], ["b"]])
     >>> postings = Postings([file], np.array([0, 2]), np.array([True, False]))
@@ -40,12 +36,12 @@ class Postings:
     """
 
     def __init__(self, files: Sequence[InvertedFile], bases: I64, alive: Bools, joined: JoinedLists | None = None) -> None:
-        """Take the inverted file of every segment, their raw bases, and who is alive."""
+        """Keep the inverted file of every segment, their raw bases, and the live flags."""
         self._files = list(files)
         self._bases = bases
         self._joined = joined or JoinedLists()
         self.alive = alive
-        self.impacts: dict[Hashable, F32] = {}  # one number per posting, kept by retrievers for the parameters used last
+        self.impacts: dict[Hashable, F32] = {}  # one number per posting, cached by retrievers for their last parameters
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -60,7 +56,7 @@ class Postings:
 
     @property
     def docs(self) -> I32:
-        """Raw document of every posting. Lists of other versions may stand between: see `ranges` and `stretches`."""
+        """Raw document of every posting. Lists of other versions may be in between: see `ranges` and `stretches`."""
         return self._lists.docs
 
     @property
@@ -69,7 +65,7 @@ class Postings:
         return self._lists.weights
 
     def __len__(self) -> int:
-        """How many postings there are, those of the dead included."""
+        """The number of postings, including those of deleted documents."""
         return sum(len(file.docs) for file in self._files)
 
     @cached_property
@@ -88,7 +84,7 @@ class Postings:
 
     @cached_property
     def _later(self) -> tuple[I64, I64, I64]:
-        """The lists of all segments but the first: a key of term and segment, ascending, and where the list starts and ends."""
+        """The lists of all segments but the first: ascending keys of term and segment, with start and end of each list."""
         keys, starts, ends = ([np.empty(0, dtype=np.int64)] for _ in range(3))
         for at, (file, place) in enumerate(zip(self._files, self._lists.places, strict=True)):
             if at:
@@ -100,7 +96,7 @@ class Postings:
         return every[order], np.concatenate(starts)[order], np.concatenate(ends)[order]
 
     def ranges(self, terms: I32) -> tuple[I64, I64]:
-        """Where the list of each of the terms starts and ends in each segment, at [term, segment]; an empty list is at 0.
+        """Start and end of each term's list in each segment, at [term, segment]; an empty list is at 0.
 
         >>> postings = Postings([InvertedFile.of([["a", "b"], ["b"]])], np.array([0, 2]), np.ones(2, bool))
         >>> starts, ends = postings.ranges(np.array([1]))
@@ -109,7 +105,7 @@ class Postings:
         """
         starts = np.zeros((len(terms), len(self._files)), dtype=np.int64)
         ends = np.zeros_like(starts)
-        for file, place in zip(self._files[:1], self._lists.places, strict=False):  # its terms are numbered as they stand
+        for file, place in zip(self._files[:1], self._lists.places, strict=False):  # its terms keep their numbers
             held = np.flatnonzero(terms < len(file.terms))
             starts[held, 0] = file.offsets[terms[held]] + place
             ends[held, 0] = file.offsets[terms[held] + 1] + place
@@ -143,7 +139,7 @@ class Postings:
 
     @cached_property
     def document_frequency(self) -> I64:
-        """In how many living documents each term occurs."""
+        """The number of live documents with each term."""
         frequency = np.zeros(len(self.vocabulary), dtype=np.int64)
         for file, numbers in zip(self._files, self._numbers, strict=True):
             frequency[numbers] += file.document_frequency
@@ -154,7 +150,7 @@ class Postings:
 
     @cached_property
     def collection_frequency(self) -> F64:
-        """How often each term occurs in all living documents: the sum of its weights."""
+        """The sum of each term's weights in all live documents."""
         terms, living = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
         for stretch in self.stretches():
             terms.append(stretch.terms)
@@ -163,10 +159,10 @@ class Postings:
 
     @cached_property
     def documents(self) -> int:
-        """How many documents are alive."""
+        """The number of live documents."""
         return int(self.alive.sum())
 
     @cached_property
     def mean_length(self) -> float:
-        """Mean length of the living."""
+        """Mean length of live documents."""
         return float(self.lengths[self.alive].mean(dtype=np.float64)) if self.documents else 0.0

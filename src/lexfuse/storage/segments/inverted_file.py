@@ -1,7 +1,7 @@
-"""The inverted file: for every term the documents that hold it, with a weight each.
+"""The inverted file: the documents of every term, with a weight each.
 
-Weights are term frequencies for the lexical channels and will be impacts for learned sparse vectors: any
-float fits. Terms are sorted, documents ascend inside a list, so the same documents give the same bytes.
+Weights are term frequencies in lexical channels and impacts in learned sparse ones. Terms are sorted and documents ascend inside
+a list, so the same documents give the same bytes.
 """
 
 from __future__ import annotations
@@ -36,18 +36,14 @@ class InvertedFile:
 
     @classmethod
     def of(cls, documents: Sequence[Sequence[str]]) -> InvertedFile:
-        """An inverted file of documents given as lists of terms.
-
-        >>> InvertedFile.of([]).offsets.tolist()
-        [0]
-        """
+        """Build from documents given as lists of terms."""
         vocabulary = Vocabulary()
         rows = [np.array([vocabulary.learn(term) for term in document], dtype=np.int32) for document in documents]
         return cls.from_rows(rows, vocabulary)
 
     @classmethod
     def from_rows(cls, rows: Sequence[I32], vocabulary: Vocabulary, weights: Sequence[F32] | None = None) -> InvertedFile:
-        """An inverted file of documents given as arrays of term ids, each occurrence with a weight (1 if not given).
+        """Build from documents given as arrays of term ids, with a weight per occurrence (default 1).
 
         >>> InvertedFile.from_rows([np.array([0, 0], np.int32)], Vocabulary(["loi"])).weights.tolist()
         [2.0]
@@ -68,19 +64,11 @@ class InvertedFile:
 
     @property
     def document_frequency(self) -> I64:
-        """In how many documents each term occurs.
-
-        >>> InvertedFile.of([["a", "b"], ["b"]]).document_frequency.tolist()
-        [1, 2]
-        """
+        """The number of documents with each term."""
         return np.diff(self.offsets)
 
     def postings(self, term: str) -> tuple[I32, F32]:
-        """Documents and weights of a term; empty if it does not occur.
-
-        >>> InvertedFile.of([["a"]]).postings("z")[0].tolist()
-        []
-        """
+        """Documents and weights of a term; empty if it does not occur."""
         at = self.terms.find(term)
         if at is None:
             return self.docs[:0], self.weights[:0]
@@ -88,18 +76,14 @@ class InvertedFile:
         return self.docs[span], self.weights[span]
 
     def save(self, folder: Path) -> Iterator[Path]:
-        """Write the arrays into a folder and tell each file written.
-
-        >>> len(list(InvertedFile.of([["a"]]).save(folder)))
-        6
-        """
+        """Write the arrays into a folder, yielding each path."""
         yield from self.terms.save(folder / "terms")
         for name in _ARRAYS:
             yield save_array(folder / f"{name}.npy", getattr(self, name))
 
     @classmethod
     def load(cls, folder: Path) -> InvertedFile:
-        """Map a saved inverted file into memory; nothing is read until it is used.
+        """Map a saved inverted file into memory; data is read on demand.
 
         >>> _ = list(InvertedFile.of([["a"]]).save(folder))
         >>> InvertedFile.load(folder).postings("a")[0].tolist()

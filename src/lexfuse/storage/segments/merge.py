@@ -1,4 +1,4 @@
-"""Merge segments: what is alive in several becomes one, the same as if it had been built from the documents."""
+"""Merge segments: the live documents of several become one segment, as if built from the documents."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.segments.segment import Segment
 from lexfuse.storage.string_list import StringList
 
-FACTOR = 8  # segments of about one size that stay apart
-BLOCK = 1 << 22  # postings that are put in order at once
+FACTOR = 8  # segments of similar size that stay separate
+BLOCK = 1 << 22  # postings sorted at once
 
 
 def segments_to_merge(sizes: Sequence[int]) -> list[int]:
-    """Positions of segments to merge so that few remain: the first `FACTOR` or more of about one size, or none.
+    """Positions of segments to merge so that few remain: the first `FACTOR` or more of similar size, or none.
 
-    Sizes are alike that have the same logarithm to the base `FACTOR`, so a document is merged a few times
-    in its life, and single additions in thousands still leave few segments.
+    Sizes are similar if they have the same logarithm to the base `FACTOR`. So a document is merged only a few times, and
+    thousands of single additions leave few segments.
 
     >>> segments_to_merge([5000, 1, 2, 1]), segments_to_merge([5000] + [1] * 8)
     ([], [1, 2, 3, 4, 5, 6, 7, 8])
@@ -35,7 +35,7 @@ def segments_to_merge(sizes: Sequence[int]) -> list[int]:
 
 
 def merge_segments(segments: Sequence[Segment], alive: Sequence[Bools]) -> Segment:
-    """One segment of all documents that are alive, the same as if it had been built from them.
+    """One segment of all live documents, as if built from them.
 
     >>> old = [Segment(StringList.of([name]), {"bm25": InvertedFile.of([["loi"]])}) for name in "ba"]
     >>> list(merge_segments(old, [np.array([True])] * 2).ids)
@@ -56,7 +56,7 @@ def merge_segments(segments: Sequence[Segment], alive: Sequence[Bools]) -> Segme
 
 
 def merged_inverted(files: Sequence[InvertedFile], places: Sequence[I32], documents: int) -> InvertedFile:
-    """Posting lists of several files as one; `places` gives each document's new ordinal, -1 for the dead.
+    """Merge the posting lists of files; ``places`` has each document's new ordinal, -1 if deleted.
 
     >>> files = [InvertedFile.of([["a"], ["b"]]), InvertedFile.of([["b"]])]
     >>> merged_inverted(files, [np.array([-1, 1], np.int32), np.array([0], np.int32)], 2).postings("b")[0].tolist()
@@ -72,7 +72,7 @@ def merged_inverted(files: Sequence[InvertedFile], places: Sequence[I32], docume
     docs, weights = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
     for first, end in _blocks(files, numbers, len(vocabulary)):
         term, doc, weight = _joined(files, numbers, places, first, end)
-        order = np.argsort((term - first) * max(documents, 1) + doc, kind="stable")  # sorted runs: only merged
+        order = np.argsort((term - first) * max(documents, 1) + doc, kind="stable")  # sorted runs are merged
         frequency[first:end] = np.bincount(term - first, minlength=end - first)
         docs.append(doc[order])
         weights.append(weight[order])
@@ -103,7 +103,7 @@ def _blocks(files: Sequence[InvertedFile], numbers: Sequence[I64], terms: int) -
 def _joined(
     files: Sequence[InvertedFile], numbers: Sequence[I64], places: Sequence[I32], first: int, end: int
 ) -> tuple[I64, I32, F32]:
-    """Living postings of a range of terms, file after file: the term, new ordinal and weight of each."""
+    """Live postings of a range of terms, file after file: term, new ordinal and weight of each."""
     terms, docs, weights = [], [], []
     for file, number, place in zip(files, numbers, places, strict=True):
         low, high = np.searchsorted(number, (first, end))

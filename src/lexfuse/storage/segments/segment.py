@@ -1,7 +1,7 @@
-"""A segment: documents that were added together, as immutable files in a folder of their own.
+"""A segment: documents that were added together, as immutable files in one folder.
 
-Documents stand in the order of their ids, so that within a segment the lower ordinal wins ties, and the same
-documents give the same bytes whatever order they came in.
+Documents are sorted by id, so that within a segment the lower ordinal wins ties, and the same documents give the same bytes in
+any order of input.
 """
 
 from __future__ import annotations
@@ -30,11 +30,7 @@ class Segment:
     channels: dict[str, InvertedFile]
 
     def save(self, folder: Path) -> str:
-        """Write all files, then the manifest, force them to disk, and give the sha256 of the manifest.
-
-        >>> len(Segment(StringList.of([]), {}).save(folder / "1"))
-        64
-        """
+        """Write all files, then the manifest, flush them to disk, and return the sha256 of the manifest."""
         files: list[Path] = []
         make_folder(folder.parent)
         folder.mkdir()
@@ -46,7 +42,7 @@ class Segment:
 
     @classmethod
     def load(cls, folder: Path, sha256: str) -> Segment:
-        """Map a segment into memory; what is missing or cannot be is named, other bytes only `damages` sees.
+        """Map a segment into memory; missing and impossible files are named, changed bytes only by `damages`.
 
         >>> Segment.load(Path("/nowhere"), "")
         Traceback (most recent call last):

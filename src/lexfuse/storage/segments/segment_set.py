@@ -1,6 +1,6 @@
-"""The segments of an index: put on disk, merged where there are many, and taken away once no state names them.
+"""The segments of an index: written, merged when there are many, and removed once no state names them.
 
-All of it happens inside a change of the index: a segment exists once the transaction that named it is committed.
+Everything happens inside a change of the index: a segment exists once the transaction that names it is committed.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class SegmentSet:
     """The segments of one index, each a folder that its catalog names."""
 
     def __init__(self, folder: Path, catalog: Catalog) -> None:
-        """Take the folder of the index, and its catalog."""
+        """Keep the folder of the index and its catalog."""
         self._folder = folder
         self._catalog = catalog
 
     def add(self, segment: Segment, rows: Sequence[DocumentRow]) -> None:
-        """Add a segment with the rows of its documents, and merge segments where there are many."""
+        """Add a segment with the rows of its documents; merge segments if there are many."""
         self._catalog.insert(self._save(segment), rows)
         named = self._catalog.segments()
         while group := segments_to_merge([segment.documents for segment in named]):
@@ -37,13 +37,13 @@ class SegmentSet:
             named = self._catalog.segments()
 
     def merge(self) -> None:
-        """Make one segment of all, without the dead."""
+        """Merge all segments into one, without deleted documents."""
         named = self._catalog.segments()
         if len(named) > 1 or self._catalog.tombstones():
             self._merge(named)
 
     def replace(self, segment: Segment) -> None:
-        """Put one segment, of all living documents, in the place of all, also of those that the catalog names wrongly."""
+        """Replace all segments by one with all live documents, including segments with damaged rows."""
         self._catalog.forget_places()
         self._replace([], segment)
 
@@ -67,13 +67,13 @@ class SegmentSet:
         self._replace(named, merge_segments(segments, list(alive.values())))
 
     def _replace(self, old: Sequence[CatalogSegment], segment: Segment) -> None:
-        """Put a segment with the same living documents in the place of others; one without documents is none."""
+        """Replace segments by one with the same live documents; an empty one is omitted."""
         self._catalog.replace(old, self._save(segment) if len(segment.ids) else None, list(segment.ids))
 
     def _save(self, segment: Segment) -> CatalogSegment:
-        """Put a segment on disk; it exists once the transaction has named it."""
+        """Write a segment; it exists once the transaction names it."""
         number = self._catalog.next_number()
-        while (self._folder / segment_folder(number)).exists():  # left by a writer that was killed: removed after the change
+        while (self._folder / segment_folder(number)).exists():  # left by a killed writer: removed after the change
             number = self._catalog.next_number()
         name = segment_folder(number)
         with named_storage_errors(self._folder / name):

@@ -1,7 +1,7 @@
-"""What versions of an index have in common of their words: nearly all of it, since one change adds one small file.
+"""Posting lists and terms shared by versions of an index: nearly all of them, since a change adds one small file.
 
-The files of a version never change, and most of them are those of the version before. So their posting lists are joined in
-arrays that several versions use, and their terms are found in the tables of the files.
+Files never change, and a version has most files of the version before. So their posting lists are joined in arrays that several
+versions use, and their terms are looked up in the tables of the files.
 """
 
 from __future__ import annotations
@@ -18,15 +18,11 @@ from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.string_list import StringList
 from lexfuse.text.analysis.vocabulary import Vocabulary
 
-_ROOM = 1.5  # times what is needed: memory that nobody has written to costs nothing
+_ROOM = 1.5  # spare capacity: untouched memory costs nothing
 
 
 class Lists(NamedTuple):
-    """Posting lists in one array; between those of these files there may be some of files of other versions.
-
-    >>> Lists._fields
-    ('docs', 'weights', 'places')
-    """
+    """Posting lists in one array; lists of other versions' files may be in between."""
 
     docs: I32
     weights: F32
@@ -34,10 +30,10 @@ class Lists(NamedTuple):
 
 
 class JoinedLists:
-    """Posting lists of the files of several versions, one after the other; a version sees what is there when it asks.
+    """Posting lists of the files of several versions, concatenated; a version sees those that exist when it asks.
 
-    Files that a version has in common with those before are there already, so it adds only its own. When there is no room
-    left, or the first file, mostly the largest, is another one, the arrays start anew: older versions keep the former ones.
+    Files shared with earlier versions are already there, so a version adds only its new ones. If there is no room left, or the
+    first file (usually the largest) differs, new arrays are started: older versions keep the former ones.
 
     >>> first, second = InvertedFile.of([["a"], ["b"]]), InvertedFile.of([["a"]])
     >>> joined = JoinedLists()
@@ -47,7 +43,7 @@ class JoinedLists:
     """
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start empty."""
         self._lock = Lock()
         self._places: dict[tuple[InvertedFile, int], int] = {}  # by file and the number of its first document
         self._docs: I32 = np.empty(0, dtype=np.int32)
@@ -55,8 +51,8 @@ class JoinedLists:
         self._used = 0
 
     def of(self, files: Sequence[InvertedFile], bases: I64) -> Lists:
-        """The posting lists of files; the documents of a file have the numbers from its base on."""
-        if len(files) == 1 and bases[0] == 0:  # as they are mapped
+        """The posting lists of files; the documents of a file are numbered from its base."""
+        if len(files) == 1 and bases[0] == 0:  # as mapped
             _check(files[0])
             return Lists(files[0].docs, files[0].weights, [0])
         wanted = list(zip(files, bases.tolist(), strict=False))
@@ -85,13 +81,13 @@ class JoinedLists:
 
 
 def _check(file: InvertedFile) -> None:
-    """Compiled loops do not look: a damaged file must not make them write elsewhere."""
+    """Compiled loops do not check bounds: a damaged file must not make them write elsewhere."""
     if len(file.docs) and not 0 <= file.docs.min() <= file.docs.max() < len(file.lengths):
         raise DataError("posting lists of the index are damaged (they name documents that are not there); verify it")
 
 
 class JoinedVocabulary(Vocabulary):
-    """The terms of a first file, found in its own table, and further ones.
+    """The terms of a first file, looked up in its table, and further ones.
 
     >>> terms = JoinedVocabulary(StringList.of(["droit", "loi"]), ["bail", "loi"])
     >>> list(terms), terms.find("loi"), terms.find("bail"), terms[2], len(terms)
@@ -99,19 +95,19 @@ class JoinedVocabulary(Vocabulary):
     """
 
     def __init__(self, first: StringList, others: Iterable[str]) -> None:
-        """Take the terms of the first file as they are, and those of the others that it lacks."""
+        """Keep the terms of the first file, and those of the others that it lacks."""
         super().__init__()
         self._first = first
         for term in others:
             self.learn(term)
 
     def learn(self, term: str) -> int:
-        """The id of a term, which is new if need be."""
+        """The id of a term; unknown terms are added."""
         at = self._first.find(term)
         return len(self._first) + super().learn(term) if at is None else at
 
     def find(self, term: str) -> int | None:
-        """The id of a term that is known, else None."""
+        """The id of a known term, else None."""
         at = self._first.find(term)
         further = super().find(term) if at is None else None
         return at if further is None else len(self._first) + further
@@ -128,10 +124,10 @@ class JoinedVocabulary(Vocabulary):
         return self._first[number] if 0 <= number < len(self._first) else super().__getitem__(number - len(self._first))
 
     def __len__(self) -> int:
-        """How many terms there are."""
+        """The number of terms."""
         return len(self._first) + super().__len__()
 
     def __iter__(self) -> Iterator[str]:
-        """The terms in the order of their ids."""
+        """The terms by id."""
         yield from self._first
         yield from super().__iter__()
