@@ -16,8 +16,8 @@ from lexfuse.fusion.union import Missing, Union
 class Borda(Fusion):
     """Sum over sources of (length of the source's list - rank + 1), FUSE eq. 17; never below 0.
 
-    FUSE ranks the whole corpus, so its lists are equally long. Here the length is that of what the source knows of the union
-    set; a document that it does not know gets 0.
+    FUSE ranks the whole corpus, so its lists have equal length. Here the length is the number of documents of the union set that
+    the source scores; a document without a score gets 0.
 
     >>> from lexfuse.data.run import Run
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})]

@@ -1,4 +1,4 @@
-"""What retrievers that are made of others share: who they are made of, and why a document stands where it stands."""
+"""What composite retrievers share: their members, and the explanation of a document's rank."""
 
 from __future__ import annotations
 
@@ -18,22 +18,17 @@ from lexfuse.fusion.fusion import Fusion
 
 
 class CompositeRetriever(ABC):
-    """A retriever made of others.
-
-    >>> from lexfuse.rerank.reranker import RerankedRetriever
-    >>> issubclass(RerankedRetriever, CompositeRetriever)
-    True
-    """
+    """A retriever made of others."""
 
     @abstractmethod
     def members(self, query: Query) -> tuple[Retriever, ...]:
-        """The retrievers of channels that answer a query."""
+        """The channel retrievers of a query."""
 
     @abstractmethod
     def explanations(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
     ) -> list[Explanation]:
-        """Why documents of the index stand where they stand, or where they would; with their ranks under other fusions."""
+        """Explain the rank of documents, listed or not; with their ranks under other fusions."""
 
     def explain(self, query: Query, doc: str, *, within: Mask | None = None, others: Sequence[Fusion] = ()) -> Explanation:
         """The same for one document."""
@@ -41,13 +36,10 @@ class CompositeRetriever(ABC):
 
 
 def members_of(retriever: Retriever, query: Query) -> tuple[Retriever, ...]:
-    """The retrievers of channels that answer a query: the retriever itself, or those that it is made of.
+    """The channel retrievers of a query: the retriever itself, or its members.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     [one.name for one in members_of(BM25(snapshot), Query("q", "loi"))]
+    >>> [one.name for one in members_of(BM25(snapshot), Query("q", "loi"))]
     ['bm25']
     """
     return retriever.members(query) if isinstance(retriever, CompositeRetriever) else (retriever,)
@@ -56,18 +48,12 @@ def members_of(retriever: Retriever, query: Query) -> tuple[Retriever, ...]:
 def explanations_of(
     retriever: Retriever, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
 ) -> list[Explanation]:
-    """Why documents stand where they stand, for any retriever; where it is not made of others, its score is all there is.
+    """Explain the rank of documents, for any retriever; one without members explains only its score.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         found = explanations_of(BM25(snapshot), Query("q", "loi", "fr"), ["a", "b"])
+    >>> found = explanations_of(BM25(snapshot), Query("q", "cotisation annuelle", "fr"), ["lib-2", "lib-1"])
     >>> [(one.doc, one.rank, one.listed, one.parts[0].source) for one in found]
-    [('a', 1, True, 'bm25'), ('b', 2, False, 'bm25')]
+    [('lib-2', 1, True, 'bm25'), ('lib-1', 3, False, 'bm25')]
     """
     if isinstance(retriever, CompositeRetriever):
         return retriever.explanations(query, docs, within=within, others=others)
@@ -87,15 +73,7 @@ def explanations_of(
 
 
 def pairs_of(retriever: Retriever, query: Query, docs: Sequence[str]) -> Run:
-    """One query with documents of the index, as a run whose pairs can be scored; `NotFoundError` for one that is not there.
-
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     len(pairs_of(BM25(snapshot), Query("q", "loi"), []))
-    0
-    """
+    """One query with documents of the index, as a run whose pairs can be scored; `NotFoundError` for an unknown id."""
     ids = retriever.snapshot.ids
     ordinals = np.array([ids.ordinal(doc) for doc in docs], dtype=np.int32)
     offsets, scores = np.array([0, len(docs)]), np.zeros(len(docs), dtype=np.float32)
@@ -103,7 +81,7 @@ def pairs_of(retriever: Retriever, query: Query, docs: Sequence[str]) -> Run:
 
 
 def lookup_scores(run: Run, pairs: Run) -> F32:
-    """The score in a run of every pair of another, in its order; NaN where the run does not rank it.
+    """The score in a run of every pair of another, in order; NaN if the run does not rank it.
 
     >>> lookup_scores(Run.of("x", {"q": {"a": 2.0}}), Run.of("y", {"q": {"b": 2.0, "a": 1.0}})).tolist()
     [nan, 2.0]

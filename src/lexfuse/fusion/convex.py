@@ -1,7 +1,7 @@
-"""Score-based fusion: normalised scores, weighted and added.
+"""Score-based fusion: a weighted sum of normalised scores.
 
-The convex combination is FUSE's normalised score fusion (eq. 20) and BRUCH's eq. 3; with theoretical min-max it is BRUCH's
-TM2C2, the default of LexFuse. CombMNZ and CombMAX are the classical others.
+The convex combination is FUSE's normalised score fusion (eq. 20) and BRUCH's eq. 3; with theoretical min-max it is BRUCH's TM2C2,
+the default of LexFuse.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from lexfuse.fusion.normalisation import MinMax, Normaliser, TheoreticalMinMax, 
 from lexfuse.fusion.union import Missing, Union
 
 _MIN_MAX = MinMax()
-_NEAR = 1e-6  # weights sum to one if they are as near as that
+_NEAR = 1e-6  # tolerance of the sum of weights
 
 
 @dataclass(frozen=True, slots=True)
 class Convex(Fusion):
-    """Sum over sources of weight * normalised score; weights sum to one, and are equal if not given.
+    """Sum over sources of weight * normalised score; weights sum to one, and are equal by default.
 
     One normaliser serves all sources, or each has its own: `Convex((0.2, 0.8), (ZScore(), TheoreticalMinMax()))`.
 
@@ -67,10 +67,6 @@ class Convex(Fusion):
 
 
 def uses_infimum(normaliser: Normaliser | Sequence[Normaliser]) -> bool:
-    """Whether a normaliser, or one of several, needs the lowest possible score.
-
-    >>> uses_infimum([MinMax(), TheoreticalMinMax()])
-    True
-    """
+    """Whether a normaliser, or one of several, needs the lowest possible score."""
     each = normaliser if isinstance(normaliser, Sequence) else [normaliser]
     return any(isinstance(one, TheoreticalMinMax) for one in each)

@@ -1,4 +1,4 @@
-"""What every fusion is: a value for each source and document, combined into one score."""
+"""The base of every fusion: a value for each source and document, combined into one score."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from lexfuse.kernels.fusion import in_order
 
 
 class Fusion(ABC):
-    """A way to make one ranking of several.
+    """A method to combine several rankings into one.
 
-    A subclass says what a source's opinion of a document is worth (`values`) and how much each source counts (`source_weights`);
-    the fused score is the weighted sum unless it says otherwise (`combined`).
+    A subclass defines the value of a document in a source (`values`) and the weight of each source (`source_weights`); the fused
+    score is the weighted sum unless it overrides `combined`.
 
-    A source of weight 0 takes no part: it adds no candidates, and statistics do not count what only it lists. So the fused
-    ranking is that of the other sources without it, and all weight on one source gives back its own ranking ("rank-equivalent",
-    BRUCH Fig. 5).
+    A source of weight 0 is ignored: it adds no candidates, and statistics exclude what only it lists. So the fused ranking is
+    that of the other sources, and all weight on one source gives its ranking ("rank-equivalent", BRUCH Fig. 5).
 
     >>> from lexfuse.fusion.reciprocal_rank import ReciprocalRank
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})]
@@ -44,16 +43,16 @@ class Fusion(ABC):
     def fuse(
         self, runs: Sequence[Run], k: int, *, sources: Sequence[RankedSource] | None = None, queries: Queries | None = None
     ) -> Run:
-        """The best k documents of every query; `sources` are asked for the scores that their rankings lack."""
+        """The best k documents of every query; `sources` provide the scores that their rankings lack."""
         union = union_of(runs, sources if self.missing is Missing.RESCORE else None, queries)
         return self.fused(union, k)
 
     def fused(self, union: Union, k: int, name: str | None = None) -> Run:
-        """The best k documents of every query of a union set; the run is called as the fusion if no name is given."""
+        """The best k documents of every query of a union set; the run is named after the fusion by default."""
         return union.ranked_by(name or self.name, self.scores(union), k)
 
     def scores(self, union: Union) -> F64:
-        """The fused score of every candidate; -inf for one that no source with a weight lists."""
+        """The fused score of every candidate; -inf if no source with a weight lists it."""
         weights = self.source_weights(len(union.names))
         counting = np.flatnonzero(weights)
         fused = np.full(len(union), -np.inf)
@@ -78,22 +77,22 @@ class Fusion(ABC):
 
     @abstractmethod
     def values(self, union: Union) -> F64:
-        """What each source's opinion of each candidate is worth: a row for each source."""
+        """The value of each candidate in each source: one row per source."""
 
     def source_weights(self, sources: int) -> F64:
-        """How much each source counts."""
+        """The weight of each source."""
         return np.ones(sources)
 
     def combined(self, values: F64, weights: F64, union: Union) -> F64:
         """One score from the values of all sources."""
         total = np.zeros(values.shape[1])
-        for row, weight in zip(values, weights.tolist(), strict=True):  # source after source: the same bits for any number
+        for row, weight in zip(values, weights.tolist(), strict=True):  # sequential: the same bits for any number of sources
             total += weight * row
         return total
 
 
 def one_each(values: float | Sequence[float], sources: int, what: str) -> F64:
-    """One number for every source, from one for all or one each.
+    """One number per source, from one for all or one each.
 
     >>> one_each(60.0, 2, "eta").tolist()
     [60.0, 60.0]
@@ -111,12 +110,6 @@ def one_each(values: float | Sequence[float], sources: int, what: str) -> F64:
 
 
 def check_weights(weight: float | Sequence[float]) -> None:
-    """Refuse weights below 0.
-
-    >>> check_weights([0.5, -0.5])
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: weights must be 0 or more, got [0.5, -0.5]
-    """
+    """Refuse negative weights."""
     if not (np.isfinite(np.atleast_1d(weight)) & (np.atleast_1d(weight) >= 0)).all():
         raise ConfigError(f"weights must be 0 or more, got {weight}")

@@ -1,7 +1,7 @@
-"""Normalisers: scores of one source on a scale that scores of others can be added to.
+"""Normalisers: map the scores of a source to a scale on which sources can be added.
 
-Each works query by query on the true scores of the union set; what a source does not know is imputed afterwards (`Missing`).
-Where a query has no spread there is nothing to tell apart: min-max gives 0.5 and z-score 0, for every document.
+Each works per query on the true scores of the union set; missing scores are imputed afterwards (`Missing`). If all scores of a
+query are equal, min-max gives 0.5 and z-score 0 for every document.
 """
 
 from __future__ import annotations
@@ -16,20 +16,16 @@ from lexfuse.data.arrays import F64, Bools
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.union import Missing, Union
 
-LEVEL = 0.5  # what min-max gives where all scores are equal
+LEVEL = 0.5  # min-max of equal scores
 
 
 class Normaliser(Protocol):
-    """Scores of one source of a union set, on another scale; rising scores stay rising.
-
-    >>> hasattr(MinMax, "of")
-    True
-    """
+    """Maps the scores of one source of a union set to another scale, monotonically."""
 
     name: ClassVar[str]
 
     def of(self, union: Union, source: int) -> F64:
-        """The normalised score of every candidate; NaN where the source knows none."""
+        """The normalised score of every candidate; NaN if the source has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +47,10 @@ class MinMax:
 
 @dataclass(frozen=True, slots=True)
 class TheoreticalMinMax:
-    """From 0 for the least score that the source can give to 1 for the highest of the query (BRUCH eq. 4).
+    """From 0 for the lowest possible score of the source to 1 for the highest of the query (BRUCH eq. 4).
 
-    The least is the infimum of the retriever for the query: 0 for BM25, -1 for a cosine, minus the number of query tokens for
-    MaxSim, minus the product of the norms for a dot product.
+    The lowest possible score is the infimum of the retriever for the query: 0 for BM25, -1 for a cosine, minus the number of
+    query tokens for MaxSim, minus the product of the norms for a dot product.
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.union import union_of
@@ -88,7 +84,7 @@ class ZScore:
         mean = union.per_query(np.add, zero_for_nan(union.basis(row))) / count
         away = row - union.per_candidate(mean)
         spread = np.sqrt(union.per_query(np.add, zero_for_nan(union.basis(np.square(away)))) / count)
-        some = spread > 1e-12 * np.abs(mean)  # less is what rounding leaves of equal scores
+        some = spread > 1e-12 * np.abs(mean)  # less is rounding error of equal scores
         return _divided(union, source, away, spread, some, 0.0)
 
 
@@ -96,8 +92,8 @@ class ZScore:
 class Percentile:
     """The share of all scores of the source that are lower (FUSE, section 3).
 
-    All scores are those of a distribution that was estimated from the index and is kept with it: the same score is worth the
-    same for every query. Rankings from files have no index behind them: there, all scores are those of the whole run.
+    For an index, "all scores" is a distribution estimated from it and stored with it: the same score has the same value for every
+    query. For rankings from files, it is all scores of the run.
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.union import union_of
@@ -115,13 +111,7 @@ class Percentile:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Scores as they are.
-
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
-    >>> Identity().of(union_of([Run.of("a", {"q": {"x": 4.0}})]), 0).tolist()
-    [4.0]
-    """
+    """Unchanged scores."""
 
     name: ClassVar[str] = "identity"
 
@@ -132,9 +122,9 @@ class Identity:
 
 
 def imputed(union: Union, source: int, normalised: F64, missing: Missing) -> F64:
-    """Normalised scores with a number for what the source does not know: its lowest of the query, or 0.
+    """Normalised scores with imputed missing ones: the lowest of the query, or 0.
 
-    Where it knows no score of a query at all it says nothing about it, and every document gets 0.
+    If a source has no score for a query, every document gets 0.
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.union import union_of
@@ -145,28 +135,18 @@ def imputed(union: Union, source: int, normalised: F64, missing: Missing) -> F64
     if missing is Missing.ZERO:
         return zero_for_nan(normalised)
     least = union.per_candidate(zero_for_nan(union.per_query(np.fmin, union.basis(normalised))))
-    if union.guests:  # who may lie below
+    if union.guests:  # they may be lower
         return np.where(union.known[source], normalised, least)
-    return np.fmax(normalised, least)  # a number rather than NaN
+    return np.fmax(normalised, least)  # prefers a number to NaN
 
 
 def lowest(union: Union, source: int) -> F64:
-    """The lowest true score of every query; NaN where the source knows none.
-
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
-    >>> lowest(union_of([Run.of("a", {"q": {"x": 4.0, "y": 2.0}})]), 0).tolist()
-    [2.0]
-    """
+    """The lowest true score of every query; NaN if the source has none."""
     return union.per_query(np.fmin, union.basis(union.scores[source]))
 
 
 def zero_for_nan(values: F64) -> F64:
-    """Values with 0 for NaN; several times faster than `np.where`, whose speed depends on luck with branches.
-
-    >>> zero_for_nan(np.array([-1.5, np.nan, 2.0])).tolist()
-    [-1.5, 0.0, 2.0]
-    """
+    """Replace NaN by 0; several times faster than `np.where`, which depends on branch prediction."""
     found: F64 = np.fmax(values, 0.0) + np.fmin(values, 0.0)
     return found
 
@@ -178,7 +158,7 @@ def _scaled(union: Union, source: int, low: F64) -> F64:
 
 
 def _divided(union: Union, source: int, above: F64, width: F64, some: Bools, level: float) -> F64:
-    """What is above the base by the width of the query, or one level for all where there is no width to speak of."""
+    """The distance from the base divided by the width of the query, or a constant if the width is (nearly) 0."""
     scaled: F64 = above / union.per_candidate(np.where(some, width, 1.0))
     if not some.all():
         scaled[~union.per_candidate(some) & union.known[source]] = level
@@ -186,7 +166,7 @@ def _divided(union: Union, source: int, above: F64, width: F64, some: Bools, lev
 
 
 def normalised(union: Union, normaliser: Normaliser | Sequence[Normaliser], missing: Missing) -> F64:
-    """The normalised scores of all sources, with a number for each that is missing.
+    """The normalised scores of all sources, with missing ones imputed.
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.union import union_of

@@ -1,8 +1,8 @@
-"""Rank-based fusion: only positions count, never scores (but for the smooth variant).
+"""Rank-based fusion: only ranks count, not scores (except in the smooth variant).
 
-Borda count is eq. 17 of FUSE. Reciprocal rank fusion is eq. 19 of FUSE and, with one constant per source, eq. 8 of BRUCH;
-with weights it is BRUCH's RRF-CC (eq. 10). Ranks count within the union set, as BRUCH does: a document that a source did not
-list stands where its true score puts it or, where that is not known, after the last.
+Reciprocal rank fusion is eq. 19 of FUSE and, with one constant per source, eq. 8 of BRUCH; with weights it is BRUCH's RRF-CC (eq.
+10). Ranks are within the union set, as in BRUCH: a document that a source did not list is ranked by its true score or, if that is
+unknown, after the last.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lexfuse.kernels.fusion import smooth_ranks
 class ReciprocalRank(Fusion):
     """Sum over sources of weight / (eta + rank).
 
-    `Missing.ZERO` leaves out a source that does not list a document, as most engines do.
+    `Missing.ZERO` ignores sources that do not list a document, as most engines do.
 
     >>> from lexfuse.data.run import Run
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})]
@@ -38,7 +38,7 @@ class ReciprocalRank(Fusion):
     missing: Missing = Missing.RESCORE
 
     def __post_init__(self) -> None:
-        """Refuse constants that make no sense."""
+        """Refuse invalid constants."""
         Fusion.__post_init__(self)
         check_eta(self.eta)
         check_weights(self.weights)
@@ -54,15 +54,10 @@ class ReciprocalRank(Fusion):
 
 @dataclass(frozen=True, slots=True)
 class SmoothReciprocalRank(Fusion):
-    """Reciprocal ranks with a sigmoid of steepness beta in the place of each comparison of scores (SRRF, BRUCH eq. 9).
+    """Reciprocal ranks with a sigmoid of steepness beta for each comparison of scores (SRRF, BRUCH eq. 9).
 
-    The rank is 0.5 plus the sum over the source's list of sigmoid(beta * (score there - score of the document)); as beta
-    grows it tends to the rank itself.
-
-    >>> SmoothReciprocalRank(beta=0)
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: beta must be above 0, got 0; BRUCH takes 40 with eta 60, and 100 with eta 5
+    The rank is 0.5 plus the sum over the source's list of sigmoid(beta * (score there - score of the document)); it tends to the
+    rank as beta grows.
     """
 
     name: ClassVar[str] = "srrf"
@@ -72,7 +67,7 @@ class SmoothReciprocalRank(Fusion):
     missing: Missing = Missing.RESCORE
 
     def __post_init__(self) -> None:
-        """Refuse constants that make no sense."""
+        """Refuse invalid constants."""
         Fusion.__post_init__(self)
         check_eta(self.eta)
         check_weights(self.weights)
@@ -93,7 +88,7 @@ class SmoothReciprocalRank(Fusion):
 
 
 def _reciprocal(union: Union, etas: F64, ranks: F64 | I32, missing: Missing) -> F64:
-    """1 / (eta + rank); a document that a source does not know stands after its last, or counts 0."""
+    """1 / (eta + rank); a document that a source does not score is ranked after its last, or counts 0."""
     if missing is Missing.ZERO:
         return 1.0 / (etas[:, None] + ranks) * union.known
     after = union.per_candidate(union.sizes + 1.0) * ~union.known  # ranks are 0 there
@@ -101,12 +96,6 @@ def _reciprocal(union: Union, etas: F64, ranks: F64 | I32, missing: Missing) -> 
 
 
 def check_eta(eta: float | Sequence[float]) -> None:
-    """Refuse constants that are not positive.
-
-    >>> check_eta(-1.0)
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: eta must be positive, got -1.0; 60 is the usual value
-    """
+    """Refuse constants that are not positive."""
     if not (np.isfinite(np.atleast_1d(eta)) & (np.atleast_1d(eta) > 0)).all():
         raise ConfigError(f"eta must be positive, got {eta}; 60 is the usual value")

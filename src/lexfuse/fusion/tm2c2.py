@@ -16,7 +16,7 @@ from lexfuse.fusion.union import Missing, Union
 
 @dataclass(frozen=True, slots=True)
 class TM2C2(Fusion):
-    """The convex combination of BRUCH with theoretical min-max: alpha on what is semantic, the rest on what is lexical.
+    """BRUCH's convex combination with theoretical min-max: alpha for semantic sources, the rest for lexical ones.
 
     The first `lexical` sources share 1 - alpha equally, all others alpha; BRUCH has one of each, and alpha = 0.8.
 
@@ -30,7 +30,7 @@ class TM2C2(Fusion):
     missing: Missing = Missing.RESCORE
 
     def __post_init__(self) -> None:
-        """Refuse shares outside of their range."""
+        """Refuse values outside of their range."""
         if not 0 <= self.alpha <= 1:
             raise ConfigError(f"alpha must lie between 0 and 1, got {self.alpha}; 0.8 is BRUCH's value")
         if self.lexical < 0:
@@ -49,5 +49,5 @@ class TM2C2(Fusion):
         return normalised(union, TheoreticalMinMax(), self.missing)
 
     def uses_infimum(self) -> bool:
-        """It does, for every source."""
+        """True, for every source."""
         return True

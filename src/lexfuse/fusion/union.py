@@ -1,17 +1,17 @@
-"""The union set: every document that some source ranks for a query, with what each source says about it (BRUCH 3.1).
+"""The union set: every document that some source ranks for a query, with the scores of all sources (BRUCH 3.1).
 
-A source that does not rank a document may still know its score. What is done about that is decided once, here:
+A source that does not rank a document may still know its score. `Missing` decides:
 
-`Missing.RESCORE`  the source is asked for the true score; the default. Rankings read from files have nobody to ask: then
-                   `MIN` takes its place, and `Union.asked` tells so.
+`Missing.RESCORE`  the source computes the true score; the default. Rankings from files have no retriever: they use `MIN`, and
+                   `Union.asked` says so.
 `Missing.MIN`      the document gets the lowest score of the source's list, or the rank after its last.
-`Missing.ZERO`     the source says nothing about the document: it adds 0.
+`Missing.ZERO`     the source adds 0 for the document.
 
-Statistics of scores (lowest, highest, mean, spread) are taken over true scores only, never over imputed ones.
+Statistics of scores (lowest, highest, mean, spread) include true scores only, never imputed ones.
 
-The infimum of a source's scores (BRUCH eq. 4) is what its run states query by query, or what the source itself says. Rankings
-from files state none unless `Run.bounded` did: then 0 is assumed, or the lowest score of the run if that is negative, and a
-fusion that uses it warns (`BoundWarning`).
+The infimum of a source's scores (BRUCH eq. 4) is stated by its run per query, or by the source. Rankings from files state none
+without `Run.bounded`: then 0 is assumed, or the lowest score of the run if that is negative, and a fusion that uses it warns
+(`BoundWarning`).
 """
 
 from __future__ import annotations
@@ -38,11 +38,7 @@ from lexfuse.kernels.threads import run_on_cores
 
 
 class Missing(StrEnum):
-    """What a document counts in a source that does not rank it.
-
-    >>> Missing("rescore")
-    <Missing.RESCORE: 'rescore'>
-    """
+    """The score of a document in a source that does not rank it."""
 
     RESCORE = "rescore"
     MIN = "min"
@@ -50,24 +46,19 @@ class Missing(StrEnum):
 
 
 class RankedSource(Protocol):
-    """Who can be asked for true scores: any retriever.
-
-    >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> hasattr(BM25, "score")
-    True
-    """
+    """Computes true scores: any retriever."""
 
     @property
     def bounds(self) -> ScoreBounds:
-        """Infimum and supremum of its scores, whatever the query; what a run states goes before."""
+        """Infimum and supremum of its scores for any query; bounds stated by a run take precedence."""
 
     def score(self, queries: Queries, pairs: Run) -> F32:
-        """The true score of every pair in a run; NaN for one that it cannot score."""
+        """The true score of every pair in a run; NaN if it cannot score one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Union:
-    """The candidates of every query (CSR) and a table of one row a source: scores, and places in the source's own list.
+    """The candidates of every query (CSR) and a table with one row per source: scores, and ranks in the source's list.
 
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})])
     >>> union.doc_names(), union.scores.tolist(), union.places.tolist()
@@ -79,16 +70,16 @@ class Union:
     docs: Ids
     offsets: I64
     doc: I32
-    scores: F64  # NaN where the source does not know
-    places: I32  # from 1; 0 where the source's list does not hold the document
-    low: F64  # sources x queries: the least score that the source can give; -inf where it has no such bound
-    stated: tuple[bool, ...]  # whether the run or its source states that score; else it is assumed
-    asked: tuple[bool, ...]  # whether a source was asked for the scores that it did not list
-    levels: tuple[Callable[[], ScoreLevels], ...]  # the distribution of each source's scores, which few fusions ask for
-    guests: frozenset[int] = frozenset()  # candidates that no source lists, looked at for an explanation: nothing depends on them
+    scores: F64  # NaN if unknown to the source
+    places: I32  # from 1; 0 if the source does not list the document
+    low: F64  # sources x queries: lowest possible score; -inf if unbounded
+    stated: tuple[bool, ...]  # whether the run or its source states that bound; else it is assumed
+    asked: tuple[bool, ...]  # whether a source computed the scores that it did not list
+    levels: tuple[Callable[[], ScoreLevels], ...]  # the distribution of each source's scores, computed on demand
+    guests: frozenset[int] = frozenset()  # unlisted candidates, added for explanations: nothing depends on them
 
     def __len__(self) -> int:
-        """How many candidates there are, over all queries."""
+        """The number of candidates over all queries."""
         return len(self.doc)
 
     @cached_property
@@ -97,9 +88,9 @@ class Union:
         return ~np.isnan(self.scores)
 
     def infimum(self, source: int) -> F64:
-        """The least score that a source can give, for every query.
+        """The lowest possible score of a source, for every query.
 
-        `ConfigError` where it has none, `BoundWarning` where it is only assumed.
+        `ConfigError` if it has none, `BoundWarning` if it is only assumed.
         """
         if not np.isfinite(self.low[source]).all():
             raise ConfigError(f"source {self.names[source]!r} has no lowest possible score; take min-max or z-score for it")
@@ -109,7 +100,7 @@ class Union:
         return low
 
     def assumption(self, source: int) -> str:
-        """What is assumed about the lowest possible score of a source that does not state it, and how to state it."""
+        """The assumed lowest possible score of a source that does not state it, and how to state it."""
         name, low = self.names[source], float(self.low[source].min(initial=0.0))
         assumed = f"{low:g}, the lowest score that it holds," if low < 0 else f"{low:g}"
         return (
@@ -118,7 +109,7 @@ class Union:
         )
 
     def basis(self, row: F64) -> F64:
-        """The values of one source that statistics are taken over: NaN for guests."""
+        """The values of one source for statistics: NaN for guests."""
         if not self.guests:
             return row
         basis = row.copy()
@@ -127,7 +118,7 @@ class Union:
 
     @cached_property
     def order(self) -> I32:
-        """The place of every candidate's id among all ids, for ties."""
+        """The position of every candidate's id among all ids, for ties."""
         return self.docs.order[self.doc]
 
     @cached_property
@@ -137,7 +128,7 @@ class Union:
 
     @cached_property
     def ranks(self) -> I32:
-        """The rank of every candidate by each source's true scores within the union; 0 where it knows none."""
+        """The rank of every candidate by each source's true scores within the union; 0 if unknown."""
         return np.stack(
             [
                 rank(self.offsets, row, known, places > 0, self.order) if (known & (places == 0)).any() else places
@@ -147,12 +138,12 @@ class Union:
 
     @cached_property
     def sizes(self) -> I64:
-        """For each source and query, how many candidates it knows the score of, guests not counted."""
+        """For each source and query, the number of candidates with a known score, without guests."""
         known = np.stack([~np.isnan(self.basis(row)) for row in self.scores]) if self.guests else self.known
         return self.per_query(np.add, known.astype(np.float64)).astype(np.int64)
 
     def per_query(self, operation: np.ufunc, table: F64) -> F64:
-        """A reduction over the candidates of each query, of one row or of several; 0 for a query without any."""
+        """A reduction over the candidates of each query, of one or several rows; 0 for a query without candidates."""
         found = np.zeros((*table.shape[:-1], len(self.offsets) - 1))
         some = np.diff(self.offsets) > 0
         if some.any():
@@ -160,7 +151,7 @@ class Union:
         return found
 
     def per_candidate(self, table: NDArray[Scalar]) -> NDArray[Scalar]:
-        """What holds for each query (or source and query) beside every candidate of the query."""
+        """Repeat a value per query (or source and query) for every candidate of the query."""
         return np.repeat(table, np.diff(self.offsets), axis=-1)
 
     def doc_names(self) -> list[str]:
@@ -168,7 +159,7 @@ class Union:
         return [self.docs[at] for at in self.doc.tolist()]
 
     def ranked_by(self, name: str, fused: F64, k: int) -> Run:
-        """The best k candidates of every query by fused scores, each with the raw scores of all sources; none with -inf."""
+        """The best k candidates of every query by fused scores, with the raw scores of all sources; -inf is excluded."""
         if k < 1:
             raise ConfigError(f"k must be at least 1, got {k}")
         if np.isneginf(fused).any():
@@ -188,9 +179,9 @@ class Union:
         return Run(name, self.queries, self.docs, offsets, doc, score, parts)
 
     def in_blocks(self, work: Callable[[Union, slice, slice], None]) -> None:
-        """Call `work` with a few queries at a time as a union set, and which queries and candidates they are; on all cores.
+        """Call `work` with a few queries at a time as a union set, and their queries and candidates; on all cores.
 
-        What is computed for a block stays in the processor's cache, which makes fusing large runs several times faster.
+        The data of a block stays in the processor's cache, which makes fusing large runs several times faster.
         """
         blocks = self._blocks
 
@@ -222,7 +213,7 @@ class Union:
         return block, slice(first, last), here
 
     def only(self, sources: Sequence[int]) -> Union:
-        """The union set of some of the sources: what none of them lists is no candidate any more.
+        """The union set of some of the sources, without candidates that none of them lists.
 
         >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 9.0}}), Run.of("c", {"q": {"z": 1.0}})])
         >>> union.only([0, 2]).names, union.only([0, 2]).doc_names()
@@ -242,12 +233,7 @@ class Union:
         )
 
     def listed_by(self, sources: Sequence[int] | I64) -> Bools:
-        """Which candidates one of these sources lists; guests count as listed.
-
-        >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})])
-        >>> union.listed_by([0]).tolist()
-        [True, False]
-        """
+        """Which candidates one of these sources lists; guests count as listed."""
         listed = np.asarray((self.places[sources] > 0).any(axis=0))
         listed[sorted(self.guests)] = True
         return listed
@@ -269,7 +255,7 @@ class Union:
         )
 
     def of_query(self, row: int) -> Union:
-        """The union set of one query alone.
+        """The union set of one query.
 
         >>> union_of([Run.of("a", {"q1": {"x": 2.0}, "q2": {"y": 1.0, "z": 0.5}})]).of_query(1).doc_names()
         ['y', 'z']
@@ -277,7 +263,7 @@ class Union:
         return self._between(row, row + 1)[0]
 
     def rescored(self, sources: Sequence[RankedSource], queries: Queries) -> Union:
-        """The same with the true scores that sources know but did not list."""
+        """The union set with the true scores that sources know but did not list."""
         scores = self.scores.copy()
         for row, source in enumerate(sources):
             lacking = np.flatnonzero(self.places[row] == 0)
@@ -294,10 +280,10 @@ class Union:
 
 
 def union_of(runs: Sequence[Run], sources: Sequence[RankedSource] | None = None, queries: Queries | None = None) -> Union:
-    """The union set of rankings; with sources (and the queries), scores that they did not list are asked for.
+    """The union set of rankings; with sources and queries, unlisted scores are computed.
 
-    A query that a run does not have is an empty ranking there; runs that share no query at all are a `DataError`. The
-    distribution of a source's scores is that of all scores in its run (`retrieve_union` takes those that an index keeps).
+    A query that a run does not have is an empty ranking; runs without a common query are a `DataError`. The distribution of a
+    source's scores is that of its run (`retrieve_union` uses those stored with an index).
 
     >>> union_of([Run.of("a", {"q1": {"x": 1.0}}), Run.of("b", {"q2": {"x": 1.0}})])
     Traceback (most recent call last):
@@ -320,7 +306,9 @@ def union_of(runs: Sequence[Run], sources: Sequence[RankedSource] | None = None,
         [starts for starts, _, _ in tables], [doc for _, doc, _ in tables], [score for _, _, score in tables], len(docs)
     )
     low = np.stack([_lows(run, all_queries, sources[at] if sources else None) for at, run in enumerate(runs)])
-    stated = tuple(run.low is not None or sources is not None or not len(run) for run in runs)  # no scores, nothing to assume
+    stated = tuple(
+        run.low is not None or sources is not None or not len(run) for run in runs
+    )  # without scores nothing is assumed
     levels = tuple(cache(partial(ScoreLevels.of, run.score)) for run in runs)
     union = Union(tuple(names), all_queries, docs, offsets, doc, scores, places, low, stated, (False,) * len(runs), levels)
     return union.rescored(sources, queries) if sources is not None and queries is not None else union
@@ -344,7 +332,7 @@ def _docs(runs: Sequence[Run]) -> Ids:
 
 
 def _translated(run: Run, queries: Ids, docs: Ids) -> tuple[I64, I32, F32]:
-    """Offsets over all queries, documents by their common numbers, and scores; in the order of the common queries."""
+    """Offsets over all queries, documents by common numbers, and scores, in the order of the common queries."""
     if not np.isfinite(run.score).all():
         at = int(np.flatnonzero(~np.isfinite(run.score))[0])
         raise DataError(
@@ -362,7 +350,7 @@ def _translated(run: Run, queries: Ids, docs: Ids) -> tuple[I64, I32, F32]:
 
 
 def _lows(run: Run, queries: Ids, source: RankedSource | None) -> F64:
-    """The infimum of every query: as the run states it, as the source does, or else 0, or the run's lowest score if negative."""
+    """The infimum of every query: stated by the run or the source, else 0, or the run's lowest score if negative."""
     if run.low is None:
         return np.full(len(queries), source.bounds.low if source is not None else min(0.0, float(run.score.min(initial=0.0))))
     if run.queries is queries:

@@ -1,8 +1,8 @@
-"""Birch: the score that a document had, and those of its best sentences (RPRS eq. 9, after Yilmaz et al. 2019).
+"""Birch: the score of a document combined with those of its best sentences (RPRS eq. 9, after Yilmaz et al. 2019).
 
     score = a · S_doc + (1 - a) · sum over i of w_i · S_i
 
-S_i is the score of the i-th best sentence. A sentence that is not there, in a document with fewer, adds nothing.
+S_i is the score of the i-th best sentence. Missing sentences of short documents add nothing.
 """
 
 from __future__ import annotations
@@ -28,21 +28,17 @@ THIRDS = (1 / 3, 1 / 3, 1 / 3)
 
 
 class DocumentScore(StrEnum):
-    """What S_doc is.
+    """The definition of S_doc.
 
     >>> DocumentScore.MIN_MAX.of(np.array([9.0, 5.0, 1.0])).tolist()
     [1.0, 0.5, 0.0]
     """
 
-    RAW = "raw"  # the score itself, as Birch has it; `a` must then make up for its scale
+    RAW = "raw"  # the score itself, as in Birch; `a` must compensate for its scale
     MIN_MAX = "min-max"  # from 0 for the lowest of the reranked documents of the query to 1 for the highest
 
     def of(self, scores: F64) -> F64:
-        """S_doc of the reranked documents of one query.
-
-        >>> DocumentScore.RAW.of(np.array([9.0])).tolist(), DocumentScore.MIN_MAX.of(np.array([9.0])).tolist()
-        ([9.0], [0.5])
-        """
+        """S_doc of the reranked documents of one query."""
         if self is DocumentScore.RAW or not len(scores):
             return scores
         low, high = scores.min(), scores.max()
@@ -51,11 +47,7 @@ class DocumentScore(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BestSentence:
-    """One of the sentences that count: where it stands in the text, its score, and its weight.
-
-    >>> BestSentence(Passage(0, 7), 0.5, 0.25).score
-    0.5
-    """
+    """One of the best sentences: its span in the text, its score, and its weight."""
 
     passage: Passage
     score: float
@@ -64,17 +56,17 @@ class BestSentence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What equation 9 adds up for the reranked documents of a run, in their order.
+    """The terms of equation 9 for the reranked documents of a run, in order.
 
     >>> Evidence(np.array([0.5]), np.array([[0.75, 0.25]])).scores(0.5, (1.0, 1.0)).tolist()
     [0.75]
     """
 
     document: F64  # S_doc
-    best: F64  # S_1, S_2 … of every document, 0 where there is none; a row of NaN where none is known
+    best: F64  # S_1, S_2 … of every document, 0 if missing; a row of NaN if all are unknown
 
     def scores(self, a: float, weights: Sequence[float]) -> F32:
-        """The score of every document; NaN where no sentence is known."""
+        """The score of every document; NaN if no sentence is known."""
         sentences = (self.best[:, : len(weights)] * np.asarray(weights, dtype=np.float64)).sum(axis=1)
         found: F32 = (a * self.document + (1 - a) * sentences).astype(np.float32)
         return found
@@ -84,21 +76,14 @@ class Evidence:
 class Birch(Reranker):
     """The first `depth` documents by their score and the scores of their best sentences; by default the mean of three.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.rerank.sentence_scores import CrossEncoderSentences
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> class Short:  # a scorer that likes few words
+    >>> from lexfuse.rerank.sentence_scores import CrossEncoderSentences
+    >>> class Short:  # a scorer that prefers short texts
     ...     def scores(self, query, texts, aggregate=None, *, heads=()):
     ...         return np.array([1 / len(text.split()) for text in texts], np.float32)
-    >>> texts = {"a": "La loi dit oui.", "b": "Oui. La loi dit non."}
-    >>> documents = [Document(id, text=text, language="fr") for id, text in texts.items()]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         birch = Birch(CrossEncoderSentences(snapshot, Short()), a=0.0, weights=(1.0, 0.5))
-    ...         (BM25(snapshot) >> birch).retrieve(Queries.of([Query("q", "loi", "fr")]), 10).as_dict()
-    {'q': {'b': 1.125, 'a': 0.25}}
+    >>> birch = Birch(CrossEncoderSentences(snapshot, Short()), a=0.0, weights=(1.0, 0.5))
+    >>> (BM25(snapshot) >> birch).retrieve(Queries.of([Query("q", "cotisation annuelle", "fr")]), 10).as_dict()
+    {'q': {'lib-2': 0.20000000298023224, 'lib-6': 0.0714285746216774}}
     """
 
     scorer: SentenceScorer
@@ -109,21 +94,21 @@ class Birch(Reranker):
     name: str = field(default="birch", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse numbers that equation 9 does not know."""
+        """Refuse invalid parameters of equation 9."""
         super().__post_init__()
         check_birch(self.a, self.weights)
 
     @property
     def members(self) -> tuple[Retriever, ...]:
-        """The retrievers that score sentences, if any do."""
+        """The retrievers that score sentences, if any."""
         return self.scorer.members
 
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
-        """The run with its first documents by equation 9."""
+        """The run with its first documents reranked by equation 9."""
         return reorder(run, self.name, self.evidence(queries, run, depth).scores(self.a, self.weights), depth)
 
     def evidence(self, queries: Queries, run: Run, depth: int, sentences: int | None = None) -> Evidence:
-        """S_doc and the best sentences' scores of the first documents of a run: what does not change with `a` and the weights."""
+        """S_doc and the best sentence scores of the first documents of a run: independent of `a` and the weights."""
         pairs, count = first_documents(run, depth), sentences or len(self.weights)
         document, best = np.empty(len(pairs)), np.zeros((len(pairs), count))
         for row, name in enumerate(pairs.queries):
@@ -138,7 +123,7 @@ class Birch(Reranker):
         return Evidence(document, best)
 
     def best_sentences(self, query: Query, doc: str) -> list[BestSentence]:
-        """The sentences of a document that count for a query, the best first, and of equals the one that comes first."""
+        """The best sentences of a document for a query, in descending order; of equals the first in the text."""
         scores = self.scorer.scores(query, [doc])[0]
         order = np.argsort(-scores, kind="stable")[: len(self.weights)].tolist()
         places = self.scorer.sentences(doc)
@@ -146,7 +131,7 @@ class Birch(Reranker):
 
 
 def check_birch(a: float, weights: Sequence[float]) -> None:
-    """Refuse numbers that equation 9 does not know.
+    """Refuse invalid parameters of equation 9.
 
     >>> check_birch(1.5, (1.0,))
     Traceback (most recent call last):

@@ -1,11 +1,11 @@
-"""For each sentence of a query the most similar sentences of its candidates: r_n of RPRS (section 3.1).
+"""The candidate sentences most similar to each query sentence: r_n of RPRS (section 3.1).
 
-The cosine of every query sentence with every candidate sentence is a matrix product, block by block. What may be among the best
-is then computed exactly (`lexfuse.channels.dense.exact_scores`), so that a list does not depend on blocks, and equal sentences
-tie: of equal ones, that of the document with the lower id comes first, then the one that stands first in the document.
+The cosine of every query sentence with every candidate sentence is a matrix product in blocks. Those that may be among the best
+are then computed exactly (`lexfuse.channels.dense.exact_scores`), so that a list does not depend on blocks, and equal sentences
+tie: the document with the lower id comes first, then the earlier sentence.
 
-A list for a large n begins with those for smaller ones. And going through candidates in their order gives, on the way, the lists
-for every smaller depth. So one pass serves a whole grid of n and depths.
+A list for a large n starts with those for smaller n. And visiting candidates in order gives the lists for every smaller depth on
+the way. So one pass serves a whole grid of n and depths.
 """
 
 from __future__ import annotations
@@ -23,24 +23,20 @@ from lexfuse.kernels.dot_product import error_of
 from lexfuse.kernels.threads import run_on_cores
 from lexfuse.rerank.sentence_vectors import CandidateSentences
 
-ASKED = 64  # query sentences that are looked at together
+ASKED = 64  # query sentences per task
 BLOCK = 4096  # candidate sentences in one product
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestSentences:
-    """For every query sentence the rows of its most similar candidate sentences, best first, with their cosines.
+    """The rows of the most similar candidate sentences of every query sentence, best first, with their cosines."""
 
-    >>> NearestSentences(np.array([[4, -1]], np.int32), np.array([[0.5, -np.inf]], np.float32)).n
-    2
-    """
-
-    rows: I32  # query sentences x n; -1 where the candidates have fewer sentences than n
+    rows: I32  # query sentences x n; -1 if the candidates have fewer than n sentences
     cosines: F32
 
     @property
     def n(self) -> int:
-        """The longest lists that can be had of it."""
+        """The maximum length of its lists."""
         return int(self.rows.shape[1])
 
 
@@ -56,7 +52,7 @@ def nearest(queries: F32, candidates: CandidateSentences, n: int) -> NearestSent
 
 
 def nearest_at(queries: F32, candidates: CandidateSentences, n: int, depths: Sequence[int]) -> list[NearestSentences]:
-    """The same among the first candidates only, for each of several depths (ascending), in one pass.
+    """The same among the first candidates only, for several ascending depths, in one pass.
 
     >>> candidates = CandidateSentences.of([np.eye(2, dtype=np.float32), np.ones((1, 2), np.float32)])
     >>> [found.rows.tolist() for found in nearest_at(np.array([[1, 1]], np.float32) / 2**0.5, candidates, 1, [1, 2])]
@@ -88,7 +84,7 @@ class _NearestSearch:
         self.queries, self.vectors, self.ends = queries, read_only_view(candidates.vectors), ends
         self.rows, self.cosines = rows, cosines
         self.order = read_only_view(_order_of(candidates))
-        self.error = float(error_of(np.ones(1), 1.0, queries.shape[1])[0]) * 1.001  # lengths of one are rounded too
+        self.error = float(error_of(np.ones(1), 1.0, queries.shape[1])[0]) * 1.001  # unit lengths are rounded too
 
     def work(self, first: int, last: int) -> None:
         """Fill in the lists of these query sentences."""
@@ -107,7 +103,7 @@ class _NearestSearch:
 
 
 def _order_of(candidates: CandidateSentences) -> I32:
-    """The place of every sentence among all, by the id of its document and then as they stand in it."""
+    """The position of every sentence among all, by document id and then by place."""
     by_id = np.argsort(candidates.order, kind="stable")
     lengths = candidates.lengths
     begin = np.empty(len(candidates), dtype=np.int64)

@@ -1,8 +1,8 @@
-"""``retriever >> reranker``: the first documents of a ranking in a new order, the others after them in their old one.
+"""``retriever >> reranker``: the first documents of a ranking in a new order, the others after them in the old order.
 
-A reranked ranking has one descending scale. What the reranker scored has its score. Then, each 1 less than the one before it,
-come the documents that it could not score and those below its depth, so that a score depends neither on the number of results
-that is asked for nor on what stands below.
+A reranked ranking has one descending scale. Documents that the reranker scored have its score. Then follow, each 1 less than the
+previous one, the documents that it could not score and those below its depth. So a score depends neither on the number of
+requested results nor on lower documents.
 """
 
 from __future__ import annotations
@@ -27,32 +27,27 @@ from lexfuse.storage.snapshot import Snapshot
 
 
 class Reranker(ABC):
-    """Gives the first `depth` documents of rankings scores of its own; `retriever >> reranker` is a retriever.
-
-    >>> from lexfuse.rerank.rescore import Rescore
-    >>> issubclass(Rescore, Reranker)
-    True
-    """
+    """Scores the first `depth` documents of rankings; `retriever >> reranker` is a retriever."""
 
     depth: int
 
     def __post_init__(self) -> None:
-        """Refuse a depth that leaves nothing to rerank; called by those that are dataclasses."""
+        """Refuse a depth below 1; called by subclasses that are dataclasses."""
         check_depth(self.depth)
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """How it is called in runs and explanations."""
+        """Its name in runs and explanations."""
 
     @property
     def members(self) -> tuple[Retriever, ...]:
-        """The retrievers of channels that it asks; none where it reads the texts themselves."""
+        """The channel retrievers that it uses; none if it reads the texts."""
         return ()
 
     @abstractmethod
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
-        """The run with its first `depth` documents of every query in a new order (see `reorder`)."""
+        """The run with the first `depth` documents of every query in a new order (see `reorder`)."""
 
     def __rrshift__(self, retriever: Retriever) -> RerankedRetriever:
         """``retriever >> reranker``."""
@@ -63,19 +58,12 @@ class Reranker(ABC):
 class RerankedRetriever(CompositeRetriever):
     """A retriever whose first documents are reranked; itself a retriever.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.rerank.rescore import Rescore
     >>> from lexfuse.channels.lexical.bm25 import BM25
     >>> from lexfuse.channels.lexical.tfidf import TfIdf
-    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="loi, droit, loi, juge", language="fr"),
-    ...              Document("c", text="le juge", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         pipeline = BM25(snapshot, b=1.0) >> Rescore(TfIdf(snapshot), depth=2)
-    ...         [hit.doc for hit in pipeline.retrieve(Queries.of([Query("q", "loi", "fr")]), 10).hits("q")]
-    ['b', 'a']
+    >>> from lexfuse.rerank.rescore import Rescore
+    >>> pipeline = BM25(snapshot) >> Rescore(TfIdf(snapshot), depth=2)
+    >>> [hit.doc for hit in pipeline.retrieve(Queries.of([Query("q", "lecteurs bibliothèque", "fr")]), 3).hits("q")]
+    ['lib-2', 'lib-3', 'lib-4']
     """
 
     retriever: Retriever
@@ -83,7 +71,7 @@ class RerankedRetriever(CompositeRetriever):
     name: str = field(default="reranked", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse what has nothing to rerank."""
+        """Refuse a missing retriever, or one of another snapshot."""
         if isinstance(self.retriever, Reranker):
             raise ConfigError("a reranker stands after a retriever: write (retriever >> first) >> second")
         for member in self.reranker.members:
@@ -97,7 +85,7 @@ class RerankedRetriever(CompositeRetriever):
 
     @property
     def bounds(self) -> ScoreBounds:
-        """None: what is not reranked goes down without end."""
+        """None: scores of documents that are not reranked have no lower bound."""
         return ScoreBounds(-math.inf)
 
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
@@ -106,17 +94,17 @@ class RerankedRetriever(CompositeRetriever):
         return replace(first_documents(self.reranker.rerank(queries, run, depth=self.reranker.depth), k), name=self.name)
 
     def score(self, queries: Queries, pairs: Run) -> F32:
-        """The score of every pair in a run, as a ranking of all documents gives it; NaN for one that it does not list."""
+        """The score of every pair in a run, as in a ranking of all documents; NaN for unlisted documents."""
         return lookup_scores(self.retrieve(queries, max(len(self.snapshot), 1)), pairs)
 
     def members(self, query: Query) -> tuple[Retriever, ...]:
-        """The retrievers of channels that answer a query, those that rerank first."""
+        """The channel retrievers of a query, those of the reranker first."""
         return (*self.reranker.members, *members_of(self.retriever, query))
 
     def explanations(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
     ) -> list[Explanation]:
-        """The new score and rank of documents, and why they stood where they stood before."""
+        """The new score and rank of documents, and the explanation of their previous rank."""
         queries = Queries.of([query])
         with query_context():
             before = explanations_of(self.retriever, query, docs, within=within, others=others)
@@ -143,9 +131,9 @@ class RerankedRetriever(CompositeRetriever):
 
 
 def reorder(run: Run, name: str, scores: F32, depth: int) -> Run:
-    """A run with new scores for its first `depth` documents of every query, given in their order; NaN for one without.
+    """A run with new scores for the first `depth` documents of every query, given in order; NaN for no score.
 
-    The scores of the sources stay beside every document, and the new ones under the name of the reranker.
+    The scores of the sources are kept, and the new ones are added under the name of the reranker.
 
     >>> run = Run.of("bm25", {"q": {"a": 9.0, "b": 8.0, "c": 7.0, "d": 6.0}})
     >>> reorder(run, "colbert", np.array([0.5, np.nan, 0.75], np.float32), 3).as_dict()
@@ -162,7 +150,7 @@ def reorder(run: Run, name: str, scores: F32, depth: int) -> Run:
     floor = np.full(len(counts), np.inf)
     np.minimum.at(floor, query[known], new[known])
     floor[scored == 0] = 0.0
-    after = floor[query] - (place + 1 - scored[query])  # `place` as that of the new order
+    after = floor[query] - (place + 1 - scored[query])  # `place` in the new order
     old = run.parts or {run.name: run.score}
     parts = {**old, name: np.where(known, new, old[name]) if name in old else new}
     return Run(
@@ -177,23 +165,13 @@ def reorder(run: Run, name: str, scores: F32, depth: int) -> Run:
 
 
 def check_depth(depth: int) -> None:
-    """Refuse a depth that leaves nothing to rerank.
-
-    >>> check_depth(0)
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: the depth of reranking must be at least 1, got 0
-    """
+    """Refuse a depth below 1."""
     if depth < 1:
         raise ConfigError(f"the depth of reranking must be at least 1, got {depth}")
 
 
 def first_documents(run: Run, k: int) -> Run:
-    """The first k documents of every query.
-
-    >>> first_documents(Run.of("x", {"q": {"a": 2.0, "b": 1.0}}), 1).as_dict()
-    {'q': {'a': 2.0}}
-    """
+    """The first k documents of every query."""
     counts = np.diff(run.offsets)
     kept = np.arange(len(run)) - np.repeat(run.offsets[:-1], counts) < k
     parts = {source: values[kept] for source, values in run.parts.items()}

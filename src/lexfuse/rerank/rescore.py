@@ -1,4 +1,4 @@
-"""Reranking by the exact scores of another retriever, such as BM25 >> ColBERT: its index is asked for few documents only."""
+"""Reranking by the exact scores of another retriever, such as BM25 >> ColBERT, which then scores few documents only."""
 
 from __future__ import annotations
 
@@ -16,20 +16,14 @@ DEPTH = 100
 
 @dataclass(frozen=True)
 class Rescore(Reranker):
-    """The first `depth` documents by the scores of another retriever; one that it does not hold comes after those.
-
-    >>> Rescore(retriever=None, depth=0)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: the depth of reranking must be at least 1, got 0
-    """
+    """The first `depth` documents by the scores of another retriever; documents that it does not have come last."""
 
     retriever: Retriever
     depth: int = DEPTH
 
     @property
     def name(self) -> str:
-        """That of the retriever."""
+        """The retriever's name."""
         return self.retriever.name
 
     @property
@@ -38,7 +32,7 @@ class Rescore(Reranker):
         return (self.retriever,)
 
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
-        """The run with its first documents by the retriever's scores."""
+        """The run with its first documents reranked by the retriever's scores."""
         pairs = first_documents(run, depth)
         scores = self.retriever.score(queries, pairs) if len(pairs) else np.empty(0, dtype=np.float32)
         return reorder(run, self.name, scores, depth)

@@ -1,12 +1,12 @@
-"""RPRS: how much of the query a candidate speaks to, times how much of the candidate speaks to the query.
+"""RPRS: the share of the query that a candidate covers, times the share of the candidate that covers the query.
 
 RPRS (section 3), equations 1 to 5, and with frequencies 6 and 7. The n candidate sentences most similar to each query sentence
-are looked for among all candidates (`lexfuse.rerank.nearest_sentences`). The query proportion counts the query sentences that
-have one of the document's among their n, the document proportion the document's sentences that are among the n of any; with
-frequencies, repetitions count with a saturation k1 and a normalisation b by length, as in BM25.
+are found among all candidates (`lexfuse.rerank.nearest_sentences`). The query proportion counts the query sentences with one of
+the document's sentences among their n; the document proportion counts the document's sentences among the n of any. With
+frequencies, repetitions count with saturation k1 and length normalisation b, as in BM25.
 
-Sentences are those that stand somewhere: the same words in two documents are two. Lengths are counted in sentences, and their
-average is over all documents of the channel. A sum over nothing is 0, also where k1 = 0 makes a fraction 0 / 0.
+A sentence is an occurrence: the same words in two documents are two sentences. Lengths are numbers of sentences, averaged over
+all documents of the channel. An empty sum is 0, also where k1 = 0 makes a fraction 0 / 0.
 """
 
 from __future__ import annotations
@@ -35,37 +35,27 @@ DEPTH = 50
 
 
 class Ablation(Enum):
-    """What is left out, as in Table 7 of RPRS.
-
-    >>> Ablation("no query proportion")
-    <Ablation.NO_QUERY_PROPORTION: 'no query proportion'>
-    """
+    """Ablations of Table 7 of RPRS."""
 
     NOTHING = "nothing"
-    NO_QUERY_PROPORTION = "no query proportion"  # row a: the document proportion alone
-    NO_DOCUMENT_PROPORTION = "no document proportion"  # row b: the query proportion alone
+    NO_QUERY_PROPORTION = "no query proportion"  # row a: only the document proportion
+    NO_DOCUMENT_PROPORTION = "no document proportion"  # row b: only the query proportion
     NO_PARAMETERS = "no parameters"  # row c, as printed: the sums of eq. 6 and 7 divided by themselves
     NO_MINIMUM = "no minimum"  # row d: eq. 2 and 3 with plain counts
 
 
 @dataclass(frozen=True, slots=True)
 class RprsFormula:
-    """What becomes of the counts; the parameters of RPRS.
+    """The formula and parameters of RPRS."""
 
-    >>> RprsFormula(n=0)
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: n must be at least 1, got 0; RPRS takes 1 to 10
-    """
-
-    n: int = 4  # these three are the paper's for judgments (section 5.5)
+    n: int = 4  # the paper's n, k1 and b for judgments (section 5.5)
     k1: float = 2.8
     b: float = 1.0
     frequency: bool = True
     ablation: Ablation = Ablation.NOTHING
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning."""
+        """Refuse invalid parameters."""
         if self.n < 1:
             raise ConfigError(f"n must be at least 1, got {self.n}; RPRS takes 1 to 10")
         if not 0 <= self.k1 < float("inf"):
@@ -96,7 +86,7 @@ class RprsFormula:
         return Proportions(self._counted(met, penalty) / max(len(found.rows), 1) + 0 * own, self._counted(uses, penalty) / own)
 
     def _counted(self, counts: I32, penalty: F64) -> F64:
-        """Eq. 2 or 3, 6 or 7 from how many sentences there are of each count."""
+        """Eq. 2 or 3, 6 or 7, from the number of sentences of each count."""
         from lexfuse.kernels.rprs_numba import saturated
 
         if self.frequency and self.ablation is not Ablation.NO_PARAMETERS:
@@ -109,7 +99,7 @@ class RprsFormula:
         return np.minimum(number, 1.0) if self.ablation is Ablation.NO_PARAMETERS else number
 
     def scores(self, proportions: Proportions) -> F32:
-        """Eq. 1, or what an ablation leaves of it.
+        """Eq. 1, or its ablation.
 
         >>> RprsFormula().scores(Proportions(np.array([0.5]), np.array([0.25]))).tolist()
         [0.125]
@@ -123,11 +113,7 @@ class RprsFormula:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proportions:
-    """QP (eq. 4) and DP (eq. 5) of every candidate.
-
-    >>> Proportions(np.array([0.5]), np.array([0.25])).query.tolist()
-    [0.5]
-    """
+    """QP (eq. 4) and DP (eq. 5) of every candidate."""
 
     query: F64
     document: F64
@@ -137,7 +123,6 @@ class Proportions:
 class Rprs(Reranker):
     """The first `depth` documents of a ranking by RPRS over the sentences of a dense channel.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.channels.registry import fill_channel, plan_channel
     >>> from lexfuse.storage.index_folder import IndexFolder
@@ -145,7 +130,7 @@ class Rprs(Reranker):
     >>> from lexfuse.channels.registry import open_retriever
     >>> documents = [Document("a", text="Le bail est nul. Le loyer est dû.", language="fr"),
     ...              Document("b", text="Le bail du juge. Il fait beau. Il pleut.", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
     ...     index.channels.make("sentences", plan_channel("sentences", language="fr"))
     ...     _ = fill_channel(index, "sentences")
     ...     with index.snapshot() as snapshot:
@@ -166,14 +151,14 @@ class Rprs(Reranker):
     depth: int = DEPTH
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning."""
+        """Refuse invalid parameters."""
         _ = self.formula
         if self.depth < 1:
             raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
 
     @property
     def name(self) -> str:
-        """Always the same: parts of a run are called so."""
+        """Constant: the name of its part in runs."""
         return "rprs"
 
     @property
@@ -188,11 +173,11 @@ class Rprs(Reranker):
 
     @cached_property
     def reader(self) -> SentenceVectorReader:
-        """What gives it the sentences of queries and documents."""
+        """Reads the sentences of queries and documents."""
         return SentenceVectorReader(self.sentences)
 
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
-        """The run with its first documents by RPRS; one that the channel does not hold comes after those."""
+        """The run with its first documents reranked by RPRS; documents that the channel does not have come last."""
         pairs = first_documents(run, depth)
         _, docs = requested_pairs(queries, pairs, self.sentences.snapshot.ids)
         scores = [np.empty(0, dtype=np.float32)]
@@ -203,16 +188,16 @@ class Rprs(Reranker):
         return reorder(run, self.name, np.concatenate(scores), depth)
 
     def scores(self, query: QuerySentences, candidates: CandidateSentences) -> F32:
-        """The score of every candidate of a query; NaN for all of them where the query has no words."""
+        """The score of every candidate of a query; NaN for all if the query has no words."""
         if not len(query):
             return np.full(len(candidates), np.nan, dtype=np.float32)
         found = nearest(query.vectors, candidates, self.n)
         return self.formula.scores(self.formula.proportions(found, candidates, self.reader.average_length))
 
     def explanations(self, query: Query, compared: Sequence[str], docs: Sequence[str]) -> list[ProportionalRelevance]:
-        """Why documents have their scores among those that are `compared`: QP, DP, and which sentence met which.
+        """Explain the scores of documents among those ``compared``: QP, DP, and the matching sentences.
 
-        Compared are the first `depth` documents of the ranking that is reranked; the query is read, and compared, once for all.
+        ``compared`` are the first `depth` documents of the reranked ranking; the query is encoded and compared once for all.
         """
         places = {doc: at for at, doc in enumerate(compared)}
         for doc in docs:

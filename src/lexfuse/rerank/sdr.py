@@ -1,12 +1,13 @@
-"""SDR inference: paragraphs that correspond, found through their sentences (RPRS, section 4.3.2).
+"""SDR inference: corresponding paragraphs, found through their sentences (RPRS, section 4.3.2).
 
-The sentence matrix M holds the cosine of every query sentence with every candidate sentence. A cell of the paragraph matrix P is
+The sentence matrix M has the cosine of every query sentence with every candidate sentence. A cell of the paragraph matrix P is
 the mean, over the sentences of a query paragraph, of the highest cosine with a sentence of a candidate's paragraph. P is
-normalised over all candidates: each row (a query paragraph) loses its mean and is divided by its standard deviation over the
-paragraphs of all candidates, so that a paragraph that resembles everything says little; a row of equal values becomes 0. The
-score of a candidate is the mean over query paragraphs of the highest cell in its columns.
+normalised over all candidates: each row (a query paragraph) is standardised over the paragraphs of all candidates, so that a
+paragraph similar to everything counts little; a constant row becomes 0. The score of a candidate is the mean over query
+paragraphs of the highest cell in its columns.
 
-Neither text that defines P's normalisation gives a formula; the z-score of rows is our reading. Training is not part of this.
+Neither text that defines the normalisation of P gives a formula; the z-score of rows is our reading. Training is not part of
+this.
 """
 
 from __future__ import annotations
@@ -31,20 +32,14 @@ AT_ONCE = 256  # query sentences in one product
 
 @dataclass(frozen=True)
 class Sdr(Reranker):
-    """The first `depth` documents of a ranking by SDR inference over the sentences of a dense channel.
-
-    >>> Sdr(sentences=None, depth=0)
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: the depth of reranking must be at least 1, got 0
-    """
+    """The first `depth` documents of a ranking by SDR inference over the sentences of a dense channel."""
 
     sentences: DenseRetriever
     depth: int = DEPTH
 
     @property
     def name(self) -> str:
-        """Always the same: parts of a run are called so."""
+        """Constant: the name of its part in runs."""
         return "sdr"
 
     @property
@@ -54,11 +49,11 @@ class Sdr(Reranker):
 
     @cached_property
     def reader(self) -> SentenceVectorReader:
-        """What gives it the sentences of queries and documents."""
+        """Reads the sentences of queries and documents."""
         return SentenceVectorReader(self.sentences)
 
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
-        """The run with its first documents by SDR; one that the channel does not hold comes after those."""
+        """The run with its first documents reranked by SDR; documents that the channel does not have come last."""
         snapshot, pairs = self.sentences.snapshot, first_documents(run, depth)
         _, docs = requested_pairs(queries, pairs, snapshot.ids)
         scores = [np.empty(0, dtype=np.float32)]
@@ -93,7 +88,7 @@ def candidate_paragraphs(candidates: CandidateSentences, texts: list[str]) -> I6
 def sdr_scores(queries: F32, query_paragraph: I64, candidates: CandidateSentences, paragraph: I64) -> F32:
     """The total score S of every candidate; NaN for one without sentences, and for all if the query has none.
 
-    Paragraphs are given for every sentence and ascend, in the query and in each candidate.
+    Paragraph numbers are per sentence and ascend, in the query and in each candidate.
 
     >>> candidates = CandidateSentences.of([np.array([[1, 0]], np.float32), np.array([[0, 1]], np.float32)])
     >>> sdr_scores(np.array([[1, 0]], np.float32), np.array([0]), candidates, np.array([0, 0])).tolist()
@@ -129,5 +124,5 @@ def _paragraph_matrix(queries: F32, rows: I64, vectors: F32, columns: I64) -> F6
 def _normalised(matrix: F64) -> F64:
     """NRM(P): every row with mean 0 and deviation 1 over the paragraphs of all candidates."""
     deviation = matrix.std(axis=1, keepdims=True)
-    flat = deviation < 1e-9 * np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1.0)  # rounding is no difference
+    flat = deviation < 1e-9 * np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1.0)  # only rounding errors
     return np.where(flat, 0.0, (matrix - matrix.mean(axis=1, keepdims=True)) / np.where(flat, 1.0, deviation))

@@ -1,4 +1,4 @@
-"""Which sentence of a query met which sentence of a document, and the map of their paragraphs that follows from it."""
+"""The matching sentences of a query and a document, and the resulting map of their paragraphs."""
 
 from __future__ import annotations
 
@@ -14,25 +14,17 @@ from lexfuse.text.passages import Passage
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """A sentence of the document that is among the most similar ones of a sentence of the query.
-
-    >>> SentencePair(Passage(0, 8), Passage(9, 20), 0.75, 1).rank
-    1
-    """
+    """A document sentence among the most similar ones of a query sentence."""
 
     query: Passage
     doc: Passage
     cosine: float
-    rank: int  # among the candidate sentences for that sentence of the query
+    rank: int  # among the candidate sentences of the query sentence
 
 
 @dataclass(frozen=True, slots=True)
 class ParagraphPair:
-    """A paragraph of the query and one of the document, how often their sentences met, and their best cosine.
-
-    >>> ParagraphPair(TextParagraph(0, 0, 9, None), TextParagraph(4, 50, 99, "3"), 2, 0.75).doc.number
-    '3'
-    """
+    """A paragraph of the query and one of the document, the number of matches of their sentences, and the best cosine."""
 
     query: TextParagraph
     doc: TextParagraph
@@ -42,21 +34,17 @@ class ParagraphPair:
 
 @dataclass(frozen=True, slots=True)
 class ProportionalRelevance:
-    """Why RPRS gives a document its score; None where it gives none.
-
-    >>> ProportionalRelevance("d1", 0.125, 0.5, 0.25, (), ()).as_json()["query_proportion"]
-    0.5
-    """
+    """The explanation of an RPRS score; the score is None if there is none."""
 
     doc: str
     score: float | None
     query_proportion: float | None
     document_proportion: float | None
-    meetings: tuple[SentencePair, ...]  # by where they stand in the query, then by rank
-    paragraphs: tuple[ParagraphPair, ...]  # those that met most often first
+    meetings: tuple[SentencePair, ...]  # by place in the query, then by rank
+    paragraphs: tuple[ParagraphPair, ...]  # most matches first
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values: spans are characters of the texts, paragraphs their places and numbers."""
+        """Plain values: spans in characters, paragraphs by position and number."""
         return {
             "doc": self.doc,
             "score": self.score,
@@ -86,7 +74,7 @@ class ProportionalRelevance:
 def sentence_pairs(
     query: QuerySentences, candidates: CandidateSentences, found: NearestSentences, doc: int
 ) -> tuple[SentencePair, ...]:
-    """The meetings of one candidate, given by its place among the candidates.
+    """The matches of one candidate, given by its position among the candidates.
 
     >>> import numpy as np
     >>> from lexfuse.rerank.nearest_sentences import nearest
@@ -109,7 +97,7 @@ def sentence_pairs(
 
 
 def paragraph_pairs(query: ParagraphMap, doc: ParagraphMap, meetings: Sequence[SentencePair]) -> tuple[ParagraphPair, ...]:
-    r"""The map of paragraphs between two texts, those that met most often first, then by their best cosine.
+    r"""The matching paragraphs of two texts, by number of matches, then by best cosine.
 
     >>> query, doc = ParagraphMap("1. Rent.\n2. Costs."), ParagraphMap("1. All.\n2. Lease.")
     >>> [pair] = paragraph_pairs(query, doc, [SentencePair(Passage(9, 18), Passage(0, 7), 0.5, 1)])

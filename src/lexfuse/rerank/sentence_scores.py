@@ -1,4 +1,4 @@
-"""How relevant the single sentences of documents are to a query, as Birch wants to know: by a cross-encoder or a bi-encoder."""
+"""Relevance of single sentences to a query, for Birch: by a cross-encoder or a bi-encoder."""
 
 from __future__ import annotations
 
@@ -23,43 +23,33 @@ from lexfuse.text.sentences.splitter import cut_long, split_sentences
 
 
 class SentenceScorer(Protocol):
-    """Scores of the sentences of documents.
-
-    >>> all(hasattr(kind, "scores") and hasattr(kind, "sentences") for kind in (CrossEncoderSentences, DenseSentences))
-    True
-    """
+    """Scores of the sentences of documents."""
 
     @property
     def members(self) -> tuple[Retriever, ...]:
-        """The retrievers of channels that it asks."""
+        """The channel retrievers that it uses."""
 
     def scores(self, query: Query, docs: Sequence[str]) -> list[F32]:
-        """The scores of every document's sentences, in the order in which they stand; none where it knows none."""
+        """The scores of every document's sentences, in text order; empty if unknown."""
 
     def sentences(self, doc: str) -> list[Passage]:
-        """Where the sentences that it scores stand in the text of a document."""
+        """The spans of the scored sentences in the text of a document."""
 
 
 @dataclass(frozen=True)
 class CrossEncoderSentences:
-    """By a cross-encoder that reads each sentence beside the query; no score is known of a document without text.
+    """By a cross-encoder that reads each sentence with the query; a document without text has no scores.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> class Short:  # a scorer that likes few words
+    >>> class Short:  # a scorer that prefers short texts
     ...     def scores(self, query, texts, aggregate=None, *, heads=()):
     ...         return np.array([1 / len(text.split()) for text in texts], np.float32)
-    >>> documents = [Document("a", text="La loi. Le juge ne dit.", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         CrossEncoderSentences(snapshot, Short()).scores(Query("q", "loi"), ["a"])[0].tolist()
-    [0.5, 0.25]
+    >>> CrossEncoderSentences(snapshot, Short()).scores(Query("q", "cotisation"), ["lib-2"])[0].tolist()
+    [0.1666666716337204, 0.06666667014360428]
     """
 
     snapshot: Snapshot
     encoder: PairScorer
-    words: int = 0  # beyond which a sentence is cut, as RPRS does at 25; 0: none is
+    words: int = 0  # maximum per sentence, 25 in RPRS; 0: no limit
 
     @property
     def members(self) -> tuple[Retriever, ...]:
@@ -81,19 +71,15 @@ class CrossEncoderSentences:
 
 
 class SentenceMatch(StrEnum):
-    """What a sentence has to be near to, where the query has several.
+    """How a sentence is compared with a query of several sentences."""
 
-    >>> SentenceMatch("best")
-    <SentenceMatch.BEST: 'best'>
-    """
-
-    BEST = "best"  # the sentence of the query that it is nearest to
+    BEST = "best"  # with the nearest query sentence
     MEAN = "mean"  # all of them, on average
 
 
 @dataclass(frozen=True)
 class DenseSentences:
-    """By a bi-encoder: the cosine of each passage of a dense channel made of sentences with the sentences of the query.
+    """By a bi-encoder: the cosine of each passage of a dense sentence channel with the query's sentences.
 
     >>> DenseSentences(open_retriever(snapshot, "sentences")).scores(Query("q", "loi"), ["a"])  # doctest: +SKIP
     [array([0.71, 0.12], dtype=float32)]
@@ -109,7 +95,7 @@ class DenseSentences:
 
     @cached_property
     def reader(self) -> SentenceVectorReader:
-        """Reads the sentences of queries, and finds those of documents."""
+        """Reads the sentences of queries and documents."""
         return SentenceVectorReader(self.dense)
 
     def sentences(self, doc: str) -> list[Passage]:
@@ -117,7 +103,7 @@ class DenseSentences:
         return [Passage(start, end) for start, end in self._candidates([doc]).spans.tolist()]
 
     def scores(self, query: Query, docs: Sequence[str]) -> list[F32]:
-        """The cosines of every document's passages; none for a query without words."""
+        """The cosines of every document's passages; empty for a query without words."""
         asked, candidates = self.reader.query(query).vectors.astype(np.float64), self._candidates(docs)
         if not len(asked):
             return [np.empty(0, dtype=np.float32)] * len(docs)
@@ -130,7 +116,7 @@ class DenseSentences:
     def _cosines(self, asked: F64, rows: F32) -> F32:
         if self.match is SentenceMatch.MEAN:
             compared = np.broadcast_to(asked.mean(axis=0), rows.shape)
-        else:  # the product of matrices finds the nearest; its last bits depend on their shapes, so it does not score
+        else:  # the matrix product only finds the nearest: its last bits depend on the shapes
             compared = asked[(rows @ asked.T.astype(np.float32)).argmax(axis=1)]
         cosines: F32 = np.einsum("ij,ij->i", rows, compared).astype(np.float32)
         return cosines

@@ -1,7 +1,7 @@
-"""The sentences of a query and of its candidates, as vectors: what RPRS, SDR and Birch compare.
+"""The sentences of a query and its candidates as vectors, for RPRS, SDR and Birch.
 
-Those of documents are in a dense channel of the index, one row each (``--channels sentences``). A whole judgment as the query is
-divided and encoded by the plan of that channel, however long it is.
+Document sentences are in a dense channel of the index, one row each (``--channels sentences``). A query, even a whole judgment,
+is split and encoded by the plan of that channel.
 """
 
 from __future__ import annotations
@@ -26,41 +26,33 @@ from lexfuse.text.passages import Passage
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuerySentences:
-    """The sentences of one query; none if it has no words.
-
-    >>> QuerySentences((Passage(0, 8),), np.ones((1, 1), np.float32)).vectors.shape
-    (1, 1)
-    """
+    """The sentences of one query; empty if it has no words."""
 
     spans: tuple[Passage, ...]
     vectors: F32  # of length one, a row each
 
     def __len__(self) -> int:
-        """How many."""
+        """The number of sentences."""
         return len(self.spans)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateSentences:
-    """The sentences of the candidates of a query, document after document in the order of the candidates.
+    """The sentences of the candidates of a query, candidate by candidate.
 
     >>> sentences = CandidateSentences.of([np.eye(2, dtype=np.float32), np.ones((1, 2), np.float32)])
     >>> sentences.starts.tolist(), sentences.owner.tolist(), len(sentences)
     ([0, 2, 3], [0, 0, 1], 2)
     """
 
-    starts: I64  # of the sentences of every candidate; one that the channel does not hold has none
+    starts: I64  # of each candidate's sentences; none if the channel does not have it
     vectors: F32  # of length one, a row each
     spans: I32  # where each starts and ends in the text of its document
     order: I32  # of every candidate by its id, for ties
 
     @classmethod
     def of(cls, vectors: Sequence[F32], spans: Sequence[I32] | None = None, order: I32 | None = None) -> CandidateSentences:
-        """Those of documents that are given by the vectors of their sentences, in any length.
-
-        >>> CandidateSentences.of([np.full((1, 1), 5, np.float32)]).vectors.tolist()
-        [[1.0]]
-        """
+        """Build from the sentence vectors of documents, which need not be normalised."""
         every = np.concatenate(vectors) if len(vectors) else np.empty((0, 1), dtype=np.float32)
         places = (
             np.zeros((len(every), 2), dtype=np.int32) if spans is None else np.concatenate([*spans, np.empty((0, 2), np.int32)])
@@ -69,12 +61,12 @@ class CandidateSentences:
         return cls(offsets_of(np.array([len(rows) for rows in vectors], dtype=np.int64)), unit_length(every), places, ids)
 
     def __len__(self) -> int:
-        """How many candidates."""
+        """The number of candidates."""
         return len(self.starts) - 1
 
     @property
     def lengths(self) -> I64:
-        """How many sentences every candidate has."""
+        """The number of sentences of every candidate."""
         return np.diff(self.starts)
 
     @property
@@ -84,14 +76,13 @@ class CandidateSentences:
 
 
 class SentenceVectorReader:
-    """Reads queries into sentences, and finds those of documents in a dense channel.
+    """Splits queries into sentences, and finds those of documents in a dense channel.
 
-    >>> import tempfile
     >>> from lexfuse.channels.registry import fill_channel, plan_channel
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.registry import open_retriever
     >>> documents = [Document("a", text="Le bail est nul. Le loyer est dû. Il y a appel.", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
     ...     index.channels.make("sentences", plan_channel("sentences", language="fr"))
     ...     _ = fill_channel(index, "sentences")
     ...     with index.snapshot() as snapshot:
@@ -101,7 +92,7 @@ class SentenceVectorReader:
     """
 
     def __init__(self, dense: DenseRetriever) -> None:
-        """Take the retriever of the channel."""
+        """Keep the retriever of the channel."""
         self.dense = dense
         self._languages = QueryLanguages(dense.snapshot)
 
@@ -121,7 +112,7 @@ class SentenceVectorReader:
         return found
 
     def divided(self, query: Query) -> list[tuple[str, Passage]]:
-        """The sentences of a query and where they stand in it, not encoded; none if it has no words."""
+        """The sentences of a query with their spans, not encoded; empty if it has no words."""
         if not query.text.strip():
             return []
         return self._divide(Document(query.id, text=query.text, language=self._language(query)))
@@ -151,7 +142,7 @@ class SentenceVectorReader:
         return CandidateSentences(starts, vectors, spans, self.dense.snapshot.ids.order[docs].astype(np.int32))
 
     def _rows(self, raw: int) -> tuple[VectorPart | None, int, int]:
-        """The part that holds a document, and where its rows start and end in it."""
+        """The part with a document, and the start and end of its rows."""
         if raw < 0:
             return None, 0, 0
         bases = self.dense.numbering.bases
@@ -161,7 +152,7 @@ class SentenceVectorReader:
 
     @cached_property
     def average_length(self) -> float:
-        """Sentences of a document on average, over all documents that the channel holds."""
+        """Mean number of sentences over all documents of the channel."""
         counts = [np.diff(part.starts) for part in self.dense.parts]
         living = np.concatenate(counts)[self.dense.numbering.alive] if counts else np.empty(0)
         return float(living.mean()) if len(living) else 1.0
@@ -173,7 +164,7 @@ class SentenceVectorReader:
 
 
 def unit_length(vectors: F32) -> F32:
-    """Rows of length one in the same directions, so that dot products are cosines; zero stays zero.
+    """Normalise rows, so that dot products are cosines; zero stays zero.
 
     >>> unit_length(np.array([[3, 4], [0, 0]], np.float32)).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
