@@ -17,7 +17,8 @@ from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.registry import fusion_of
 from lexfuse.fusion.union import Missing
 from lexfuse.search.pipeline import DEPTH
-from lexfuse.search.spec.spec import SearchSpec, channel_options
+from lexfuse.search.spec.channel_spec import channel_options
+from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.filters import Condition, within
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_serializer
 
-from lexfuse.channels.channel_kind import ChannelKind
+from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
 from lexfuse.channels.registry import builtin_channels, channel_kind, channel_kinds, open_retriever
 from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.data.validation import Model, Name, by_method
@@ -84,6 +84,16 @@ def _kind(channel: Any) -> ChannelKind | None:
         return channel_kind(str(channel))
     except ConfigError:
         return None
+
+
+def channel_options(channel: str) -> list[str]:
+    """The options of a channel by its name; where that does not tell the kind, those that every kind has.
+
+    >>> channel_options("splade-mine")
+    ['exact', 'cosine']
+    """
+    kind = _kind(channel)
+    return list((SearchOptions if kind is None else kind.search_options).model_fields)
 
 
 class CrossEncoderChannel(CrossEncoderSpec):

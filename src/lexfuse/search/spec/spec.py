@@ -53,14 +53,11 @@ import datetime
 import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator
 
-from lexfuse.channels.channel_kind import SearchOptions
-from lexfuse.channels.registry import channel_kind, kind_in
 from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.data.dates import parse_date
 from lexfuse.data.files import decode, read_bytes, written_file
@@ -69,9 +66,9 @@ from lexfuse.data.validation import Model, Tables, Texts, expect, refuse, refusi
 from lexfuse.errors import ConfigError, DataError, place
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.registry import fusion_of, fusion_values
-from lexfuse.fusion.tm2c2 import TM2C2
-from lexfuse.search.pipeline import DEPTH, RoutedRetriever, fuse_retrievers
-from lexfuse.search.spec.channel_spec import ChannelChoice, ChannelSpec, CrossEncoderChannel
+from lexfuse.search.pipeline import DEPTH, RoutedRetriever
+from lexfuse.search.spec.channel_spec import ChannelChoice, channel_options
+from lexfuse.search.spec.pipeline_parts import check_pipeline, open_pipeline
 from lexfuse.search.spec.reranker_specs import RerankerChoice, RerankerSpec
 from lexfuse.storage.filters import Condition, within
 from lexfuse.storage.snapshot import Snapshot
@@ -151,10 +148,10 @@ class SearchSpec(Model):
         if self.depth < 1:
             raise ConfigError(f"depth must be at least 1, got {self.depth}")
         _ = self.conditions
-        _check_pipeline(self)
+        check_pipeline(self)
         for name in self.classes:
             try:
-                _check_pipeline(self.of_class(name))
+                check_pipeline(self.of_class(name))
             except ConfigError as error:
                 raise ConfigError(f"class.{name}: {error}") from None
 
@@ -185,7 +182,10 @@ class SearchSpec(Model):
         for option in options:
             if not any(option in channel_options(one) for one in named):
                 raise ConfigError(f"{option} applies to no selected channel ({', '.join(named) or 'none is given by name'})")
-        tables = [one if not isinstance(one, str) else {"name": one} | _options(one, options) for one in every]
+        tables = [
+            {"name": one} | {key: options[key] for key in channel_options(one) if key in options} if isinstance(one, str) else one
+            for one in every
+        ]
         values: dict[str, Any] = {"channels": tables, "rerank": rerank, "depth": depth, "filters": filters, "name": name}
         values |= {key: value for key, value in {"fusion": fusion, "as_of": as_of}.items() if value is not None}
         return cls(**values)
@@ -301,10 +301,10 @@ class SearchSpec(Model):
         ...         SearchSpec.of("bm25,tfidf").open(snapshot).name
         'bm25+tfidf'
         """
-        general = _open_pipeline(self, snapshot, name)
+        general = open_pipeline(self, snapshot, name)
         if not self.classes:
             return general
-        routes = {one: _open_pipeline(self.of_class(one), snapshot, name) for one in self.classes}
+        routes = {one: open_pipeline(self.of_class(one), snapshot, name) for one in self.classes}
         return RoutedRetriever(general, routes, name=name or general.name)
 
     def within(self, snapshot: Snapshot) -> Mask | None:
@@ -324,78 +324,3 @@ def toml_values(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(f"not valid TOML: {error}") from None
-
-
-def channel_options(channel: str) -> list[str]:
-    """The options of a channel by its name; where that does not tell the kind, those that every kind has.
-
-    >>> channel_options("splade-mine")
-    ['exact', 'cosine']
-    """
-    try:
-        kind = channel_kind(channel)
-    except ConfigError:
-        return list(SearchOptions.model_fields)
-    return list(kind.search_options.model_fields)
-
-
-def _options(channel: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that a channel has."""
-    known = channel_options(channel)
-    return {option: value for option, value in options.items() if option in known}
-
-
-def _check_pipeline(spec: SearchSpec) -> None:
-    """Refuse channels, a fusion and rerankers that do not fit together."""
-    names = [channel.name for channel in spec.channels]
-    if not names:
-        raise ConfigError('there is no channel; give at least one: [[channel]] with name = "bm25"')
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"channel {name!r} is given twice; give each channel once")
-    for channel in spec.channels:
-        _candidate_channels(spec, channel)
-        if isinstance(channel, CrossEncoderChannel) and channel.name in [rerank.method for rerank in spec.rerank]:
-            raise ConfigError(f"a channel and a reranker are both called {channel.name!r}; give the channel another name")
-    if spec.fusion and len(names) == 1:
-        raise ConfigError("a fusion needs two channels or more; leave [fusion] out, or add a channel")
-    if isinstance(spec.fusion, TM2C2) and spec.fusion.lexical != TM2C2().lexical:
-        raise ConfigError("fusion: a search counts its lexical channels itself; leave lexical out of TM2C2")
-    for option in ("weights", "eta", "normalisers"):
-        given = getattr(spec.fusion, option, None)
-        if spec.fusion and isinstance(given, Sequence) and len(given) != len(names):
-            raise ConfigError(f"the fusion {spec.fusion.name} has {len(given)} {option} for {len(names)} channels; give one each")
-
-
-def _candidate_channels(spec: SearchSpec, channel: ChannelChoice) -> list[str]:
-    """The channel, the one whose candidates it ranks, the one below that … down to one that searches the index."""
-    every, way = {one.name: one for one in spec.channels}, [channel.name]
-    while isinstance(channel, CrossEncoderChannel):
-        if channel.over not in every:
-            known = ", ".join(name for name in every if name != channel.name) or "none"
-            advice = f'others here: {known}; add [[channel]] with name = "{channel.over}"'
-            raise ConfigError(f"channel {channel.name!r} is over {channel.over!r}, which is no channel here; {advice}")
-        channel = every[channel.over]
-        way.append(channel.name)
-        if channel.name in way[:-1]:
-            circle = " over ".join(map(repr, way[way.index(channel.name) :]))
-            raise ConfigError(f"channels go round in a circle: {circle}; put the last one over a channel of the index")
-    return way
-
-
-def _open_pipeline(spec: SearchSpec, snapshot: Snapshot, name: str | None) -> Retriever:
-    """The channels of a search, fused and reranked, without regard to classes of queries."""
-    last = None if spec.rerank else name  # before it is reranked, a ranking has the names of its channels
-    opened: dict[str, Retriever] = {}
-    for channel in sorted(spec.channels, key=lambda one: len(_candidate_channels(spec, one))):
-        if isinstance(channel, CrossEncoderChannel):
-            opened[channel.name] = channel.open_over(snapshot, opened[channel.over])
-        else:
-            opened[channel.name] = channel.open(snapshot, last if len(spec.channels) == 1 else None)
-    lexical = [one.name for one in spec.channels if isinstance(one, ChannelSpec) and kind_in(snapshot, one.name).lexical]
-    channels = [opened[channel.name] for channel in spec.channels]
-    found = fuse_retrievers(channels, spec.fusion, spec.depth, lexical=lexical, name=last)
-    for rerank in spec.rerank:
-        reranked = found >> rerank.open(snapshot)
-        found = replace(reranked, name=name or reranked.name)
-    return found
