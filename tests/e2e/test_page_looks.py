@@ -21,6 +21,7 @@ PAGES = {
     "experiments": "/experiments",
     "report": "/experiments/first",
     "help": "/help",
+    "reference": "/docs",
     "missing": "/documents/nowhere",
 }
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
