@@ -1,1 +1,1 @@
-"""Models made from the user's own texts."""
+"""Train models on the user's texts."""

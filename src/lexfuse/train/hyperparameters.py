@@ -1,4 +1,4 @@
-"""How a model is trained: every number in one place, the usual ones those of FUSE Table 8 (its fine-tuned models)."""
+"""Hyperparameters of a training; the defaults are those of FUSE Table 8 (its fine-tuned models)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from lexfuse.train.examples.batches import SamplingUnit
 
 
 class ModelKind(StrEnum):
-    """What can be trained.
-
-    >>> ModelKind("splade").value
-    'splade'
-    """
+    """The kinds of models that can be trained."""
 
     DENSE = "dense"
     TWO_TOWER = "two-tower"
@@ -27,11 +23,7 @@ class ModelKind(StrEnum):
 
 
 class DevMeasure(StrEnum):
-    """What is measured on dev at every evaluation, and what weights can be chosen by.
-
-    >>> DevMeasure("nDCG@10").value
-    'nDCG@10'
-    """
+    """Measures on dev at every evaluation, by which weights can be selected."""
 
     R_10 = "R@10"
     R_100 = "R@100"
@@ -40,32 +32,24 @@ class DevMeasure(StrEnum):
 
 
 def selection_key(choose: DevMeasure, measures: Mapping[str, float]) -> tuple[float, float]:
-    """What weights are chosen by on dev, the higher the better: a measure, then the dev loss.
+    """The key that selects weights on dev, higher is better: a measure, then the dev loss.
 
-    >>> selection_key(DevMeasure.R_100, {"R@100": 0.5, "dev loss": 2.0}) > selection_key(DevMeasure.R_100, {"R@100": 0.5,
-    ...     "dev loss": 3.0})
+    >>> better, worse = {"R@100": 0.5, "dev loss": 2.0}, {"R@100": 0.5, "dev loss": 3.0}
+    >>> selection_key(DevMeasure.R_100, better) > selection_key(DevMeasure.R_100, worse)
     True
     """
     return measures.get(choose, 0.0), -measures.get("dev loss", 0.0)
 
 
 class Decay(StrEnum):
-    """How the learning rate goes on after the warm-up.
-
-    >>> Decay("linear").value
-    'linear'
-    """
+    """The learning rate after the warm-up."""
 
     LINEAR = "linear"
     CONSTANT = "constant"
 
 
 class FloatPrecision(StrEnum):
-    """Numbers that are computed with: half the bits where the processor is good at it, all of them elsewhere.
-
-    >>> FloatPrecision("auto").value
-    'auto'
-    """
+    """Number format of the computation: 16 bits if the processor supports it well, else 32."""
 
     AUTO = "auto"
     BF16 = "bf16"
@@ -73,22 +57,14 @@ class FloatPrecision(StrEnum):
 
 
 class Similarity(StrEnum):
-    """What two vectors are compared by, in training and in the search that follows.
-
-    >>> Similarity("dot").value
-    'dot'
-    """
+    """The comparison of two vectors, in training and in search."""
 
     COSINE = "cosine"
     DOT = "dot"
 
 
 class TokenPooling(StrEnum):
-    """How the vectors of a text's tokens become one, for dense encoders.
-
-    >>> TokenPooling("cls").value
-    'cls'
-    """
+    """How the vectors of a text's tokens become one, for dense encoders."""
 
     MEAN = "mean"
     CLS = "cls"  # the first token's
@@ -96,7 +72,7 @@ class TokenPooling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hyperparameters:
-    """Numbers of a training; `Hyperparameters.usual` has those of FUSE for each kind.
+    """The numbers of a training; `Hyperparameters.usual` has those of FUSE for each kind.
 
     >>> Hyperparameters.usual(ModelKind.COLBERT).learning_rate
     5e-06
@@ -136,7 +112,7 @@ class Hyperparameters:
     patience: int = 5  # evaluations without a better one, then it stops; 0 = never
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         for name in ("steps", "batch", "query_length", "passage_length", "dimension", "evaluate_every"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be 1 or more, got {getattr(self, name)}")
@@ -157,7 +133,7 @@ class Hyperparameters:
 
     @classmethod
     def usual(cls, kind: ModelKind, **changes: Any) -> Hyperparameters:
-        """The usual numbers of a kind, with some of them changed.
+        """The usual numbers of a kind, with changes.
 
         >>> Hyperparameters.usual(ModelKind.SPLADE, steps=10).batch
         32
@@ -166,7 +142,7 @@ class Hyperparameters:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Hyperparameters:
-        """From plain values, such as a TOML table holds.
+        """From plain values, such as a TOML table.
 
         >>> Hyperparameters.of({"decay": "linear"}).decay
         <Decay.LINEAR: 'linear'>
@@ -181,11 +157,7 @@ class Hyperparameters:
         return cls(**{name: _read(name, value) for name, value in values.items()})
 
     def plain(self) -> dict[str, Any]:
-        """The values as TOML and JSON can hold them.
-
-        >>> Hyperparameters().plain()["precision"]
-        'auto'
-        """
+        """Plain values for TOML and JSON."""
         values = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
         return {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
 

@@ -23,11 +23,7 @@ STUDY = "study.json"
 
 
 class ShareOrder(StrEnum):
-    """Which part of the judgements a share is.
-
-    >>> ShareOrder("date").value
-    'date'
-    """
+    """How a share of the judgements is selected."""
 
     DATE = "date"  # the earliest
     RANDOM = "random"
@@ -35,11 +31,7 @@ class ShareOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShareResult:
-    """What a share of the data gives.
-
-    >>> ShareResult(10, 30, 210, TrainingResult("dense", "base", "", {}, {}, ())).plain()["judgements"]
-    210
-    """
+    """The result of training on a share of the data."""
 
     percent: float
     queries: int
@@ -47,11 +39,7 @@ class ShareResult:
     trained: TrainingResult
 
     def plain(self) -> dict[str, Any]:
-        """The share and its measures as JSON can hold them.
-
-        >>> ShareResult(10, 30, 210, TrainingResult("dense", "base", "", {}, {}, ())).plain()["measures"]
-        {}
-        """
+        """The share and its measures as JSON values."""
         told = {name: {"mean": one.mean, "deviation": one.deviation} for name, one in self.trained.measures.items()}
         return {"percent": self.percent, "queries": self.queries, "judgements": self.judgements, "measures": told}
 
@@ -88,9 +76,9 @@ def learning_curve(
     licence: str = "not stated",
     telling: ProgressListener | None = None,
 ) -> list[ShareResult]:
-    """Train once for every share, all measured on the same dev queries; the models lie in ``out``, with a table as JSON.
+    """Train once per share, all measured on the same dev queries; the models are in ``out``, with a JSON table.
 
-    Shares that were done before an interruption are not trained again.
+    Shares that were finished before an interruption are not trained again.
 
     >>> learning_curve(TrainingPlan.usual(Kind.DENSE), "fr-legal-mlm", "shares", material, [10, 50, 100],
     ...     ShareOrder.DATE)  # doctest: +SKIP

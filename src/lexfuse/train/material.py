@@ -1,4 +1,4 @@
-"""What a model is trained and measured on: corpus, queries, judgements, a ranking; and the examples that a stage makes of it."""
+"""Training data: corpus, queries, judgements and a ranking; and the examples that a stage makes of them."""
 
 from __future__ import annotations
 
@@ -30,12 +30,7 @@ BLOCK = 8192  # texts that are turned into tokens at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingMaterial:
-    """What there is to learn from; ``ranking`` gives hard negatives, and candidates to cross-encoders.
-
-    >>> from lexfuse.data.document import Document
-    >>> TrainingMaterial("mine", Corpus.of([Document("a")])).train is None
-    True
-    """
+    """The data of a training; ``ranking`` provides hard negatives, and candidates for cross-encoders."""
 
     name: str
     corpus: Corpus
@@ -45,7 +40,7 @@ class TrainingMaterial:
     ranking: Run | None = None
 
     def check(self, plan: TrainingPlan) -> None:
-        """Refuse a plan that needs more than there is.
+        """Refuse a plan that needs more data.
 
         >>> from lexfuse.data.document import Document
         >>> TrainingMaterial("mine", Corpus.of([Document("a")])).check(TrainingPlan.usual(ModelKind.DENSE))
@@ -65,7 +60,7 @@ class TrainingMaterial:
             self._check_dates(plan)
 
     def allowed(self, plan: TrainingPlan) -> TrainingMaterial:
-        """What a plan may learn from: where it wants earlier documents alone, no others of the ranking.
+        """The data that a plan may use: with ``before_query_date``, only earlier documents of the ranking.
 
         >>> from lexfuse.data.document import Document
         >>> material = TrainingMaterial("mine", Corpus.of([Document("a")]), Queries.of([]), ranking=Run.of("bm25",
@@ -85,7 +80,7 @@ class TrainingMaterial:
         days_of(self.queries, [name for name in names if name in self.queries.ids])  # what is not there is told with the data
 
     def digest(self) -> str:
-        """The same exactly when the data are the same.
+        """Equal if and only if the data are equal.
 
         >>> from lexfuse.data.document import Document
         >>> one, two = (TrainingMaterial("mine", Corpus.of([Document("a", text=text)])) for text in "xy")
@@ -111,7 +106,7 @@ class TrainingMaterial:
 
 
 def stage_examples(material: TrainingMaterial, stage: TrainingStage, mining: MiningSettings, report: ReadReport) -> Examples:
-    """The examples of a stage, of all its sources.
+    """The examples of a stage, from all its sources.
 
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.train.hyperparameters import Hyperparameters
@@ -132,12 +127,7 @@ def stage_examples(material: TrainingMaterial, stage: TrainingStage, mining: Min
 
 
 def dev_examples(material: TrainingMaterial, mining: MiningSettings) -> Examples | None:
-    """The examples that the dev loss is taken of; ``None`` where nothing is judged.
-
-    >>> from lexfuse.data.document import Document
-    >>> dev_examples(TrainingMaterial("mine", Corpus.of([Document("a")])), MiningSettings()) is None
-    True
-    """
+    """The examples of the dev loss; ``None`` without dev judgements."""
     if material.queries is None or material.dev is None:
         return None
     ranked = material.ranking is not None and any(name in material.ranking.queries for name in material.dev.queries)
@@ -146,14 +136,7 @@ def dev_examples(material: TrainingMaterial, mining: MiningSettings) -> Examples
 
 
 def dev_pool(material: TrainingMaterial, plan: TrainingPlan, units: LengthUnit, report: ReadReport) -> DevQueries | None:
-    """What the weights are chosen on; ``None`` where nothing is judged.
-
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.encode.passage_plan import WordUnits
-    >>> dev_pool(TrainingMaterial("mine", Corpus.of([Document("a")])), TrainingPlan.usual(ModelKind.DENSE), WordUnits(),
-    ...     ReadReport()) is None
-    True
-    """
+    """The data that weights are selected on; ``None`` without dev judgements."""
     if material.queries is None or material.dev is None:
         return None
     return judged_pool(
@@ -164,7 +147,7 @@ def dev_pool(material: TrainingMaterial, plan: TrainingPlan, units: LengthUnit, 
 
 
 def cut(tokens: ModelTokenizer, texts: Sequence[str], length: int) -> int:
-    """How many texts have more tokens than are read in training.
+    """The number of texts with more tokens than training reads.
 
     >>> class Letters:
     ...     def ids(self, texts):
@@ -177,7 +160,7 @@ def cut(tokens: ModelTokenizer, texts: Sequence[str], length: int) -> int:
 
 
 def _judged(material: TrainingMaterial, queries: Queries, qrels: Qrels, mining: MiningSettings, report: ReadReport) -> Examples:
-    """Judged examples, with hard negatives where there is a ranking."""
+    """Judged examples, with hard negatives if there is a ranking."""
     if material.ranking is None:
         return judged_examples(material.corpus, queries, qrels, report=report)
     found = hard_negatives(

@@ -1,4 +1,4 @@
-"""A whole training as one value: its stages, where negatives come from, what it is measured on, its seeds; read from TOML.
+"""A whole training as one value: stages, source of negatives, dev data, seeds; read from TOML.
 
     seeds = [1, 2, 3]
     before_query_date = true
@@ -13,8 +13,8 @@
     [dev]
     pool = 5000
 
-In the place of ``examples``, ``[[stage]]`` lists what is learned one after the other (pre-finetuning, general to in-domain), each
-with its own ``examples`` and any setting of ``[training]``.
+Instead of ``examples``, ``[[stage]]`` lists consecutive stages (pre-finetuning, general to in-domain), each with its own
+``examples`` and any setting of ``[training]``.
 """
 
 from __future__ import annotations
@@ -38,11 +38,7 @@ JUDGED = "judged"  # the source of examples that judgements make; all others are
 
 
 class Device(StrEnum):
-    """What computes.
-
-    >>> Device("auto").value
-    'auto'
-    """
+    """The device of the computation."""
 
     AUTO = "auto"  # a GPU where there is one
     CPU = "cpu"
@@ -51,7 +47,7 @@ class Device(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MiningSettings:
-    """Where hard negatives come from and which are taken; see `lexfuse.train.examples.hard_negatives`.
+    """The source and selection of hard negatives; see `lexfuse.train.examples.hard_negatives`.
 
     >>> MiningSettings(margin=2.0)
     Traceback (most recent call last):
@@ -66,7 +62,7 @@ class MiningSettings:
     margin: float = 0.95  # share of the best relevant document's score, above which a document is too close; 0 for none
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         for name in ("depth", "amount"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be 1 or more, got {getattr(self, name)}")
@@ -78,17 +74,13 @@ class MiningSettings:
 
 @dataclass(frozen=True, slots=True)
 class DevPool:
-    """What the weights are chosen on; see `lexfuse.train.examples.labelled_examples.judged_pool`.
-
-    >>> DevPool().pool
-    0
-    """
+    """The data that weights are selected on; see `lexfuse.train.examples.labelled_examples.judged_pool`."""
 
     pool: int = 0  # documents that are ranked; 0 for the whole corpus
     candidates: int = CANDIDATES  # documents of the ranking, for cross-encoders
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         if self.pool < 0 or self.candidates < 1:
             raise ConfigError(
                 f"pool must be 0 (all documents) or more and candidates 1 or more, got {self.pool}, {self.candidates}"
@@ -97,7 +89,7 @@ class DevPool:
 
 @dataclass(frozen=True, slots=True)
 class TrainingStage:
-    """One training of a chain: what it learns from, and how.
+    """One stage of a training: its examples and hyperparameters.
 
     >>> TrainingStage(("headings", "judged"), Hyperparameters()).name
     'headings+judged'
@@ -111,7 +103,7 @@ class TrainingStage:
     training: Hyperparameters
 
     def __post_init__(self) -> None:
-        """Refuse examples that nobody makes."""
+        """Refuse unknown kinds of examples."""
         known = (JUDGED, *StructureKind)
         if unknown := [name for name in self.examples if name not in known]:
             raise ConfigError(f"there are no examples {unknown[0]!r}; there are {', '.join(known)}")
@@ -122,7 +114,7 @@ class TrainingStage:
 
     @property
     def name(self) -> str:
-        """What it is called in the log."""
+        """Its name in the log."""
         return "+".join(self.examples)
 
 
@@ -130,7 +122,7 @@ class TrainingStage:
 class TrainingPlan:
     """A whole training.
 
-    With ``before_query_date`` only documents that are earlier than a query are its hard negatives, and are ranked for it on dev.
+    With ``before_query_date``, only documents earlier than a query are its hard negatives, and are ranked for it on dev.
 
     >>> TrainingPlan.usual(ModelKind.DENSE, {"training": {"steps": 5}}).stages[0].training.steps
     5
@@ -144,7 +136,7 @@ class TrainingPlan:
     before_query_date: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what is no chain, and no list of seeds."""
+        """Refuse invalid stages and seeds."""
         if not self.stages:
             raise ConfigError("a training needs one stage or more")
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
@@ -169,7 +161,7 @@ class TrainingPlan:
     def usual(
         cls, kind: ModelKind, values: Mapping[str, Any] | None = None, changes: Mapping[str, Any] | None = None
     ) -> TrainingPlan:
-        """A plan from plain values, as TOML holds them, over the usual ones of a kind; ``changes`` are settings of all stages.
+        """A plan from plain values, such as TOML, on top of the usual ones; ``changes`` apply to all stages.
 
         >>> plan = TrainingPlan.usual(ModelKind.DENSE, {"stage": [{"examples": ["headings"], "steps": 9},
         ...     {"examples": ["judged"]}]})
@@ -198,7 +190,7 @@ class TrainingPlan:
         )
 
     def plain(self) -> dict[str, Any]:
-        """The plan as TOML and JSON can hold it; `TrainingPlan.usual` reads it again.
+        """The plan as plain values; `TrainingPlan.usual` reads them.
 
         >>> plan = TrainingPlan.usual(ModelKind.SPLADE, {"seeds": [1, 2]})
         >>> TrainingPlan.usual(ModelKind.SPLADE, plan.plain()) == plan
@@ -220,10 +212,8 @@ class TrainingPlan:
 def read_plan_values(path: str | Path) -> dict[str, Any]:
     """The plain values of a TOML file, for `TrainingPlan.usual`.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "mine.toml").write_text("seeds = [1, 2]")
-    ...     read_plan_values(Path(folder, "mine.toml"))
+    >>> _ = (folder / "mine.toml").write_text("seeds = [1, 2]")
+    >>> read_plan_values(folder / "mine.toml")
     {'seeds': [1, 2]}
     """
     try:
@@ -255,7 +245,7 @@ def _refuse_others(values: Mapping[str, Any], known: Sequence[str], where: str) 
 
 
 def _typed(kind: type[MiningSettings | DevPool], values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Values of the types that the fields of a table have."""
+    """Values with the types of the fields of a table."""
     types = {entry.name: entry.type for entry in dataclasses.fields(kind)}
     _refuse_others(values, tuple(types), f"[{where}]")
     allowed: Mapping[str, tuple[tuple[type, ...], str]] = {

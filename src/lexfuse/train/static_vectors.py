@@ -1,9 +1,9 @@
-"""Word vectors from a corpus alone, in a minute: co-occurrence counts, positive PMI, truncated SVD.
+"""Word vectors from a corpus in a minute: co-occurrence counts, positive PMI, truncated SVD.
 
 Levy, Goldberg and Dagan (2015) show that this matches word2vec, of whose objective it is the matrix form; here it is faster,
-needs no other library, and gives the same vectors every time. Words count as the index reads them (stems, citations, no stop
-words). Two words co-occur when they lie in one window; windows overlap by half, so near words count more than far ones. The
-contexts are smoothed by the exponent 3/4, and the left singular vectors are taken without their singular values.
+needs no other library, and is deterministic. Words are the terms of the index (stems, citations, no stop words). Two words
+co-occur if they are in one window; windows overlap by half, so near words count more than far ones. Contexts are smoothed by the
+exponent 3/4, and the left singular vectors are used without singular values.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Percent = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class StaticTraining:
-    """How word vectors are trained.
+    """Settings of training word vectors.
 
     >>> StaticTraining(dimension=0)
     Traceback (most recent call last):
@@ -52,7 +52,7 @@ class StaticTraining:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         for name, least, usual in (("dimension", 1, 500), ("window", 2, 30), ("min_count", 1, 3), ("seed", 0, 1)):
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} must be {least} or more, got {getattr(self, name)}; {usual} is usual")
@@ -61,7 +61,7 @@ class StaticTraining:
 def train_static(
     corpus: Corpus, training: StaticTraining, *, language: str = "", progress: Percent = lambda _: None
 ) -> StaticEncoder:
-    """Word vectors of a corpus; without a language, all is read in the one that most documents are in.
+    """Word vectors of a corpus; the default language is that of most documents.
 
     >>> from lexfuse.data.document import Document
     >>> texts = ["contrat travail salarié", "contrat travail préavis", "loyer bail locataire", "loyer bail logement"] * 3
@@ -85,7 +85,7 @@ def train_static(
 
 
 def with_corpus_idf(encoder: StaticEncoder, corpus: Corpus, *, progress: Percent = lambda _: None) -> StaticEncoder:
-    """Word vectors that were made elsewhere, with the idf of a corpus; its words get vectors as far as n-grams give them.
+    """Existing word vectors with the idf of a corpus; its words get vectors from n-grams if possible.
 
     >>> from lexfuse.data.document import Document
     >>> encoder = StaticEncoder(WordVectors(Vocabulary(["loi"]), np.eye(1, dtype=np.float32)), Analyser("fr"))
@@ -106,7 +106,7 @@ def with_corpus_idf(encoder: StaticEncoder, corpus: Corpus, *, progress: Percent
 
 
 def most_common_language(corpus: Corpus) -> str:
-    """The language that most documents are in, of those that are known.
+    """The most frequent known language of the documents.
 
     >>> from lexfuse.data.document import Document
     >>> most_common_language(Corpus.of([Document("a", language="fr"), Document("b")]))
@@ -117,7 +117,7 @@ def most_common_language(corpus: Corpus) -> str:
 
 
 def _read(corpus: Corpus, analyser: Analyser, least: int, progress: Percent) -> tuple[list[I32], Vocabulary]:
-    """Every document as numbers of the words that occur often enough, in the order of the alphabet."""
+    """Every document as numbers of the sufficiently frequent words, in alphabetical order."""
     met = Vocabulary()
     terms = TermEncoder(analyser, met)
     rows: list[I32] = []
@@ -138,7 +138,7 @@ def _idf(rows: Sequence[I32], words: int) -> F32:
 
 
 def _windows(rows: Sequence[I32], window: int, words: int) -> csr_array[Any]:
-    """How often each word occurs in each window; the windows of a document overlap by half."""
+    """The counts of each word in each window; the windows of a document overlap by half."""
     from scipy.sparse import csr_array
 
     pieces = [piece for row in rows for piece in _pieces(row, window)]
@@ -159,7 +159,7 @@ def _pieces(row: I32, window: int) -> Iterator[I32]:
 
 
 def _positive_pmi(counts: csr_array[Any], progress: Percent) -> csr_array[Any]:
-    """max(0, ln(P(word, context) / (P(word) P(context)^0.75))), where a word is no context of its own occurrence."""
+    """max(0, ln(P(word, context) / (P(word) P(context)^0.75))), where a word is not its own context."""
     from scipy.sparse import csr_array, vstack
 
     once = _sums(counts, 0)
@@ -188,7 +188,7 @@ def _sums(counts: csr_array[Any], axis: int) -> F64:
 def _singular_vectors(matrix: csr_array[Any], training: StaticTraining, progress: Percent) -> F32:
     """The first left singular vectors by a randomised SVD (Halko et al. 2011) with one power iteration.
 
-    Signs are fixed (the entry of largest size is positive), and lengths are such that entries are about 1.
+    Signs are fixed (the largest entry is positive), and entries are scaled to about 1.
     """
     size = min(training.dimension + _SPARE, matrix.shape[0])
     drawn = np.random.default_rng(training.seed).standard_normal((matrix.shape[1], size), dtype=np.float32)

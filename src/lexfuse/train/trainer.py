@@ -1,7 +1,6 @@
 """Train a retriever from start to end: examples, stages, seeds; the best weights become a model folder with its card.
 
-While it runs, everything lies in ``OUT.training``; the same call goes on from there after an interruption. OUT appears only when
-it is complete.
+The work is in ``OUT.training``; the same call resumes an interrupted training from there. OUT appears only when it is complete.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def train_model(
     replace_out: bool = False,
     telling: ProgressListener | None = None,
 ) -> TrainingResult:
-    """Train a model by a plan and write it to ``out``; what an earlier call began is gone on with.
+    """Train a model by a plan and write it to ``out``; resumes an interrupted training.
 
     >>> train_model(TrainingPlan.usual(ModelKind.DENSE), "fr-legal-mlm", "mine", material)  # doctest: +SKIP
     """
@@ -86,7 +85,7 @@ def train_model(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PreparedStage:
-    """What all seeds share: examples of every stage, what is measured on, and facts for the card."""
+    """What all seeds share: the examples of every stage, the dev data, and facts for the card."""
 
     plan: TrainingPlan
     base: StartingModel
@@ -115,7 +114,7 @@ def _prepared(plan: TrainingPlan, material: TrainingMaterial, base: StartingMode
 
 
 def _told_stage(stage: TrainingStage, examples: Examples, base: StartingModel, say: Say) -> dict[str, Any]:
-    """How many examples a stage has, and what is cut of their texts."""
+    """Report the number of examples of a stage, and how many texts are truncated."""
     counts = {name: int((examples.source == number).sum()) for number, name in enumerate(examples.sources)}
     shown = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     say(f"{stage.name}: {shown} pairs of {len(examples.queries):,} queries and {len(examples.passages):,} passages")
@@ -132,7 +131,7 @@ def _told_stage(stage: TrainingStage, examples: Examples, base: StartingModel, s
 
 
 def _told_dev(judged: DevQueries | None, documents: int, plan: TrainingPlan, say: Say) -> dict[str, Any]:
-    """What is measured on."""
+    """Report the dev data."""
     if judged is None:
         say("no dev judgements: nothing is measured, the weights of the last step are kept")
         return {"dev": "none"}
@@ -150,7 +149,7 @@ def _told_dev(judged: DevQueries | None, documents: int, plan: TrainingPlan, say
 
 
 def _window(plan: TrainingPlan, material: TrainingMaterial, base: StartingModel) -> LengthUnit:
-    """The room in which passages are read at evaluations; beside a cross-encoder's query, which takes half of it at most."""
+    """The window for passages at evaluations; with a cross-encoder, the query takes up to half of it."""
     tokens = base.tokens
     if plan.stages[-1].training.chunk:
         return WordUnits()  # a document is one text, whose chunks the model joins, as an index does
@@ -168,7 +167,7 @@ def _window(plan: TrainingPlan, material: TrainingMaterial, base: StartingModel)
 
 
 def _trained_seed(work: WorkFolder, prepared: _PreparedStage, seed: int, device: torch.device, pace: TrainingSpeed) -> SeedResult:
-    """All stages with one seed, each going on with the weights of the one before."""
+    """All stages with one seed, each continuing with the weights of the previous one."""
     from lexfuse.train.loop.checkpoint import Checkpoints
     from lexfuse.train.loop.loop import fit
 
@@ -201,7 +200,7 @@ def _kept(work: WorkFolder, prepared: _PreparedStage, seed: int) -> Learner:
 
 
 def _learner(kind: ModelKind, base: StartingModel, training: Hyperparameters) -> Learner:
-    """A model in training; what its base lacks starts from the seed."""
+    """A model in training; missing parts of its base start from the seed."""
     import torch
 
     from lexfuse.train.models.colbert import ColbertLearner
@@ -221,5 +220,5 @@ def _learner(kind: ModelKind, base: StartingModel, training: Hyperparameters) ->
 
 
 def _called(base: str | Path, read: StartingModel) -> str:
-    """The name of a base without the folders that it lies in."""
+    """The name of a base without its parent folders."""
     return read.path.resolve().name if Path(base).expanduser().is_dir() else str(base)

@@ -1,7 +1,7 @@
 """Adapt a model to a corpus without judgements: sentences or structure, a training, a model folder with its card.
 
-While it runs, everything lies in ``OUT.training``; the same call goes on from there after an interruption. OUT appears only when
-it is complete: a masked-language model gives one again, all other ways give a dense encoder.
+The work is in ``OUT.training``; the same call resumes an interrupted adaptation from there. OUT appears only when it is complete:
+a masked-language model stays one, all other methods give a dense encoder.
 """
 
 from __future__ import annotations
@@ -55,12 +55,7 @@ HELD_OUT = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdaptationData:
-    """What a model will be adapted on, and how; ``facts`` is what the card tells of the data.
-
-    >>> AdaptationData(TsdaeSettings(), Hyperparameters(steps=9), SentenceSplit(Examples.of([("a", "b", (), "mine")]), None),
-    ...     {}).training.steps
-    9
-    """
+    """The data and settings of an adaptation; ``facts`` describes the data for the card."""
 
     method: Method
     training: Hyperparameters
@@ -106,7 +101,7 @@ def prepare(
 
 
 def start_from(method: Method, base: str | Path, say: Callable[[str], None] = lambda _: None) -> StartingModel:
-    """Read the model to start from; one that cannot be adapted in this way is refused before the work.
+    """Read the model to start from; one that cannot be adapted by this method is refused before the work.
 
     >>> start_from(TsdaeSettings(), "fr-legal-mlm")  # doctest: +SKIP
     """
@@ -133,7 +128,7 @@ def adapt(
     replace: bool = False,
     telling: ProgressListener | None = None,
 ) -> TrainingResult:
-    """Adapt a model and write it to ``out``; what an earlier call began is gone on with.
+    """Adapt a model and write it to ``out``; resumes an interrupted adaptation.
 
     >>> adapt(prepared, start_from(TsdaeSettings(), "fr-legal-mlm"), "mine")  # doctest: +SKIP
     """
@@ -174,7 +169,7 @@ def adapt(
 
 
 def refuse_other_folder(out: Path, *, replace: bool) -> None:
-    """Say at once that the target is in the way, or is nothing that may be replaced.
+    """Refuse a target that exists, or that must not be replaced.
 
     >>> refuse_other_folder(Path("/"), replace=True)
     Traceback (most recent call last):
@@ -188,7 +183,7 @@ def refuse_other_folder(out: Path, *, replace: bool) -> None:
 
 
 def _structured(method: StructureSettings, corpus: Corpus, held_out: float, seed: int, report: ReadReport) -> SentenceSplit:
-    """Pairs of the structure, in an order of chance; whole passages are held out."""
+    """Pairs from structure, in random order; whole passages are held out."""
     check_held_out(held_out)
     found = structure_pairs(corpus, method.structures, seed=seed, report=report)
     rows = [(kind, pair) for kind, pairs in found.items() for pair in pairs]
@@ -209,7 +204,7 @@ def _by_kind(rows: list[tuple[str, TrainingPair]]) -> Examples:
 
 
 def _learner(method: Method, base: StartingModel, training: Hyperparameters) -> Learner:
-    """A model in training; what its base lacks starts from the seed."""
+    """A model in training; missing parts of its base start from the seed."""
     import torch
 
     from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
@@ -230,7 +225,7 @@ def _learner(method: Method, base: StartingModel, training: Hyperparameters) -> 
 
 
 def _told_cut(prepared: AdaptationData, base: StartingModel, say: Callable[[str], None]) -> dict[str, Any]:
-    """How many texts are longer than the model reads."""
+    """Report how many texts are longer than the model reads."""
     train = prepared.split.train
     texts = tuple(dict.fromkeys((*train.queries, *train.passages)))
     read = min(prepared.training.passage_length, base.tokens.window)

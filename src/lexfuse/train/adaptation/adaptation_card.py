@@ -1,4 +1,4 @@
-"""The card of a model that was adapted without judgements: what it is, what it learned from, how its dev loss fell."""
+"""The card of a model that was adapted without judgements: what it is, its data, and its dev loss."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The ways to adapt a model to a corpus that nobody has judged, each with its own numbers (RPRS 4.3.1 and 5.4).
+"""Methods to adapt a model to a corpus without judgements, with their settings (RPRS 4.3.1 and 5.4).
 
-Numbers that all trainings have are in `lexfuse.train.hyperparameters`; `default_settings` gives those that suit each way.
+Settings of all trainings are in `lexfuse.train.hyperparameters`; `default_settings` gives the defaults of each method.
 """
 
 from __future__ import annotations
@@ -19,11 +19,7 @@ EVALUATIONS = 10  # in a training
 
 
 class Adaptation(StrEnum):
-    """What can be learned from plain text.
-
-    >>> Adaptation("tsdae").value
-    'tsdae'
-    """
+    """Methods of learning from plain text."""
 
     MLM = "mlm"
     TSDAE = "tsdae"
@@ -33,7 +29,7 @@ class Adaptation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MlmSettings:
-    """Masked-language training: some tokens are hidden and the model says what they were.
+    """Masked-language training: the model predicts masked tokens.
 
     >>> MlmSettings(masked=1.5)
     Traceback (most recent call last):
@@ -46,29 +42,25 @@ class MlmSettings:
     new_head: bool = False  # for a base that has none
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         _check_share("masked", self.masked)
 
 
 @dataclass(frozen=True, slots=True)
 class TsdaeSettings:
-    """A sentence without most of its tokens becomes one vector, from which the whole sentence is written again.
-
-    >>> TsdaeSettings().deleted
-    0.6
-    """
+    """TSDAE: a sentence without most of its tokens becomes one vector, from which the sentence is reconstructed."""
 
     kind: ClassVar[Adaptation] = Adaptation.TSDAE
     deleted: float = 0.6  # share of the tokens
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         _check_share("deleted", self.deleted)
 
 
 @dataclass(frozen=True, slots=True)
 class SdrSettings:
-    """Sentences of one paragraph come near each other, those of different documents go apart, and tokens are masked.
+    """SDR: sentences of one paragraph move together, those of different documents apart, and tokens are masked.
 
     >>> SdrSettings(margin=1.0)
     Traceback (most recent call last):
@@ -81,7 +73,7 @@ class SdrSettings:
     margin: float = 0.0  # the cosine up to which sentences of different documents cost nothing
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         _check_share("masked", self.masked)
         if not -1 <= self.margin < 1:
             raise ConfigError(f"margin is a cosine from -1 to below 1, got {self.margin}")
@@ -89,11 +81,7 @@ class SdrSettings:
 
 @dataclass(frozen=True, slots=True)
 class StructureSettings:
-    """Contrastive training on pairs that the structure of law gives.
-
-    >>> StructureSettings((StructureKind.TITLE,)).structures
-    (<StructureKind.TITLE: 'title'>,)
-    """
+    """Contrastive training on pairs from the structure of law."""
 
     kind: ClassVar[Adaptation] = Adaptation.STRUCTURE
     structures: tuple[StructureKind, ...] = tuple(StructureKind)
@@ -103,7 +91,7 @@ Method = MlmSettings | TsdaeSettings | SdrSettings | StructureSettings
 
 
 def plain(method: Method) -> dict[str, Any]:
-    """The numbers of a way, as JSON holds them.
+    """The settings of a method as JSON values.
 
     >>> plain(SdrSettings())
     {'adaptation': 'sdr', 'masked': 0.15, 'margin': 0.0}
@@ -116,7 +104,7 @@ def plain(method: Method) -> dict[str, Any]:
 def default_settings(
     kind: Adaptation, examples: int, *, steps: int | None = None, epochs: float | None = None, **changes: Any
 ) -> Hyperparameters:
-    """The usual numbers for so many examples, some of them changed; how long it takes is said in steps or in epochs.
+    """The default settings for this many examples, with changes; the length is given in steps or in epochs.
 
     >>> default_settings(Adaptation.TSDAE, 10_000).steps
     1250

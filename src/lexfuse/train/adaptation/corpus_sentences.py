@@ -1,7 +1,7 @@
-"""Sentences of a corpus to adapt a model on, without any judgement.
+"""Sentences of a corpus for adapting a model, without judgements.
 
-Chance alone chooses, and it depends on the seed and the sentence: other documents beside it, or another order, do not change
-which of two sentences comes first. A sentence that comes again counts once.
+They are drawn at random, depending only on the seed and the sentence: other documents, or another order, do not change which of
+two sentences comes first. A repeated sentence counts once.
 """
 
 from __future__ import annotations
@@ -28,11 +28,7 @@ Item = TypeVar("Item")
 
 
 class CorpusSentence(NamedTuple):
-    """A sentence and where it stands: the document's ordinal and the paragraph's number in it.
-
-    >>> CorpusSentence("Le bail dure un an.", 3, 0).document
-    3
-    """
+    """A sentence and its place: the ordinal of the document and the number of the paragraph."""
 
     text: str
     document: int
@@ -41,16 +37,16 @@ class CorpusSentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentenceSplit:
-    """Examples to learn from and examples to measure the loss on; ``dev`` is ``None`` where nothing is held out."""
+    """Examples to learn from and examples for the dev loss; ``dev`` is ``None`` if nothing is held out."""
 
     train: Examples
     dev: Examples | None
 
 
 def all_sentences(corpus: Corpus, report: ReadReport | None = None) -> Iterator[CorpusSentence]:
-    r"""Every sentence of the texts with words enough to learn from; the report says how many have not.
+    r"""Every sentence with enough words; the report says how many are too short.
 
-    Blank lines part the paragraphs of a text.
+    Blank lines separate the paragraphs of a text.
 
     >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", text="Le bail dure un an. Il cesse ensuite.\n\nArticle 2.", language="fr")])
@@ -77,7 +73,7 @@ def all_sentences(corpus: Corpus, report: ReadReport | None = None) -> Iterator[
 def lone_sentences(
     corpus: Corpus, amount: int, *, held_out: float = 0.05, seed: int = 1, report: ReadReport | None = None
 ) -> SentenceSplit:
-    """So many sentences, drawn at random, each an example by itself; a share of them is held out.
+    """Random sentences, each an example; a share of them is held out.
 
     >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", text="Le bail dure un an. Il cesse ensuite. Le juge le constate.", language="fr")])
@@ -97,11 +93,10 @@ def lone_sentences(
 def paragraph_sentences(
     corpus: Corpus, amount: int, *, held_out: float = 0.05, seed: int = 1, report: ReadReport | None = None
 ) -> SentenceSplit:
-    """So many sentences, each with another one of its paragraph (RPRS 4.3.1); whole documents are held out.
+    """Random sentences, each with another one of its paragraph (RPRS 4.3.1); whole documents are held out.
 
-    A document whose paragraphs have one sentence each counts as one paragraph, as articles often put every sentence into a
-    paragraph of its own. Sentences that several documents have are not used: they stand for none of them. For each example, the
-    second sentences of its own document are known not to be negatives.
+    A document with one sentence per paragraph counts as one paragraph, since articles often have that form. Sentences that occur
+    in several documents are not used. The second sentences of its own document are known not to be negatives of an example.
 
     >>> from lexfuse.data.document import Document
     >>> texts = ["Le bail dure un an. Il cesse ensuite.", "Le salarié a un congé. Il le demande avant."]
@@ -123,7 +118,7 @@ def paragraph_sentences(
 
 
 def split_off(items: Sequence[Item], owners: Sequence[Hashable], share: float) -> tuple[list[Item], list[Item]]:
-    """The items to learn from, and a share of them, from the end, that is held out: all items of some owners.
+    """The items to learn from, and a held-out share from the end: all items of some owners.
 
     >>> split_off(["a", "b", "c", "d"], [1, 2, 1, 3], 0.3)
     (['a', 'b', 'c'], ['d'])
@@ -193,7 +188,7 @@ def _guarded(pairs: Sequence[TrainingPair], documents: Mapping[TrainingPair, int
 
 
 def _drawn(items: Sequence[Item], names: Sequence[str], amount: int, seed: int, report: ReadReport) -> list[Item]:
-    """So many items, those whose names draw the lowest numbers, in that order."""
+    """Random items: those whose names draw the lowest numbers, in that order."""
     if not items:
         raise DataError(f"the corpus has no sentence of {LEAST_WORDS} words or more to learn from")
     if len(items) < amount:

@@ -1,7 +1,7 @@
-"""Masked-language training: of the tokens that are chosen, 80 % become the mask, 10 % another token, 10 % stay.
+"""Masked-language training: of the chosen tokens, 80 % become the mask, 10 % another token, 10 % stay.
 
-What is chosen is drawn anew at every step. In evaluation the draw depends on the texts alone, so that losses can be compared.
-The head's logits are computed for the chosen tokens only.
+The choice is drawn again at every step. In evaluation it depends only on the texts, so that losses can be compared. The head's
+logits are computed for the chosen tokens only.
 """
 
 from __future__ import annotations
@@ -36,13 +36,11 @@ HEAD_TOKENS = 32_768  # whose logits are held at once
 class MaskedLanguageLearner(Learner):
     """A transformer with its masked-language head.
 
-    >>> import tempfile
     >>> from lexfuse.train.examples.batches import Batches
     >>> from lexfuse.train.examples.examples import Examples
     >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples = Examples.of([("le bail est nul", "le bail est nul", [], "sentences")])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = MaskedLanguageLearner(tiny_base(folder), Hyperparameters()).eval()
+    >>> learner = MaskedLanguageLearner(tiny_base(folder), Hyperparameters()).eval()
     >>> batch = next(Batches(examples, 1, 0).from_start())
     >>> learner(batch, learner.texts(examples.queries, examples.passages), 0)["loss"].item() > 3
     True
@@ -51,18 +49,18 @@ class MaskedLanguageLearner(Learner):
     kind = Adaptation.MLM
 
     def __init__(self, base: StartingModel, training: Hyperparameters, *, masked: float = 0.15, new_head: bool = False) -> None:
-        """Start from a base; ``fresh`` says whether it lacked the head, which starts at random then."""
+        """Start from a base; ``fresh`` says whether it lacked the head, which then starts at random."""
         super().__init__(base, training)
         self.model, self.fresh = base.masked(new_head=new_head), not base.has_head
         self.masking = Masking.of(base, masked)
 
     def texts(self, queries: Sequence[str], passages: Sequence[str]) -> TokenisedTexts:
-        """The tokens of the sentences, which stand on both sides."""
+        """The tokens of the sentences, which are on both sides."""
         rows = self.base.rows(queries, self.training_settings.query_length)
         return TokenisedTexts(rows, rows)
 
     def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
-        """How surprising the hidden tokens are."""
+        """The loss of the hidden tokens."""
         rows = [texts.queries[place] for place in batch.query]
         noisy = self.masking.of_rows(rows, generator_of(rows, learning=self.training), self.device)
         losses = []
@@ -73,7 +71,7 @@ class MaskedLanguageLearner(Learner):
         return {"loss": torch.stack(losses).sum() / noisy.asked}
 
     def score(self, texts: TokenisedTexts, candidates: Any = None) -> Tensor:
-        """There is none: it says what tokens were, not what a text is about."""
+        """Not available: it predicts tokens and does not score texts."""
         raise ConfigError("a masked-language model ranks nothing; train a retriever from it: lexfuse train")
 
     def save(self, folder: Path) -> None:
@@ -83,7 +81,7 @@ class MaskedLanguageLearner(Learner):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskedTokens:
-    """Rows with hidden tokens, filled up, and what the hidden tokens were.
+    """Padded rows with hidden tokens, and their original tokens.
 
     >>> ids, mask = torch.tensor([[2, 4, 3, 0]]), torch.tensor([[1, 1, 1, 0]])
     >>> noisy = MaskedTokens(ids, mask, torch.tensor([[NOT_ASKED, 9, NOT_ASKED, NOT_ASKED]]))
@@ -97,11 +95,11 @@ class MaskedTokens:
 
     @property
     def asked(self) -> int:
-        """How many tokens are to be said, at least 1."""
+        """The number of tokens to predict, at least 1."""
         return max(1, int((self.labels != NOT_ASKED).sum()))
 
     def select(self, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> MaskedTokens:
-        """Some of the rows, no longer than the longest of them."""
+        """Some of the rows, truncated to the longest of them."""
         chosen = move_to_device(places, self.ids.device)
         longest = int(self.mask[chosen].sum(dim=1).max())
         return MaskedTokens(self.ids[chosen, :longest], self.mask[chosen, :longest], self.labels[chosen, :longest])
@@ -111,10 +109,8 @@ class MaskedTokens:
 class Masking:
     """How tokens are hidden.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     base = tiny_base(folder)
+    >>> base = tiny_base(folder)
     >>> rows = base.rows(["le bail"], 16)
     >>> cpu = torch.device("cpu")
     >>> Masking.of(base, 1.0).of_rows(rows, generator_of(rows, learning=False), cpu).asked  # all but the special ones
@@ -127,14 +123,14 @@ class Masking:
 
     @classmethod
     def of(cls, base: StartingModel, share: float) -> Masking:
-        """For the vocabulary of a base; `DataError` if that has no mask token."""
+        """For the vocabulary of a base; `DataError` if it has no mask token."""
         found = [number for number in range(base.tokens.vocabulary_size) if base.tokens.word(number) in MASKS]
         if not found:
             raise DataError("the vocabulary has no mask token, which hidden tokens become", path=base.folder.path)
         return cls(base, share, found[0])
 
     def of_rows(self, rows: Sequence[Row], generator: torch.Generator | None, device: torch.device) -> MaskedTokens:
-        """Hide a share of the tokens of each row, at least one, never the special ones around it; all on a device."""
+        """Hide a share of the tokens of each row, at least one, never special tokens; all on a device."""
         tokens = self.base.tokens
         ids, mask = padded(tokens, rows, device)
         inner = inside(mask, len(tokens.before), len(tokens.after))
@@ -148,7 +144,7 @@ class Masking:
 
 
 def inside(mask: Tensor, before: int, after: int) -> Tensor:
-    """Where the tokens of filled-up rows are neither padding nor the special ones around a text.
+    """Where the tokens of padded rows are neither padding nor special tokens.
 
     >>> inside(torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]), 1, 1).tolist()
     [[False, True, True, False], [False, False, False, False]]
@@ -158,7 +154,7 @@ def inside(mask: Tensor, before: int, after: int) -> Tensor:
 
 
 def generator_of(rows: Sequence[Row], *, learning: bool) -> torch.Generator | None:
-    """What chance is drawn from: torch's own, which every step seeds, or in evaluation one that depends on the rows alone.
+    """The source of randomness: torch's own, seeded by every step, or in evaluation one that depends on the rows.
 
     >>> generator_of([], learning=True) is None
     True
@@ -169,12 +165,10 @@ def generator_of(rows: Sequence[Row], *, learning: bool) -> torch.Generator | No
 
 
 def head_of(model: Any) -> Any:
-    """What turns states into logits of the vocabulary.
+    """The module that turns states into vocabulary logits.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     head = head_of(tiny_base(folder).masked())
+    >>> head = head_of(tiny_base(folder).masked())
     >>> tuple(head(torch.zeros(3, 16)).shape)
     (3, 93)
     """
@@ -182,7 +176,7 @@ def head_of(model: Any) -> Any:
 
 
 def token_loss(head: Any, states: Tensor, labels: Tensor) -> Tensor:
-    """The cross-entropy of all tokens that are asked for, summed; the logits of some tokens at a time.
+    """The summed cross-entropy of all requested tokens; the logits of some tokens at a time.
 
     >>> states, labels = torch.zeros(1, 2, 4), torch.tensor([[1, NOT_ASKED]])
     >>> round(token_loss(torch.nn.Identity(), states, labels).item(), 4)  # one of four

@@ -1,7 +1,7 @@
-"""SDR (RPRS 4.3.1): sentences of one paragraph come near each other, those of different documents go apart; tokens are masked.
+"""SDR (RPRS 4.3.1): sentences of one paragraph move together, those of different documents apart; tokens are masked.
 
-The loss is the sum of a masked-language loss and of a contrastive one over pairs, both from the same masked sentences. Half of
-the pairs are of one paragraph; in the others the second sentence is one of the batch that belongs to another document.
+The loss is the sum of a masked-language loss and a contrastive loss over pairs, both from the same masked sentences. Half of the
+pairs are of one paragraph; in the others the second sentence is from another document of the batch.
 """
 
 from __future__ import annotations
@@ -29,15 +29,13 @@ SAME = 0.5  # share of the pairs that are of one paragraph
 
 
 class SdrLearner(EncodingLearner):
-    """An encoder with a masked-language head, which is thrown away after training.
+    """An encoder with a masked-language head, which is dropped after training.
 
-    >>> import tempfile
     >>> from lexfuse.train.examples.batches import Batches
     >>> from lexfuse.train.examples.examples import Examples
     >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples = Examples.of([("le bail", "il est nul", [], "a"), ("la loi", "elle dure", [], "a")])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = SdrLearner(tiny_base(folder), Hyperparameters()).eval()
+    >>> learner = SdrLearner(tiny_base(folder), Hyperparameters()).eval()
     >>> batch = next(Batches(examples, 2, 0).from_start())
     >>> sorted(learner(batch, learner.texts(examples.queries, examples.passages), 0))
     ['contrast', 'loss', 'masked']
@@ -46,7 +44,7 @@ class SdrLearner(EncodingLearner):
     kind = Adaptation.SDR
 
     def __init__(self, base: StartingModel, training: Hyperparameters, *, masked: float = 0.15, margin: float = 0.0) -> None:
-        """Start from a base; ``fresh`` says whether it lacked the head, which starts at random then."""
+        """Start from a base; ``fresh`` says whether it lacked the head, which then starts at random."""
         super().__init__(base, training)
         self.model, self.fresh = base.masked(new_head=True), not base.has_head
         self.masking, self.margin = Masking.of(base, masked), margin
@@ -70,7 +68,7 @@ class SdrLearner(EncodingLearner):
         return {"loss": masked + contrast, "masked": masked, "contrast": contrast}
 
     def _read(self, rows: Sequence[Row], generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
-        """The vectors of masked rows, and how surprising their hidden tokens are."""
+        """The vectors of masked rows, and the loss of their hidden tokens."""
         noisy = self.masking.of_rows(rows, generator, self.device)
         vectors, order, losses = [], [], []
         for places in chunks(rows, TOKENS):
@@ -89,7 +87,7 @@ class SdrLearner(EncodingLearner):
 
 
 def contrastive(first: Tensor, second: Tensor, same: Tensor, margin: float = 0.0) -> Tensor:
-    """What pairs cost: 1 - cosine where they belong together, what the cosine is above a margin where they do not.
+    """The loss of pairs: 1 - cosine if they belong together, otherwise the cosine above a margin.
 
     >>> one, other = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[0.0, 1.0], [2.0, 0.0]])
     >>> contrastive(one, other, torch.tensor([True, False]), margin=0.5).item()
@@ -99,9 +97,9 @@ def contrastive(first: Tensor, second: Tensor, same: Tensor, margin: float = 0.0
 
 
 def partners(allowed: Bools, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
-    """For each row the column of its second sentence, and whether it is its own: so in half of the cases, drawn at random.
+    """The column of each row's second sentence, and whether it is its own: in half of the cases, drawn at random.
 
-    In the other half it is one of those that are allowed; a row without any keeps its own.
+    In the other half it is one of the allowed columns; a row without any keeps its own.
 
     >>> import numpy as np
     >>> column, same = partners(np.array([[True, False], [False, True]]), None)

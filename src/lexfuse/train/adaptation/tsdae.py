@@ -1,9 +1,9 @@
-"""TSDAE: most tokens of a sentence are deleted, the rest becomes one vector, and from it alone the sentence is written again.
+"""TSDAE: most tokens of a sentence are deleted, the rest becomes one vector, and the sentence is reconstructed from it.
 
-The decoder has the encoder's own weights, and beside them a cross-attention whose only key is the sentence's vector; it is
-thrown away after training. The vector is the mean of the tokens, as everywhere in LexFuse, where the authors take the first
-token: RPRS compares sentences by the vectors of our folders, and those are means. Vectors are compared by direction, so the
-decoder gets the direction alone, at the length that a normed state has.
+The decoder shares the encoder's weights and adds a cross-attention whose only key is the sentence's vector; it is dropped after
+training. The vector is the mean of the tokens, as everywhere in LexFuse, where the authors use the first token: RPRS compares
+sentences by the vectors of our folders, which are means. Vectors are compared by direction, so the decoder gets only the
+direction, scaled to the length of a normed state.
 """
 
 from __future__ import annotations
@@ -43,10 +43,8 @@ FAMILIES = (
 class TsdaeLearner(EncodingLearner):
     """An encoder, and a decoder that shares its weights.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = TsdaeLearner(tiny_base(folder), Hyperparameters(), deleted=1.0)
+    >>> learner = TsdaeLearner(tiny_base(folder), Hyperparameters(), deleted=1.0)
     >>> [len(row) for row in learner.damaged(learner.base.rows(["le congé"], 16))]  # one token is left between the special ones
     [3]
     """
@@ -54,14 +52,14 @@ class TsdaeLearner(EncodingLearner):
     kind = Adaptation.TSDAE
 
     def __init__(self, base: StartingModel, training: Hyperparameters, *, deleted: float = 0.6) -> None:
-        """Start from a base; the cross-attention, and a head that the base lacks, start at random."""
+        """Start from a base; the cross-attention, and a missing head, start at random."""
         super().__init__(base, training)
         self.deleted = deleted
         self.encoder = base.transformer()
         self.decoder = decoder_of(base, self.encoder)
 
     def texts(self, queries: Sequence[str], passages: Sequence[str]) -> TokenisedTexts:
-        """The tokens of the sentences, which stand on both sides."""
+        """The tokens of the sentences, which are on both sides."""
         if tuple(queries) != tuple(passages):  # judged queries and documents
             return super().texts(queries, passages)
         rows = self.base.rows(queries, self.training_settings.query_length)
@@ -76,14 +74,14 @@ class TsdaeLearner(EncodingLearner):
         return queries @ passages.T
 
     def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
-        """How surprising each token of the sentences is, given the vector and the tokens before it."""
+        """The loss of each token of the sentences, given the vector and the previous tokens."""
         rows = [texts.queries[place] for place in batch.query]
         vectors = self.vectors(self.damaged(rows), Side.PASSAGE)
         losses = [self.written(vectors[places], [rows[place] for place in places]) for places in chunks(rows, TOKENS)]
         return {"loss": torch.stack(losses).sum() / max(1, sum(len(row) - 1 for row in rows))}
 
     def damaged(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows without a share of their tokens; at least one is left, and the special ones around them."""
+        """The rows without a share of their tokens; special tokens and at least one other stay."""
         tokens = self.base.tokens
         mask = torch.from_numpy(tokens.padded(rows)[1])
         inner = inside(mask, len(tokens.before), len(tokens.after))
@@ -92,7 +90,7 @@ class TsdaeLearner(EncodingLearner):
         return [row[kept[place, : len(row)].numpy()] for place, row in enumerate(rows)]
 
     def written(self, vectors: Tensor, rows: Sequence[Row]) -> Tensor:
-        """The surprise of all tokens after the first, summed, with the sentence's vector as all that the decoder may look at."""
+        """The summed loss of all tokens after the first, when the decoder sees only the sentence's vector."""
         ids, mask = padded(self.base.tokens, rows, self.device)
         looked_at = (vectors * math.sqrt(vectors.shape[1])).unsqueeze(1)
         states = self.decoder.base_model(
@@ -106,14 +104,12 @@ class TsdaeLearner(EncodingLearner):
 
 
 def decoder_of(base: StartingModel, encoder: PreTrainedModel) -> PreTrainedModel:
-    """A decoder that shares the weights of an encoder; its cross-attention is its own.
+    """A decoder that shares the weights of an encoder, with its own cross-attention.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     base = tiny_base(folder)
-    ...     encoder = base.transformer()
-    ...     decoder = decoder_of(base, encoder)
+    >>> base = tiny_base(folder)
+    >>> encoder = base.transformer()
+    >>> decoder = decoder_of(base, encoder)
     >>> decoder.base_model.embeddings.word_embeddings.weight is encoder.embeddings.word_embeddings.weight
     True
     """
@@ -136,7 +132,7 @@ def decoder_of(base: StartingModel, encoder: PreTrainedModel) -> PreTrainedModel
 
 
 def _share(owner: nn.Module, other: nn.Module) -> None:
-    """Let a module have the very weights of another wherever both have them."""
+    """Share the weights of another module wherever both have them."""
     for name, parameter in owner.named_parameters():
         place, _, leaf = name.rpartition(".")
         setattr(other.get_submodule(place), leaf, parameter)

@@ -1,7 +1,7 @@
-"""Which examples meet in a batch: the same at every step for a seed, so that training goes on where it stopped.
+"""The examples of each batch: deterministic for a seed, so that training can resume.
 
-A batch holds examples of one source, no query and no positive twice. What is left when the examples of a source have all had
-their turn comes first in the next round, so none is dropped. Every draw depends on the seed and the number of the batch alone.
+A batch has examples of one source, and no query or positive twice. Examples left over at the end of a round come first in the
+next, so none is dropped. Every draw depends only on the seed and the number of the batch.
 """
 
 from __future__ import annotations
@@ -19,11 +19,7 @@ from lexfuse.train.examples.examples import NOTHING, Examples
 
 
 class SamplingUnit(StrEnum):
-    """Who takes turns in a round: every example, or every query with one of its positives, drawn anew.
-
-    >>> SamplingUnit("query").value
-    'query'
-    """
+    """The units of a round: every example, or every query with one random positive."""
 
     EXAMPLE = "example"
     QUERY = "query"
@@ -46,11 +42,11 @@ class Batch:
     teacher: F32 | None = None  # for the columns of ``own``
 
     def __len__(self) -> int:
-        """How many queries it has."""
+        """The number of queries."""
         return len(self.query)
 
     def rows(self, start: int, stop: int) -> Batch:
-        """A smaller batch of some of the queries, with the passages that are theirs.
+        """A smaller batch of some of the queries, with their passages.
 
         >>> examples = Examples.of([("q", "yes", ["no"], "a"), ("r", "si", ["non"], "a")])
         >>> batch = next(Batches(examples, size=2, negatives=1).from_start())
@@ -68,7 +64,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """The batches of a training, one after the other without end.
+    """The endless sequence of batches of a training.
 
     >>> pairs = Examples.of([("q", "yes", [], "a"), ("r", "si", [], "a"), ("s", "da", [], "a")])
     >>> stream = Batches(pairs, size=2).from_start()
@@ -84,7 +80,7 @@ class Batches:
     shares: Mapping[str, float] = field(default_factory=dict)  # of the batches, by source; by number of examples if not given
 
     def __post_init__(self) -> None:
-        """Refuse what gives no batch."""
+        """Refuse settings that give no batch."""
         if self.size < 1 or self.negatives < 0:
             raise ConfigError(f"a batch needs one query or more and no fewer than 0 negatives, got {self.size}, {self.negatives}")
         if not len(self.examples):
@@ -99,7 +95,7 @@ class Batches:
             raise ConfigError(f"there is no example of any source that has a share, {', '.join(map(repr, self.shares))}")
 
     def from_start(self, skipped: int = 0) -> Iterator[Batch]:
-        """All batches, but for the first few that were had before."""
+        """All batches, without the first ones that were already used."""
         sources = np.unique(self.examples.source)
         counts = np.bincount(self.examples.source, minlength=len(self.examples.sources))[sources].astype(np.float64)
         if self.shares:
@@ -141,7 +137,7 @@ class Batches:
             yield np.array(chosen, dtype=np.int64)
 
     def _round(self, places: I64, number: int, source: int) -> I64:
-        """Every example, or one of each query, in the order of a round."""
+        """Every example, or one per query, in the order of a round."""
         generator = np.random.default_rng((self.seed, number, source, 1))
         order: I64 = generator.permutation(places)
         if self.turn is SamplingUnit.QUERY:

@@ -1,7 +1,6 @@
-"""Only what is earlier than a query: later documents are neither ranked for it nor its hard negatives.
+"""Only documents earlier than a query: later ones are neither ranked for it nor its hard negatives.
 
-The same rule as in `lexfuse.search.temporal_filter`: a document must be dated before the query's day, and one without a date is
-before no day.
+The rule of `lexfuse.search.temporal_filter`: a document must be dated before the query's day, and an undated one never qualifies.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _SHOWN = 3  # ids in a message
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryDates:
-    """The days of queries and of the documents that are ranked for them.
+    """The dates of queries and of the documents that are ranked for them.
 
     >>> dates = QueryDates(np.array(["2020-05-01"], "datetime64[D]"), np.array(["2020-04-30", "2020-05-01", "NaT"],
     ...     "datetime64[D]"))
@@ -48,13 +47,13 @@ class QueryDates:
 
     @property
     def most(self) -> int:
-        """The documents before the latest query, of which no other has more."""
+        """The number of documents before the latest query, the maximum of all queries."""
         known = self.queries[~np.isnat(self.queries)]
         return int((self.docs < known.max()).sum()) if len(known) else 0
 
 
 def days_of(queries: Queries, names: Iterable[str]) -> Days:
-    """The days of some queries; a `DataError` names those that have none.
+    """The dates of some queries; a `DataError` names undated ones.
 
     >>> from lexfuse.data.queries import Query
     >>> days_of(Queries.of([Query("q", "qui ?")]), ["q"])
@@ -74,7 +73,7 @@ def days_of(queries: Queries, names: Iterable[str]) -> Days:
 
 
 def earlier_hits(run: Run, queries: Queries, corpus: Corpus) -> Run:
-    """A ranking without the documents that are not earlier than the query.
+    """A ranking without documents that are not earlier than the query.
 
     A query without a date keeps none; see `days_of`.
 
@@ -94,5 +93,5 @@ def earlier_hits(run: Run, queries: Queries, corpus: Corpus) -> Run:
 
 
 def _with_none(days: Days) -> Days:
-    """Days with one more that is no day, at the place -1 of what is not there."""
+    """Dates with NaT appended, for the index -1 of missing documents."""
     return np.append(days, np.datetime64("NaT", "D"))

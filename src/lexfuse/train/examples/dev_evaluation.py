@@ -1,4 +1,4 @@
-"""How well a model in training does on judged queries: the loss of their examples, and recall over a pool of documents."""
+"""Evaluation of a model in training on judged queries: the loss of their examples, and recall over a pool of documents."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ DEPTH = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DevQueries:
-    """Queries with their judgements and the passages that are ranked for them; a document is as good as its best passage.
+    """Queries with their judgements and the passages that are ranked for them; a document scores as its best passage.
 
-    ``candidates`` are the passages that a cross-encoder may choose from for each query (-1 where there are fewer). Where
-    there are ``dates``, only documents that are earlier than a query are ranked for it.
+    ``candidates`` are the passages that a cross-encoder scores for each query (-1 for padding). With ``dates``, only documents
+    earlier than a query are ranked for it.
 
     >>> qrels = Qrels.of([("q", "d", 1)])
     >>> docs, owner = ("L'employeur.", "Le bail."), np.array([0, 1], np.int32)
@@ -47,17 +47,17 @@ class DevQueries:
     dates: QueryDates | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be measured."""
+        """Refuse data that cannot be measured."""
         if not self.questions or not self.passages:
             raise DataError("there is nothing to evaluate on: no judged query, or no document")
 
     @property
     def most(self) -> int:
-        """How many documents are ranked for a query at most."""
+        """The maximum number of ranked documents per query."""
         return len(self.docs) if self.dates is None else self.dates.most
 
     def run(self, scores: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> Run:
-        """The best documents of every query by the scores of their passages; -inf was not scored."""
+        """The best documents of every query by the scores of their passages; -inf means not scored."""
         best = np.full((len(self.questions), len(self.docs)), -np.inf, dtype=np.float32)
         for row, found in zip(best, scores, strict=True):
             np.maximum.at(row, self.owner, found)

@@ -1,7 +1,7 @@
-"""What a retriever learns from: queries, the passages that answer them, and passages that do not.
+"""Training examples of a retriever: queries, passages that answer them, and passages that do not.
 
-Texts are kept once, examples are ordinals. What is known to answer a query is never shown to it as a negative, wherever in a
-batch it comes from; that is the guard against false negatives that judgements allow.
+Texts are stored once, examples are ordinals. A passage known to answer a query is never its negative, wherever in a batch it
+comes from; that is the guard against false negatives that judgements allow.
 """
 
 from __future__ import annotations
@@ -19,11 +19,7 @@ NOTHING = -1  # in the place of a negative
 
 
 class TrainingPair(NamedTuple):
-    """A query and a passage that answers it.
-
-    >>> TrainingPair("durée du préavis", "Le préavis dure un mois.").query
-    'durée du préavis'
-    """
+    """A query and a passage that answers it."""
 
     query: str
     passage: str
@@ -31,7 +27,7 @@ class TrainingPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
-    """Examples in columns; those of one source are put into a batch together.
+    """Examples as columns; a batch has examples of one source.
 
     >>> examples = Examples.of_pairs({"headings": [TrainingPair("préavis", "Le préavis dure un mois."), TrainingPair("bail",
     ...     "Le bail dure.")]})
@@ -62,18 +58,14 @@ class Examples:
 
     @classmethod
     def of_pairs(cls, pairs: Mapping[str, Sequence[TrainingPair]]) -> Examples:
-        """Examples without hard negatives, from the pairs of each source.
-
-        >>> Examples.of_pairs({"a": [TrainingPair("q", "p"), TrainingPair("q", "r")]}).answering(0).tolist()
-        [0, 1]
-        """
+        """Examples without hard negatives, from the pairs of each source."""
         return cls.of((pair.query, pair.passage, (), name) for name, some in pairs.items() for pair in some)
 
     @classmethod
     def of(
         cls, rows: Iterable[tuple[str, str, Sequence[str], str]], answers: Mapping[str, Iterable[str]] | None = None
     ) -> Examples:
-        """Examples from rows of query, positive, negatives and source; ``answers`` names more passages that answer a query.
+        """From rows of query, positive, negatives and source; ``answers`` names more passages that answer a query.
 
         >>> Examples.of([("q", "yes", ["no"], "mine")]).negatives.tolist()
         [[1]]
@@ -103,7 +95,7 @@ class Examples:
 
     @classmethod
     def joined(cls, parts: Sequence[Examples]) -> Examples:
-        """All examples of several, with the texts that they share kept once.
+        """Several sets of examples as one; shared texts are stored once.
 
         >>> one, two = Examples.of_pairs({"a": [TrainingPair("q", "p")]}), Examples.of_pairs({"b": [TrainingPair("q", "r")]})
         >>> Examples.joined([one, two]).answering(0).tolist()
@@ -136,11 +128,7 @@ class Examples:
             yield self.queries[query], self.passages[positive], texts, self.sources[source]
 
     def answering(self, query: int) -> I32:
-        """The passages that are known to answer a query, ascending.
-
-        >>> Examples.of_pairs({"a": [TrainingPair("q", "p")]}).answering(0).tolist()
-        [0]
-        """
+        """The passages known to answer a query, ascending."""
         row: I32 = self.known[self.known_offsets[query] : self.known_offsets[query + 1]]
         return row
 
@@ -160,11 +148,7 @@ class Examples:
         return changed
 
     def select(self, places: Sequence[int] | I64) -> Examples:
-        """Some of the examples, with all texts.
-
-        >>> len(Examples.of_pairs({"a": [TrainingPair("q", "p"), TrainingPair("r", "s")]}).select([1]))
-        1
-        """
+        """Some of the examples, with all texts."""
         chosen = np.asarray(places, dtype=np.int64)
         return replace(
             self,
@@ -176,7 +160,7 @@ class Examples:
         )
 
     def __len__(self) -> int:
-        """How many examples there are."""
+        """The number of examples."""
         return len(self.query)
 
 

@@ -1,9 +1,9 @@
-"""Hard negatives: documents that a ranking puts high for a query and that nobody judged relevant to it.
+"""Hard negatives: documents ranked high for a query that nobody judged relevant to it.
 
-Judgements are never complete: what stands high and is not judged may well be relevant. So a document that scores above a margin
-of the query's best relevant document is too close to it, and is neither a positive nor a negative. The best one is taken, not
-the lowest or the mean, since a query of law has many relevant documents, some of which every ranking puts far down: by the lowest
-of them, hardly a document would be left that is hard to tell apart.
+Judgements are never complete: a high-ranked document without a judgement may be relevant. So a document that scores above a
+margin of the query's best relevant document is too close, and is neither a positive nor a negative. The margin refers to the best
+one, not the lowest or the mean, since a legal query has many relevant documents, some of which every ranking puts far down:
+relative to the lowest, hardly any hard document would be left.
 """
 
 from __future__ import annotations
@@ -25,11 +25,7 @@ DEPTH = 1000  # documents of a ranking that negatives are looked for in
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HardNegatives:
-    """The negatives of every query, hardest first, and what is too close to tell.
-
-    >>> HardNegatives(Run.of("bm25", {}), Run.of("bm25", {}), 2, 1).unguarded
-    2
-    """
+    """The negatives of every query, hardest first, and the documents that are too close."""
 
     negatives: Run
     too_close: Run
@@ -38,10 +34,10 @@ class HardNegatives:
 
 
 def hard_negatives(run: Run, qrels: Qrels, *, amount: int = 30, skip: int = 0, margin: float | None = 0.95) -> HardNegatives:
-    """The best-ranked documents of every judged query that are not relevant, nor too close to what is.
+    """The best-ranked documents of every judged query that are neither relevant nor too close to a relevant one.
 
-    ``skip`` leaves out so many of the first of them; ``margin`` is a share of the best relevant document's score, ``None`` for
-    none. A document that was judged and found not relevant is a negative however close it is.
+    ``skip`` omits this many of the first; ``margin`` is a share of the best relevant document's score, ``None`` for no margin. A
+    document judged not relevant is a negative at any score.
 
     >>> run = Run.of("bm25", {"q": {"close": 9.9, "yes": 10.0, "far": 5.0, "farther": 4.0}})
     >>> found = hard_negatives(run, Qrels.of([("q", "yes", 1)]), amount=1)
@@ -76,17 +72,15 @@ def hard_negatives(run: Run, qrels: Qrels, *, amount: int = 30, skip: int = 0, m
 def mining_run(
     folder: str | Path, queries: Queries, *, channel: str = "bm25", depth: int = DEPTH, before_query_date: bool = False
 ) -> Run:
-    """What a channel of an index ranks for queries: what hard negatives and candidates are taken from.
+    """The ranking of a channel for queries: the source of hard negatives and candidates.
 
-    With ``before_query_date`` only documents that are earlier than the query, as it could cite no other.
+    With ``before_query_date``, only documents earlier than the query, as it could cite no other.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     IndexFolder.create(f"{parent}/i", documents=[Document("a", text="la loi", language="fr")]).close()
-    ...     list(mining_run(f"{parent}/i", Queries.of([Query("q", "quelle loi ?", "fr")])).as_dict()["q"])
+    >>> IndexFolder.create(folder / "i", documents=[Document("a", text="la loi", language="fr")]).close()
+    >>> list(mining_run(folder / "i", Queries.of([Query("q", "quelle loi ?", "fr")])).as_dict()["q"])
     ['a']
     """
     from lexfuse.channels.registry import open_retriever

@@ -1,4 +1,4 @@
-"""Judged queries as examples to learn from, and as the pool of documents that a model in training is measured on."""
+"""Judged queries as training examples, and as the document pool for measuring a model in training."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN = 3  # ids in a message
 
 @dataclass(frozen=True, slots=True)
 class PassageWindow:
-    """Units of a model in a window that is shorter than its own, as passages are read in training.
+    """A model's units in a shorter window, as used in training.
 
     >>> from lexfuse.encode.passage_plan import WordUnits
     >>> PassageWindow(WordUnits(), 12, 2).room
@@ -39,11 +39,11 @@ class PassageWindow:
 
     @property
     def room(self) -> int:
-        """How many units of a text fit in."""
+        """The number of text units that fit."""
         return self.window - self.specials
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Where each unit starts and ends."""
+        """Start and end of each unit."""
         return self.units.offsets(text)
 
 
@@ -59,9 +59,9 @@ def judged_examples(
 ) -> Examples:
     """One example for each relevant document of each query; a document is read as "title headings text".
 
-    ``negatives`` and ``too_close`` come from `lexfuse.train.examples.hard_negatives`. A negative that has the very text of a
-    relevant document is none. Queries without a relevant document are told in the report; queries and documents that are not
-    there are bad records.
+    ``negatives`` and ``too_close`` come from `lexfuse.train.examples.hard_negatives`. A negative with the exact text of a
+    relevant document is omitted. The report lists queries without a relevant document; unknown queries and documents are bad
+    records.
 
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
@@ -111,13 +111,13 @@ def judged_pool(
     seed: int = 1,
     report: ReadReport | None = None,
 ) -> DevQueries:
-    """Judged queries with the documents that are ranked for them: all that are judged, and others drawn at random.
+    """Judged queries with the documents that are ranked for them: all judged ones, and others drawn at random.
 
-    ``most`` is how many documents there are at most, if no more are judged; ``None`` takes the whole corpus, and only then are
-    the figures those of an index. With ``candidates``, the documents are those that are judged and the first ``depth`` of each
-    query, which alone are ranked for it: what a cross-encoder is measured on. A document beyond the room of ``units`` becomes
-    several passages, as in an index. With ``before_query_date`` only documents that are earlier than a query are ranked for it; a
-    relevant one that is not earlier cannot be found, and how many there are is told.
+    ``most`` is the maximum number of documents, if no more are judged; ``None`` means the whole corpus, and only then the figures
+    are those of an index. With ``candidates``, the documents are the judged ones and the first ``depth`` of each query, which
+    alone are ranked for it, for cross-encoders. A document beyond the room of ``units`` becomes several passages, as in an index.
+    With ``before_query_date``, only documents earlier than a query are ranked for it; the report counts relevant ones that are
+    not earlier and so cannot be found.
 
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
@@ -157,7 +157,7 @@ def judged_pool(
 
 
 def relevant_documents(corpus: Corpus, queries: Queries, qrels: Qrels, report: ReadReport) -> Mapping[str, tuple[str, ...]]:
-    """The relevant documents of every judged query that has any; what is not there is a bad record.
+    """The relevant documents of every judged query that has any; unknown ids are bad records.
 
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
@@ -196,7 +196,7 @@ def relevant_documents(corpus: Corpus, queries: Queries, qrels: Qrels, report: R
 
 
 def _filled_up(chosen: I32, documents: int, most: int, seed: int) -> I32:
-    """Documents of a corpus and as many others, drawn at random, as make so many in all."""
+    """Documents of a corpus, filled up to a number with random others."""
     everything = np.arange(documents, dtype=np.int32)
     if most >= documents:
         return everything
@@ -206,7 +206,7 @@ def _filled_up(chosen: I32, documents: int, most: int, seed: int) -> I32:
 
 
 def _tell_later(corpus: Corpus, relevant: Mapping[str, tuple[str, ...]], days: Days, report: ReadReport) -> None:
-    """Say how many relevant documents are not earlier than their query."""
+    """Report how many relevant documents are not earlier than their query."""
     counts = [len(docs) for docs in relevant.values()]
     dates = corpus.date[corpus.ids.ordinals(doc for docs in relevant.values() for doc in docs)]
     if later := int((~(dates < np.repeat(days, counts))).sum()):
@@ -236,7 +236,7 @@ def _ranked(run: Run | None, query: str, corpus: Corpus) -> Sequence[str]:
 
 
 def _strangers(run: Run | None, corpus: Corpus) -> int:
-    """How many documents of a run are not in the corpus."""
+    """The number of documents of a run that are not in the corpus."""
     return 0 if run is None else int((corpus.ids.ordinals(run.docs[at] for at in np.unique(run.doc).tolist()) < 0).sum())
 
 

@@ -1,8 +1,7 @@
-"""Divide judgements for training: by time, by share, by what is held out. A query never stands on two sides.
+"""Split judgements for training: by time, by share, or by held-out documents. A query is never on two sides.
 
-Time is the day of the query, and all queries of a day stay together, so nothing of one side is later than anything of the next.
-Shares are counted in judgements, as CJEU counts citations (section 3.1: about 80, 10 and 10 %), but for random shares, which are
-counted in queries.
+Time is the day of the query, and all queries of a day stay together, so nothing on one side is later than anything on the next.
+Shares count judgements, as CJEU counts citations (section 3.1: about 80, 10 and 10 %), except random shares, which count queries.
 """
 
 from __future__ import annotations
@@ -27,12 +26,7 @@ _SHOWN = 3  # ids in a message
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QrelsSplit:
-    """Judgements of three periods that follow each other, and the first day of the later two.
-
-    >>> nothing = Qrels.of([])
-    >>> QrelsSplit(nothing, nothing, nothing, datetime.date(2017, 1, 1), datetime.date(2019, 1, 1)).dropped
-    0
-    """
+    """Judgements of three consecutive periods, and the first day of the later two."""
 
     train: Qrels
     dev: Qrels
@@ -44,22 +38,14 @@ class QrelsSplit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Share:
-    """The earliest judgements to train on, and those that come next to validate on.
-
-    >>> len(Share(Qrels.of([("q", "d", 1)]), Qrels.of([])).dev)
-    0
-    """
+    """The earliest judgements for training, and the next ones for validation."""
 
     train: Qrels
     dev: Qrels
 
 
 class Field(StrEnum):
-    """What a part of a corpus can be held out by.
-
-    >>> Field("code")
-    <Field.CODE: 'code'>
-    """
+    """The fields by which a part of a corpus can be held out."""
 
     CODE = "code"
     COURT = "court"
@@ -69,11 +55,7 @@ class Field(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
-    """A corpus in two: what a model may see, and what it is tested on without having seen it.
-
-    >>> HeldOut(Corpus.of([]), Corpus.of([]), Qrels.of([]), Qrels.of([])).shared
-    0
-    """
+    """A corpus in two: the part that a model may see, and the part that it is tested on."""
 
     seen: Corpus
     held: Corpus
@@ -93,9 +75,9 @@ def temporal_split(
 ) -> QrelsSplit:
     """The latest share of the judgements as test, the share before it as dev, the rest as train.
 
-    A border lies between two days, where the shares come nearest to those that are asked for. With ``documents``, a judgement
-    of a document that is not earlier than its query, or has no date, is dropped and counted. ``groups`` (query id -> name)
-    keeps queries together that belong together; a group stands where its latest query does.
+    A boundary is between two days, where the shares are closest to the requested ones. With ``documents``, a judgement of a
+    document that is undated or not earlier than its query is dropped and counted. ``groups`` (query id -> name) keeps queries
+    together; a group has the date of its latest query.
 
     >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of(Query(f"q{year}", "…", date=datetime.date(year, 1, 1)) for year in range(2011, 2021))
@@ -132,8 +114,8 @@ def chronological_share(queries: Queries, qrels: Qrels, share: float, *, dev: fl
     """The earliest share of the judgements, and the share right after it for validation, as in Table 6 of CJEU.
 
     There, 10 % of the data are 1978-2000, validated on 2001-2004; 20 % are 1978-2004, validated on 2005-2007, and so on: a
-    growing past, with the test period, later than all of them, always the same. Leave that out of ``qrels`` here. Shares are of
-    the judgements given. With ``dev`` 0 nothing is kept for validation.
+    growing past with a constant later test period, which must not be in ``qrels``. Shares refer to the given judgements. With
+    ``dev`` 0 nothing is kept for validation.
 
     >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of(Query(f"q{year}", "…", date=datetime.date(year, 1, 1)) for year in range(2011, 2021))
@@ -154,7 +136,7 @@ def chronological_share(queries: Queries, qrels: Qrels, share: float, *, dev: fl
 
 
 def random_share(queries: Queries, qrels: Qrels, share: float, seed: int = 1) -> Qrels:
-    """A random share of the judged queries with all their judgements; smaller shares of one seed lie inside larger ones.
+    """A random share of the judged queries with all their judgements; smaller shares of a seed are subsets of larger ones.
 
     >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of(Query(str(n), "…") for n in range(10))
@@ -172,10 +154,10 @@ def random_share(queries: Queries, qrels: Qrels, share: float, seed: int = 1) ->
 
 
 def held_out(corpus: Corpus, field: Field, value: str, qrels: Qrels) -> HeldOut:
-    """One whole code (court, kind, language) held out of corpus and training, to see how far a model transfers.
+    """Hold one whole code (court, kind, language) out of corpus and training, to test how well a model transfers.
 
-    A query that has a held-out document among its relevant ones is tested on those and not trained on: its words would give the
-    test away.
+    A query with a held-out document among its relevant ones is tested on those and not trained on: its words would give the test
+    away.
 
     >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", code="Code du travail"), Document("b", code="Code rural")])
@@ -205,7 +187,7 @@ def held_out(corpus: Corpus, field: Field, value: str, qrels: Qrels) -> HeldOut:
 
 
 def documents_before(corpus: Corpus, day: datetime.date) -> Corpus:
-    """The documents that are earlier than a day: what a model that is tested from that day on may have seen.
+    """The documents earlier than a day: what a model tested from that day on may have seen.
 
     >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of(Document(f"d{year}", date=datetime.date(year, 1, 1)) for year in (2018, 2019))

@@ -1,4 +1,4 @@
-"""Chance that depends on names alone: the same document draws the same number whatever stands beside it in a corpus."""
+"""Random numbers that depend on names only: a document draws the same number in any corpus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _RANGE = float(1 << 64)
 
 
 def stable_random(seed: int, *names: str) -> float:
-    """A number from 0 to below 1 that a seed and some names always give.
+    """A number from 0 to below 1, determined by a seed and some names.
 
     >>> stable_random(1, "cloze", "L1237-19") == stable_random(1, "cloze", "L1237-19") != stable_random(2, "cloze", "L1237-19")
     True

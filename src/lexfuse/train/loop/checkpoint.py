@@ -1,7 +1,7 @@
-"""A training on disk: weights, the optimiser's moments and where it stood, so that it goes on as if it had not stopped.
+"""A training on disk: weights, the optimiser's moments and the state, so that it resumes as if never interrupted.
 
 Weights and moments are safetensors, the rest is JSON; nothing is pickled. A checkpoint is complete before ``state.json`` names
-it, and the one before it goes only then.
+it, and the previous one is removed only then.
 """
 
 from __future__ import annotations
@@ -29,11 +29,7 @@ _CHECKPOINT = re.compile(r"step-[0-9]+")
 
 @dataclass(slots=True)
 class TrainingState:
-    """Where a training stands.
-
-    >>> TrainingState(step=3).step
-    3
-    """
+    """The state of a training."""
 
     step: int = 0  # steps that were made
     parts: int = 1  # that a batch is split into, since memory ended
@@ -52,22 +48,20 @@ class TrainingState:
 class Checkpoints:
     """The folder of a training.
 
-    >>> import tempfile
     >>> model = nn.Linear(2, 1)
     >>> optimizer = torch.optim.AdamW(model.parameters())
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     kept = Checkpoints(Path(folder))
-    ...     before = kept.state()
-    ...     kept.save(model, optimizer, TrainingState(step=3))
-    ...     kept.load(model, optimizer)
-    ...     before, kept.state().step
+    >>> kept = Checkpoints(folder)
+    >>> before = kept.state()
+    >>> kept.save(model, optimizer, TrainingState(step=3))
+    >>> kept.load(model, optimizer)
+    >>> before, kept.state().step
     (None, 3)
     """
 
     folder: Path
 
     def state(self) -> TrainingState | None:
-        """Where it stands; ``None`` if it has not begun."""
+        """The state; ``None`` if the training has not begun."""
         path = self.folder / "state.json"
         if not path.is_file():
             return None
@@ -78,7 +72,7 @@ class Checkpoints:
             raise DataError(f"not the state of a training ({error}); remove the folder to start anew", path=path) from None
 
     def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, state: TrainingState) -> None:
-        """Write a checkpoint, then let ``state.json`` name it."""
+        """Write a checkpoint, then name it in ``state.json``."""
         from safetensors.torch import save_file
 
         name = f"step-{state.step}"
@@ -95,7 +89,7 @@ class Checkpoints:
                 remove(other)
 
     def load(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        """Put the weights and moments of the named checkpoint in place."""
+        """Load the weights and moments of the named checkpoint."""
         from safetensors.torch import load_file
 
         path = self.folder / "state.json"
@@ -122,14 +116,12 @@ class Checkpoints:
         sync_name(self.folder / BEST)
 
     def load_best(self, model: nn.Module) -> bool:
-        """Put the best weights in place; whether there are any.
+        """Load the best weights; returns whether there are any.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     kept, model = Checkpoints(Path(folder)), nn.Linear(2, 1)
-        ...     before = kept.load_best(model)
-        ...     kept.save_best(model)
-        ...     before, kept.load_best(model)
+        >>> kept, model = Checkpoints(folder), nn.Linear(2, 1)
+        >>> before = kept.load_best(model)
+        >>> kept.save_best(model)
+        >>> before, kept.load_best(model)
         (False, True)
         """
         from safetensors.torch import load_file
@@ -145,20 +137,18 @@ class Checkpoints:
             log.write(json.dumps(record) + "\n")
 
     def records(self) -> tuple[dict[str, Any], ...]:
-        """The record of each evaluation; a line that was not written to its end is none."""
+        """The record of each evaluation; incomplete lines are ignored."""
         lines = (self.folder / LOG).read_text("utf-8").splitlines()
         return tuple(json.loads(line) for line in lines if line.endswith("}"))
 
     def forget_after(self, step: int) -> None:
-        """Leave out of the log what was written after a step, since it is done again.
+        """Remove the lines after a step from the log, since these steps are done again.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     kept = Checkpoints(Path(folder))
-        ...     for step in (0, 5, 10):
-        ...         kept.log({"step": step})
-        ...     kept.forget_after(5)
-        ...     kept.records()
+        >>> kept = Checkpoints(folder)
+        >>> for step in (0, 5, 10):
+        ...     kept.log({"step": step})
+        >>> kept.forget_after(5)
+        >>> kept.records()
         ({'step': 0}, {'step': 5})
         """
         path = self.folder / LOG

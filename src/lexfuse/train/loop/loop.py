@@ -1,9 +1,8 @@
-"""The training itself: steps, evaluations, checkpoints.
+"""The training loop: steps, evaluations, checkpoints.
 
-This is a loop of our own because no trainer at hand does all of this: it goes on after an interruption with the very result of
-an uninterrupted run (every draw depends on the seed and the step alone), it splits a batch when the memory of the device ends,
-it keeps known answers out of the negatives of the whole batch, and it stops on a loss that is no number with the last good
-weights kept.
+It exists because no available trainer does all of this: it resumes after an interruption with the exact result of an
+uninterrupted run (every draw depends only on the seed and the step), it splits a batch when device memory runs out, it keeps
+known answers out of the negatives of the whole batch, and it stops on a loss that is not a number, keeping the last good weights.
 """
 
 from __future__ import annotations
@@ -38,11 +37,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DevSet:
-    """What a training is judged by while it runs.
-
-    >>> DevSet().judged is None
-    True
-    """
+    """The data for evaluating a training while it runs."""
 
     examples: Examples | None = None
     judged: DevQueries | None = None
@@ -50,11 +45,7 @@ class DevSet:
 
 @dataclass(frozen=True, slots=True)
 class FitResult:
-    """How a training went: measures before the first step and of the weights that were kept.
-
-    >>> FitResult(10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False).measures["R@100"]
-    0.5
-    """
+    """The result of a training: measures before the first step and of the kept weights."""
 
     steps: int
     best_step: int
@@ -75,15 +66,13 @@ def fit(
     say: Say = lambda _: None,
     progress: Progress = lambda _: None,
 ) -> FitResult:
-    """Train a model, or go on with the training that ``folder`` holds; the model has the best weights afterwards.
+    """Train a model, or resume the training in ``folder``; the model has the best weights afterwards.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.dense import DenseLearner
     >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples, short = Examples.of([("bail", "le bail", ["la loi"], "mine")]), Hyperparameters(steps=2, batch=1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = DenseLearner(tiny_base(folder), short)
-    ...     outcome = fit(learner, examples, short, Path(folder, "work"), dev=DevSet(examples))
+    >>> learner = DenseLearner(tiny_base(folder), short)
+    >>> outcome = fit(learner, examples, short, folder / "work", dev=DevSet(examples))
     >>> outcome.steps, sorted(outcome.start)
     (2, ['dev loss'])
     """
@@ -125,7 +114,7 @@ class _TrainingLoop:
         self.state = TrainingState(of=_fingerprint(learner, examples, training, dev))
 
     def run(self, progress: Progress) -> FitResult:
-        """All steps that are left."""
+        """All remaining steps."""
         self._resume()
         stream = self.batches.from_start(self.state.step)
         began, before = time.monotonic(), self.state.seconds
@@ -176,7 +165,7 @@ class _TrainingLoop:
         self.say(f"going on after step {state.step:,}")
 
     def _step(self, batch: Batch) -> dict[str, Tensor]:
-        """One step; a batch that does not fit into memory is split, here and from then on."""
+        """One step; a batch that does not fit into memory is split from then on."""
         self.learner.train()
         for group in self.optimizer.param_groups:
             group["lr"] = rate(self.training, self.state.step)
@@ -193,7 +182,7 @@ class _TrainingLoop:
         return losses
 
     def _doubled(self, parts: int, queries: int) -> int:
-        """Twice as many parts of a batch, each of one query or more."""
+        """Twice as many parts of a batch, each with at least one query."""
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
         if queries <= parts:
@@ -203,7 +192,7 @@ class _TrainingLoop:
         return 2 * parts
 
     def _gradients(self, batch: Batch) -> dict[str, Tensor]:
-        """Losses of a batch, with their gradients on the weights."""
+        """The losses of a batch, with their gradients."""
         self.optimizer.zero_grad(set_to_none=True)
         torch.manual_seed(_draw(self.training.seed, self.state.step))
         total: dict[str, Tensor] = {}
@@ -260,10 +249,10 @@ class _TrainingLoop:
         return found
 
     def _dev_loss(self, examples: Examples) -> float:
-        """Over the same batches at every evaluation.
+        """The loss over the same batches at every evaluation.
 
-        They are split only where memory ends in an evaluation, which is in the first one or never: a batch of other size has
-        other negatives, and losses before and after could not be compared.
+        They are split only if memory runs out in an evaluation, which happens in the first one or never: a batch of another size
+        has other negatives, and its loss could not be compared.
         """
         size = min(self.training.batch, len(examples))
         amount = min(DEV_BATCHES, -(-len(examples) // size))
@@ -281,8 +270,8 @@ class _TrainingLoop:
 def rate(training: Hyperparameters, step: int) -> float:
     """The learning rate of a step, counted from 0.
 
-    >>> [round(rate(Hyperparameters(steps=10, learning_rate=1.0, warm_up=0.2, decay=Decay.LINEAR), step), 3) for step in (0,
-    ...     1, 2, 9)]
+    >>> training = Hyperparameters(steps=10, learning_rate=1.0, warm_up=0.2, decay=Decay.LINEAR)
+    >>> [round(rate(training, step), 3) for step in (0, 1, 2, 9)]
     [0.5, 1.0, 1.0, 0.125]
     """
     warm = round(training.warm_up * training.steps)
@@ -303,7 +292,7 @@ def _split(batch: Batch, parts: int) -> Iterator[Batch]:
 
 
 def _groups(model: torch.nn.Module, training: Hyperparameters) -> list[dict[str, Any]]:
-    """Weights of matrices decay; biases and scales do not."""
+    """Weight decay applies to matrices, not to biases and scales."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return [
         {"params": [one for one in parameters if one.dim() > 1], "weight_decay": training.weight_decay},
@@ -318,12 +307,12 @@ def _computes_in_half(precision: FloatPrecision, device: torch.device) -> bool:
 
 
 def _draw(seed: int, step: int) -> int:
-    """A seed of its own for every step."""
+    """A seed for every step."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{step}".encode()).digest()[:7], "big")
 
 
 def _fingerprint(learner: Learner, examples: Examples, training: Hyperparameters, dev: DevSet) -> str:
-    """The same exactly when the same model is trained on the same examples with the same settings, and judged alike."""
+    """Equal if and only if model, examples, settings and evaluation are equal."""
     digest = hashlib.sha256(f"{learner.kind}/{learner.base.fingerprint}/".encode())
     digest.update(json.dumps(training.plain(), sort_keys=True).encode())
     for some in (examples, dev.examples):

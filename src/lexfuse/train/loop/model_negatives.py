@@ -1,7 +1,7 @@
-"""Hard negatives by the model in training itself: what it ranks high and is not known to answer the query.
+"""Hard negatives by the model in training: passages that it ranks high and that are not known to answer the query.
 
-Negatives come from passages of the example's own source. A passage that scores nearly as high as the positive may well be an
-answer that nobody noted, so it is passed over.
+Negatives come from passages of the example's source. A passage that scores nearly as high as the positive may be an unlabelled
+answer, so it is skipped.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ QUERIES = 4096  # that are compared with all passages at once
 def mine_with_model(
     learner: DenseLearner, examples: Examples, *, amount: int = 8, skip: int = 0, depth: int = 100, margin: float = 0.95
 ) -> Examples:
-    """The same examples with negatives that a dense model finds hard; ``skip`` leaves out its first ranks.
+    """The examples with negatives that a dense model finds hard; ``skip`` omits its first ranks.
 
-    >>> import tempfile
     >>> from lexfuse.train.hyperparameters import Hyperparameters
     >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples = Examples.of([("bail", "le bail", [], "mine"), ("bail", "un bail", [], "mine"), ("loi", "la loi", [], "mine")])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = mine_with_model(DenseLearner(tiny_base(folder), Hyperparameters()), examples, amount=1, margin=2.0)
+    >>> found = mine_with_model(DenseLearner(tiny_base(folder), Hyperparameters()), examples, amount=1, margin=2.0)
     >>> [row[2] for row in found.rows()][0]  # neither the positive nor the other answer
     ['la loi']
     """

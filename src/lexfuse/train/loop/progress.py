@@ -1,4 +1,4 @@
-"""Whom a training tells about itself, and how fast it goes."""
+"""Progress of a training: messages, steps and speed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,14 @@ LOOKED_AFTER = 5  # steps after the first, when the pace is told
 
 @dataclass(frozen=True, slots=True)
 class ProgressListener:
-    """Whom a training tells about itself: lines of text, and the number of steps done over all seeds and stages.
-
-    >>> ProgressListener().say("nobody hears this")
-    """
+    """Receives messages, and the number of finished steps over all seeds and stages."""
 
     say: Callable[[str], None] = lambda _: None
     progress: Callable[[int], None] = lambda _: None
 
 
 class TrainingSpeed:
-    """Steps over all seeds and stages; tells how fast a CPU is once that can be seen.
+    """Counts steps over all seeds and stages; reports the speed on a CPU once it is known.
 
     >>> done = []
     >>> pace = TrainingSpeed(ProgressListener(progress=done.append), 20, slow=True)
@@ -40,7 +37,7 @@ class TrainingSpeed:
         self.times: list[float] = []
 
     def step(self, done: int) -> None:
-        """One more step of this stage was made."""
+        """Count one more step of this stage."""
         self.telling.progress(self.before + done)
         if not self.slow:
             return
@@ -56,7 +53,7 @@ class TrainingSpeed:
             self.slow = False
 
     def next(self, steps: int) -> None:
-        """The stage is done, early or not."""
+        """The stage is finished, early or not."""
         self.before += steps
         self.telling.progress(self.before)
 

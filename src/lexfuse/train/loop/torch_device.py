@@ -1,4 +1,4 @@
-"""Where a training computes: on a GPU where torch finds one, else on the CPU."""
+"""The device of a training: a GPU if torch finds one, else the CPU."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from lexfuse.train.plan import Device
 
 
 def best_device() -> torch.device:
-    """A GPU where there is one.
-
-    >>> best_device().type in ("cpu", "cuda")
-    True
-    """
+    """A GPU if there is one."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def chosen_device(device: Device, say: Callable[[str], None]) -> torch.device:
-    """The device that was asked for, said in words; `ConfigError` if it is not there.
+    """The requested device, with a message; `ConfigError` if it is not available.
 
     >>> chosen_device(Device.CPU, print)
     training on the CPU

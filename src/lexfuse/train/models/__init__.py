@@ -1,1 +1,1 @@
-"""Models as they are trained, one file a kind; `lexfuse.encode` has the same models as they are used."""
+"""Models in training, one file per kind; `lexfuse.encode` has the same models for use."""

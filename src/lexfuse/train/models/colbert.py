@@ -1,7 +1,7 @@
-"""ColBERT (FUSE eq. 11-12): a vector for every token, a text's score the sum over the query's tokens of their best match.
+"""ColBERT (FUSE eq. 11-12): a vector for every token; the score is the sum of the best matches of the query's tokens.
 
-Queries are filled up with mask tokens that other tokens do not see; punctuation of passages has no vector. The folder is
-written with these settings, so that `lexfuse.encode.late_encoder` reads texts in the same way.
+Queries are padded with mask tokens that other tokens do not attend to; punctuation of passages has no vector. The folder records
+these settings, so that `lexfuse.encode.late_encoder` reads texts the same way.
 """
 
 from __future__ import annotations
@@ -34,11 +34,7 @@ CELLS = 1 << 28  # of the table of all token pairs that is held at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenVectors:
-    """The vectors of texts' tokens, filled up, and which of them count.
-
-    >>> TokenVectors(torch.zeros(1, 3, 8), torch.tensor([[True, True, False]])).there.sum().item()
-    2
-    """
+    """The padded token vectors of texts, and which of them count."""
 
     vectors: Tensor  # text x token x dimension
     there: Tensor
@@ -47,10 +43,8 @@ class TokenVectors:
 class ColbertLearner(EncodingLearner):
     """A transformer and a projection of every token.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = ColbertLearner(tiny_base(folder), Hyperparameters(dimension=8, query_length=12)).eval()
+    >>> learner = ColbertLearner(tiny_base(folder), Hyperparameters(dimension=8, query_length=12)).eval()
     >>> texts = learner.texts(["congé"], ["congé, bail"])
     >>> vectors = learner.vectors(texts.queries, Side.QUERY).vectors  # filled up with masks
     >>> tuple(vectors.shape), learner.vectors(texts.passages, Side.PASSAGE).there.sum().item()  # without the comma

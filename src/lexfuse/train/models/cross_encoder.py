@@ -25,10 +25,8 @@ from lexfuse.train.models.model_folder import window_of, write_classifier
 class CrossEncoderLearner(Learner):
     """A transformer with a classifier of one label on its first token.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = CrossEncoderLearner(tiny_base(folder), Hyperparameters()).eval()
+    >>> learner = CrossEncoderLearner(tiny_base(folder), Hyperparameters()).eval()
     >>> texts = learner.texts(["congé"], ["un bail", "le congé"])
     >>> learner.score(texts, np.array([[1, NOTHING]], np.int32)).isfinite().tolist()  # the candidate alone
     [[False, True]]
@@ -37,14 +35,14 @@ class CrossEncoderLearner(Learner):
     kind = ModelKind.CROSS
 
     def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
-        """Start from a base; a classifier that it lacks starts at random."""
+        """Start from a base; a missing classifier starts at random."""
         super().__init__(base, training)
         self.model = base.classifier()
         self.frame = PairTemplate.of(base.tokens)
         self.room = self.frame.room - base.tokens.window + window_of(base, training)  # for both, as the folder will say
 
     def texts(self, queries: Sequence[str], passages: Sequence[str]) -> TokenisedTexts:
-        """Tokens without special ones: those stand around the pair."""
+        """Tokens without special tokens, which surround the pair."""
         settings, tokens = self.training_settings, self.base.tokens
         before, after = len(tokens.before), len(tokens.after)
         asked, answered = self.base.rows(queries, settings.query_length), self.base.rows(passages, settings.passage_length)
@@ -73,7 +71,7 @@ class CrossEncoderLearner(Learner):
         return losses
 
     def logits(self, pairs: Sequence[tuple[Row, Row]]) -> Tensor:
-        """How relevant each passage is to its query; the passage is cut where the window ends, a query at half of it."""
+        """The relevance of each passage to its query; the passage is truncated at the window, a query at half of it."""
         room, framed = self.room, []
         for query, passage in pairs:
             asked = query if len(query) + len(passage) <= room else query[: room // 2]
@@ -94,7 +92,7 @@ class CrossEncoderLearner(Learner):
 
     @torch.no_grad()
     def score(self, texts: TokenisedTexts, candidates: I32 | None = None) -> Tensor:
-        """Scores of each query's candidates; all others come after them."""
+        """Scores of each query's candidates; all other passages come last."""
         if candidates is None:
             raise ConfigError("a cross-encoder is judged by how it ranks candidates: give a run or an index to take them from")
         found = torch.full((len(texts.queries), len(texts.passages)), float("-inf"))

@@ -1,8 +1,8 @@
 """Dense bi-encoders (FUSE eq. 3-5): one model for both sides, or two towers (BSARD).
 
-Two towers start alike, or each from its own where the base has two. A text is the mean of its tokens' vectors or the first
-token's, of length one where cosines are compared. Read in chunks, it is the mean of theirs: [CLS] of chunks of 200 tokens that
-share 20, compared by the dot product, is how BSARD trains. The base's own pooling and layers after it are not taken over.
+Two towers start equal, or from the two towers of the base. The vector of a text is the mean of its tokens' vectors or the first
+token's, normalised for cosines; in chunks, it is the mean over chunks. BSARD trains on [CLS] of chunks of 200 tokens that share
+20, compared by dot product. The base's pooling and further layers are not used.
 """
 
 from __future__ import annotations
@@ -51,26 +51,15 @@ def token_mean(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
 
 
 def mean_of_tokens(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
-    """The mean of the tokens' last states, of length one.
-
-    >>> from types import SimpleNamespace
-    >>> def model(input_ids, attention_mask):
-    ...     return SimpleNamespace(last_hidden_state=torch.tensor([[[3.0, 0.0], [3.0, 8.0], [9.0, 9.0]]]))
-    >>> mean_of_tokens(model, torch.zeros(1, 3), torch.tensor([[1, 1, 0]])).tolist()
-    [[0.6000000238418579, 0.800000011920929]]
-    """
+    """The mean of the tokens' last states, of length one."""
     return functional.normalize(token_mean(model, ids, mask), dim=1)
 
 
 class SingleVectors(EncodingLearner):
-    """An encoder of one vector a text, made and compared as the settings say.
-
-    >>> issubclass(DenseLearner, SingleVectors), issubclass(TwoTowerLearner, SingleVectors)
-    (True, True)
-    """
+    """An encoder with one vector per text, made and compared according to the settings."""
 
     def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
-        """Refuse chunks that the base cannot read at once."""
+        """Refuse chunks beyond the base's window."""
         super().__init__(base, training)
         if training.chunk > base.tokens.window:
             raise ConfigError(
@@ -78,7 +67,7 @@ class SingleVectors(EncodingLearner):
             )
 
     def encoded(self, rows: Sequence[Row], model: nn.Module) -> Tensor:
-        """The vectors of texts; the mean over its chunks where a text is read in several."""
+        """The vectors of texts; the mean over the chunks of a text."""
         settings, tokens = self.training_settings, self.base.tokens
         pool = first_token if settings.pooling is TokenPooling.CLS else token_mean
         if not settings.chunk:
@@ -94,17 +83,15 @@ class SingleVectors(EncodingLearner):
         return functional.normalize(vectors, dim=1) if self.training_settings.similarity is Similarity.COSINE else vectors
 
     def scores(self, queries: Tensor, passages: Tensor) -> Tensor:
-        """Dot products, which are cosines of vectors of length one."""
+        """Dot products, which are cosines for normalised vectors."""
         return queries @ passages.T
 
 
 class DenseLearner(SingleVectors):
     """One transformer for queries and passages.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = DenseLearner(tiny_base(folder), Hyperparameters()).eval()
+    >>> learner = DenseLearner(tiny_base(folder), Hyperparameters()).eval()
     >>> learner.score(learner.texts(["congé"], ["un bail", "congé"])).argmax().item()
     1
     """
@@ -117,7 +104,7 @@ class DenseLearner(SingleVectors):
         self.model = base.transformer()
 
     def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
-        """One vector a text."""
+        """One vector per text."""
         return self.encoded(rows, self.model)
 
     def save(self, folder: Path) -> None:
@@ -128,24 +115,22 @@ class DenseLearner(SingleVectors):
 class TwoTowerLearner(SingleVectors):
     """A transformer for queries, another for passages.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = TwoTowerLearner(tiny_base(folder), Hyperparameters())
-    ...     learner.save(Path(folder, "mine"))
-    ...     StartingModel.read(Path(folder, "mine")).tower(Side.QUERY).path.name
+    >>> learner = TwoTowerLearner(tiny_base(folder), Hyperparameters())
+    >>> learner.save(folder / "mine")
+    >>> StartingModel.read(folder / "mine").tower(Side.QUERY).path.name
     'queries'
     """
 
     kind = ModelKind.TWO_TOWER
 
     def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
-        """Start both from one base, or each from its own tower where the base has two."""
+        """Start both from one base, or from its two towers."""
         super().__init__(base, training)
         self.queries, self.passages = (base.tower(side).transformer() for side in (Side.QUERY, Side.PASSAGE))
 
     def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
-        """One vector a text, by the tower of its side."""
+        """One vector per text, by the tower of its side."""
         return self.encoded(rows, self.queries if side is Side.QUERY else self.passages)
 
     def save(self, folder: Path) -> None:

@@ -1,6 +1,6 @@
-"""What every kind of model has in common while it is trained: tokens of all texts, the loss of a batch, scores for evaluation.
+"""What all models in training share: tokens of all texts, the loss of a batch, scores for evaluation.
 
-The four kinds that encode queries and passages apart differ in `EncodingLearner.vectors` and `EncodingLearner.scores` alone.
+The four kinds that encode queries and passages separately differ only in `EncodingLearner.vectors` and `EncodingLearner.scores`.
 """
 
 from __future__ import annotations
@@ -29,34 +29,25 @@ TOKENS = 65_536  # that go through the model at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenisedTexts:
-    """The token ids of all queries and passages of some examples.
-
-    >>> TokenisedTexts([np.array([1, 2], np.int32)], []).queries[0].tolist()
-    [1, 2]
-    """
+    """The token ids of all queries and passages of some examples."""
 
     queries: list[Row]
     passages: list[Row]
 
 
 class Learner(nn.Module):
-    """A model in training.
-
-    >>> from lexfuse.train.models.dense import DenseLearner
-    >>> issubclass(DenseLearner, EncodingLearner), issubclass(EncodingLearner, Learner)
-    (True, True)
-    """
+    """A model in training."""
 
     kind: StrEnum  # a `ModelKind`, or an `Adaptation`
 
     def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
-        """Remember what it starts from and how it is trained."""
+        """Keep the base and the settings."""
         super().__init__()
         self.base, self.training_settings = base, training
 
     @property
     def device(self) -> torch.device:
-        """Where its weights lie."""
+        """The device of its weights."""
         return next(self.parameters()).device
 
     def texts(self, queries: Sequence[str], passages: Sequence[str]) -> TokenisedTexts:
@@ -68,12 +59,12 @@ class Learner(nn.Module):
         )
 
     def begin(self, texts: TokenisedTexts) -> str:
-        """What a kind does once before the first step, knowing the texts; what it has to say of it."""
+        """Preparation before the first step, with the texts; returns a message."""
         return ""
 
     @abstractmethod
     def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
-        """The losses of a batch by name; ``loss`` is the one to lower."""
+        """The losses of a batch by name; ``loss`` is minimised."""
 
     @abstractmethod
     def score(self, texts: TokenisedTexts, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]] | None) -> Tensor:
@@ -81,20 +72,18 @@ class Learner(nn.Module):
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write what `lexfuse.encode` loads."""
+        """Write a folder that `lexfuse.encode` loads."""
 
 
 class EncodingLearner(Learner):
-    """A model that encodes queries and passages apart.
+    """A model that encodes queries and passages separately.
 
-    >>> import tempfile
     >>> from lexfuse.train.examples.batches import Batches
     >>> from lexfuse.train.examples.examples import Examples
     >>> from lexfuse.train.models.dense import DenseLearner
     >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples = Examples.of([("bail", "le bail", ["la loi"], "mine"), ("loi", "la loi", ["le bail"], "mine")])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = DenseLearner(tiny_base(folder), Hyperparameters())
+    >>> learner = DenseLearner(tiny_base(folder), Hyperparameters())
     >>> batch = next(Batches(examples, 2, 1).from_start())
     >>> sorted(learner(batch, learner.texts(examples.queries, examples.passages), 0))
     ['loss', 'ranking']
@@ -102,14 +91,14 @@ class EncodingLearner(Learner):
 
     @abstractmethod
     def vectors(self, rows: Sequence[Row], side: Side) -> Any:
-        """What stands for texts, made of tensors."""
+        """The representation of texts, as tensors."""
 
     @abstractmethod
     def scores(self, queries: Any, passages: Any) -> Tensor:
         """Scores of every passage for every query."""
 
     def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
-        """The contrastive loss, that of the kind, and the distance to a teacher."""
+        """The contrastive loss, the loss of the kind, and the distance to a teacher."""
         queries = self.vectors([texts.queries[place] for place in batch.query], Side.QUERY)
         passages = self.vectors([texts.passages[place] for place in batch.passage], Side.PASSAGE)
         scores = self.scores(queries, passages)
@@ -127,7 +116,7 @@ class EncodingLearner(Learner):
     def added(
         self, losses: dict[str, Tensor], queries: Any, passages: Any, scores: Tensor, batch: Batch, step: int
     ) -> Tensor | float:
-        """What a kind adds to the contrastive loss; it puts the parts into ``losses``."""
+        """The additional loss of a kind, whose parts it adds to ``losses``."""
         return 0.0
 
     @torch.no_grad()
@@ -141,7 +130,7 @@ class EncodingLearner(Learner):
         return found
 
     def pooled(self, rows: Sequence[Row], model: nn.Module, pool: Any) -> Tensor:
-        """One vector a row: like lengths together, back in order."""
+        """One vector per row, computed in groups of similar length."""
         parts, order = [], []
         for places in chunks(rows, TOKENS):
             ids, mask = padded(self.base.tokens, [rows[int(place)] for place in places], self.device)
@@ -151,7 +140,7 @@ class EncodingLearner(Learner):
 
 
 def own_scores(scores: Tensor, batch: Batch) -> Tensor:
-    """The scores of each query's positive and own negatives; those that are not there repeat the positive's.
+    """The scores of each query's positive and negatives; missing ones repeat the positive's.
 
     >>> from lexfuse.train.examples.batches import Batches
     >>> from lexfuse.train.examples.examples import Examples

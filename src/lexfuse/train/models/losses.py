@@ -1,6 +1,6 @@
-"""What training lowers: the losses of FUSE (eq. 5, 9, 10, 12, 16) and the agreement with a teacher, on torch tensors.
+"""Losses on torch tensors: those of FUSE (eq. 5, 9, 10, 12, 16), and the divergence from a teacher.
 
-All are means over the queries of a batch, in 32 bits whatever the model computes with.
+All are means over the queries of a batch, in 32 bits for any precision of the model.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ NEVER = float("-inf")
 
 
 def nt_xent(scores: Tensor, allowed: Tensor, temperature: float = 0.05) -> Tensor:
-    """The contrastive loss (eq. 5; BSARD eq. 6): how surprising the positive is among all passages of the batch.
+    """The contrastive loss (eq. 5; BSARD eq. 6): cross-entropy of the positive among all passages of the batch.
 
-    Row i's positive is column i. What is not ``allowed`` counts neither for nor against.
+    Row i's positive is column i. Passages that are not ``allowed`` are ignored.
 
     >>> scores = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> round(nt_xent(scores, torch.ones(2, 2, dtype=torch.bool), temperature=1.0).item(), 4)
@@ -26,7 +26,7 @@ def nt_xent(scores: Tensor, allowed: Tensor, temperature: float = 0.05) -> Tenso
 
 
 def pairwise_softmax(own: Tensor, there: Tensor) -> Tensor:
-    """ColBERT's loss (eq. 12): the positive (first column) against each of the query's own hard negatives.
+    """ColBERT's loss (eq. 12): the positive (first column) against each of the query's hard negatives.
 
     >>> own, there = torch.tensor([[2.0, 1.0, 0.0]]), torch.tensor([[True, True, False]])
     >>> round(pairwise_softmax(own, there).item(), 4)
@@ -38,7 +38,7 @@ def pairwise_softmax(own: Tensor, there: Tensor) -> Tensor:
 
 
 def flops(vectors: Tensor) -> Tensor:
-    """What comparing sparse vectors costs, made smooth (eq. 9): the sum of the squared mean weights of the vocabulary.
+    """The smoothed cost of comparing sparse vectors (eq. 9): the sum of the squared mean weights of the vocabulary.
 
     >>> flops(torch.tensor([[1.0, 0.0], [3.0, 0.0]])).item()
     4.0
@@ -47,7 +47,7 @@ def flops(vectors: Tensor) -> Tensor:
 
 
 def flops_schedule(weight: float, step: int, warm_up: int) -> float:
-    """The weight of the FLOPS loss at a step: it rises as a square until the end of its warm-up.
+    """The weight of the FLOPS loss at a step: it rises quadratically until the end of its warm-up.
 
     >>> flops_schedule(0.8, 5, 10), flops_schedule(0.8, 50, 10)
     (0.2, 0.8)
@@ -65,9 +65,9 @@ def binary_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def divergence(own: Tensor, teacher: Tensor, temperature: float = 1.0) -> Tensor:
-    """How far a query's scores are from a teacher's, as distributions over its positive and negatives (Kullback-Leibler).
+    """The Kullback-Leibler divergence of a query's scores from a teacher's, over its positive and negatives.
 
-    The teacher's scores are logits; NaN is a passage that it did not score. The mean is over the queries that it scored.
+    The teacher's scores are logits; NaN means not scored. The mean is over the queries that it scored.
 
     >>> round(divergence(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.0]])).item(), 4)
     0.0

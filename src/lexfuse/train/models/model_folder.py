@@ -1,6 +1,6 @@
-"""Model folders as training writes them, each in a layout that `lexfuse.encode` and its own library read.
+"""Model folders as written by training, each in a layout that `lexfuse.encode` and the original library read.
 
-Weights are safetensors in 32 bits. ``onnx/model.onnx`` holds the same graph that LexFuse would build from them.
+Weights are safetensors in 32 bits. ``onnx/model.onnx`` has the graph that LexFuse builds from them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,12 @@ ONNX = "onnx/model.onnx"
 
 
 def write_dense(folder: Path, base: StartingModel, model: PreTrainedModel, training: Hyperparameters) -> None:
-    """Transformer, pooling and for cosines normalisation, as sentence-transformers lays them out; how it reads chunks beside.
+    """Transformer, pooling and, for cosines, normalisation in the sentence-transformers layout; plus the chunk settings.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     base = tiny_base(place)
-    ...     write_dense(Path(place, "mine"), base, base.transformer(), Hyperparameters())
-    ...     ModelFolder.read(Path(place, "mine")).normalise
+    >>> base = tiny_base(folder)
+    >>> write_dense(folder / "mine", base, base.transformer(), Hyperparameters())
+    >>> ModelFolder.read(folder / "mine").normalise
     True
     """
     _write(folder, base, model, window_of(base, training))
@@ -54,12 +52,10 @@ def write_dense(folder: Path, base: StartingModel, model: PreTrainedModel, train
 
 
 def write_similarity(folder: Path, similarity: Similarity) -> None:
-    """What vectors of the model are to be compared by, where sentence-transformers says it.
+    """Write the similarity of the model's vectors where sentence-transformers expects it.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     write_similarity(Path(place), Similarity.DOT)
-    ...     json.loads(Path(place, "config_sentence_transformers.json").read_text())["similarity_fn_name"]
+    >>> write_similarity(folder, Similarity.DOT)
+    >>> json.loads((folder / "config_sentence_transformers.json").read_text())["similarity_fn_name"]
     'dot'
     """
     _json(folder / "config_sentence_transformers.json", {"prompts": {}, "similarity_fn_name": similarity.value})
@@ -68,12 +64,10 @@ def write_similarity(folder: Path, similarity: Similarity) -> None:
 def write_masked(folder: Path, base: StartingModel, model: PreTrainedModel, training: Hyperparameters) -> None:
     """A transformer with its masked-language head.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     base = tiny_base(place)
-    ...     write_masked(Path(place, "mine"), base, base.masked(), Hyperparameters())
-    ...     StartingModel.read(Path(place, "mine")).has_head
+    >>> base = tiny_base(folder)
+    >>> write_masked(folder / "mine", base, base.masked(), Hyperparameters())
+    >>> StartingModel.read(folder / "mine").has_head
     True
     """
     _write(folder, base, model, window_of(base, training))
@@ -83,12 +77,10 @@ def write_masked(folder: Path, base: StartingModel, model: PreTrainedModel, trai
 def write_classifier(folder: Path, base: StartingModel, model: PreTrainedModel, training: Hyperparameters) -> None:
     """A transformer with a classifier.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     base = tiny_base(place)
-    ...     write_classifier(Path(place, "mine"), base, base.classifier(), Hyperparameters())
-    ...     sorted(path.name for path in Path(place, "mine").glob("*.json"))
+    >>> base = tiny_base(folder)
+    >>> write_classifier(folder / "mine", base, base.classifier(), Hyperparameters())
+    >>> sorted(path.name for path in (folder / "mine").glob("*.json"))
     ['config.json', 'sentence_bert_config.json', 'tokenizer.json', 'tokenizer_config.json']
     """
     _write(folder, base, model, window_of(base, training))
@@ -104,15 +96,13 @@ def write_classifier(folder: Path, base: StartingModel, model: PreTrainedModel, 
 def write_late(
     folder: Path, base: StartingModel, model: PreTrainedModel, projection: nn.Module, training: Hyperparameters
 ) -> None:
-    """Transformer and projection as PyLate lays them out.
+    """Transformer and projection in PyLate's layout.
 
-    >>> import tempfile
     >>> import torch
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     base = tiny_base(place)
-    ...     write_late(Path(place, "mine"), base, base.transformer(), torch.nn.Linear(16, 8, bias=False), Hyperparameters())
-    ...     ModelFolder.read(Path(place, "mine")).heads[0].weight.shape
+    >>> base = tiny_base(folder)
+    >>> write_late(folder / "mine", base, base.transformer(), torch.nn.Linear(16, 8, bias=False), Hyperparameters())
+    >>> ModelFolder.read(folder / "mine").heads[0].weight.shape
     (8, 16)
     """
     from safetensors.torch import save_file
@@ -137,12 +127,10 @@ def write_late(
 
 
 def window_of(base: StartingModel, training: Hyperparameters) -> int:
-    """Tokens that the model sees at once; where it reads chunks, as many as the base does.
+    """Tokens of the model's window; with chunks, that of the base.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     base = tiny_base(folder)
+    >>> base = tiny_base(folder)
     >>> window_of(base, Hyperparameters(passage_length=40)), window_of(base, Hyperparameters(passage_length=512))
     (40, 64)
     """
@@ -162,7 +150,7 @@ def _write(folder: Path, base: StartingModel, model: PreTrainedModel, window: in
 
 
 def _readable(path: Path) -> None:
-    """Give a file the mode of any other; the safetensors library keeps what it writes to its owner."""
+    """Give a file the usual mode; the safetensors library writes it for the owner only."""
     mask = os.umask(0)
     os.umask(mask)
     path.chmod(0o666 & ~mask)

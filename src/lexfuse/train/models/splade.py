@@ -1,11 +1,11 @@
-"""SPLADE-max (FUSE eq. 6-10): the masked-language head's logits, saturated, the highest over a text's tokens.
+"""SPLADE-max (FUSE eq. 6-10): the saturated logits of the masked-language head, the highest over a text's tokens.
 
-A masked-language head gives most entries of the vocabulary a positive logit, so that vectors start with half of them or more, and
-scores in the thousands. The head's bias is lowered first, until a passage starts with a few: the FLOPS loss need not do that,
-and what it lowers it lowers for good.
+A masked-language head gives most vocabulary entries a positive logit, so vectors would start with half of them or more, and
+scores in the thousands. So the head's bias is lowered first, until a passage starts with few entries: the FLOPS loss need not do
+that, and its reductions are permanent.
 
-The highest logit is taken before the saturation, which rises and so changes nothing. The head runs on some texts at a time and
-again on the way back, since the logits of all tokens for the whole vocabulary would fill the memory.
+The highest logit is taken before the saturation, which is monotonic. The head runs on some texts at a time and again in the
+backward pass, since the logits of all tokens for the whole vocabulary would fill the memory.
 """
 
 from __future__ import annotations
@@ -35,10 +35,8 @@ SAMPLE = 256  # passages that the first bias is chosen on
 class SpladeLearner(EncodingLearner):
     """A transformer with its masked-language head.
 
-    >>> import tempfile
     >>> from lexfuse.train.models.tiny_model import tiny_base
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     learner = SpladeLearner(tiny_base(folder), Hyperparameters(start_active=10))
+    >>> learner = SpladeLearner(tiny_base(folder), Hyperparameters(start_active=10))
     >>> texts = learner.texts(["congé"], ["le congé", "un bail"])
     >>> learner.begin(texts)
     "the head's bias is lowered by ...: passages start with 10 entries of the vocabulary, not ..."
@@ -55,7 +53,7 @@ class SpladeLearner(EncodingLearner):
 
     @torch.no_grad()
     def begin(self, texts: TokenisedTexts) -> str:
-        """Lower the bias until passages start with the wanted number of entries; a head that is sparse already stays as it is."""
+        """Lower the bias until passages start with the wanted number of entries; a sparse head stays unchanged."""
         wanted = self.training_settings.start_active
         rows = texts.passages[:: max(1, len(texts.passages) // SAMPLE)]
         if not wanted or wanted >= self.model.config.vocab_size or not rows:
@@ -71,7 +69,7 @@ class SpladeLearner(EncodingLearner):
         return f"the head's bias is lowered by {lowered:.2f}: {told}"
 
     def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
-        """One weight for each entry of the vocabulary, most of them 0."""
+        """One weight per vocabulary entry, most of them 0."""
         return self.pooled(rows, self.model, self._activated)
 
     def _activated(self, model: Any, ids: Tensor, mask: Tensor) -> Tensor:
@@ -89,7 +87,7 @@ class SpladeLearner(EncodingLearner):
         return torch.log1p(torch.relu(torch.cat(parts).float()))
 
     def scores(self, queries: Tensor, passages: Tensor) -> Tensor:
-        """Cosines (FUSE Table 8), or dot products of the vectors as they are."""
+        """Cosines (FUSE Table 8), or dot products."""
         if self.training_settings.similarity is Similarity.COSINE:
             queries, passages = functional.normalize(queries, dim=1), functional.normalize(passages, dim=1)
         with torch.autocast(queries.device.type, enabled=False):
@@ -107,12 +105,12 @@ class SpladeLearner(EncodingLearner):
         )
 
     def save(self, folder: Path) -> None:
-        """A transformers folder with the head, which says what vectors are compared by."""
+        """A transformers folder with the head, including the similarity."""
         write_masked(folder, self.base, self.model, self.training_settings)
         write_similarity(folder, self.training_settings.similarity)
 
 
 def _highest(head: nn.Module, states: Tensor, mask: Tensor) -> Tensor:
-    """The highest logit of each entry of the vocabulary over the tokens of each text."""
+    """The highest logit of each vocabulary entry over the tokens of each text."""
     logits = head(states).masked_fill(~mask.bool().unsqueeze(-1), float("-inf"))
     return logits.max(dim=1).values

@@ -1,4 +1,4 @@
-"""A very small model with random weights, made in a moment: to try a training from start to end, and for examples."""
+"""A very small model with random weights, created in a moment, for trying a training and for examples."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ WINDOW = 64  # tokens
 
 
 def tiny_base(folder: str | Path) -> StartingModel:
-    """Write a BERT of one layer with its masked-language head, which spells texts letter by letter; always the same weights.
+    """Write a BERT of one layer with its masked-language head that spells texts letter by letter; weights are constant.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     base = tiny_base(folder)
+    >>> base = tiny_base(folder)
     >>> base.tokens.window, base.folder.sizes.layers
     (64, 1)
     """

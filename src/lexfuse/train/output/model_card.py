@@ -1,4 +1,4 @@
-"""The card of a trained model: what it is, what it learned from, how well it does on dev, how it is used. Plain Markdown."""
+"""The card of a trained model in Markdown: what it is, its data, its dev figures, and how to use it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _listed(rows: Iterable[tuple[str, Any]]) -> str:
 
 
 def _figures(trained: TrainingResult) -> str:
-    """Dev figures before and after, over the seeds; and what they were measured on."""
+    """Dev figures before and after, over the seeds, and the data they were measured on."""
     start, measures = trained.start, trained.measures
     if not measures:
         return "Nothing was measured: no dev judgements were given. The weights are those of the last step."
@@ -118,7 +118,7 @@ def _last_settings(trained: TrainingResult) -> dict[str, Any]:
 
 
 def _counts(setting: str, kind: ModelKind) -> bool:
-    """Whether a setting says anything about a kind."""
+    """Whether a setting applies to a kind."""
     alone = {
         "dimension": ModelKind.COLBERT,
         **dict.fromkeys(("flops_queries", "flops_passages", "flops_warm_up"), ModelKind.SPLADE),

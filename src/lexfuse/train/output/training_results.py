@@ -1,4 +1,4 @@
-"""How trainings went: for each seed and stage, and over all seeds as mean and standard deviation (FUSE Table 5)."""
+"""Results of trainings: per seed and stage, and over all seeds as mean and standard deviation (FUSE Table 5)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """Mean and deviation of a sample (divided by n - 1).
-
-        >>> Spread.of([1.0, 3.0]).mean
-        2.0
-        """
+        """Mean and sample deviation (divided by n - 1)."""
         return cls(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
 
     def __str__(self) -> str:
@@ -47,22 +43,14 @@ class Spread:
 
 
 def spreads(measured: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
-    """The spread of every measure over the seeds.
-
-    >>> spreads([{"R@100": 0.4}, {"R@100": 0.6}])["R@100"].mean
-    0.5
-    """
+    """The spread of every measure over the seeds."""
     names = dict.fromkeys(name for one in measured for name in one)
     return {name: Spread.of([one[name] for one in measured if name in one]) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
 class StageResult:
-    """How one stage went: measures before its first step and of the weights that were kept, and a record of each evaluation.
-
-    >>> StageResult("judged", 10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False).best_step
-    5
-    """
+    """The result of one stage: measures before its first step and of the kept weights, and the evaluations."""
 
     name: str
     steps: int
@@ -76,11 +64,7 @@ class StageResult:
 
 @dataclass(frozen=True, slots=True)
 class SeedResult:
-    """The stages of one seed.
-
-    >>> SeedResult(1, (StageResult("judged", 10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False),)).measures["R@100"]
-    0.5
-    """
+    """The stages of one seed."""
 
     seed: int
     stages: tuple[StageResult, ...]
@@ -92,13 +76,13 @@ class SeedResult:
 
     @property
     def measures(self) -> Mapping[str, float]:
-        """Measures of the weights that were kept in the end."""
+        """Measures of the weights kept in the end."""
         return self.stages[-1].measures
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
-    """A trained model: what it was made from and how well it does on dev. ``facts`` is what the card tells of the data.
+    """A trained model: its origin and its dev measures. ``facts`` describes the data for the card.
 
     >>> one = SeedResult(7, (StageResult("judged", 10, 5, {"R@100": 0.4}, {"R@100": 0.5}, 2.0, False),))
     >>> trained = TrainingResult("dense", "base", "not stated", {"stage": [{"choose": "R@100"}]}, {"documents": 3}, (one,))
@@ -130,11 +114,7 @@ class TrainingResult:
         return spreads([one.measures for one in self.seeds])
 
     def plain(self) -> dict[str, Any]:
-        """All of it as JSON can hold it; `TrainingResult.of` reads it again.
-
-        >>> TrainingResult("dense", "base", "not stated", {}, {}, ()).plain()["kind"]
-        'dense'
-        """
+        """JSON values; `TrainingResult.of` reads them."""
         return {
             "kind": self.kind, "base": self.base, "licence": self.licence, "plan": dict(self.plan), "facts": dict(self.facts),
             "seeds": [{"seed": one.seed, "stages": [_plain(stage) for stage in one.stages]} for one in self.seeds],
@@ -142,11 +122,7 @@ class TrainingResult:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> TrainingResult:
-        """From plain values.
-
-        >>> TrainingResult.of({"kind": "dense", "base": "b", "licence": "l", "plan": {}, "facts": {}, "seeds": []}).seeds
-        ()
-        """
+        """From plain values."""
         seeds = tuple(
             SeedResult(one["seed"], tuple(StageResult(**{**stage, "log": tuple(stage["log"])}) for stage in one["stages"]))
             for one in values["seeds"]
@@ -155,13 +131,7 @@ class TrainingResult:
 
     @classmethod
     def read(cls, folder: str | Path) -> TrainingResult:
-        """From the folder of a trained model.
-
-        >>> TrainingResult.read("/nowhere")
-        Traceback (most recent call last):
-        ...
-        lexfuse.errors.NotFoundError: no file or folder '/nowhere/training.json'; check the path
-        """
+        """From the folder of a trained model."""
         path = Path(folder, RESULTS)
         try:
             return cls.of(parse_json(read_bytes(path), str(path)))

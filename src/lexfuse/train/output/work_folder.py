@@ -1,4 +1,4 @@
-"""The folder in which a training is made until its result is complete: one process at a time, and one training only."""
+"""The folder of a training until its result is complete: for one process at a time, and one training only."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ _OWN = re.compile(r"plan\.json|\.plan\.json\.partial-\w+|seed-\d+")
 
 @dataclass(frozen=True, slots=True)
 class WorkFolder:
-    """A folder beside the result; ``training`` says what is trained on what, so that only the same is gone on with.
+    """A folder next to the result; ``training`` describes the training, so that only the same one is resumed.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     with WorkFolder.beside(Path(parent, "mine"), {"kind": "dense"}).claimed() as work:
-    ...         work.stage(1, 0).relative_to(parent).as_posix()
+    >>> with WorkFolder.beside(folder / "mine", {"kind": "dense"}).claimed() as work:
+    ...     work.stage(1, 0).relative_to(folder).as_posix()
     'mine.training/seed-1/stage-1'
     """
 
@@ -37,18 +35,14 @@ class WorkFolder:
 
     @classmethod
     def beside(cls, out: Path, training: Mapping[str, Any]) -> WorkFolder:
-        """The folder of the work on a result.
-
-        >>> WorkFolder.beside(Path("mine"), {}).folder.name
-        'mine.training'
-        """
+        """The folder of the work on a result."""
         return cls(out.with_name(f"{out.name}{SUFFIX}"), training)
 
     @contextmanager
     def claimed(self) -> Iterator[WorkFolder]:
-        """Make the folder, or check that it holds this very training; no other process can claim it meanwhile.
+        """Create the folder, or check that it has this training; no other process can claim it meanwhile.
 
-        A folder that holds other files is refused, since `remove` removes all of it at the end.
+        A folder with other files is refused, since `remove` deletes all of it at the end.
         """
         import fcntl
 
@@ -69,21 +63,15 @@ class WorkFolder:
             os.close(held)
 
     def stage(self, seed: int, number: int) -> Path:
-        """The folder of one stage of a seed.
-
-        >>> WorkFolder(Path("w"), {}).stage(7, 1).as_posix()
-        'w/seed-7/stage-2'
-        """
+        """The folder of one stage of a seed."""
         return self.folder / f"seed-{seed}" / f"stage-{number + 1}"
 
     def remove(self) -> None:
         """Remove the folder when the result is complete.
 
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as parent:
-        ...     with WorkFolder.beside(Path(parent, "mine"), {}).claimed() as work:
-        ...         work.remove()
-        ...     work.folder.exists()
+        >>> with WorkFolder.beside(folder / "mine", {}).claimed() as work:
+        ...     work.remove()
+        >>> work.folder.exists()
         False
         """
         with named_storage_errors(self.folder):

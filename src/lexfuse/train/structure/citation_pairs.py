@@ -1,9 +1,9 @@
-"""Pairs from citations: who cites a provision says in other words what it is about.
+"""Pairs from citations: a text that cites a provision describes it in other words.
 
-A sentence that cites an article of the corpus is a query for that article; a paragraph of a judgment that cites a paragraph of
-an earlier one is a query for that (the task of CJEU). Citations are found and resolved as an import does it. They are taken out
-of the query, unless they are to be kept: with them, a model need only compare numbers. A paragraph of a judgment keeps the
-articles that it names, as they are what it is about.
+A sentence that cites an article of the corpus is a query for that article; a paragraph of a judgment that cites a paragraph of an
+earlier one is a query for that (the task of CJEU). Citations are found and resolved as in an import. They are removed from the
+query unless they are to be kept: with them, a model could just compare numbers. A paragraph of a judgment keeps the articles that
+it names, since they are its subject.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BEFORE_MARK = re.compile(r"(?<!\s)\s++(?=[,.;:)])")
 def cited_pairs(
     corpus: Corpus, left: Counter[str], *, masked: bool = True, cited: Corpus | None = None
 ) -> Iterator[TrainingPair]:
-    """The sentence that cites an article to that article, which is of the same corpus or of another one.
+    """Pairs of the sentence that cites an article and that article, from the same or another corpus.
 
     >>> from lexfuse.data.document import Document
     >>> texts = ["Le préavis prévu à l'article 2 se compte à partir de la lettre de démission.", "Le préavis dure un mois."]
@@ -72,7 +72,7 @@ def cited_pairs(
 
 
 def citing_paragraph_pairs(corpus: Corpus, left: Counter[str], *, masked: bool = True) -> Iterator[TrainingPair]:
-    """The paragraph of a judgment that cites a paragraph of an earlier judgment to that paragraph.
+    """Pairs of a paragraph of a judgment and the paragraph of an earlier judgment that it cites.
 
     >>> from datetime import date
     >>> from lexfuse.data.document import Document
@@ -97,9 +97,9 @@ def citing_paragraph_pairs(corpus: Corpus, left: Counter[str], *, masked: bool =
 
 
 def _pinpointed(corpus: Corpus, resolver: CitationResolver, ordinal: int) -> list[int]:
-    """The paragraphs that a paragraph names by their numbers; a judgment cited as a whole names none of its paragraphs.
+    """The paragraphs that a paragraph cites by number; citing a whole judgment cites none of its paragraphs.
 
-    Where the text names none, what the source says it cites counts, unless that is a whole judgment too.
+    If the text cites none, the citations of the source count, except whole judgments.
     """
     meant = {
         other: None
@@ -114,7 +114,7 @@ def _pinpointed(corpus: Corpus, resolver: CitationResolver, ordinal: int) -> lis
 
 
 def _query(text: str, bare: str, masked: bool, left: Counter[str]) -> str:
-    """The citing piece, with or without its citations; nothing if little is said beside them."""
+    """The citing text, with or without its citations; empty if little else remains."""
     if word_count(bare) < LEAST_WORDS:
         left[f"citing pieces of fewer than {LEAST_WORDS} words beside the citation"] += 1
         return ""
@@ -122,7 +122,7 @@ def _query(text: str, bare: str, masked: bool, left: Counter[str]) -> str:
 
 
 def without_articles(text: str) -> str:
-    """A sentence without the articles that it cites, nor the words that lead to them.
+    """A sentence without the articles that it cites and the words that introduce them.
 
     >>> without_articles("La prime prévue aux articles L. 1, L. 2 et R. 5 du code du travail est due.")
     'La prime prévue est due.'
@@ -139,7 +139,7 @@ def without_articles(text: str) -> str:
 
 
 def _without_empty(between: re.Match[str]) -> str:
-    """What stands between two words, without parentheses that hold none."""
+    """The text between two words, without empty parentheses."""
     text = between.group()
     start, end = text.find("("), text.rfind(")")
     return text[:start] + text[end + 1 :] if 0 <= start < end else text

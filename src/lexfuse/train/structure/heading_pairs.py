@@ -1,10 +1,10 @@
-"""Pairs from headings: what a legislator calls a section is a short query for what stands in it.
+"""Pairs from headings: the heading of a section is a short query for its content.
 
-"Section 2 : Rupture conventionnelle" becomes *Rupture conventionnelle*: numbers of divisions say nothing of what is in them.
-Many headings say nothing alone either ("Dispositions générales" stands in 300 places of four French codes), so a query goes
-outward from the innermost heading until it names a place, in three words or more: "Rupture conventionnelle : Dispositions
-générales". A second query goes one heading further. The law and its decrees have the same headings in several parts of a code,
-hence `PLACES`. Judgments share most of their headings ("The second ground of appeal"); theirs must have a word of their own.
+"Section 2 : Rupture conventionnelle" becomes *Rupture conventionnelle*: numbers of divisions say nothing about the content. Many
+headings are not specific either ("Dispositions générales" occurs in 300 places of four French codes), so a query extends from the
+innermost heading outward until it identifies a place, in three words or more: "Rupture conventionnelle : Dispositions générales".
+A second query has one more heading. The law and its decrees have the same headings in several parts of a code, hence `PLACES`.
+Judgments share most of their headings ("The second ground of appeal"); theirs must have a distinctive word.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _NAMELESS = "headings that are too few words or stand in many places"
 
 
 def heading_pairs(corpus: Corpus, distinct: list[int], seed: int, left: Counter[str]) -> Iterator[TrainingPair]:
-    """Heading path to article, at most two queries for each.
+    """Pairs of heading path and article, at most two queries for each.
 
     >>> from lexfuse.data.document import Document
     >>> headings = ("Livre Ier : Location", "Titre II : Fin du bail", "Section 1 : Congé")
@@ -71,10 +71,10 @@ def heading_pairs(corpus: Corpus, distinct: list[int], seed: int, left: Counter[
 
 
 def title_pairs(corpus: Corpus, distinct: list[int], left: Counter[str]) -> Iterator[TrainingPair]:
-    """Title to body: the title of a document to its text, the title of a section to the running text of its documents.
+    """Pairs of title and body: the title of a document with its text, the title of a section with the text of its documents.
 
-    A title that names a document by its code and number alone, or that many have, says nothing of its text and makes no pair.
-    Neither title nor headings are in the passage.
+    A title that is only a code and number, or that many documents have, makes no pair. Neither title nor headings are in the
+    passage.
 
     >>> from lexfuse.data.document import Document
     >>> titled = Document("a", title="Code, art. 1: duty to pay rent", text="The tenant pays rent.", code="Code", number="1")
@@ -102,7 +102,7 @@ def title_pairs(corpus: Corpus, distinct: list[int], left: Counter[str]) -> Iter
 
 
 def names_of(headings: tuple[str, ...]) -> tuple[str, ...]:
-    """Headings without the numbers of their divisions; those that are a number alone are left out.
+    """Headings without the numbers of their divisions; headings that are only a number are omitted.
 
     >>> names_of(("Partie législative", "Livre II : Le contrat", "Chapitre unique.", "B. - Préavis."))
     ('Le contrat', 'Préavis')
@@ -111,7 +111,7 @@ def names_of(headings: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def own_title(title: str, code: str, number: str) -> str:
-    """What a title says beside the code and the number.
+    """The title without code and number.
 
     >>> own_title("Code du travail, art. L. 1234-5", "Code du travail", "L1234-5"), own_title("Article 21. Liberty", "", "21")
     ('', 'Liberty')
@@ -137,7 +137,7 @@ def _running(corpus: Corpus, ordinals: list[int]) -> str:
 
 
 class _HeadingNames:
-    """Which headings of a corpus name a place in it."""
+    """Which headings of a corpus identify a place in it."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -162,7 +162,7 @@ class _HeadingNames:
 
 
 def _place(corpus: Corpus, ordinal: int) -> tuple[str, ...]:
-    """Where a document stands: its code or its decision, and its heading path."""
+    """The place of a document: its code or decision, and its heading path."""
     work = corpus.code[ordinal] or next(iter(corpus.identifiers[ordinal]), "")
     return (work, *corpus.headings[ordinal])
 

@@ -27,7 +27,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def cloze_pairs(corpus: Corpus, distinct: list[int], seed: int, left: Counter[str]) -> Iterator[TrainingPair]:
-    """A sentence to the rest of its document, one pair and one more for every five sentences.
+    """Pairs of a sentence and the rest of its document: one pair, and one more for every five sentences.
 
     >>> from lexfuse.data.document import Document
     >>> text = "Le locataire paie le loyer chaque mois. Le bailleur rend le dépôt de garantie au départ."
@@ -50,10 +50,10 @@ def cloze_pairs(corpus: Corpus, distinct: list[int], seed: int, left: Counter[st
 
 
 def _fit(sentence: str) -> bool:
-    """Whether this is a sentence in words, and no row of a table."""
+    """Whether this is a sentence in words, not a row of a table."""
     return CELLS not in sentence and len(_WORD.findall(sentence)) >= LEAST_WORDS and word_count(sentence) <= MOST_WORDS
 
 
 def _without(text: str, span: SentenceSpan) -> str:
-    """The text without a sentence; the break that stood before it stays."""
+    """The text without a sentence; the break before it stays."""
     return (text[: span.start].rstrip(" ") + text[span.end :]).strip()

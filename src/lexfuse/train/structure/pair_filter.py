@@ -1,4 +1,4 @@
-"""What makes two texts a pair: words enough on both sides, and not the same pair again."""
+"""Filter pairs: enough words on both sides, and no repetition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEAST_WORDS = 3  # on either side
 
 
 def word_count(text: str) -> int:
-    """How many words a text has; punctuation that stands alone is none.
+    """The number of words of a text, without separate punctuation.
 
     >>> word_count("Contrat de travail : Préavis")
     4
@@ -20,14 +20,12 @@ def word_count(text: str) -> int:
 
 
 def filter_pairs(pairs: Iterable[TrainingPair], left: Counter[str]) -> list[TrainingPair]:
-    """The pairs to learn from, in their order; what is left out is counted.
+    """The pairs to learn from, in order; the others are counted.
 
+    >>> short, pair = TrainingPair("préavis", "Un mois de préavis."), TrainingPair("durée du préavis", "Un mois de préavis.")
     >>> left = Counter()
-    >>> filter_pairs([TrainingPair("préavis", "Un mois de préavis."), *[TrainingPair("durée du préavis",
-    ...     "Un mois de préavis.")] * 2], left)
-    [TrainingPair(query='durée du préavis', passage='Un mois de préavis.')]
-    >>> left.total()
-    2
+    >>> filter_pairs([short, pair, pair], left), left.total()
+    ([TrainingPair(query='durée du préavis', passage='Un mois de préavis.')], 2)
     """
     found: dict[TrainingPair, None] = {}
     for pair in pairs:

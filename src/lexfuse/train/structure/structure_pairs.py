@@ -1,8 +1,8 @@
-"""Pairs that the structure of law gives for free: no question was asked and no judgement made, a corpus is enough.
+"""Pairs from the structure of law: they need a corpus, but neither questions nor judgements.
 
-What a query copies from its document is taken out of the passage most of the time, else a model learns to compare strings; the
-shares are constants of the modules that make the pairs. Documents that repeat another word for word count once, as the query
-would answer both alike; the first one stays.
+Text that a query copies from its document is mostly removed from the passage; otherwise a model learns to compare strings. The
+shares are constants of the modules that make the pairs. Documents with the same text count once, since a query would match both;
+the first stays.
 """
 
 from __future__ import annotations
@@ -23,11 +23,7 @@ from lexfuse.train.structure.pair_filter import filter_pairs
 
 
 class StructureKind(StrEnum):
-    """What a query and its passage are to each other.
-
-    >>> StructureKind("headings")
-    <StructureKind.HEADINGS: 'headings'>
-    """
+    """The relation of a query and its passage."""
 
     HEADINGS = "headings"  # heading path -> article
     TITLE = "title"  # title of a document or a section -> its body
@@ -39,11 +35,11 @@ class StructureKind(StrEnum):
 def structure_pairs(
     corpus: Corpus, kinds: Iterable[StructureKind], *, masked: bool = True, seed: int = 1, report: ReadReport | None = None
 ) -> dict[str, list[TrainingPair]]:
-    """Pairs of each kind, in the order of the documents; the same corpus and seed always give the same.
+    """Pairs of each kind, in document order; deterministic for a corpus and seed.
 
-    With ``masked`` the queries of citing sentences and paragraphs are without their citations. The report says how many pairs of
-    each kind there are and what was left out. Pairs of case law never look ahead, but they do look at all of the corpus: where
-    judgments of a test period are in it, give only the earlier ones (`lexfuse.train.examples.splits.documents_before`).
+    With ``masked``, queries from citing sentences and paragraphs have no citations. The report says how many pairs of each kind
+    there are and what was omitted. Pairs of case law never cite later documents, but they use the whole corpus: if it has
+    judgments of a test period, give only the earlier ones (`lexfuse.train.examples.splits.documents_before`).
 
     >>> from lexfuse.data.document import Document
     >>> document = Document("a", text="Le préavis dure un mois.", headings=("Livre I : La fin du contrat",))
@@ -86,7 +82,7 @@ def _pairs(
 
 
 def _distinct(corpus: Corpus) -> list[int]:
-    """The first document of each text; spaces and capitals make no other text."""
+    """The first document of each text, ignoring spaces and case."""
     first: dict[str, int] = {}
     for ordinal, text in enumerate(corpus.text):
         first.setdefault(" ".join(text.casefold().split()), ordinal)
