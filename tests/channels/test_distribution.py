@@ -85,7 +85,7 @@ def test_what_was_kept_is_there_after_reopening_and_for_its_parameters_only(inde
             ),
             (BM25(snapshot, idf=IdfForm.ROBERTSON), "idf=robertson"),
             (CitationLookup(snapshot), "'citation'; estimate it with lexfuse index INDEX --distributions"),
-            (FusedRetriever([BM25(snapshot)]), "'hybrid' is no channel of an index and has no distribution"),
+            (FusedRetriever([BM25(snapshot)]), "'hybrid' is not a channel of an index and has no distribution"),
         ):
             asked = levels_of(retriever)
             with pytest.raises(ConfigError, match=words):

@@ -45,7 +45,7 @@ class ChannelCost:
 def costs_of(
     snapshot: Snapshot, queries: Queries, *, channels: Sequence[str] | None = None, threads: int | None = None
 ) -> list[ChannelCost]:
-    """The costs of some channels, or else of the words and of every channel that is kept beside them, timed on these queries.
+    """The costs of some channels, or of the words and every stored channel, timed on these queries.
 
     >>> from lexfuse.data.queries import Query
     >>> [cost.channel for cost in costs_of(snapshot, Queries.of([Query("q", "loi", "fr")]))]

@@ -32,11 +32,7 @@ _AT_ONCE = 16  # queries
 
 
 class SampleOrigin(StrEnum):
-    """Whose queries a distribution was estimated with.
-
-    >>> SampleOrigin("documents")
-    <SampleOrigin.DOCUMENTS: 'documents'>
-    """
+    """Whose queries a distribution was estimated with."""
 
     DOCUMENTS = "documents"  # the first words of documents of the index
     GIVEN = "given"  # a file of queries
@@ -83,7 +79,7 @@ class ChannelDistribution:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> ChannelDistribution:
-        """A distribution from plain values; what is none is a `DataError`.
+        """A distribution from plain values; a `DataError` if they are damaged.
 
         >>> ChannelDistribution.from_json({"levels": []})
         Traceback (most recent call last):
@@ -111,7 +107,7 @@ def estimate(
     """
     named = _channel_of(retriever)
     if named is None or not isinstance(retriever, ChannelRetriever):
-        raise ConfigError(f"{retriever.name!r} is no channel of an index; only those have a distribution of their own")
+        raise ConfigError(f"{retriever.name!r} is not a channel of an index; only channels have a distribution of scores")
     if not len(queries) or not len(retriever.snapshot):
         raise DataError("a distribution needs documents in the index and at least one query; there is nothing to estimate from")
     retriever = retriever.exhaustive
@@ -158,7 +154,9 @@ def levels_of(retriever: Retriever) -> Callable[[], ScoreLevels]:
 
 def _refused(name: str, named: tuple[str, Mapping[str, Parameter]] | None) -> ScoreLevels:
     if named is None:
-        raise ConfigError(f"{name!r} is no channel of an index and has no distribution of scores; take min-max or z-score for it")
+        raise ConfigError(
+            f"{name!r} is not a channel of an index and has no distribution of scores; use min-max or z-score for it"
+        )
     channel, parameters = named
     flags = {option: value for option, value in parameters.items() if value is not False and not isinstance(value, str)}
     options = "".join(f" --{option}" if value is True else f" --{option} {value:g}" for option, value in flags.items())

@@ -21,11 +21,7 @@ from lexfuse.text.analysis.vocabulary import TermEncoder
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedQueries:
-    """Queries as rows (CSR) of distinct vocabulary numbers, each with its weight: how often it occurs, or any other.
-
-    >>> EncodedQueries(np.array([0, 1]), np.array([3]), np.array([2.0])).starts.tolist()
-    [0, 1]
-    """
+    """Queries as rows (CSR) of distinct vocabulary numbers, each with its weight: how often it occurs, or any other."""
 
     starts: I64
     terms: I32
@@ -38,11 +34,10 @@ class QueryLanguages:
     As given; where none is given, as detected if documents are in that language, else that of most documents: a short
     query shows little ("mise a pied", "CDI"), and a language that no document is in finds nothing.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> documents = [Document("a", text="la loi", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
     ...         languages = QueryLanguages(snapshot)
     ...         languages.of("CDI", ""), languages.of("the contract", ""), languages.of("the contract", "en")
@@ -73,12 +68,11 @@ class QueryLanguages:
 class QueryTermReader:
     """Reads queries of any language and any length into the terms of one channel.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> documents = [Document("a", text="la loi", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
     ...         reader = QueryTermReader(snapshot, snapshot.postings("bm25"))
     ...         reader.read(Queries.of([Query("q", "la loi, la loi", "fr")])).weights.tolist()

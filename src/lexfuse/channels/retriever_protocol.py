@@ -28,30 +28,18 @@ class ScoreBounds:
 
     Where the infimum depends on the query, `low` is -inf here, and the runs of the retriever state it query by query
     (`Run.low`): minus the number of query tokens for MaxSim, minus the product of the norms for a dot product.
-
-    >>> ScoreBounds(0.0).high
-    inf
     """
 
     low: float
     high: float = math.inf
 
     def lows(self, queries: Queries) -> F64:
-        """The infimum of every query, as a run states it.
-
-        >>> ScoreBounds(-1.0, 1.0).lows(Queries.of([])).tolist()
-        []
-        """
+        """The infimum of every query, as a run states it."""
         return np.full(len(queries), self.low)
 
 
 class Retriever(Protocol):
-    """The shape of a retriever.
-
-    >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> hasattr(BM25, "retrieve") and hasattr(BM25, "score")
-    True
-    """
+    """The shape of a retriever."""
 
     @property
     def snapshot(self) -> Snapshot:

@@ -209,7 +209,7 @@ def open_similar(snapshot: Snapshot, terms: TermChoice | None = None, *, k1: flo
     'bm25'
     """
     first = open_retriever(snapshot, "bm25", k1=k1, b=b, terms=terms or TermChoice())
-    if SENTENCES not in snapshot.channels or snapshot.channel(SENTENCES).named.settings.kind != "dense":
+    if SENTENCES not in snapshot.channels:
         return first
     from lexfuse.channels.dense.retriever import DenseRetriever
     from lexfuse.rerank.rprs import Rprs

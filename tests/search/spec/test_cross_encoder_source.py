@@ -233,5 +233,5 @@ def test_percentiles_of_its_scores_are_refused(snapshot, model):
     fusion = Convex((0.5, 0.5), (Percentile(), MinMax()))
     opened = SearchSpec.of(choices, fusion=fusion).open(snapshot)
     assert isinstance(opened.fusion, Convex)
-    with pytest.raises(ConfigError, match="'cross-encoder' is no channel of an index and has no distribution of scores"):
+    with pytest.raises(ConfigError, match="'cross-encoder' is not a channel of an index and has no distribution of scores"):
         opened.retrieve(QUERIES, 3)

@@ -19,7 +19,7 @@ from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.channel_data.channel_store import Encode, EncodedBlock
 from lexfuse.text.passages import Passage
 
-Divide = Callable[[Document], list[tuple[str, Passage]]]  # texts to encode, with the piece that each stands for
+Divide = Callable[[Document], list[tuple[str, Passage]]]  # texts to encode, with the piece that each is made of
 
 
 def passage_plan(settings: ChannelSettings) -> PassagePlan:

@@ -42,12 +42,7 @@ class ByteRows:
 
     @classmethod
     def of(cls, part: VectorPart) -> ByteRows:
-        """A copy in bytes, or the rows themselves where they are bytes already.
-
-        >>> part = VectorPart.of(np.eye(2, dtype=np.float32), storage=VectorStorage.INT8)
-        >>> ByteRows.of(part).codes is part.matrix
-        True
-        """
+        """A copy in bytes, or the rows themselves where they are bytes already."""
         bounds = part.starts[np.unique(np.searchsorted(part.starts, np.arange(0, part.rows + GROUP, GROUP)).clip(max=len(part)))]
         bounds = read_only(np.unique(np.concatenate(([0], bounds, [part.rows]))))
         if part.storage is VectorStorage.INT8:
@@ -96,11 +91,7 @@ class Query16:
 
     @classmethod
     def of(cls, query: F32, rest: float) -> Query16:
-        """Round a query so that no sum of products is beyond 32 bits.
-
-        >>> Query16.of(np.ones(1000, dtype=np.float32), rest=0.5).numbers[0]
-        np.int16(16909)
-        """
+        """Round a query so that no sum of products is beyond 32 bits."""
         highest = min(HIGHEST, TOTAL // (STEPS * len(query)))
         wide = query.astype(np.float64)
         step = np.float32(np.abs(wide).max() / highest) + np.float32(1e-45)  # never zero
@@ -113,11 +104,7 @@ class Query16:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScanResult:
-    """Bounds of the scores of all rows of a part, and of groups of rows; `scanned` makes it.
-
-    >>> ScanResult.__slots__
-    ('rows', 'query', 'upper', 'group_lower', 'group_upper')
-    """
+    """Bounds of the scores of all rows of a part, and of groups of rows; `scanned` makes it."""
 
     rows: ByteRows
     query: Query16

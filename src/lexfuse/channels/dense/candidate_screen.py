@@ -50,32 +50,18 @@ class CandidateScreen:
 
     @property
     def numbers(self) -> int:
-        """How many numbers all rows have.
-
-        >>> CandidateScreen([VectorPart.of(np.eye(3, dtype=np.float32))], np.empty(0, np.int32)).numbers
-        9
-        """
+        """How many numbers all rows have."""
         return sum(part.matrix.size for part in self.parts)
 
     def prepare(self) -> None:
-        """Make the copy that single queries are worth now.
-
-        >>> CandidateScreen([], np.empty(0, np.int32)).prepare()
-        """
+        """Make the copy that single queries are worth now."""
         if self.numbers < SCANNED_FROM:
             self._floats = [part if part.storage is VectorStorage.FP32 else _in_floats(part) for part in self.parts]
         elif not self._bytes:
             self._bytes = [_in_bytes(part) for part in self.parts]
 
     def exact_part(self, part: VectorPart) -> VectorPart:
-        """A part to compute exact scores with: its copy in floats, if there is one and its rows are the same numbers.
-
-        >>> part = VectorPart.of(np.eye(3, dtype=np.float32), storage=VectorStorage.FP16)
-        >>> screen = CandidateScreen([part], np.empty(0, np.int32))
-        >>> screen.prepare()
-        >>> screen.exact_part(part).storage
-        <VectorStorage.FP32: 'fp32'>
-        """
+        """A part to compute exact scores with: its copy in floats, if there is one and its rows are the same numbers."""
         return _in_floats(part) if self._floats and part.storage is VectorStorage.FP16 else part
 
     def rows(self, queries: F32, k: int, allowed: Bools, floor: F64 | None = None) -> tuple[I64, I64]:

@@ -85,30 +85,14 @@ class Clusters:
         return cls(read_only(centres), read_only(bounds), read_only(np.argsort(near, kind="stable").astype(np.int32)))
 
     def save(self, folder: Path) -> Iterator[Path]:
-        """Write the arrays into the folder of their part and tell each file written.
-
-        >>> import tempfile
-        >>> from lexfuse.channels.dense.stored_part import VectorPart
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     len(list(Clusters.of(VectorPart.of(np.eye(3, dtype=np.float32))).save(Path(folder))))
-        3
-        """
+        """Write the arrays into the folder of their part and yield each file."""
         yield save_array(folder / "clusters.centres.npy", self.centres.reshape(-1))
         yield save_array(folder / "clusters.bounds.npy", self.bounds)
         yield save_array(folder / "clusters.rows.npy", self.rows)
 
     @classmethod
     def load(cls, folder: Path, part: Rows) -> Clusters:
-        """Map saved clusters of a part into memory.
-
-        >>> import tempfile
-        >>> from lexfuse.channels.dense.stored_part import VectorPart
-        >>> part = VectorPart.of(np.eye(3, dtype=np.float32))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = list(Clusters.of(part, count=2).save(Path(folder)))
-        ...     Clusters.load(Path(folder), part).centres.shape
-        (2, 3)
-        """
+        """Map saved clusters of a part into memory."""
         centres, bounds = (
             map_array(folder / "clusters.centres.npy", np.float32),
             map_array(folder / "clusters.bounds.npy", np.int64),

@@ -89,10 +89,7 @@ class FlatSearch:
         return len(self._starts) - 1
 
     def prepare(self) -> None:
-        """Make ready for single queries now (a copy of the rows), instead of after the first few.
-
-        >>> FlatSearch([], np.empty(0, np.int32)).prepare()
-        """
+        """Make ready for single queries now (a copy of the rows), instead of after the first few."""
         self._screen.prepare()
 
     def best(

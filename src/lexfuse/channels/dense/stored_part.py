@@ -1,4 +1,4 @@
-"""Dense vectors of documents on disk: one row a passage, with where the passage stands in its document's text.
+"""Dense vectors of documents on disk: one row for each passage, with its place in the document's text.
 
 A row is stored as 32-bit floats, as 16-bit floats (rounded to nearest) or as bytes: row = scale * codes, codes from -127 to
 127, one 32-bit scale a row. What is stored is the vector from then on: scores are defined by it (`exact_scores`), not by what
@@ -31,11 +31,7 @@ _TINY = np.float32(1e-45)  # the least float there is: scales of tiny rows are n
 
 
 class VectorStorage(Enum):
-    """How the numbers of a vector are kept.
-
-    >>> VectorStorage("fp16").dtype
-    dtype('float16')
-    """
+    """How the numbers of a vector are kept."""
 
     FP32 = "fp32"
     FP16 = "fp16"
@@ -43,11 +39,7 @@ class VectorStorage(Enum):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of one number on disk.
-
-        >>> VectorStorage.INT8.dtype
-        dtype('int8')
-        """
+        """The type of one number on disk."""
         return np.dtype({VectorStorage.FP32: np.float32, VectorStorage.FP16: np.float16, VectorStorage.INT8: np.int8}[self])
 
 
@@ -109,20 +101,12 @@ class VectorPart:
 
     @property
     def rows(self) -> int:
-        """How many vectors.
-
-        >>> VectorPart.of(np.eye(3, dtype=np.float32), starts=[0, 3]).rows
-        3
-        """
+        """How many vectors."""
         return len(self.matrix)
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has.
-
-        >>> VectorPart.of(np.eye(3, dtype=np.float32)).dimension
-        3
-        """
+        """How many numbers a vector has."""
         return int(self.matrix.shape[1])
 
     def block(self, first: int, last: int) -> F32:
@@ -147,13 +131,7 @@ class VectorPart:
         return None
 
     def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> Iterator[Path]:
-        """Write the arrays into a folder and yield each file; ``approximate`` clusters the rows of a large part.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     len(list(VectorPart.of(np.eye(3, dtype=np.float32)).save(Path(folder))))
-        6
-        """
+        """Write the arrays into a folder and yield each file; ``approximate`` clusters the rows of a large part."""
         yield save_array(folder / "shape.npy", np.array([len(self), self.rows, self.dimension], dtype=np.int64))
         yield save_array(folder / "starts.npy", self.starts)
         yield save_array(folder / "spans.npy", self.spans.reshape(-1))
@@ -165,14 +143,7 @@ class VectorPart:
 
     @classmethod
     def load(cls, folder: Path, files: Collection[str] = ()) -> VectorPart:
-        """Map saved vectors into memory; nothing is read of them until they are used.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = list(VectorPart.of(np.eye(3, dtype=np.float32)).save(Path(folder)))
-        ...     VectorPart.load(Path(folder)).block(0, 1).tolist()
-        [[1.0, 0.0, 0.0]]
-        """
+        """Map saved vectors into memory; nothing is read of them until they are used."""
         storage = next((each for each in VectorStorage if (folder / f"{each.value}.npy").exists()), VectorStorage.FP32)
         shape: list[int] = map_array(folder / "shape.npy", np.int64).tolist()
         starts, spans = map_array(folder / "starts.npy", np.int64), map_array(folder / "spans.npy", np.int32)

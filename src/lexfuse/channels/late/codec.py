@@ -35,11 +35,7 @@ _BLOCK = 1 << 15  # vectors encoded at once
 
 
 class EncodedTokens(NamedTuple):
-    """Vectors as they are stored.
-
-    >>> EncodedTokens._fields
-    ('codes', 'scales', 'residuals')
-    """
+    """Vectors as they are stored."""
 
     codes: I32
     scales: F32
@@ -110,71 +106,39 @@ class TokenCodec:
 
     @property
     def bits(self) -> int:
-        """Bits a dimension.
-
-        >>> TokenCodec.trained(np.eye(4, dtype=np.float32), bits=4).bits
-        4
-        """
+        """Bits a dimension."""
         return int(self.owned.sum(dtype=np.int64)) // self.dimension
 
     @property
     def dimension(self) -> int:
-        """Numbers of a vector.
-
-        >>> TokenCodec.trained(np.eye(4, dtype=np.float32), bits=4).dimension
-        4
-        """
+        """Numbers of a vector."""
         return int(self.centroids.shape[1])
 
     @property
     def packed(self) -> int:
-        """Bytes of a vector's residual: its bits, and 8 to start with.
-
-        >>> TokenCodec.trained(np.eye(9, dtype=np.float32), bits=2).packed
-        4
-        """
+        """Bytes of a vector's residual: its bits, and 8 to start with."""
         return (int(self.owned.sum(dtype=np.int64)) + 15) // 8
 
     @property
     def bytes(self) -> int:
-        """Bytes of the arrays.
-
-        >>> TokenCodec.trained(np.eye(4, dtype=np.float32), bits=8).bytes
-        1156
-        """
+        """Bytes of the arrays."""
         return sum(int(getattr(self, name).nbytes) for name in _ARRAYS)
 
     @cached_property
     def places(self) -> I64:
-        """Where the state of every axis is in the bytes of a residual.
-
-        >>> TokenCodec.trained(np.eye(4, dtype=np.float32), bits=8).places.shape
-        (3, 4)
-        """
+        """Where the state of every axis is in the bytes of a residual."""
         return read_only(places(self.owned))
 
     def residual_query(self, query: F32) -> F32:
-        """The products of a query's vectors with the axes.
-
-        >>> TokenCodec.trained(np.eye(4, dtype=np.float32), bits=8).residual_query(np.ones((1, 4), dtype=np.float32)).shape
-        (1, 4)
-        """
+        """The products of a query's vectors with the axes."""
         return products(query, self.axes)
 
     def residual_values(self, residuals: U8) -> F32:
-        """The value of every axis.
-
-        >>> TokenCodec.trained(np.eye(4, dtype=np.float32), bits=8).residual_values(np.zeros((2, 5), dtype=np.uint8)).shape
-        (2, 4)
-        """
+        """The value of every axis."""
         return self.values[states_of(residuals, self.places)]
 
     def encoded(self, vectors: F32) -> EncodedTokens:
-        """Vectors as they are stored.
-
-        >>> TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2).encoded(np.eye(4, dtype=np.float32)).residuals.shape
-        (4, 2)
-        """
+        """Vectors as they are stored."""
         checked(vectors, self.dimension)
         codes = np.empty(len(vectors), dtype=np.int32)
         scales = np.empty(len(vectors), dtype=np.float32)
@@ -191,12 +155,7 @@ class TokenCodec:
         return EncodedTokens(codes, scales, residuals)
 
     def decoded(self, encoded: EncodedTokens) -> F32:
-        """The vectors that are stored.
-
-        >>> codec = TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2)
-        >>> codec.decoded(codec.encoded(np.eye(4, dtype=np.float32))).shape
-        (4, 4)
-        """
+        """The vectors that are stored."""
         return self._unscaled(encoded.codes, encoded.residuals) * encoded.scales[:, None]
 
     def _unscaled(self, codes: I32, residuals: U8) -> F32:
@@ -212,26 +171,13 @@ class TokenCodec:
         return self is other or all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
 
     def save(self, folder: Path) -> Iterator[Path]:
-        """Write the arrays into a folder and tell each file written.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     len(list(TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2).save(Path(folder))))
-        4
-        """
+        """Write the arrays into a folder and yield each file."""
         for name in _ARRAYS:
             yield save_array(folder / f"{name}.npy", getattr(self, name).reshape(-1))
 
     @classmethod
     def load(cls, folder: Path) -> TokenCodec:
-        """Map a saved codec into memory.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = list(TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2).save(Path(folder)))
-        ...     TokenCodec.load(Path(folder)).centroids.shape
-        (4, 4)
-        """
+        """Map a saved codec into memory."""
         if any((folder / name).exists() for name in _OLD):
             reason = "token vectors are stored in the layout of an older version"
             raise DataError(f"{reason}; drop the channel and make it again", path=folder)

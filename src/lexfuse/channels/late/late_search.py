@@ -29,22 +29,14 @@ _CHUNK = 64  # documents that a core scores at once
 
 
 class LateMode(StrEnum):
-    """How documents are found.
-
-    >>> LateMode("plaid")
-    <LateMode.PLAID: 'plaid'>
-    """
+    """How documents are found."""
 
     PLAID = "plaid"
     BRUTE_FORCE = "brute-force"
 
 
 class MaxSimMatch(NamedTuple):
-    """The token of a document that a query token met, and how similar they are.
-
-    >>> MaxSimMatch(3, 0.5).token
-    3
-    """
+    """The token of a document that a query token met, and how similar they are."""
 
     token: int
     similarity: float

@@ -80,30 +80,17 @@ class TokenPart:
 
     @property
     def tokens(self) -> int:
-        """How many token vectors.
-
-        >>> TokenPart.of([np.eye(4, dtype=np.float32)], TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2)).tokens
-        4
-        """
+        """How many token vectors."""
         return len(self.codes)
 
     @property
     def bytes(self) -> int:
-        """Bytes of the arrays.
-
-        >>> TokenPart.of([], TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2)).bytes
-        1204
-        """
+        """Bytes of the arrays."""
         kept = [getattr(self, name) for name in _ARRAYS]
         return self.codec.bytes + sum(int(array.nbytes) for array in (*kept, self.residuals))
 
     def vectors(self, document: int) -> F32:
-        """The token vectors of a document, as they are stored.
-
-        >>> part = TokenPart.of([np.eye(4, dtype=np.float32)], TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2))
-        >>> part.vectors(0).shape
-        (4, 4)
-        """
+        """The token vectors of a document, as they are stored."""
         span = slice(int(self.starts[document]), int(self.starts[document + 1]))
         return self.codec.decoded(EncodedTokens(self.codes[span], self.scales[span], self.residuals[span]))
 
@@ -113,14 +100,7 @@ class TokenPart:
         return None
 
     def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> Iterator[Path]:
-        """Write the arrays into a folder and tell each file written.
-
-        >>> import tempfile
-        >>> part = TokenPart.of([np.eye(4, dtype=np.float32)], TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     len(list(part.save(Path(folder))))
-        10
-        """
+        """Write the arrays into a folder and yield each file."""
         yield from self.codec.save(folder)
         for name in _ARRAYS:
             yield save_array(folder / f"{name}.npy", getattr(self, name))
@@ -128,15 +108,7 @@ class TokenPart:
 
     @classmethod
     def load(cls, folder: Path, files: Collection[str] = ()) -> TokenPart:
-        """Map a saved part into memory, and check that its files belong together.
-
-        >>> import tempfile
-        >>> part = TokenPart.of([np.eye(4, dtype=np.float32)], TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = list(part.save(Path(folder)))
-        ...     TokenPart.load(Path(folder)).tokens
-        4
-        """
+        """Map a saved part into memory, and check that its files belong together."""
         codec = TokenCodec.load(folder)
         arrays = {name: map_array(folder / f"{name}.npy", dtype) for name, dtype in _ARRAYS.items()}
         residuals = map_array(folder / "residuals.npy", np.uint8)

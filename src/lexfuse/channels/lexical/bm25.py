@@ -29,11 +29,7 @@ K1, B = 1.2, 0.75  # the parameters where none are given
 
 
 class IdfForm(StrEnum):
-    """The form of the inverse document frequency.
-
-    >>> IdfForm("lucene")
-    <IdfForm.LUCENE: 'lucene'>
-    """
+    """The form of the inverse document frequency."""
 
     LUCENE = "lucene"
     ROBERTSON = "robertson"
@@ -46,12 +42,11 @@ class BM25(TermRetriever):
     With Robertson's idf every document that holds a term of the query is ranked, whatever the sign of its score;
     documents that hold none are not, though `score` gives them 0.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
     ...         BM25(snapshot).retrieve(Queries.of([Query("q", "quelle loi ?", "fr")]), 10).hits("q")[0].doc
     'a'

@@ -1,6 +1,6 @@
 """BM25 on the most informative terms of a query (BM25+KLI, RPRS 5.2), which the caller may look at and change.
 
-Whatever stands behind it in a pipeline still gets the whole query: only the reading of terms differs from BM25.
+Later stages of a pipeline still get the whole query: only the reading of terms differs from BM25.
 """
 
 from __future__ import annotations
@@ -41,11 +41,10 @@ class ChosenTerms:
 class BM25Kli(BM25):
     """BM25 that asks only for the terms of a query that a choice takes.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> documents = [Document("a", text="the court heard the appeal"), Document("b", text="the court: estoppel by conduct")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
     ...         bm25 = BM25Kli(snapshot, choice=TermChoice(1 / 3))
     ...         query = Query("q", "The court, the estoppel of the court, and estoppel in an appeal", "en")

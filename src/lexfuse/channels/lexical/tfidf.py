@@ -23,12 +23,11 @@ class TfIdf(TermRetriever):
 
     A term that every document holds weighs nothing; documents that share only such terms with a query are not ranked.
 
-    >>> import tempfile
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Queries, Query
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> documents = [Document("a", text="loi loi", language="fr"), Document("b", text="droit", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
+    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
     ...     with index.snapshot() as snapshot:
     ...         [hit] = TfIdf(snapshot).retrieve(Queries.of([Query("q", "loi", "fr")]), 10).hits("q")
     >>> hit.doc, round(hit.score, 4), round(2 * float(np.log(2 / 1)), 4)

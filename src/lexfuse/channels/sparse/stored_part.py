@@ -66,24 +66,14 @@ class SparsePart:
 
     @cached_property
     def inverted(self) -> InvertedFile:
-        """The posting lists with their weights as 32-bit floats.
-
-        >>> SparsePart.of([], Vocabulary()).inverted.weights.dtype
-        dtype('float32')
-        """
+        """The posting lists with their weights as 32-bit floats."""
         file = self.codes
         weights = file.weights * self.steps[file.docs]
         lengths = np.bincount(file.docs, weights.astype(np.float64), minlength=len(self)).astype(np.float32)
         return InvertedFile(file.terms, file.offsets, file.docs, read_only(weights), read_only(lengths))
 
     def save(self, folder: Path, options: Mapping[str, Option] = NO_OPTIONS) -> Iterator[Path]:
-        """Write the arrays into a folder and tell each file written.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     len(list(SparsePart.of([], Vocabulary()).save(Path(folder))))
-        6
-        """
+        """Write the arrays into a folder and yield each file."""
         file = self.codes
         yield from file.terms.save(folder / "terms")
         arrays: dict[str, NDArray[np.generic]] = {
@@ -94,14 +84,7 @@ class SparsePart:
 
     @classmethod
     def load(cls, folder: Path, files: Collection[str] = ()) -> SparsePart:
-        """Read a saved part, with what cannot be refused.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = list(SparsePart.of([], Vocabulary()).save(Path(folder)))
-        ...     len(SparsePart.load(Path(folder)))
-        0
-        """
+        """Read a saved part, with what cannot be refused."""
         arrays = {name: map_array(folder / f"{name}.npy", dtype) for name, dtype in _FILES.items()}
         offsets, docs, codes, steps = arrays.values()
         terms = StringList.load(folder / "terms")

@@ -1,4 +1,4 @@
-"""A channel: one way of matching, kept beside the words of the index. What it is made of never changes while it lives."""
+"""The settings of a stored channel. They do not change as long as the channel exists."""
 
 from __future__ import annotations
 
@@ -13,26 +13,18 @@ from lexfuse.storage.folder_names import CHANNEL_NAME
 
 @dataclass(frozen=True, slots=True)
 class ChannelSettings:
-    """Choices that documents and queries of a channel must share, with the fingerprints of the models they were encoded by.
-
-    >>> ChannelSettings("dense", "fr-legal-dense", "9f86d081").two_towers
-    False
-    """
+    """Choices that documents and queries of a channel must share, with the fingerprints of the models they were encoded by."""
 
     kind: str  # of what is stored: the name of a kind that `lexfuse.channels.registry` knows
     model: str  # as the user named it: a folder, a hub id, a registry package or a model of this package
     fingerprint: str
-    query_model: str = ""  # where queries have a model of their own
+    query_model: str = ""  # where queries have another model
     query_fingerprint: str = ""
     options: Mapping[str, Option] = field(default_factory=dict)  # those of the encoder and of the storage
 
     @property
     def two_towers(self) -> bool:
-        """Whether queries have a model of their own.
-
-        >>> ChannelSettings("dense", "a", "1", "b", "2").two_towers
-        True
-        """
+        """Whether queries have another model than documents."""
         return bool(self.query_model)
 
     def as_json(self) -> dict[str, Any]:
@@ -47,7 +39,7 @@ class ChannelSettings:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> ChannelSettings:
-        """Settings from plain values; what is none is a `DataError`.
+        """Settings from plain values; a `DataError` if they are damaged.
 
         >>> ChannelSettings.from_json({})
         Traceback (most recent call last):

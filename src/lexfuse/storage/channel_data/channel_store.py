@@ -35,11 +35,7 @@ Changing = Callable[[int], AbstractContextManager[None]]
 
 
 class EncodedBlock(NamedTuple):
-    """What an encoder made of a block of documents.
-
-    >>> EncodedBlock._fields
-    ('content', 'passages', 'cut')
-    """
+    """What an encoder made of a block of documents."""
 
     content: StoredPart
     passages: int
@@ -47,15 +43,7 @@ class EncodedBlock(NamedTuple):
 
 
 class ChannelStore:
-    """The channels of one index; `IndexFolder.channels` gives them.
-
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
-    ...     index.channels.make("dense", ChannelSettings("dense", "my-model", "00"))
-    ...     index.channels.names, len(index.channels.pending("dense"))
-    (('dense',), 0)
-    """
+    """The channels of one index; `IndexFolder.channels` gives them."""
 
     def __init__(self, folder: Path, catalog: Catalog, changing: Changing) -> None:
         """Take the folder of the index, its catalog, and how one changes it."""
@@ -83,8 +71,8 @@ class ChannelStore:
                 if channel.name == name and channel.settings == settings:
                     return
                 if channel.name == name:
-                    told = f"it was made by {channel.settings.model!r} with other settings or another version of the model"
-                    raise ConfigError(f"the index has a channel {name!r} already: {told}; drop it first, or choose another name")
+                    made = f"made by {channel.settings.model!r} with other settings or another version of the model"
+                    raise ConfigError(f"the index has a channel {name!r} already, {made}; drop it first, or choose another name")
             self._catalog.insert_channel(checked_name(name), settings)
 
     def drop(self, name: str) -> None:
@@ -119,7 +107,7 @@ class ChannelStore:
         block: int = BLOCK,
         progress: Callable[[int], None] = lambda _: None,
     ) -> int:
-        """Encode the documents that the channel lacks, and tell how many; `progress` is told the number so far.
+        """Encode the documents that the channel lacks, and return how many; `progress` gets the number so far.
 
         What others add meanwhile is encoded too. A document that is changed meanwhile is encoded in its new version.
         """
