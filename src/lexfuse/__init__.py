@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from lexfuse.fusion.run_fusion import fuse as fuse
     from lexfuse.fusion.tm2c2 import TM2C2 as TM2C2
     from lexfuse.index import Index as Index
+    from lexfuse.optimisation.tuned_search import tune as tune
     from lexfuse.search.spec.spec import SearchSpec as SearchSpec
     from lexfuse.text.analysis.analyser import Analyser as Analyser
 
@@ -65,6 +66,7 @@ _HOMES = {  # the same names as above, for the interpreter; a test compares both
     "RRF": "lexfuse.fusion.reciprocal_rank:ReciprocalRank",
     "Convex": "lexfuse.fusion.convex",
     "fuse": "lexfuse.fusion.run_fusion",
+    "tune": "lexfuse.optimisation.tuned_search",
     "advise": "lexfuse.advice.advisor",
     "evaluate": "lexfuse.evaluation.evaluation",
     "compare": "lexfuse.evaluation.comparison",

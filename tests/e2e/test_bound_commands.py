@@ -212,6 +212,6 @@ def test_eta_is_tuned_at_equal_weights_unless_weights_are_asked_for(folder, caps
     found = json.loads(call(capsys, *asked, "--eta", "4,10", "--with-weights", "--json")[0])
     assert found["weights"] == "tuned"
     _, err = call(capsys, *asked, "--with-weights", code=2)
-    assert "--with-weights goes with --eta or --beta" in err
+    assert "with_weights goes with eta or beta" in err
     _, err = call(capsys, *asked, "--eta", "4,10", "--queries", folder / "queries.jsonl", code=2)
-    assert "add --with-weights" in err
+    assert "add with_weights" in err

@@ -95,8 +95,8 @@ def test_runs_and_constants(folder):
     ("arguments", "message"),
     [
         (["--fusion", "borda"], "has no weights; take convex, tm2c2, rrf or srrf"),
-        (["--eta", "5"], "--eta and --beta are for rrf and srrf; the fusion is tm2c2"),
-        (["--fusion", "rrf", "--eta-each"], "--eta-each needs values"),
+        (["--eta", "5"], "eta and beta are for rrf and srrf; the fusion is tm2c2"),
+        (["--fusion", "rrf", "--eta-each"], "eta_each needs values"),
         (["--fusion", "rrf", "--eta", "5,x"], "--eta takes numbers with commas between, got '5,x'"),
         (["--fusion", "rrf", "--beta", "5"], "has no beta; take srrf"),
         (["--depths", "0"], "depth must be at least 1, got 0"),
@@ -106,8 +106,8 @@ def test_runs_and_constants(folder):
         (["-m", "microF1@5"], "has no value per query"),
         (["-c", "bm25"], "two sources or more, got 1"),
         (["-c", "bm25,dense"], "no channel 'dense' in the index"),
-        (["-c", "tfidf,bm25", "--bm25"], "--bm25 needs bm25 as the first of several channels, got tfidf, bm25"),
-        (["--bm25", "--classes"], "--bm25 tries k1 and b only"),
+        (["-c", "tfidf,bm25", "--bm25"], "bm25 needs bm25 as the first of several channels, got tfidf, bm25"),
+        (["--bm25", "--classes"], "bm25 tries k1 and b only"),
     ],
 )
 def test_what_is_refused(folder, arguments, message, monkeypatch, capsys):
