@@ -148,7 +148,7 @@ def test_nothing_to_estimate_from_is_told(index, tmp_path):
         pytest.raises(DataError, match="needs documents"),
     ):
         estimate(BM25(snapshot), QUERIES)
-    with index.snapshot() as snapshot, pytest.raises(ConfigError, match="is no channel"):
+    with index.snapshot() as snapshot, pytest.raises(ConfigError, match="is not a channel"):
         estimate(FusedRetriever([BM25(snapshot)]), QUERIES)
 
 
