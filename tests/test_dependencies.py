@@ -71,7 +71,7 @@ def lexfuse(folder, arguments):
     [
         "--help",
         "search library.index prêt --explain",
-        "search library.index prêt --channel bm25,dense --fusion tm2c2",
+        "search library.index prêt --channels bm25,dense --fusion tm2c2",
         "similar library.index lib-4",
         "run library.index examples/questions.csv -o words.trec",
         "fuse examples/words.trec examples/vectors.trec -o fused.trec",

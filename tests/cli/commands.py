@@ -33,7 +33,7 @@ ARGUMENTS = {
     "train static": ["HERE/articles.csv", "NEW", "--dimension", "2"],
     **{f"train {kind}": LEARNT for kind in ("dense", "two-tower", "splade", "colbert", "cross")},
     **{f"adapt {kind}": LEARNT for kind in ("tsdae", "sdr", "mlm", "structure")},
-    "tune weights": [*ASKED, "--channel", "bm25,tfidf", "--folds", "2"],
+    "tune weights": [*ASKED, "--channels", "bm25,tfidf", "--folds", "2"],
     "tune runs": ["HERE/test.tsv", "HERE/words.trec", "HERE/vectors.trec", "--folds", "2"],
     "tune bm25": ASKED,
     "keys add": ["éditeurs", "--scope", "read", "--file", "NEW"],

@@ -102,10 +102,10 @@ def test_too_few_questions_depends_on_what_matters(folder, capsys, tmp_path):
 
 def test_tune_weights_completes_on_all_kinds(folder, capsys):
     asked = "tune", "weights", folder / "i", folder / "queries.jsonl", folder / "dev.tsv", "--folds", "2"
-    out, err = call(capsys, *asked, "--channel", FOUR, "--step", "0.25", "--json")
+    out, err = call(capsys, *asked, "--channels", FOUR, "--step", "0.25", "--json")
     assert len(json.loads(out)["weights"]) == 4
     assert "assumed" not in err
-    out, _ = call(capsys, *asked, "--channel", "bm25,colbert", "--json")
+    out, _ = call(capsys, *asked, "--channels", "bm25,colbert", "--json")
     assert sum(json.loads(out)["weights"]) == pytest.approx(1)
 
 
@@ -148,7 +148,7 @@ def test_without_a_stated_bound_it_says_what_was_assumed(folder, capsys, tmp_pat
     assert "state it with --bound dense=NUMBER" in err
     assert "tm2c2 counts as lexical: bm25, the first of the runs" in err
     assert json.loads(out)["assumed_bounds"] == ["bm25", "dense"]
-    out, err = call(capsys, "fuse", bm25, dense, "-o", tmp_path / "f.trec", "--json", "--method", "rrf")
+    out, err = call(capsys, "fuse", bm25, dense, "-o", tmp_path / "f.trec", "--json", "--fusion", "rrf")
     assert "assumed" not in err
     assert json.loads(out)["assumed_bounds"] == []
     _, err = call(capsys, "tune", "runs", folder / "dev.tsv", bm25, dense, "--folds", "2")
@@ -182,7 +182,7 @@ def test_which_run_is_lexical_can_be_said(folder, capsys, tmp_path):
         (["--bound", "dense=-1", "--bound", "dense.trec=-1"], 2, "--bound is given twice for the run 'dense.trec'"),
         (["--bound", "dense=0.999"], 3, "below the stated bound 0.999"),
         (["--bound", "dense=nan"], 2, "must be a number, got nan"),
-        (["--lexical", "bm25", "--method", "rrf"], 2, "lexical is for tm2c2; the fusion is rrf"),
+        (["--lexical", "bm25", "--fusion", "rrf"], 2, "lexical is for tm2c2; the fusion is rrf"),
         (["--lexical", "words"], 2, "--lexical names no run: 'words'"),
     ],
 )

@@ -112,12 +112,12 @@ def test_a_cross_encoder_is_one_more_source(built, tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", ["search", "run"])
 def test_a_profile_and_options_that_say_the_same_thing_are_refused(built, profile, tmp_path, command):
     asked = ["retard"] if command == "search" else [EXAMPLES / "questions.csv", "-o", tmp_path / "x.trec"]
-    done = lexfuse(command, built, *asked, "--profile", profile, "--channel", "bm25", "--k1", "1.2")
+    done = lexfuse(command, built, *asked, "--profile", profile, "--channels", "bm25", "--k1", "1.2")
     assert done.returncode == 2
-    assert "--profile says how to rank, and so does --channel, --k1" in done.stderr
+    assert "--profile says how to rank, and so does --channels, --k1" in done.stderr
     done = lexfuse(command, built, *asked, "--eta", "5")
     assert done.returncode == 2
-    assert "--eta is about fusing several channels" in done.stderr
+    assert "--eta needs several channels to fuse" in done.stderr
     assert not (tmp_path / "x.trec").exists()
 
 
@@ -213,7 +213,7 @@ def test_runs_of_other_queries_and_of_the_same_name_are_told(tmp_path):
         (["--fusion", "convex", "--weights", "0.3,0.3"], "weights must sum to 1"),
         (["--fusion", "rrf", "--eta", "-5"], "eta must be positive"),
         (["--fusion", "convex", "--normaliser", "log"], "there are min-max, theoretical-min-max, z-score, percentile, identity"),
-        (["--missing", "mean"], "--missing must be one of rescore, min, zero"),
+        (["--missing", "mean"], "'mean' is not one of"),
     ],
 )
 def test_search_and_run_refuse_the_same_fusions_as_fuse(built, tmp_path, options, words):

@@ -168,7 +168,7 @@ def test_tune_needs_judged_queries(built, tmp_path):
 def test_fuse_makes_one_run_of_several(tmp_path):
     runs = [EXAMPLES / "words.trec", EXAMPLES / "vectors.trec"]
     for method in ("tm2c2", "convex", "rrf", "srrf", "borda", "combmnz", "combmax"):
-        done = lexfuse("fuse", *runs, "--method", method, "-o", tmp_path / f"{method}.trec", "--json")
+        done = lexfuse("fuse", *runs, "--fusion", method, "-o", tmp_path / f"{method}.trec", "--json")
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["queries"] == 3
     done = lexfuse("evaluate", EXAMPLES / "test.tsv", tmp_path / "rrf.trec", "-m", "R@5", "--json")
@@ -178,12 +178,12 @@ def test_fuse_makes_one_run_of_several(tmp_path):
 def test_fuse_refuses_what_cannot_be(tmp_path):
     runs = [EXAMPLES / "words.trec", EXAMPLES / "vectors.trec"]
     for arguments, words in (
-        (["-m", "mean"], "no fusion 'mean'"),
-        (["-m", "convex", "--weights", "0.3,0.3"], "weights must sum to 1"),
-        (["-m", "rrf", "--eta", "-1"], "eta must be positive"),
-        (["-m", "rrf", "--alpha", "0.3"], "the fusion rrf has no alpha"),
-        (["--missing", "mean"], "--missing must be one of rescore, min, zero"),
-        (["-m", "convex", "--weights", "a"], "--weights takes numbers"),
+        (["--fusion", "mean"], "no fusion 'mean'"),
+        (["--fusion", "convex", "--weights", "0.3,0.3"], "weights must sum to 1"),
+        (["--fusion", "rrf", "--eta", "-1"], "eta must be positive"),
+        (["--fusion", "rrf", "--alpha", "0.3"], "the fusion rrf has no alpha"),
+        (["--missing", "mean"], "'mean' is not one of"),
+        (["--fusion", "convex", "--weights", "a"], "--weights takes numbers"),
     ):
         done = lexfuse("fuse", *runs, *arguments, "-o", tmp_path / "x.trec")
         assert (done.returncode, words in done.stderr) == (2, True), done.stderr

@@ -100,7 +100,7 @@ def test_runs_and_constants(folder):
         (["--fusion", "rrf", "--eta", "5,x"], "--eta takes numbers with commas between, got '5,x'"),
         (["--fusion", "rrf", "--beta", "5"], "has no beta; take srrf"),
         (["--depths", "0"], "depth must be at least 1, got 0"),
-        (["--depths", "2.5"], "--depths takes whole numbers, got '2.5'"),
+        (["--depths", "2.5"], "--depths takes whole numbers with commas between, got '2.5'"),
         (["--step", "0.3"], "the step must divide 1, got 0.3"),
         (["--folds", "9"], "9 folds need at least 9 queries with a relevant document, got 8"),
         (["-m", "microF1@5"], "has no value per query"),

@@ -129,7 +129,7 @@ def test_dev_figures_are_those_of_the_index(run, base, law, tmp_path, options, t
     assert told_by in (out / "README.md").read_text()
     assert run("index", law / "corpus.jsonl", tmp_path / "i", "--channels", "dense", "--model", out, "--storage", "fp32")[0] == 0
     code, _, err = run(
-        "run", tmp_path / "i", law, "--qrels", law / "qrels/dev.tsv", "--channel", "dense", "-o", tmp_path / "d.trec"
+        "run", tmp_path / "i", law, "--qrels", law / "qrels/dev.tsv", "--channels", "dense", "-o", tmp_path / "d.trec"
     )
     assert code == 0, err
     measured, _ = told(run, "evaluate", law / "qrels/dev.tsv", tmp_path / "d.trec", "-m", "R@10 nDCG@10 RR@100")
@@ -148,7 +148,7 @@ def test_sparse_vectors_are_compared_as_they_were_trained(run, base, law, tmp_pa
         assert run("index", law / "corpus.jsonl", index, "--channels", "splade", "--model", out)[0] == 0
         for asked_for in ("", "--cosine", "--dot"):
             trec = tmp_path / "s.trec"
-            assert run("run", index, law, "--channel", "splade", "-o", trec, *filter(None, [asked_for]))[0] == 0
+            assert run("run", index, law, "--channels", "splade", "-o", trec, *filter(None, [asked_for]))[0] == 0
             highest[similarity, asked_for] = max(float(row.split()[4]) for row in trec.read_text().splitlines())
     assert {key: value <= 1 + 1e-6 for key, value in highest.items()} == {
         ("cosine", ""): True, ("cosine", "--cosine"): True, ("cosine", "--dot"): False,
@@ -202,7 +202,7 @@ def test_only_earlier_documents_on_dev_as_in_the_index(run, base, dated, tmp_pat
     assert anything["start"]["RR@100"]["mean"] != found["start"]["RR@100"]["mean"]
     corpus = dated / "corpus.jsonl"
     assert run("index", corpus, tmp_path / "i", "--channels", "dense", "--model", out, "--storage", "fp32")[0] == 0
-    ranked = ("run", tmp_path / "i", dated, "--qrels", dated / "qrels/dev.tsv", "--channel", "dense", "-o", tmp_path / "d.trec")
+    ranked = ("run", tmp_path / "i", dated, "--qrels", dated / "qrels/dev.tsv", "--channels", "dense", "-o", tmp_path / "d.trec")
     code, _, err = run(*ranked, "--before-query-date")
     assert code == 0, err
     measured, _ = told(run, "evaluate", dated / "qrels/dev.tsv", tmp_path / "d.trec", "-m", "R@10 R@100 nDCG@10 RR@100")
@@ -325,9 +325,9 @@ def test_an_unfinished_training_of_other_settings_is_refused(run, base, law, tmp
     [
         (("--structure", "titles"), 2, "no examples 'titles'"),
         (("--seeds", "a"), 2, "--seeds takes numbers"),
-        (("--device", "tpu"), 2, "--device must be one of auto, cpu, cuda"),
+        (("--device", "tpu"), 2, "'tpu' is not one of"),
         (("--device", "cuda"), 2, "torch finds no GPU"),
-        (("--by", "size", "--shares", "10"), 2, "--by must be one of date, random"),
+        (("--by", "size", "--shares", "10"), 2, "'size' is not one of"),
         (("--shares", "10", "--by", "date"), 3, "have no date"),
         (("--channel", "dense"), 4, "no channel 'dense'"),
         (("--negatives", "x.trec"), 2, "not from both"),

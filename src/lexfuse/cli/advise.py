@@ -15,9 +15,9 @@ from lexfuse.advice.findings import Reranking
 from lexfuse.advice.report.json_report import advice_json
 from lexfuse.advice.rerankers.reranker_files import read_reranker_files
 from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, bounds_by_run, lexical_runs, read_runs
-from lexfuse.cli.options.search_flags import K1, B, parsed_day
+from lexfuse.cli.options.search_flags import K1, B, QueryFilterFlags
+from lexfuse.cli.options.values import names_in
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner, table
-from lexfuse.cli.search import AsOf, Filters
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.ids import Ids
@@ -36,6 +36,7 @@ def advise(
             metavar="[INDEX QUERIES] QRELS", help="The index, the queries, and judgements to choose on (train or dev)."
         ),
     ],
+    filters: QueryFilterFlags,
     runs: Annotated[
         list[Path] | None,
         typer.Option("--run", help="A TREC run of any system in the place of INDEX and QUERIES. May be repeated."),
@@ -80,11 +81,6 @@ def advise(
     ] = 0.05,
     bounds: BoundOptions = None,
     lexical: LexicalRuns = None,
-    filters: Filters = None,
-    as_of: AsOf = None,
-    before_query_date: Annotated[
-        bool, typer.Option("--before-query-date", help="Only documents dated before the query.")
-    ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for report.html, advice.json and profile.toml.")] = Path(
         "advice"
     ),
@@ -125,7 +121,7 @@ def advise(
             raise ConfigError("--bound and --lexical are for --run; the channels of an index know both")
         files, queries = read_reranker_files(rerank or []), read_queries(paths[1], report)
         dev, test = _judgements(paths[2], test_qrels, report, queries.ids)
-        names = [one.strip() for one in channels.split(",") if one.strip()]
+        names = names_in(channels)
         options: dict[str, Any] = {"k1": k1, "b": b} if not names or "bm25" in names else {}
         with Index(paths[0]) as index:
             found = advise_index(
@@ -137,9 +133,9 @@ def advise(
                 measures=measure,
                 rerankers=files,
                 depth=depth,
-                filters=filters or (),
-                as_of=parsed_day(as_of),
-                before_query_date=before_query_date,
+                filters=filters.filters or (),
+                as_of=filters.day(),
+                before_query_date=filters.before_query_date,
                 folds=folds,
                 smallest=smallest,
                 scores_of=scores_of or ScoreScope.CORPUS,

@@ -14,7 +14,7 @@ import typer
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.registry import open_retriever, plan_channel
 from lexfuse.cli.import_ import completed
-from lexfuse.cli.options.channel_flags import ChannelOptions, Channels, fill_channels, names_of
+from lexfuse.cli.options.channel_flags import ChannelFlags, Channels, fill_channels, names_of
 from lexfuse.cli.output.collection_summary import print_document, print_summary, summary_of
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner
 from lexfuse.cli.process import end_on_sigterm
@@ -254,7 +254,7 @@ def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
     note(f"{corpus.title}: adding {name} to the index, which can be searched by words meanwhile")
     try:
         with Index.open(index) as opened:
-            fill_channels(opened, ChannelOptions((name,)))
+            fill_channels(opened, ChannelFlags(channels=name))
     except UNREACHABLE as error:
         note(f"going on without {name}: {error}")
         return False
@@ -280,6 +280,6 @@ def _next_steps(indexes: list[Path]) -> None:
     line("Try next:", style="bold")
     for index in indexes:
         line(f'  lexfuse search {index} "your question" --explain')
-        line(f'  lexfuse search {index} "your question" --channel dense   (once its vectors are there: lexfuse info {index})')
+        line(f'  lexfuse search {index} "your question" --channels dense   (once its vectors are there: lexfuse info {index})')
     line("""  lexfuse analyse "Que dit l'article L. 1237-19 du code du travail ?\"""")
     line("  lexfuse import YOUR-CORPUS.csv my-corpus")

@@ -8,25 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lexfuse.cli.import_ import refuse_existing
-from lexfuse.cli.options.channel_flags import (
-    Approximate,
-    Bits,
-    CacheFile,
-    ChannelOptions,
-    Channels,
-    Headings,
-    Int8,
-    Models,
-    Overlap,
-    Passages,
-    QueryModels,
-    Size,
-    StorageName,
-    Terms,
-    Threads,
-    fill_channels,
-    names_of,
-)
+from lexfuse.cli.options.channel_flags import ChannelFlags, fill_channels
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner
 from lexfuse.cli.output.distributions import DistributionQueries, Distributions, distribution_figures
 from lexfuse.data.formats.file_format import read_corpus, read_queries
@@ -44,6 +26,7 @@ def index(
             help="The corpus to read (not for --delete, --merge, --verify, --rebuild), and the index folder.",
         ),
     ],
+    channels: ChannelFlags,
     add: Annotated[bool, typer.Option("--add", help="Add the corpus to an index that is there.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Add the corpus and replace documents of the same id.")] = False,
     delete: Annotated[list[str] | None, typer.Option("--delete", help="Delete this document; may be repeated.")] = None,
@@ -57,20 +40,6 @@ def index(
     ] = "title,headings,text",
     citations: Annotated[bool, typer.Option(help="Read citations as terms of their own.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Build anew in the place of an index that is there.")] = False,
-    channels: Channels = "",
-    models: Models = None,
-    query_models: QueryModels = None,
-    passages: Passages = None,
-    size: Size = None,
-    overlap: Overlap = None,
-    headings: Headings = True,
-    storage: StorageName = "fp16",
-    int8: Int8 = False,
-    approximate: Approximate = False,
-    terms: Terms = 0,
-    bits: Bits = 3,
-    threads: Threads = None,
-    cache: CacheFile = None,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel; may be repeated.")] = None,
     distributions: Distributions = False,
     distribution_queries: DistributionQueries = None,
@@ -105,22 +74,18 @@ def index(
     tending = bool(delete or drop) or merge or verify or rebuild
     if sum((add, update, tending)) > 1:
         raise ConfigError("choose one of --add, --update, or --delete/--drop/--merge/--verify/--rebuild")
-    options = ChannelOptions(
-        names_of(channels), models or (), query_models or (), passages, size, overlap, headings, storage, int8, approximate,
-        terms, bits, threads, cache,
-    )  # fmt: skip
-    options.check()
+    channels.check()
     if tending:
         folder = _only(paths)
         result = _maintain(folder, delete or [], drop or [], merge, verify, rebuild)
-    elif (options.names or distributions) and len(paths) == 1 and not (add or update):
+    elif (channels.names or distributions) and len(paths) == 1 and not (add or update):
         folder, result = paths[0], {"index": str(paths[0])}
     else:
         corpus, folder = _both(paths)
         result = _build(corpus, folder, add or update, update, _settings(fields, citations), force, skip_bad)
-    if options.names or (add or update):
+    if channels.names or (add or update):
         with Index.open(folder) as opened:
-            result |= {"channels": fill_channels(opened, options)}
+            result |= {"channels": fill_channels(opened, channels)}
     if distributions:
         asked = read_queries(distribution_queries) if distribution_queries else None
         with Index.open(folder) as opened:

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from lexfuse.cli.options.flag_group import expand_flags
 from lexfuse.dependencies import Extra
 
 MARKUP: Final = "markdown"  # of help texts
@@ -34,7 +35,7 @@ class LazyCommand(TyperCommand):
             self.extra.require(f"lexfuse {self.name}")
         loaded = import_module(f"lexfuse.cli.{module}")
         single = typer.Typer(rich_markup_mode=MARKUP, add_completion=False)
-        single.command(self.name)(getattr(loaded, function))
+        single.command(self.name)(expand_flags(getattr(loaded, function)))
         return get_command(single)
 
     def make_context(self, *arguments: Any, **settings: Any) -> Any:

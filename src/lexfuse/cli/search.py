@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +12,7 @@ from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.late.retriever import TokenMatch
 from lexfuse.channels.query_context import query_context
 from lexfuse.channels.term_retriever import TermPart
-from lexfuse.cli.fuse import Alpha, Beta, Eta, MissingName, Normaliser, Weights
-from lexfuse.cli.options.search_flags import K1, B, fusion_from_flags, masked, spec_from_flags
+from lexfuse.cli.options.search_flags import FilterFlags, IndexArgument, SearchFlags
 from lexfuse.cli.output.console import AsJson, line, note, print_json, screen
 from lexfuse.data.queries import Query
 from lexfuse.fusion.composite_retriever import CompositeRetriever, explanations_of, members_of
@@ -23,56 +21,15 @@ from lexfuse.search.results import SearchHit, search_hits
 from lexfuse.storage.index_folder import IndexFolder
 
 _PARTS_SHOWN = 20  # terms that add to a score; a whole judgment has hundreds
-Filters = Annotated[
-    list[str] | None,
-    typer.Option("--filter", help="field=value, field=a,b, date>=2020-01-01, headings^=A > B, court!=X. May be repeated."),
-]
-AsOf = Annotated[str | None, typer.Option("--as-of", help="Only what was in force on this day.")]
-Channel = Annotated[
-    str,
-    typer.Option(
-        "--channel",
-        "-c",
-        help="What ranks: bm25, tfidf, citation, tfidf-1gram, tfidf-2gram, tfidf-bigram, a channel of the index, or several: "
-        "bm25,dense",
-    ),
-]
-FusionName = Annotated[
-    str, typer.Option("--fusion", help="How several channels become one: tm2c2, convex, rrf, srrf, borda, combmnz, combmax.")
-]
-Cosine = Annotated[
-    bool | None,
-    typer.Option(
-        "--cosine/--dot", help="Compare learned sparse vectors by cosine or dot product; as their model was trained if not given."
-    ),
-]
-Exact = Annotated[bool, typer.Option("--exact", help="Look at every document, where the channel is searched by clusters.")]
-ProfileFile = Annotated[
-    Path | None, typer.Option("--profile", help="A search profile (TOML), in the place of all options that say how to rank.")
-]
 
 
 def search(
-    context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
-    question: Annotated[str, typer.Argument(help="What to look for, in any words; citations are understood.")],
-    k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
-    channel: Channel = "bm25",
-    fusion: FusionName = "tm2c2",
-    weights: Weights = "",
-    alpha: Alpha = None,
-    eta: Eta = "",
-    beta: Beta = None,
-    normaliser: Normaliser = "",
-    missing: MissingName = "",
-    exact: Exact = False,
-    cosine: Cosine = None,
-    profile: ProfileFile = None,
-    filters: Filters = None,
-    as_of: AsOf = None,
+    folder: IndexArgument,
+    question: Annotated[str, typer.Argument(help="The question, in any words; citations are understood.")],
+    search: SearchFlags,
+    filters: FilterFlags,
+    k: Annotated[int, typer.Option("-k", help="The number of results.")] = 10,
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the question; detected if not given.")] = "",
-    k1: K1 = 1.2,
-    b: B = 0.75,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
     why: Annotated[
         list[str] | None, typer.Option("--why", metavar="ID", help="Explain this document too, found or not. May be repeated.")
@@ -88,19 +45,10 @@ def search(
     lexfuse search legi.index "licenciement économique" --profile labour.toml --why LEGIARTI000018764571
     """
     asked = Query("q", question, language)
-    opened = spec_from_flags(
-        context,
-        profile,
-        channel,
-        lambda: fusion_from_flags(fusion, weights, alpha, eta, beta, normaliser, missing),
-        k1,
-        b,
-        exact,
-        cosine,
-    )
+    spec = search.spec()
     with IndexFolder(folder) as index, index.snapshot() as snapshot, query_context():
-        within = masked(snapshot, filters, as_of)
-        retriever = opened(snapshot)
+        within = filters.mask(snapshot)
+        retriever = spec.open(snapshot)
         members = members_of(retriever, asked)
         found = search_hits(retriever, asked, k, within=within, members=members)
         fused: dict[str, Explanation] = {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,13 +16,12 @@ from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.lexical.bm25_kli import ChosenTerms, notes_of, terms_of
 from lexfuse.channels.query_context import query_context
 from lexfuse.channels.retriever_protocol import Retriever
-from lexfuse.cli.options.search_flags import fusion_from_flags, is_given, masked, spec_from_flags
-from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner, table
-from lexfuse.cli.search import AsOf, Filters, FusionName, ProfileFile, answer_json, show
+from lexfuse.cli.options.search_flags import K1, B, FilterFlags, IndexArgument, SearchFlags, TermFlags
+from lexfuse.cli.output.console import AsJson, line, note, noted_report, print_json, progress_bar, spinner, table
+from lexfuse.cli.search import answer_json, show
 from lexfuse.data.formats.text_file import read_text
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.data.queries import Query
-from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.fusion.composite_retriever import CompositeRetriever, members_of
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance
@@ -49,32 +49,46 @@ _MANY_SENTENCES = 5000  # some minutes of encoding
 _WIDTH = 50  # characters of a paragraph that are shown
 
 
-def similar(
-    context: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
-    source: Annotated[str, typer.Argument(metavar="FILE|ID", help="A text, HTML or PDF file, or the id of a document.")],
-    k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
-    channel: Annotated[
-        str, typer.Option("--channel", "-c", help="What ranks, if not bm25 and, where the index has sentences, RPRS: bm25,dense")
-    ] = "bm25",
-    fusion: FusionName = "tm2c2",
-    profile: ProfileFile = None,
-    k1: Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")] = 2.8,
-    b: Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")] = 1.0,
+@dataclass(frozen=True, kw_only=True)
+class _SimilarFlags(SearchFlags):
+    """How to rank; the parameters of BM25 suit long queries."""
+
+    k1: K1 = 2.8
+    b: B = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _QueryTermFlags(TermFlags):
+    """The terms of the judgment that bm25 searches by."""
+
     kli: Annotated[
         float | None,
         typer.Option(
             "--kli",
-            help="How many of the terms, most informative first: 0.1 is a tenth, 50 is fifty, 1 is all; a tenth and at least ten "
-            "if not given.",
+            help="Terms to search by, most informative first: 0.1 is a tenth, 50 is fifty, 1 is all [default: a tenth, "
+            "at least ten].",
         ),
-    ] = None,
+    ] = None
     term_weights: Annotated[
-        str, typer.Option("--term-weights", help="What each term counts: once, count (as often as it occurs) or kli.")
-    ] = "once",
-    terms: Annotated[str, typer.Option("--terms", help="Search by these words instead: word,word=2,…")] = "",
-    add_term: Annotated[list[str] | None, typer.Option("--add-term", help="Add a word, or word=weight. May be repeated.")] = None,
-    drop_term: Annotated[list[str] | None, typer.Option("--drop-term", help="Leave a word out. May be repeated.")] = None,
+        TermWeight, typer.Option("--term-weights", help="The weight of a term: 1, its count, or its informativeness.")
+    ] = TermWeight.ONCE
+    terms: Annotated[str, typer.Option("--terms", help="Search by these words instead: word,word=2,…")] = ""
+    add_term: Annotated[list[str] | None, typer.Option("--add-term", help="Add a word, or word=weight. May be repeated.")] = None
+    drop_term: Annotated[list[str] | None, typer.Option("--drop-term", help="Leave a word out. May be repeated.")] = None
+
+    def choice(self) -> TermChoice:
+        """The choice of terms."""
+        words = [word for word in self.terms.split(",") if word.strip()]
+        return TermChoice.of(self.kli, self.term_weights, only=words, added=self.add_term or (), dropped=self.drop_term or ())
+
+
+def similar(
+    folder: IndexArgument,
+    source: Annotated[str, typer.Argument(metavar="FILE|ID", help="A text, HTML or PDF file, or the id of a document.")],
+    search: _SimilarFlags,
+    terms: _QueryTermFlags,
+    filters: FilterFlags,
+    k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
     show_terms: Annotated[bool, typer.Option("--show-terms", help="Show the terms, and do not search.")] = False,
     exclude_self: Annotated[bool, typer.Option("--exclude-self", help="Leave out the document itself.")] = False,
     before: Annotated[str | None, typer.Option("--before", help="Only documents dated before this day.")] = None,
@@ -82,8 +96,6 @@ def similar(
         bool, typer.Option("--before-own-date", help="Only documents dated before the one that is given by its id.")
     ] = False,
     mask: Annotated[bool, typer.Option("--mask", help="Hide citations of decisions in the query.")] = False,
-    filters: Filters = None,
-    as_of: AsOf = None,
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the file; detected if not given.")] = "",
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
     json: AsJson = False,
@@ -99,25 +111,17 @@ def similar(
 
     lexfuse similar cases.index judgment.txt --drop-term appellant --add-term "estoppel=2"
     """
-    choice = _choice(kli, term_weights, terms, add_term, drop_term)
-    opened = spec_from_flags(
-        context,
-        profile,
-        channel,
-        lambda: fusion_from_flags(fusion, "", None, "", None, "", ""),
-        k1,
-        b,
-        False,
-        False,
-        terms=choice,
-    )
-    if profile is None and not is_given(context, "channel"):
-        opened = partial(open_similar, terms=choice, k1=k1, b=b)
+    choice = terms.choice()
+    opened: Callable[[Snapshot], Retriever] = search.spec(terms=terms).open
+    if search.profile is None and "channels" not in search.given:
+        if unused := {"exact", "cosine"} & {*search.given}:
+            raise ConfigError(f"--{min(unused)} is a parameter of --channels; name the channels too")
+        opened = partial(open_similar, terms=choice, k1=search.k1, b=search.b)
     with IndexFolder(folder) as index, index.snapshot() as snapshot, query_context():
         asked = _asked(snapshot, source, language, mask)
         day = last_day(asked, known_day(before, "--before"), before_own_date)
         own = _own(snapshot, asked, source) if exclude_self else ()
-        allowed = candidates(snapshot, masked(snapshot, filters, as_of), own=own, before=day)
+        allowed = candidates(snapshot, filters.mask(snapshot), own=own, before=day)
         retriever = opened(snapshot)
         shown = show_terms or choice.edited
         chosen_terms = terms_of(members_of(retriever, asked.query), asked.query) if shown else None
@@ -128,24 +132,14 @@ def similar(
             _search(retriever, asked, allowed, k, explain=explain, json=json)
 
 
-def _choice(kli: float | None, weights: str, only: str, added: list[str] | None, dropped: list[str] | None) -> TermChoice:
-    if weights not in set(TermWeight):
-        raise ConfigError(f"--term-weights must be one of {', '.join(TermWeight)}; got {weights!r}")
-    words = [word for word in only.split(",") if word.strip()]
-    return TermChoice.of(kli, TermWeight(weights), only=words, added=added or (), dropped=dropped or ())
-
-
 def _asked(snapshot: Snapshot, source: str, language: str, mask: bool) -> SimilarQuery:
     """The query of a file or, where there is none of that name, of a document."""
     held = source in snapshot.ids
     if os.path.exists(source) and not (held and os.path.isdir(source)):  # unlike Path.exists, no error for what cannot be a name
         if held:
             note(f"{source!r} is a file and the id of a document too; the file was read")
-        report = ReadReport()
-        with spinner("reading the file"):  # a PDF takes some tenths of a second a page
+        with noted_report() as report, spinner("reading the file"):  # a PDF takes some tenths of a second a page
             text = read_text(source, report)
-        for remark in report.lines():
-            note(remark)
         return query_from_text(text, language, mask=mask)
     if not held:
         raise NotFoundError(f"there is no file {source!r}, and no document of that id in the index; check the name")
@@ -218,7 +212,7 @@ def _read_sentences(retriever: Retriever, query: Query) -> None:
     reader = stage[1].reader
     count = len(reader.divided(query))
     if count > _MANY_SENTENCES:
-        note(f"the query has {count:,} sentences, which takes a while; --channel bm25 ranks by its words alone")
+        note(f"the query has {count:,} sentences, which takes a while; --channels bm25 ranks by its words alone")
     with progress_bar("reading the query, sentences", count) as tell:
         reader.query(query, progress=tell)
 

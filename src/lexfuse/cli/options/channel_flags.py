@@ -1,10 +1,10 @@
-"""Options of channels, and filling them with a progress bar; `lexfuse index` and `lexfuse demo` use it."""
+"""Flags that say which channels to build and how, and building them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,102 +12,89 @@ import typer
 
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.registry import builtin_channels, channels_with, stored_kind
+from lexfuse.cli.options.flag_group import FlagGroup
+from lexfuse.cli.options.values import names_in
 from lexfuse.cli.output.console import note, progress_bar
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.errors import ConfigError
 from lexfuse.index import Index
 
+NO_BUILD_OPTIONS = {"channels", "models", "query_models", "threads", "cache"}  # flags that say which and where, not how
 Channels = Annotated[
     str,
-    typer.Option(
-        "--channels", help="Besides words: dense, splade, colbert, static, sentences, or names like dense-mine; commas between."
-    ),
+    typer.Option("--channels", help="Besides words: dense, splade, colbert, static, sentences, or names like dense-mine."),
 ]
-Models = Annotated[
-    list[str] | None,
-    typer.Option("--model", help="dense=MODEL: a folder, a hub id, a registry package or a model of LexFuse. May be repeated."),
-]
-QueryModels = Annotated[
-    list[str] | None, typer.Option("--query-model", help="dense=MODEL: another model for queries (two towers). May be repeated.")
-]
-Passages = Annotated[
-    str | None,
-    typer.Option(
-        "--passages",
-        help="What gets a vector: whole (documents, divided only where the model must), windows, paragraphs, sentences, words or "
-        "beginning; whole if not given, sentences for a channel of that name.",
-    ),
-]
-Size = Annotated[
-    int | None,
-    typer.Option("--size", help="Tokens of a window, 200 if not given; words of a sentence at most, or of a unit: 25."),
-]
-Overlap = Annotated[
-    int | None, typer.Option("--overlap", help="Tokens that a window shares with the one before, 20 if not given.")
-]
-Headings = Annotated[bool, typer.Option("--headings/--no-headings", help="Read the heading path with every passage.")]
-StorageName = Annotated[str, typer.Option("--storage", help="Numbers of dense vectors: fp32, fp16 or int8.")]
-Int8 = Annotated[bool, typer.Option("--int8", help="Run the model on bytes: faster, a little less exact.")]
-Approximate = Annotated[
-    bool,
-    typer.Option("--approximate", help="Search dense vectors in their nearest clusters only: for millions of passages."),
-]
-Threads = Annotated[int | None, typer.Option("--threads", help="Processors that encode; all of them if not given.")]
-CacheFile = Annotated[
-    Path | None,
-    typer.Option("--embedding-cache", help="A file that keeps dense vectors, so that no text is encoded twice."),
-]
-Terms = Annotated[int, typer.Option("--terms", help="Keep the heaviest so many terms of a sparse vector; 0 keeps all.")]
-Bits = Annotated[int, typer.Option("--bits", help="Bits of a number in the token vectors of colbert: 1 to 8.")]
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelOptions:
-    """What was said about channels on the command line."""
+@dataclass(frozen=True, kw_only=True)
+class ChannelFlags(FlagGroup):
+    """Channels to build, and how."""
 
-    names: tuple[str, ...] = ()
-    models: Sequence[str] = ()
-    query_models: Sequence[str] = ()
-    passages: str | None = None
-    size: int | None = None
-    overlap: int | None = None
-    headings: bool = True
-    storage: str = "fp16"
-    int8: bool = False
-    approximate: bool = False
-    terms: int = 0
-    bits: int = 3
-    threads: int | None = None
-    cache: Path | None = None
+    channels: Channels = ""
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--model", help="dense=MODEL: a folder, a hub id, a registry package or a LexFuse model. May be repeated."),
+    ] = None
+    query_models: Annotated[
+        list[str] | None,
+        typer.Option("--query-model", help="dense=MODEL: another model for queries (two towers). May be repeated."),
+    ] = None
+    passages: Annotated[
+        str | None,
+        typer.Option(
+            "--passages",
+            help="The unit of a vector: whole, windows, paragraphs, sentences, words or beginning [default: whole; "
+            "sentences for a channel of that name].",
+        ),
+    ] = None
+    size: Annotated[
+        int | None, typer.Option("--size", help="Tokens of a window [default: 200], or words of a sentence [default: 25].")
+    ] = None
+    overlap: Annotated[int | None, typer.Option("--overlap", help="Tokens shared by consecutive windows [default: 20].")] = None
+    headings: Annotated[bool, typer.Option("--headings/--no-headings", help="Encode the heading path with every passage.")] = True
+    storage: Annotated[str, typer.Option("--storage", help="Numbers of dense vectors: fp32, fp16 or int8.")] = "fp16"
+    int8: Annotated[bool, typer.Option("--int8", help="Run the model in int8: faster, slightly less exact.")] = False
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Search only the nearest clusters of dense vectors: for millions of passages.")
+    ] = False
+    terms: Annotated[int, typer.Option("--terms", help="Keep only so many terms of a sparse vector; 0 keeps all.")] = 0
+    bits: Annotated[int, typer.Option("--bits", help="Bits per number in the token vectors of colbert, 1 to 8.")] = 3
+    threads: Annotated[int | None, typer.Option("--threads", min=1, help="Processors that encode [default: all of them].")] = None
+    cache: Annotated[
+        Path | None, typer.Option("--embedding-cache", help="A file that keeps dense vectors, so that no text is encoded twice.")
+    ] = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The channels to build, without the words that every index has."""
+        return names_of(self.channels)
 
     def check(self) -> None:
-        """Refuse what no channel can be made with, before anything is built."""
-        if self.threads is not None and self.threads < 1:
-            raise ConfigError(f"--threads must be at least 1, got {self.threads}; leave it out to use every processor")
+        """Refuse impossible flags before anything is built."""
         self.model("")
         for name in self.names:
             stored_kind(name).check(name, self._plan(name, ""))
-        for option in self._given:
+        for option in self._build_options:
             if not any(option in stored_kind(name).build_options.model_fields for name in self.names):
                 raise ConfigError(f"--{option} is for channels of {', '.join(channels_with(option))}, and --channels names none")
 
     def model(self, name: str) -> str:
-        """The model that was named for a channel, if one was."""
-        return _named(self.models, "--model", self.names).get(name, "")
+        """The model that --model names for a channel, or empty."""
+        return _named(self.models or (), "--model", self.names).get(name, "")
 
     def query_model(self, name: str) -> str:
-        """The model for the queries of a channel, if one was named."""
-        return _named(self.query_models, "--query-model", self.names).get(name, "")
+        """The model that --query-model names for a channel, or empty."""
+        return _named(self.query_models or (), "--query-model", self.names).get(name, "")
 
     def plan_for(self, index: Index, name: str) -> ChannelPlan | str:
-        """How to make one of the channels; empty to resume one that is there, whose options must not be others."""
+        """How to build a channel; empty to resume an existing one, whose options must be the same."""
         if name in index.channels and not (self.model(name) or self.query_model(name)):
             self.refuse_others(name, index.snapshot.channel(name).named.settings.options)
             return ""
         return self._plan(name, self.model(name))
 
     def refuse_others(self, name: str, made: Mapping[str, Any]) -> None:
-        """Refuse options that a channel which is there was not made with; those that were not given do not count."""
+        """Refuse flags that contradict the options of an existing channel."""
         kind = stored_kind(name)
         for option, value in self._plan(name, "").options.items():
             stored = made.get(kind.build_options.stored_names.get(option, option))
@@ -117,32 +104,30 @@ class ChannelOptions:
                 )
 
     @property
-    def _given(self) -> dict[str, Any]:
-        """The options of channels that are not as usual."""
-        usual, others = ChannelOptions(), {"names", "models", "query_models", "threads", "cache"}
-        options = [one.name for one in fields(self) if one.name not in others]
-        return {option: getattr(self, option) for option in options if getattr(self, option) != getattr(usual, option)}
+    def _build_options(self) -> dict[str, Any]:
+        """The options of channels on the command line."""
+        return {flag: getattr(self, flag) for flag in self.given if flag not in NO_BUILD_OPTIONS}
 
     def _plan(self, name: str, model: str) -> ChannelPlan:
         known = stored_kind(name).build_options.model_fields
-        options = {option: value for option, value in self._given.items() if option in known}
+        options = {option: value for option, value in self._build_options.items() if option in known}
         return ChannelPlan(model, self.query_model(name), **options)
 
 
 def names_of(channels: str) -> tuple[str, ...]:
-    """The names of an option, each once, without the words that every index has.
+    """The names in a value, each once, without the words that every index has.
 
     >>> names_of("bm25, dense")
     ('dense',)
     """
     words = builtin_channels()
-    names = tuple(dict.fromkeys(name for part in channels.split(",") if (name := part.strip()) and name not in words))
+    names = tuple(name for name in names_in(channels) if name not in words)
     for name in names:
         stored_kind(name)
     return names
 
 
-def fill_channels(index: Index, options: ChannelOptions) -> dict[str, Any]:
+def fill_channels(index: Index, options: ChannelFlags) -> dict[str, Any]:
     """Make the channels that are asked for, and fill these and the existing ones; returns what was encoded."""
     plans = {name: options.plan_for(index, name) for name in options.names}
     if any(plans.values()) and len(index.languages) > 1:

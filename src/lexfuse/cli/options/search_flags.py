@@ -1,15 +1,16 @@
-"""Flags that several commands share to describe a search, and the search that they describe."""
+"""Flags that describe a search, and the search that they describe."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.cli.options.flag_group import FlagGroup
+from lexfuse.cli.options.values import names_in, numbers_in
 from lexfuse.data.arrays import Bools
 from lexfuse.data.dates import parse_date
 from lexfuse.errors import ConfigError, DataError
@@ -23,99 +24,137 @@ from lexfuse.storage.filters import Condition, within
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
 
-
-def fusion_from_flags(
-    method: str, weights: str, alpha: float | None, eta: str, beta: float | None, normaliser: str, missing: str
-) -> Fusion:
-    """The fusion that the options describe."""
-    if missing and missing not in set(Missing):
-        raise ConfigError(f"--missing must be one of {', '.join(Missing)}; got {missing!r}")
-    options = {
-        "weights": _numbers(weights, "--weights"),
-        "alpha": alpha,
-        "eta": _numbers(eta, "--eta"),
-        "beta": beta,
-        "normalisers": tuple(part.strip() for part in normaliser.split(",") if part.strip()),
-        "missing": missing,
-    }
-    given = {option: value for option, value in options.items() if value not in (None, (), "")}
-    return fusion_of({"method": fusion_of(method).name} | given)
-
-
-def _numbers(text: str, option: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(",")) if text else ()
-    except ValueError:
-        raise ConfigError(f"{option} takes numbers with commas between, got {text!r}") from None
-
-
-K1 = Annotated[float, typer.Option("--k1", help="BM25: how soon more occurrences of a word stop counting.")]
-B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are held back, 0 to 1.")]
-SEARCH_FLAGS = (
-    "channel", "fusion", "weights", "alpha", "eta", "beta", "normaliser", "missing", "k1", "b", "exact", "cosine",
-    "kli", "term_weights", "terms", "add_term", "drop_term",
-)  # fmt: skip
+IndexArgument = Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")]
+QueriesArgument = Annotated[
+    Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")
+]
+FusionName = Annotated[
+    str, typer.Option("--fusion", help="The fusion of several sources: tm2c2, convex, rrf, srrf, borda, combmnz or combmax.")
+]
+Normaliser = Annotated[
+    str,
+    typer.Option(
+        "--normaliser", help="min-max, theoretical-min-max, z-score, percentile or identity: one, or one for each source."
+    ),
+]
+MissingScores = Annotated[Missing | None, typer.Option("--missing", help="The score of a document that a source did not rank.")]
+ChannelNames = Annotated[
+    str,
+    typer.Option(
+        "--channels",
+        "-c",
+        help="Channels that rank: bm25, tfidf, citation, tfidf-1gram, tfidf-2gram, tfidf-bigram, a channel of the index, or "
+        "several: bm25,dense",
+    ),
+]
+K1 = Annotated[float, typer.Option("--k1", help="BM25: how fast repeated words saturate.")]
+B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are penalised, 0 to 1.")]
 
 
-def spec_from_flags(
-    context: typer.Context,
-    profile: Path | None,
-    channel: str,
-    method: Callable[[], Fusion],
-    k1: float,
-    b: float,
-    exact: bool,
-    cosine: bool | None,
-    *,
-    depth: int | None = None,
-    terms: TermChoice | None = None,
-    name: str | None = None,
-) -> Callable[[Snapshot], Retriever]:
-    """What opens the pipeline of a profile or of the options; both at once are refused before anything is opened."""
-    given = [option for option in SEARCH_FLAGS if is_given(context, option)]
-    if profile is not None:
-        if given:
-            options = ", ".join(f"--{option.replace('_', '-')}" for option in given)
-            raise ConfigError(f"--profile says how to rank, and so does {options}; leave one out, or change the profile")
-        read = SearchSpec.read(profile)
-        return lambda snapshot: read.open(snapshot, name=name)
-    channels = [one.strip() for one in channel.split(",") if one.strip()]
-    alone = [option for option in given if option in SEARCH_FLAGS[1:8]]
-    if alone and len(set(channels)) < 2:
-        raise ConfigError(f"--{alone[0]} is about fusing several channels; give them too: --channel bm25,dense")
-    reading = [option for option in given if option in SEARCH_FLAGS[12:]]
-    if reading and "bm25" not in channels:
-        raise ConfigError(f"--{reading[0].replace('_', '-')} chooses words for bm25; give that channel too: --channel bm25")
-    fusion = method() if len(set(channels)) > 1 else None
-    values: dict[str, Any] = {"k1": k1, "b": b, "exact": exact or None, "cosine": cosine, "terms": terms}
-    known = {option for one in channels for option in channel_options(one)}
-    wanted = {option: value for option, value in values.items() if value is not None and (option in known or option in given)}
-    spec = SearchSpec.of(dict.fromkeys(channels or ["bm25"]), fusion=fusion, depth=depth or DEPTH, **wanted)
-    return lambda snapshot: spec.open(snapshot, name=name)
+@dataclass(frozen=True, kw_only=True)
+class FusionFlags(FlagGroup):
+    """A fusion and its parameters."""
+
+    fusion: FusionName = "tm2c2"
+    weights: Annotated[str, typer.Option("--weights", help="Weights of the sources, in their order: 0.2,0.8")] = ""
+    alpha: Annotated[float | None, typer.Option("--alpha", help="tm2c2: the share of all sources but the lexical ones.")] = None
+    eta: Annotated[str, typer.Option("--eta", help="rrf, srrf: the constant, or one for each source: 10,4")] = ""
+    beta: Annotated[float | None, typer.Option("--beta", help="srrf: the slope of the sigmoid.")] = None
+    normaliser: Normaliser = ""
+    missing: MissingScores = None
+
+    def method(self) -> Fusion:
+        """The fusion."""
+        options = {
+            "weights": tuple(numbers_in(self.weights, "--weights")),
+            "alpha": self.alpha,
+            "eta": tuple(numbers_in(self.eta, "--eta")),
+            "beta": self.beta,
+            "normalisers": tuple(part.strip() for part in self.normaliser.split(",") if part.strip()),
+            "missing": self.missing,
+        }
+        given = {option: value for option, value in options.items() if value not in (None, ())}
+        return fusion_of({"method": fusion_of(self.fusion).name} | given)
 
 
-def is_given(context: typer.Context, option: str) -> bool:
-    """Whether an option stands on the command line."""
-    source = context.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
+@dataclass(frozen=True, kw_only=True)
+class TermFlags(FlagGroup):
+    """How bm25 chooses the terms of long queries."""
+
+    kli: Annotated[
+        float | None,
+        typer.Option("--kli", help="bm25 by the most informative terms of long queries: 0.1 is a tenth, 50 is fifty."),
+    ] = None
+
+    def choice(self) -> TermChoice | None:
+        """The choice of terms; None takes all."""
+        return None if self.kli is None else TermChoice(self.kli)
 
 
-def masked(snapshot: Snapshot, filters: list[str] | None, as_of: str | None) -> Bools | None:
-    """The mask of the filters given on the command line."""
-    return within(snapshot, [Condition.parse(text) for text in filters or []], as_of=parsed_day(as_of))
+@dataclass(frozen=True, kw_only=True)
+class SearchFlags(FlagGroup):
+    """Channels, their parameters and their fusion; or a profile."""
+
+    channels: ChannelNames = "bm25"
+    fusing: FusionFlags = FusionFlags()
+    k1: K1 = 1.2
+    b: B = 0.75
+    exact: Annotated[bool, typer.Option("--exact", help="Score every document, also where a channel searches clusters.")] = False
+    cosine: Annotated[
+        bool | None,
+        typer.Option("--cosine/--dot", help="Similarity of learned sparse vectors [default: that of the model's training]."),
+    ] = None
+    profile: Annotated[Path | None, typer.Option("--profile", help="A search profile (TOML) instead of these flags.")] = None
+
+    def spec(self, *, depth: int | None = None, terms: TermFlags | None = None) -> SearchSpec:
+        """The search of the profile, or of the flags; both at once are refused."""
+        given = [flag for flag in (*self.given, *(terms.given if terms else ())) if flag != "profile"]
+        if self.profile is not None:
+            if given:
+                flags = ", ".join(map(_flag, given))
+                raise ConfigError(f"--profile says how to rank, and so does {flags}; leave one out, or change the profile")
+            return SearchSpec.read(self.profile)
+        channels = names_in(self.channels) or ["bm25"]
+        if self.fusing.given and len(channels) < 2:
+            raise ConfigError(f"{_flag(self.fusing.given[0])} needs several channels to fuse; add --channels bm25,dense")
+        if terms is not None and terms.given and "bm25" not in channels:
+            raise ConfigError(f"{_flag(terms.given[0])} chooses words for bm25; add --channels bm25")
+        fusion = self.fusing.method() if len(channels) > 1 else None
+        choice = terms.choice() if terms is not None else None
+        values: dict[str, Any] = {"k1": self.k1, "b": self.b, "exact": self.exact or None, "cosine": self.cosine, "terms": choice}
+        known = {option for name in channels for option in channel_options(name)}
+        options = {name: value for name, value in values.items() if value is not None and (name in known or name in given)}
+        return SearchSpec.of(channels, fusion=fusion, depth=depth or DEPTH, **options)
 
 
-def parsed_day(as_of: str | None) -> datetime.date | None:
-    """The day of ``--as-of``."""
-    try:
-        return parse_date(as_of)
-    except DataError as error:
-        raise ConfigError(f"--as-of: {error}") from None
+@dataclass(frozen=True, kw_only=True)
+class FilterFlags(FlagGroup):
+    """Which documents may be found."""
+
+    filters: Annotated[
+        list[str] | None,
+        typer.Option("--filter", help="field=value, field=a,b, date>=2020-01-01, headings^=A > B, court!=X. May be repeated."),
+    ] = None
+    as_of: Annotated[str | None, typer.Option("--as-of", help="Only documents in force on this day.")] = None
+
+    def mask(self, snapshot: Snapshot) -> Bools | None:
+        """The documents that pass the filters; None for all."""
+        return within(snapshot, [Condition.parse(text) for text in self.filters or []], as_of=self.day())
+
+    def day(self) -> datetime.date | None:
+        """The day of ``--as-of``."""
+        try:
+            return parse_date(self.as_of)
+        except DataError as error:
+            raise ConfigError(f"--as-of: {error}") from None
 
 
-def values_of(text: str | None, name: str) -> list[float] | None:
-    """The numbers of an option; None if it was not given."""
-    try:
-        return None if text is None else [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ConfigError(f"--{name} takes numbers with commas between, got {text!r}") from None
+@dataclass(frozen=True, kw_only=True)
+class QueryFilterFlags(FilterFlags):
+    """Which documents may be found by which queries."""
+
+    before_query_date: Annotated[bool, typer.Option("--before-query-date", help="Only documents dated before the query.")] = False
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

@@ -24,6 +24,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import BoundWarning
 
 _SOON = 5.0  # seconds that need no word
@@ -95,6 +96,15 @@ def line(text: str = "", style: str = "") -> None:
 def note(text: str) -> None:
     """A remark on standard error."""
     side().print(Text(text, style="yellow"), soft_wrap=True)
+
+
+@contextmanager
+def noted_report(skip_bad: bool = False) -> Iterator[ReadReport]:
+    """A report for readers of files; its remarks become notes once everything is read."""
+    report = ReadReport(skip_bad=skip_bad)
+    yield report
+    for remark in report.lines():
+        note(remark)
 
 
 @contextmanager

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from lexfuse.cli.options.flag_group import FlagGroup
 from lexfuse.cli.output.console import note, spinner
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.formats.file_format import read_corpus, read_queries
@@ -22,20 +26,26 @@ from lexfuse.train.material import TrainingMaterial
 from lexfuse.train.plan import TrainingPlan
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingInputFiles:
-    """Where the data lie."""
+@dataclass(frozen=True, kw_only=True)
+class TrainingInputFlags(FlagGroup):
+    """The corpus, the queries, the judgements and the source of hard negatives."""
 
-    corpus: Path
-    queries: Path | None
-    train: Path | None
-    dev: Path | None
-    index: Path | None
-    run: Path | None
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="A corpus folder or file.")]
+    queries: Annotated[Path | None, typer.Option("--queries", help="Queries [default: those of the CORPUS folder].")] = None
+    train: Annotated[
+        Path | None, typer.Option("--train", help="Judgements to learn from [default: qrels/train.tsv of CORPUS].")
+    ] = None
+    dev: Annotated[
+        Path | None, typer.Option("--dev", help="Judgements to select weights by [default: qrels/dev.tsv of CORPUS].")
+    ] = None
+    index: Annotated[Path | None, typer.Option("--index", help="An index of CORPUS, for hard negatives.")] = None
+    negatives: Annotated[Path | None, typer.Option("--negatives", help="A TREC run with hard negatives, instead of --index.")] = (
+        None
+    )
 
     def material(self, plan: TrainingPlan, report: ReadReport) -> TrainingMaterial:
         """Read all of it."""
-        if self.index is not None and self.run is not None:
+        if self.index is not None and self.negatives is not None:
             raise ConfigError("hard negatives come from --index or from --negatives, not from both; leave one out")
         with spinner(f"reading {self.corpus}"):
             corpus = with_languages(read_corpus(self.corpus, report))
@@ -66,8 +76,8 @@ class TrainingInputFiles:
     def _ranking(
         self, plan: TrainingPlan, queries: Queries | None, judged: Iterable[Qrels | None], report: ReadReport
     ) -> Run | None:
-        if self.run is not None:
-            return read_run(self.run, report=report)
+        if self.negatives is not None:
+            return read_run(self.negatives, report=report)
         if self.index is None or queries is None:
             return None
         names = dict.fromkeys(name for qrels in judged if qrels is not None for name in qrels.queries)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from lexfuse.cli.import_ import refuse_existing
-from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, table
-from lexfuse.cli.train.input_files import TrainingInputFiles
-from lexfuse.data.read_report import ReadReport
+from lexfuse.cli.options.flag_group import FlagGroup
+from lexfuse.cli.options.values import names_in, numbers_in, whole_numbers_in
+from lexfuse.cli.output.console import AsJson, SkipBad, line, note, noted_report, print_json, progress_bar, table
+from lexfuse.cli.train.input_files import TrainingInputFlags
 from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, StorageError
-from lexfuse.train.hyperparameters import ModelKind
+from lexfuse.train.hyperparameters import ModelKind, Similarity
 from lexfuse.train.learning_curve import STUDY, ShareOrder, ShareResult, learning_curve
 from lexfuse.train.loop.progress import ProgressListener
 from lexfuse.train.output.training_results import RESULTS, Spread, TrainingResult
@@ -31,8 +32,8 @@ KINDS = {
 }
 _MORE = """
 
-    CORPUS may be a folder with queries and qrels/train.tsv, qrels/dev.tsv, which are found by themselves. The weights that do
-    best on dev become OUT, a complete model folder with a card. The same command goes on after an interruption.
+    CORPUS may be a folder with queries and qrels/train.tsv, qrels/dev.tsv, which are used by default. The weights that do
+    best on dev become OUT, a complete model folder with a card. The same command resumes after an interruption.
 
         lexfuse train {kind} fr-legal-mlm data/mine my-{kind} --index mine.index
 
@@ -42,56 +43,81 @@ _MORE = """
 BaseModel = Annotated[
     str, typer.Argument(metavar="BASE", help="The model to start from: a folder with safetensors, or a hub id.")
 ]
-CorpusPath = Annotated[Path, typer.Argument(metavar="CORPUS", help="A corpus folder or file.")]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="The model folder to write; with --shares, a folder of models.")]
-QueriesFile = Annotated[Path | None, typer.Option("--queries", help="Queries; those of the CORPUS folder if not given.")]
-TrainFile = Annotated[
-    Path | None, typer.Option("--train", help="Judgements to learn from; qrels/train.tsv of CORPUS if not given.")
-]
-DevFile = Annotated[Path | None, typer.Option("--dev", help="Judgements to choose by; qrels/dev.tsv of CORPUS if not given.")]
-IndexFolder = Annotated[Path | None, typer.Option("--index", help="An index of CORPUS to take hard negatives from.")]
-ChannelName = Annotated[str, typer.Option("--channel", help="The channel of the index that ranks; bm25 if not given.")]
-BeforeQueryDate = Annotated[bool, typer.Option("--before-query-date", help="Only documents dated before the query.")]
-RunFile = Annotated[Path | None, typer.Option("--negatives", help="A TREC run to take hard negatives from, instead of --index.")]
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="All settings as TOML; options of the command go before it.")]
-Seeds = Annotated[str, typer.Option("--seeds", help="Train once for each of these seeds: 1,2,3. The best on dev is kept.")]
-Steps = Annotated[int | None, typer.Option("--steps", help="Steps of each stage at most.")]
-BatchSize = Annotated[int | None, typer.Option("--batch", help="Queries of a step.")]
-LearningRate = Annotated[float | None, typer.Option("--learning-rate", help="How far a step goes.")]
-SimilarityName = Annotated[
-    str,
-    typer.Option("--similarity", help="dense, two-tower, splade: compare vectors by cosine (if not given) or dot."),
-]
-Temperature = Annotated[float | None, typer.Option("--temperature", help="What scores are divided by in the contrastive loss.")]
-PoolingName = Annotated[
-    str,
-    typer.Option("--pooling", help="dense, two-tower: the mean of a text's tokens (mean, if not given) or its first (cls)."),
-]
-Chunk = Annotated[
-    int | None,
-    typer.Option("--chunk", help="dense, two-tower: the mean over chunks of so many tokens; BSARD takes 200."),
-]
-ChunkOverlap = Annotated[int | None, typer.Option("--chunk-overlap", help="Tokens that chunks share; 20 if not given.")]
-StructureKinds = Annotated[
-    str,
-    typer.Option("--structure", help="Learn also from pairs that law gives: headings,title,cited,citing-paragraph,cloze."),
-]
-First = Annotated[str, typer.Option("--first", help="The same pairs, but in a stage of their own before the judged ones.")]
-WithJudged = Annotated[
-    bool, typer.Option("--judged/--no-judged", help="Learn from the train judgements, or from structure alone.")
-]
-Pool = Annotated[
-    int | None, typer.Option("--dev-pool", help="Documents that dev is measured on; all of the corpus if not given.")
-]
-Shares = Annotated[str, typer.Option("--shares", help="Train once for each share of the judgements, in percent: 10,20,50,100.")]
-ShareBy = Annotated[str, typer.Option("--by", help="Shares by date (the earliest judgements) or random.")]
-DeviceName = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
-Licence = Annotated[str, typer.Option("--licence", help="The licence of the result, for its card: BASE and CORPUS decide.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace OUT if it holds a trained model.")]
+LearningRate = Annotated[float | None, typer.Option("--learning-rate", help="The peak learning rate.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOutputFlags(FlagGroup):
+    """Where to compute, and what to do with the result."""
+
+    device: Annotated[Device, typer.Option("--device", help="Where to compute.")] = Device.AUTO
+    licence: Annotated[
+        str, typer.Option("--licence", help="The licence of the result, for its card: BASE and CORPUS decide.")
+    ] = "not stated"
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it holds a trained model.")] = False
+    skip_bad: SkipBad = False
+    json: AsJson = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingFlags(FlagGroup):
+    """How to train; flags take precedence over the TOML file."""
+
+    config: Annotated[Path | None, typer.Option("--config", help="All settings as TOML; flags take precedence.")] = None
+    channel: Annotated[str, typer.Option("--channel", help="The channel of --index that ranks [default: bm25].")] = ""
+    before_query_date: Annotated[bool, typer.Option("--before-query-date", help="Only documents dated before the query.")] = False
+    seeds: Annotated[str, typer.Option("--seeds", help="Train once for each seed and keep the best on dev: 1,2,3")] = ""
+    steps: Annotated[int | None, typer.Option("--steps", help="Maximum steps of each stage.")] = None
+    batch: Annotated[int | None, typer.Option("--batch", help="Queries per step.")] = None
+    learning_rate: LearningRate = None
+    similarity: Annotated[
+        Similarity | None, typer.Option("--similarity", help="dense, two-tower, splade: similarity of vectors [default: cosine].")
+    ] = None
+    temperature: Annotated[float | None, typer.Option("--temperature", help="Temperature of the contrastive loss.")] = None
+    pooling: Annotated[
+        str, typer.Option("--pooling", help="dense, two-tower: the mean of all tokens (mean) or the first (cls) [default: mean].")
+    ] = ""
+    chunk: Annotated[
+        int | None, typer.Option("--chunk", help="dense, two-tower: the mean over chunks of so many tokens; BSARD takes 200.")
+    ] = None
+    chunk_overlap: Annotated[
+        int | None, typer.Option("--chunk-overlap", help="Tokens that consecutive chunks share [default: 20].")
+    ] = None
+    structure: Annotated[
+        str, typer.Option("--structure", help="Learn also from structure: headings,title,cited,citing-paragraph,cloze")
+    ] = ""
+    first: Annotated[str, typer.Option("--first", help="Learn from structure in a separate first stage.")] = ""
+    judged: Annotated[
+        bool, typer.Option("--judged/--no-judged", help="Learn from the train judgements, or from structure alone.")
+    ] = True
+    dev_pool: Annotated[int | None, typer.Option("--dev-pool", help="Documents to rank on dev [default: the corpus].")] = None
+
+    def plan(self, kind: str) -> TrainingPlan:
+        """The plan of the TOML file and the flags."""
+        values = read_plan_values(self.config) if self.config else {}
+        chosen = self.structure or self.first or not self.judged
+        if chosen and ("stage" in values or "examples" in values):
+            raise ConfigError("--config says what to learn from, and so do --structure, --first or --no-judged; leave one out")
+        if chosen:
+            last = [*([JUDGED] if self.judged else []), *names_in(self.structure)]
+            values["stage"] = [{"examples": examples} for examples in (names_in(self.first), last) if examples]
+        if self.before_query_date:
+            values["before_query_date"] = True
+        if self.seeds:
+            values["seeds"] = whole_numbers_in(self.seeds, "--seeds")
+        for name, key, value in (("dev", "pool", self.dev_pool), ("mining", "channel", self.channel or None)):
+            if value is not None:
+                values[name] = {**values.get(name, {}), key: value}
+        changes = {
+            "steps": self.steps, "batch": self.batch, "learning_rate": self.learning_rate, "similarity": self.similarity,
+            "temperature": self.temperature, "pooling": self.pooling or None, "chunk": self.chunk,
+            "chunk_overlap": self.chunk_overlap,
+        }  # fmt: skip
+        return TrainingPlan.usual(ModelKind(kind), values, {name: value for name, value in changes.items() if value is not None})
 
 
 def command(kind: str) -> Callable[..., None]:
-    """The command of a kind.
+    """The command that trains a kind of model.
 
     >>> command("dense").__name__
     'dense'
@@ -99,44 +125,18 @@ def command(kind: str) -> Callable[..., None]:
 
     def train(
         base: BaseModel,
-        source: CorpusPath,
-        out: Out,
-        queries: QueriesFile = None,
-        train: TrainFile = None,
-        dev: DevFile = None,
-        index: IndexFolder = None,
-        channel: ChannelName = "",
-        before_query_date: BeforeQueryDate = False,
-        negatives: RunFile = None,
-        config: ConfigFile = None,
-        seeds: Seeds = "",
-        steps: Steps = None,
-        batch: BatchSize = None,
-        learning_rate: LearningRate = None,
-        similarity: SimilarityName = "",
-        temperature: Temperature = None,
-        pooling: PoolingName = "",
-        chunk: Chunk = None,
-        chunk_overlap: ChunkOverlap = None,
-        structure: StructureKinds = "",
-        first: First = "",
-        judged: WithJudged = True,
-        dev_pool: Pool = None,
-        shares: Shares = "",
-        by: ShareBy = "random",
-        device: DeviceName = "auto",
-        licence: Licence = "not stated",
-        force: Force = False,
-        skip_bad: SkipBad = False,
-        json: AsJson = False,
+        files: TrainingInputFlags,
+        out: Annotated[Path, typer.Argument(metavar="OUT", help="The model folder to write; with --shares, a folder of models.")],
+        training: TrainingFlags,
+        output: ModelOutputFlags,
+        shares: Annotated[
+            str, typer.Option("--shares", help="Train once for each share of the judgements, in percent: 10,20,50,100")
+        ] = "",
+        by: Annotated[
+            ShareOrder, typer.Option("--by", help="Shares by date (the earliest judgements) or random.")
+        ] = ShareOrder.RANDOM,
     ) -> None:
-        changes = {
-            "steps": steps, "batch": batch, "learning_rate": learning_rate, "similarity": similarity or None,
-            "temperature": temperature, "pooling": pooling or None, "chunk": chunk, "chunk_overlap": chunk_overlap,
-        }  # fmt: skip
-        asked = _TrainOptions(config, seeds, changes, structure, first, judged, dev_pool, channel, before_query_date)
-        files = TrainingInputFiles(source, queries, train, dev, index, negatives)
-        _run(kind, base, out, asked, files, _Result(shares, by, device, licence, force, json), skip_bad)
+        _run(kind, base, out, training.plan(kind), files, output, numbers_in(shares, "--shares"), by)
 
     train.__name__ = kind
     train.__doc__ = KINDS[kind] + _MORE.format(kind=kind)
@@ -146,88 +146,40 @@ def command(kind: str) -> Callable[..., None]:
 dense, two_tower, splade, colbert, cross = map(command, KINDS)
 
 
-@dataclass(frozen=True, slots=True)
-class _TrainOptions:
-    """What the command line says about how to train."""
-
-    config: Path | None
-    seeds: str
-    changes: Mapping[str, Any]  # settings of the training; None where nothing is said
-    structure: str
-    first: str
-    judged: bool
-    dev_pool: int | None
-    channel: str
-    before_query_date: bool
-
-    def plan(self, kind: str) -> TrainingPlan:
-        """The plan of the TOML file and the options, which go before it."""
-        values = read_plan_values(self.config) if self.config else {}
-        chosen = self.structure or self.first or not self.judged
-        if chosen and ("stage" in values or "examples" in values):
-            raise ConfigError("--config says what to learn from, and so do --structure, --first or --no-judged; leave one out")
-        if chosen:
-            last = [*([JUDGED] if self.judged else []), *_names(self.structure)]
-            values["stage"] = [{"examples": examples} for examples in (_names(self.first), last) if examples]
-        if self.before_query_date:
-            values["before_query_date"] = True
-        if self.seeds:
-            values["seeds"] = _wholes(self.seeds, "--seeds")
-        for name, key, value in (
-            ("dev", "pool", self.dev_pool),
-            ("mining", "channel", self.channel or None),
-        ):
-            if value is not None:
-                values[name] = {**values.get(name, {}), key: value}
-        return TrainingPlan.usual(
-            ModelKind(kind), values, {name: value for name, value in self.changes.items() if value is not None}
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """What to make of it."""
-
-    shares: str
-    by: str
-    device: str
-    licence: str
-    force: bool
-    json: bool
-
-
 def _run(
-    kind: str, base: str, out: Path, asked: _TrainOptions, files: TrainingInputFiles, result: _Result, skip_bad: bool
+    kind: str,
+    base: str,
+    out: Path,
+    plan: TrainingPlan,
+    files: TrainingInputFlags,
+    output: ModelOutputFlags,
+    shares: list[float],
+    by: ShareOrder,
 ) -> None:
-    plan, device, by = asked.plan(kind), _one_of(Device, result.device, "--device"), _one_of(ShareOrder, result.by, "--by")
-    shares = _numbers(result.shares, "--shares") if result.shares else []
-    _refuse_other_folder(out, result.force, bool(shares))
+    _refuse_other_folder(out, output.force, bool(shares))
     Extra.TRAIN.require("training")
-    report = ReadReport(skip_bad=skip_bad)
-    material = files.material(plan, report)
-    for remark in report.lines():
-        note(remark)
+    with noted_report(output.skip_bad) as report:
+        material = files.material(plan, report)
     if material.ranking is None and plan.judged:
         note("neither --index nor --negatives: no hard negatives, only the other passages of a batch")
     total = sum(stage.training.steps for stage in plan.stages) * len(plan.seeds)
+    device, licence = output.device, output.licence
     try:
         with progress_bar(f"training {kind}", total) as progress:
             telling = ProgressListener(note, progress)
             if shares:
-                found = learning_curve(
-                    plan, base, out, material, shares, by, device=device, licence=result.licence, telling=telling
-                )
+                found = learning_curve(plan, base, out, material, shares, by, device=device, licence=licence, telling=telling)
             else:
                 trained = train_model(
-                    plan, base, out, material, device=device, licence=result.licence, replace_out=result.force, telling=telling
+                    plan, base, out, material, device=device, licence=licence, replace_out=output.force, telling=telling
                 )  # fmt: skip
     except KeyboardInterrupt:
-        note("interrupted; the same command goes on after the last evaluation")
+        note("interrupted; the same command resumes after the last evaluation")
         raise
     if shares:
-        _show_study(out, found, by, result.json)
+        _show_study(out, found, by, output.json)
     else:
-        _show(out, trained, result.json)
+        _show(out, trained, output.json)
 
 
 def _refuse_other_folder(out: Path, force: bool, shares: bool) -> None:
@@ -281,28 +233,3 @@ def _show_study(out: Path, found: list[ShareResult], by: str, json: bool) -> Non
 
 def _plain(spreads: dict[str, Spread]) -> dict[str, Any]:
     return {name: {"mean": one.mean, "deviation": one.deviation} for name, one in spreads.items()}
-
-
-def _names(text: str) -> list[str]:
-    return [name for part in text.split(",") if (name := part.strip())]
-
-
-def _numbers(text: str, option: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ConfigError(f"{option} takes numbers with commas between, got {text!r}") from None
-
-
-def _wholes(text: str, option: str) -> list[int]:
-    numbers = _numbers(text, option)
-    if any(number != int(number) for number in numbers):
-        raise ConfigError(f"{option} takes whole numbers with commas between, got {text!r}")
-    return [int(number) for number in numbers]
-
-
-def _one_of(kind: Any, value: str, option: str) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        raise ConfigError(f"{option} must be one of {', '.join(kind)}; got {value!r}") from None

@@ -7,31 +7,24 @@ from typing import Annotated
 
 import typer
 
-from lexfuse.cli.options.search_flags import masked, values_of
-from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, table
-from lexfuse.cli.search import AsOf, Filters
+from lexfuse.cli.options.search_flags import IndexArgument, QueriesArgument, QueryFilterFlags
+from lexfuse.cli.options.values import numbers_in
+from lexfuse.cli.output.console import AsJson, SkipBad, line, note, noted_report, print_json, progress_bar, table
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
-from lexfuse.data.read_report import ReadReport
 from lexfuse.optimisation.bm25_parameters import B_S, K1S, tune_bm25
 from lexfuse.storage.index_folder import IndexFolder
 
 
 def bm25(
-    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")],
-    queries: Annotated[
-        Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")
-    ],
+    folder: IndexArgument,
+    queries: QueriesArgument,
     qrels: Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements of a train or dev split.")],
+    filters: QueryFilterFlags,
     measure: Annotated[str, typer.Option("--measure", "-m", help="What to make as high as possible.")] = "nDCG@10",
-    k1: Annotated[str | None, typer.Option("--k1", help="Values of k1 to try: 0.6,0.9,1.2")] = None,
-    b: Annotated[str | None, typer.Option("--b", help="Values of b to try: 0.4,0.75,1")] = None,
+    k1: Annotated[str, typer.Option("--k1", help="Values of k1 to try: 0.6,0.9,1.2")] = "",
+    b: Annotated[str, typer.Option("--b", help="Values of b to try: 0.4,0.75,1")] = "",
     depth: Annotated[int, typer.Option(help="How many documents a query are ranked.")] = 1000,
-    filters: Filters = None,
-    as_of: AsOf = None,
-    before_query_date: Annotated[
-        bool, typer.Option("--before-query-date", help="Only documents dated before the query.")
-    ] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the whole surface as JSON.")] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
@@ -40,16 +33,14 @@ def bm25(
 
     lexfuse tune bm25 legi.index data/legi data/legi/qrels/train.tsv -m nDCG@10 -o surface.json
     """
-    report = ReadReport(skip_bad=skip_bad)
-    asked = read_queries(queries, report)
-    judged = read_qrels(qrels, report, queries=asked.ids)
-    for remark in report.lines():
-        note(remark)
-    k1s, b_s = values_of(k1, "k1") or K1S, values_of(b, "b") or B_S
+    with noted_report(skip_bad) as report:
+        asked = read_queries(queries, report)
+        judged = read_qrels(qrels, report, queries=asked.ids)
+    k1s, b_s = numbers_in(k1, "--k1") or K1S, numbers_in(b, "--b") or B_S
     with IndexFolder(folder) as index, index.snapshot() as snapshot, progress_bar("trying", len(k1s) * len(b_s)) as progress:
         tuned = tune_bm25(
             snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth,
-            within=masked(snapshot, filters, as_of), before_query_date=before_query_date, progress=progress,
+            within=filters.mask(snapshot), before_query_date=filters.before_query_date, progress=progress,
         )  # fmt: skip
     if out is not None:
         tuned.save(out)

@@ -18,7 +18,7 @@ _TOLD = (  # settings that adapting has a use for
     "seed", "steps", "batch", "learning_rate", "decay", "warm_up", "weight_decay", "clip", "passage_length", "precision",
 )  # fmt: skip
 _TRAIN = "lexfuse train dense {name} CORPUS OUT\nlexfuse train splade {name} CORPUS OUT"
-_INDEX = "lexfuse index INDEX --channels dense --model dense={name}\nlexfuse search INDEX QUESTION --channel dense"
+_INDEX = "lexfuse index INDEX --channels dense --model dense={name}\nlexfuse search INDEX QUESTION --channels dense"
 
 
 def adaptation_card(trained: TrainingResult, name: str) -> str:

@@ -19,16 +19,16 @@ _WHAT: Mapping[ModelKind, str] = {
     ModelKind.CROSS: "A cross-encoder (monoBERT): it reads a query and a document together and reranks candidates.",
 }
 _USE: Mapping[ModelKind, str] = {
-    ModelKind.DENSE: "lexfuse index INDEX --channels dense --model dense={name}\nlexfuse search INDEX QUESTION --channel dense",
+    ModelKind.DENSE: "lexfuse index INDEX --channels dense --model dense={name}\nlexfuse search INDEX QUESTION --channels dense",
     ModelKind.TWO_TOWER: (
         "lexfuse index INDEX --channels dense --model dense={name}/passages --query-model dense={name}/queries\n"
-        "lexfuse search INDEX QUESTION --channel dense"
+        "lexfuse search INDEX QUESTION --channels dense"
     ),
     ModelKind.SPLADE: (
-        "lexfuse index INDEX --channels splade --model splade={name}\nlexfuse search INDEX QUESTION --channel splade"
+        "lexfuse index INDEX --channels splade --model splade={name}\nlexfuse search INDEX QUESTION --channels splade"
     ),
     ModelKind.COLBERT: (
-        "lexfuse index INDEX --channels colbert --model colbert={name}\nlexfuse search INDEX QUESTION --channel colbert"
+        "lexfuse index INDEX --channels colbert --model colbert={name}\nlexfuse search INDEX QUESTION --channels colbert"
     ),
     ModelKind.CROSS: (
         'cat > profile.toml <<END\nversion = 1\n[[channel]]\nname = "bm25"\n[[rerank]]\nmethod = "cross-encoder"\n'
