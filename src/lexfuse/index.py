@@ -32,7 +32,6 @@ from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import no_progress
 from lexfuse.encode.model_folder.locator import fetch_model, local_path
 from lexfuse.encode.shared_encoders import SharedEncoders
-from lexfuse.fusion.composite_retriever import explanations_of
 from lexfuse.fusion.registry import default_fusions
 from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.search.hits import Hits, checked_query, find_hits
@@ -194,7 +193,7 @@ class Index:
         query, id = checked_query(question, language), self.version.meant(document)
         opened = self.version.search_by(**search)
         with query_context():
-            [found] = explanations_of(opened.retriever, query, [id], within=opened.within, others=default_fusions())
+            [found] = opened.retriever.explain(query, [id], within=opened.within, others=default_fusions())
         return found
 
     def run(

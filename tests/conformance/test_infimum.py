@@ -124,7 +124,7 @@ def test_the_default_hybrid_of_all_of_them_ranks_and_explains(snapshot):
     for query in QUERIES:
         hits = ranking.hits(query.id)
         for hit in hits:
-            why = hybrid.explain(query, hit.doc, others=default_fusions())
+            why = hybrid.explain(query, [hit.doc], others=default_fusions())[0]
             assert (why.rank, why.score) == (hit.rank, hit.score)
             assert sum(part.contribution for part in why.parts) == pytest.approx(hit.score, rel=1e-6)
             assert why.others["tm2c2"] >= 1

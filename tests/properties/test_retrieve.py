@@ -115,5 +115,5 @@ def test_explanations_add_up(corpus, asked):
     with Built(documents(corpus)) as snapshot:
         for retriever, query in product([make(snapshot) for make in RETRIEVERS], asked):
             for hit in retriever.retrieve(asked, 100).hits(query.id):
-                total = sum(part.contribution for part in retriever.explain(query, hit.doc))
+                total = sum(part.contribution for part in retriever.evidence(query, [hit.doc])[0].terms)
                 assert total == pytest.approx(hit.score, abs=1e-5)

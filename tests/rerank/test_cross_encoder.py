@@ -127,7 +127,7 @@ def test_a_run_from_a_file_is_reranked_and_unknown_documents_are_named(snapshot,
 def test_explanations_tell_the_new_score_and_what_was_before(snapshot, encoder):
     pipeline = BM25(snapshot) >> CrossEncoder(snapshot, encoder, 5)
     hit = pipeline.retrieve(QUERIES, 5).hits("q1")[0]
-    why = pipeline.explain(QUERIES.query("q1"), hit.doc)
+    why = pipeline.explain(QUERIES.query("q1"), [hit.doc])[0]
     assert (why.score, why.rank, why.parts[0].source) == (hit.score, 1, "cross-encoder")
     assert why.before.parts[0].source == "bm25"
 
@@ -152,7 +152,7 @@ def test_a_fusion_takes_it_beside_retrievers(snapshot, encoder):
     assert all(hit.parts["cross-encoder"] == known[hit.doc] for hit in hits)
     alone = FusedRetriever([BM25(snapshot), source], Convex((0.0, 1.0)), 10).retrieve(QUERIES, 10).hits("q1")
     assert [hit.doc for hit in alone] == sorted((hit.doc for hit in alone), key=lambda doc: (-known[doc], doc))
-    why = hybrid.explain(QUERIES.query("q1"), hits[0].doc)
+    why = hybrid.explain(QUERIES.query("q1"), [hits[0].doc])[0]
     assert why.parts[2].score == known[hits[0].doc]
 
 

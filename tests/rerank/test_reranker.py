@@ -88,14 +88,14 @@ def test_explanations_agree_with_the_ranking_and_keep_what_was_before(snapshot):
     hybrid = FusedRetriever([BM25(snapshot), TfIdf(snapshot)], Convex((0.4, 0.6)), 10)
     pipeline, query = hybrid >> Rescore(TfIdf(snapshot), 4), QUERIES.query("q1")
     hits, old = pipeline.retrieve(QUERIES, 40).hits("q1"), {hit.doc: hit for hit in hybrid.retrieve(QUERIES, 40).hits("q1")}
-    found = pipeline.explanations(query, [hit.doc for hit in hits])
+    found = pipeline.explain(query, [hit.doc for hit in hits])
     for hit, why in zip(hits, found, strict=True):
         assert (why.rank, why.score, why.listed) == (hit.rank, hit.score, True)
         assert (why.before.rank, why.before.score) == (old[hit.doc].rank, old[hit.doc].score)
         assert sum(part.contribution for part in why.parts) == hit.score
         assert (why.parts[0].score is None) == (old[hit.doc].rank > 4)
     absent = next(doc for doc in snapshot.ids if doc not in old)
-    why = pipeline.explain(query, absent)
+    why = pipeline.explain(query, [absent])[0]
     assert (why.listed, why.rank, why.score) == (False, len(hits) + 1, hits[-1].score - 1)
 
 

@@ -171,5 +171,5 @@ def test_the_terms_of_a_question_are_read_once_for_all_retrievers_of_words(folde
     query = Query("q", QUESTION, "fr")
     with IndexFolder(folder) as index, index.snapshot() as snapshot:
         fused = FusedRetriever([open_retriever(snapshot, "bm25"), open_retriever(snapshot, "tfidf")], depth=3)
-        assert fused.explanations(query, ["d00", "d50"])
+        assert fused.explain(query, ["d00", "d50"])
     assert read == {QUESTION: 1}

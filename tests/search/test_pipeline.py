@@ -81,7 +81,7 @@ def test_explanations_add_up_and_agree_with_the_ranking(snapshot, fusion):
     fused = hybrid(snapshot, fusion)
     query = QUERIES.query("q1")
     for hit in fused.retrieve(QUERIES, 100).hits("q1"):
-        found = fused.explain(query, hit.doc, others=[Borda()])
+        found = fused.explain(query, [hit.doc], others=[Borda()])[0]
         assert (found.rank, found.listed) == (hit.rank, True)
         assert found.score == hit.score
         assert sum(part.contribution for part in found.parts) == pytest.approx(hit.score, abs=1e-6)
@@ -92,14 +92,14 @@ def test_a_document_that_nobody_lists_is_explained_and_changes_nothing(snapshot)
     fused, query = hybrid(snapshot), QUERIES.query("q1")
     listed = {hit.doc for hit in fused.retrieve(QUERIES, 100).hits("q1")}
     absent = next(id for id in snapshot.ids if id not in listed)
-    found = fused.explain(query, absent)
+    found = fused.explain(query, [absent])[0]
     assert not found.listed
     assert found.rank > 1
     assert [part.score for part in found.parts] == [
         pytest.approx(float(one.score(QUERIES, _pair(snapshot, absent))[0])) for one in fused.retrievers
     ]
     with pytest.raises(NotFoundError):
-        fused.explain(query, "nowhere")
+        fused.explain(query, ["nowhere"])
 
 
 def _pair(snapshot, doc):
@@ -159,7 +159,7 @@ def test_scores_of_many_documents_take_one_union(snapshot):
     scores = fused.score(QUERIES, pairs)
     assert [one.asked for one in counting] == [1, 1]
     fused = hybrid(snapshot)
-    expected = [fused.explain(QUERIES.query(query), hit.doc).score for query in ("q2", "q1") for hit in pairs.hits(query)]
+    expected = [fused.explain(QUERIES.query(query), [hit.doc])[0].score for query in ("q2", "q1") for hit in pairs.hits(query)]
     assert scores.tolist() == expected
 
 
@@ -167,9 +167,9 @@ def test_explanations_under_a_filter_agree_with_the_filtered_ranking(snapshot):
     within = np.arange(40) % 3 == 0
     fused, query = hybrid(snapshot), QUERIES.query("q1")
     hits = fused.retrieve(QUERIES, 10, within=within).hits("q1")
-    found = fused.explanations(query, [hit.doc for hit in hits], within=within)
+    found = fused.explain(query, [hit.doc for hit in hits], within=within)
     assert [(why.rank, why.score) for why in found] == [(hit.rank, hit.score) for hit in hits]
-    assert [why.score for why in fused.explanations(query, [hit.doc for hit in hits])] != [hit.score for hit in hits]
+    assert [why.score for why in fused.explain(query, [hit.doc for hit in hits])] != [hit.score for hit in hits]
 
 
 MIXED = Queries.of(
@@ -219,7 +219,7 @@ def test_a_routed_pipeline_scores_and_explains_by_the_pipeline_of_the_query(numb
     assert pipeline.score(MIXED, backwards).tolist() == [1.0, 0.0, BM25(numbered).score(MIXED, backwards)[2]]
     for query in MIXED:
         for hit in run.hits(query.id):
-            found = pipeline.explain(query, hit.doc)
+            found = pipeline.explain(query, [hit.doc])[0]
             assert (found.rank, found.score, found.listed) == (hit.rank, hit.score, True)
     assert [one.name for one in pipeline.members(MIXED.query("question"))] == ["bm25", "tfidf"]
     assert [one.name for one in pipeline.members(MIXED.query("cited"))] == ["citation"]

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
+from lexfuse.channels.base_retriever import BaseRetriever
 from lexfuse.channels.retriever_protocol import Mask, ScoreBounds
 from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries
@@ -22,7 +23,7 @@ class SearchWork(NamedTuple):
     flops: int
 
 
-class ChannelRetriever(ABC):
+class ChannelRetriever(BaseRetriever, ABC):
     """A retriever of one channel; a `Retriever`."""
 
     snapshot: Snapshot
@@ -58,7 +59,7 @@ class ChannelRetriever(ABC):
     def work(self, queries: Queries) -> SearchWork:
         """What searching by these queries costs."""
 
-    def prepare(self) -> None:  # noqa: B027 -- most have nothing to prepare
+    def prepare(self) -> None:
         """Make now what a process that has answered for a while has made."""
 
     @property

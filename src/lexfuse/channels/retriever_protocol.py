@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from lexfuse.channels.explanation import Evidence, Explanation
 from lexfuse.data.arrays import F32, F64, I32, Bools
 from lexfuse.data.ids import Ids
-from lexfuse.data.queries import Queries
+from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 
@@ -58,6 +59,39 @@ class Retriever(Protocol):
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair of query and document in a run, in its order."""
+
+    # The rest is given by `lexfuse.channels.base_retriever.BaseRetriever`.
+
+    @property
+    def composed(self) -> bool:
+        """Whether it is made of other retrievers."""
+
+    @property
+    def marks_words(self) -> bool:
+        """Whether its terms are words of the texts, to be marked in snippets."""
+
+    @property
+    def has_passages(self) -> bool:
+        """Whether it compares passages, of which the nearest can be shown."""
+
+    def members(self, query: Query) -> tuple[Retriever, ...]:
+        """The retrievers of channels that answer a query."""
+
+    def mapped(self, change: Callable[[Retriever], Retriever]) -> Retriever:
+        """The same retriever with each of its channels' retrievers changed."""
+
+    def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
+        """What it compares in each of the documents with a query."""
+
+    def explain(
+        self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Any] = ()
+    ) -> list[Explanation]:
+        """Why documents have their ranks, or which they would have, with the evidence."""
+
+    def stages(
+        self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Any] = ()
+    ) -> list[Explanation]:
+        """`explain` without the evidence."""
 
 
 QUICK_SCORES = 1 << 18  # documents times queries: fewer are ranked by their words in about a millisecond

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
+from lexfuse.channels.explanation import Evidence, TermPart
 from lexfuse.channels.query_terms import EncodedQueries, QueryTermReader
 from lexfuse.channels.retriever_protocol import QUICK_SCORES, Mask, checked_k, held_scores, requested_pairs
 from lexfuse.data.arrays import F32, F64, I32, I64
@@ -24,21 +25,6 @@ from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.builder import LEXICAL
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.snapshot import Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class TermPart:
-    """What one query term adds to a score.
-
-    >>> TermPart("loi", 1.0, 2.0, 1.5, 0.9).contribution
-    0.9
-    """
-
-    term: str
-    in_query: float  # its weight there; for BM25 and TF-IDF how often it occurs
-    in_document: float  # how often it occurs, times the weight of its field; 0 where it does not
-    idf: float
-    contribution: float
 
 
 @dataclass(frozen=True)
@@ -115,12 +101,11 @@ class TermRetriever(ChannelRetriever):
         holds = self.numbering.raw >= 0
         return int((holds if within is None else holds & within).sum())
 
-    def explain(self, query: Query, doc: str) -> list[TermPart]:
-        """What each term of a query adds to a document's score, largest first; the document need not be ranked."""
-        return self.parts(self.read(Queries.of([query])), [doc])[0]
+    def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
+        """What each term of a query adds to the documents' scores, largest first; the documents need not be ranked."""
+        return [Evidence(terms=tuple(parts)) for parts in self._parts(self.read(Queries.of([query])), docs)]
 
-    def parts(self, encoded: EncodedQueries, docs: Sequence[str]) -> list[list[TermPart]]:
-        """`explain` for one query that `read` has read before and several documents."""
+    def _parts(self, encoded: EncodedQueries, docs: Sequence[str]) -> list[list[TermPart]]:
         postings, idf = self.postings, self.term_idf[encoded.terms].tolist()
         held, added = self._term_weights(encoded, self.numbering.raw[[self.snapshot.ids.ordinal(doc) for doc in docs]])
         terms = [postings.vocabulary[term] for term in encoded.terms.tolist()]

@@ -8,14 +8,11 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from lexfuse.channels.explanation import Explanation
-from lexfuse.channels.late.retriever import TokenMatch
+from lexfuse.channels.explanation import Explanation, TermPart, TokenMatch
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.term_retriever import TermPart
 from lexfuse.cli.options.search_flags import FilterFlags, IndexArgument, SearchFlags
 from lexfuse.cli.output.console import AsJson, line, note, print_json, screen
 from lexfuse.data.queries import Query
-from lexfuse.fusion.composite_retriever import CompositeRetriever, explanations_of, members_of
 from lexfuse.fusion.registry import default_fusions
 from lexfuse.search.results import SearchHit, search_hits
 from lexfuse.storage.index_folder import IndexFolder
@@ -49,17 +46,17 @@ def search(
     with IndexFolder(folder) as index, index.snapshot() as snapshot, query_context():
         within = filters.mask(snapshot)
         retriever = spec.open(snapshot)
-        members = members_of(retriever, asked)
+        members = retriever.members(asked)
         found = search_hits(retriever, asked, k, within=within, members=members)
         fused: dict[str, Explanation] = {}
-        if explain and isinstance(retriever, CompositeRetriever):
+        if explain and retriever.composed:
             docs = [answer.document.id for answer in found]
-            fused = dict(zip(docs, retriever.explanations(asked, docs, within=within), strict=True))
+            fused = dict(zip(docs, retriever.stages(asked, docs, within=within), strict=True))
         others = default_fusions()
-        wanted = explanations_of(retriever, asked, why, within=within, others=others) if why else []
+        wanted = retriever.stages(asked, why, within=within, others=others) if why else []
     if json:
         results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]
-        print_json({"results": results} | ({"why": [asdict(one) for one in wanted]} if why else {}))
+        print_json({"results": results} | ({"why": [one.as_json() for one in wanted]} if why else {}))
         return
     if not found:
         note("nothing found; try other words, or fewer filters")
@@ -87,7 +84,7 @@ def answer_json(answer: SearchHit, explain: bool, why: Explanation | None = None
     if answer.sources:
         result["sources"] = dict(answer.sources)
     if why:
-        result["fusion"] = asdict(why)
+        result["fusion"] = why.as_json()
     if explain:
         parts: list[TermPart | TokenMatch] = [*answer.parts, *answer.matches]
         result["explanation"] = [asdict(part) for part in parts]

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.lexical.bm25_kli import ChosenTerms, notes_of, terms_of
 from lexfuse.channels.query_context import query_context
@@ -23,7 +22,6 @@ from lexfuse.data.formats.text_file import read_text
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.data.queries import Query
 from lexfuse.errors import ConfigError, NotFoundError
-from lexfuse.fusion.composite_retriever import CompositeRetriever, members_of
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance
 from lexfuse.search.results import search_hits
 from lexfuse.search.rprs_explanation import proportional_relevance, rprs_stage
@@ -124,7 +122,7 @@ def similar(
         allowed = candidates(snapshot, filters.mask(snapshot), own=own, before=day)
         retriever = opened(snapshot)
         shown = show_terms or choice.edited
-        chosen_terms = terms_of(members_of(retriever, asked.query), asked.query) if shown else None
+        chosen_terms = terms_of(retriever, asked.query) if shown else None
         _tell(allowed, chosen_terms)
         if show_terms:
             _show_terms(chosen_terms, json)
@@ -179,16 +177,14 @@ def _show_terms(chosen_terms: ChosenTerms | None, json: bool) -> None:
 
 def _search(retriever: Retriever, asked: SimilarQuery, allowed: EligibleDocuments, k: int, *, explain: bool, json: bool) -> None:
     query, within = asked.query, allowed.within
-    members = [
-        one for one in members_of(retriever, query) if not isinstance(one, DenseRetriever)
-    ]  # one vector says little of a judgment
+    members = [one for one in retriever.members(query) if not one.has_passages]  # one vector says little of a judgment
     _read_sentences(retriever, query)
     with spinner("searching"):
         found = search_hits(retriever, query, k, within=within, members=members, cited_first=False)
     docs = [answer.document.id for answer in found]
     why: dict[str, Explanation] = {}
-    if explain and isinstance(retriever, CompositeRetriever):
-        why = dict(zip(docs, retriever.explanations(query, docs, within=within), strict=True))
+    if explain and retriever.composed:
+        why = dict(zip(docs, retriever.stages(query, docs, within=within), strict=True))
     met = proportional_relevance(retriever, query, docs, within=within) if explain else {}
     if json:
         results = [answer_json(answer, explain, why.get(answer.document.id)) for answer in found]

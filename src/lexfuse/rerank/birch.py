@@ -55,10 +55,10 @@ class BestSentence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class SentenceEvidence:
     """The terms of equation 9 for the reranked documents of a run, in order.
 
-    >>> Evidence(np.array([0.5]), np.array([[0.75, 0.25]])).scores(0.5, (1.0, 1.0)).tolist()
+    >>> SentenceEvidence(np.array([0.5]), np.array([[0.75, 0.25]])).scores(0.5, (1.0, 1.0)).tolist()
     [0.75]
     """
 
@@ -107,7 +107,7 @@ class Birch(Reranker):
         """The run with its first documents reranked by equation 9."""
         return reorder(run, self.name, self.evidence(queries, run, depth).scores(self.a, self.weights), depth)
 
-    def evidence(self, queries: Queries, run: Run, depth: int, sentences: int | None = None) -> Evidence:
+    def evidence(self, queries: Queries, run: Run, depth: int, sentences: int | None = None) -> SentenceEvidence:
         """S_doc and the best sentence scores of the first documents of a run: independent of `a` and the weights."""
         pairs, count = first_documents(run, depth), sentences or len(self.weights)
         document, best = np.empty(len(pairs)), np.zeros((len(pairs), count))
@@ -120,7 +120,7 @@ class Birch(Reranker):
                 best[place, : len(found)] = found
                 if not len(found):
                     best[place] = np.nan
-        return Evidence(document, best)
+        return SentenceEvidence(document, best)
 
     def best_sentences(self, query: Query, doc: str) -> list[BestSentence]:
         """The best sentences of a document for a query, in descending order; of equals the first in the text."""

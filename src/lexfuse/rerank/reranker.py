@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from lexfuse.data.arrays import F32, offsets_of
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.composite_retriever import CompositeRetriever, explanations_of, lookup_scores, members_of
+from lexfuse.fusion.composite_retriever import CompositeRetriever, lookup_scores
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.storage.snapshot import Snapshot
 
@@ -99,15 +99,19 @@ class RerankedRetriever(CompositeRetriever):
 
     def members(self, query: Query) -> tuple[Retriever, ...]:
         """The channel retrievers of a query, those of the reranker first."""
-        return (*self.reranker.members, *members_of(self.retriever, query))
+        return (*self.reranker.members, *self.retriever.members(query))
 
-    def explanations(
+    def mapped(self, change: Callable[[Retriever], Retriever]) -> Retriever:
+        """The same retriever with each of the retrievers that find its candidates changed."""
+        return replace(self, retriever=self.retriever.mapped(change))
+
+    def stages(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
     ) -> list[Explanation]:
         """The new score and rank of documents, and the explanation of their previous rank."""
         queries = Queries.of([query])
         with query_context():
-            before = explanations_of(self.retriever, query, docs, within=within, others=others)
+            before = self.retriever.stages(query, docs, within=within, others=others)
             ranking = self.retrieve(queries, max(len(self.snapshot), 1), within=within)
         own = ranking.parts[self.reranker.name]
         places = {doc: place for place, doc in enumerate(ranking.doc.tolist())}

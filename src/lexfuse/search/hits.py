@@ -11,7 +11,6 @@ from typing import Any, overload
 from lexfuse.channels.explanation import Explanation
 from lexfuse.data.queries import Query
 from lexfuse.errors import ConfigError, EmptyQuestionError
-from lexfuse.fusion.composite_retriever import explanations_of, members_of
 from lexfuse.search.facets import DEPTH, FacetCounts, facets_of
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit, find_documents
@@ -91,7 +90,7 @@ def find_hits(
     with clock.stage("facets"):
         counted = facets_of(version, query, opened, filters, found) if facets else []
     with clock.stage("snippets"):
-        builder = ResultBuilder(members_of(opened.retriever, query), query, words=version.words)
+        builder = ResultBuilder(opened.retriever.members(query), query, words=version.words)
         shown = builder.answers(found[after : after + k], after=after)
         explained = PageExplanations(opened, query, [hit.document.id for hit in shown])
         hits = tuple(replace(hit, explainer=explained.of) for hit in shown)
@@ -112,7 +111,7 @@ class PageExplanations:
     @cached_property
     def _every(self) -> dict[str, Explanation]:
         opened = self._opened
-        found = explanations_of(opened.retriever, self._query, self._ids, within=opened.within)
+        found = opened.retriever.explain(self._query, self._ids, within=opened.within)
         return dict(zip(self._ids, found, strict=True))
 
 

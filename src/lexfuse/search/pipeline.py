@@ -7,11 +7,12 @@ its parts.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from lexfuse.channels.base_retriever import pairs_of
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.query_context import query_context
 from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds, checked_k
@@ -20,7 +21,7 @@ from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run, join_runs
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.composite_retriever import CompositeRetriever, explanations_of, lookup_scores, members_of, pairs_of
+from lexfuse.fusion.composite_retriever import CompositeRetriever, lookup_scores
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
@@ -102,9 +103,13 @@ class FusedRetriever(CompositeRetriever):
 
     def members(self, query: Query) -> tuple[Retriever, ...]:
         """The retrievers of channels that answer a query."""
-        return tuple(member for retriever in self.retrievers for member in members_of(retriever, query))
+        return tuple(member for retriever in self.retrievers for member in retriever.members(query))
 
-    def explanations(
+    def mapped(self, change: Callable[[Retriever], Retriever]) -> Retriever:
+        """The same retriever with each of its channels' retrievers changed."""
+        return replace(self, retrievers=[one.mapped(change) for one in self.retrievers])
+
+    def stages(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
     ) -> list[Explanation]:
         """Why documents of the index stand where they stand, or where they would; with their ranks under other fusions."""
@@ -187,13 +192,18 @@ class RoutedRetriever(CompositeRetriever):
 
     def members(self, query: Query) -> tuple[Retriever, ...]:
         """The retrievers of channels that answer a query."""
-        return members_of(self.route(query.text), query)
+        return self.route(query.text).members(query)
 
-    def explanations(
+    def mapped(self, change: Callable[[Retriever], Retriever]) -> Retriever:
+        """The same retriever with each of its channels' retrievers changed."""
+        routes = {name: route.mapped(change) for name, route in self.routes.items()}
+        return replace(self, general=self.general.mapped(change), routes=routes)
+
+    def stages(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
     ) -> list[Explanation]:
         """Why documents stand where they stand, by the retriever of the query."""
-        return explanations_of(self.route(query.text), query, docs, within=within, others=others)
+        return self.route(query.text).stages(query, docs, within=within, others=others)
 
     def _groups(self, queries: Queries) -> list[tuple[I64, Retriever]]:
         """The queries of every retriever, by where they stand."""

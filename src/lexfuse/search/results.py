@@ -8,12 +8,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lexfuse.channels.citation.lookup import CitationLookup
-from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.explanation import Explanation
-from lexfuse.channels.late.retriever import LateRetriever, TokenMatch
+from lexfuse.channels.explanation import Evidence, Explanation, TermPart, TokenMatch
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.retriever_protocol import Mask, Retriever
-from lexfuse.channels.term_retriever import TermPart, TermRetriever
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Hit
@@ -133,47 +130,36 @@ class ResultBuilder:
     """
 
     def __init__(self, members: Sequence[Retriever], question: Query, *, words: BM25 | None = None) -> None:
-        """Take the members that have something to show: words, tokens that met, the nearest passage.
+        """Take the retrievers that have something to show: terms, tokens that met, the nearest passage.
 
-        Where none of them reads words, `words` does; one that is kept saves counting the words of the index for every question.
+        Where none of them marks words, `words` does; one that is kept saves counting the words of the index for every question.
         """
-        self._question = question
-        self._words = next((one for one in members if isinstance(one, BM25)), words or BM25(members[0].snapshot))
-        self._terms = next((one for one in members if isinstance(one, TermRetriever)), None)
-        self._late = next((one for one in members if isinstance(one, LateRetriever)), None)
-        self._dense = next((one for one in members if isinstance(one, DenseRetriever)), None)
-        queries = Queries.of([question])
-        self._vector = self._dense.read(queries)[0] if self._dense else None
-        self._read = self._words.read(queries)
-        self._read_terms = self._terms.read(queries) if self._terms and self._terms is not self._words else self._read
+        self._question, self._members = question, members
+        self._words = next((one for one in members if one.marks_words), words or BM25(members[0].snapshot))
 
     def answers(self, found: Sequence[FoundDocument], *, after: int = 0) -> list[SearchHit]:
         """Answers of documents that were found, in this order; `after` so many others."""
         docs = [one.hit.doc for one in found]
-        words = self._words.parts(self._read, docs)
-        terms: Sequence[Sequence[TermPart]] = words
-        if self._terms is not self._words:
-            terms = self._terms.parts(self._read_terms, docs) if self._terms else [()] * len(docs)
-        nearest, documents = self._nearest(docs), self._words.snapshot.documents(docs)
+        every = [one.evidence(self._question, docs) for one in self._members]
+        places = [at for at, one in enumerate(self._members) if one is self._words]
+        words = every[places[0]] if places else self._words.evidence(self._question, docs)
+        documents = self._words.snapshot.documents(docs)
         return [
-            self._answer(rank, one, document, weights, tuple(parts), nearest.get(document.id))
-            for rank, (one, document, weights, parts) in enumerate(zip(found, documents, words, terms, strict=True), after + 1)
+            self._answer(rank, one, document, words[at].terms or (), [evidence[at] for evidence in every])
+            for at, (rank, one, document) in enumerate(
+                zip(range(after + 1, after + len(docs) + 1), found, documents, strict=True)
+            )
         ]
 
     def _answer(
-        self,
-        rank: int,
-        found: FoundDocument,
-        document: Document,
-        words: Sequence[TermPart],
-        parts: tuple[TermPart, ...],
-        nearest: Passage | None,
+        self, rank: int, found: FoundDocument, document: Document, words: Sequence[TermPart], evidence: Sequence[Evidence]
     ) -> SearchHit:
         check()
-        late = self._late if self._late and self._late.holds(document.id) else None
-        matches = late.explain(self._question, document.id) if late else []
+        terms = next((one.terms for one in evidence if one.terms is not None), ())
+        tokens = next((one.tokens for one in evidence if one.tokens is not None), ())
+        nearest = next((one.passage for one in evidence if one.passage is not None), None)
         shown = self._snippet(document, words, nearest or Passage(0, len(document.text)))
-        return SearchHit(rank, found.by, found.hit.score, document, shown, parts, tuple(matches), nearest, found.hit.parts)
+        return SearchHit(rank, found.by, found.hit.score, document, shown, terms, tokens, nearest, found.hit.parts)
 
     def _snippet(self, document: Document, terms: Sequence[TermPart], passage: Passage) -> Snippet:
         """The window of a passage that matches best."""
@@ -183,13 +169,6 @@ class ResultBuilder:
         start = passage.start
         matches = tuple(SentenceSpan(match.start + start, match.end + start) for match in shown.matches)
         return Snippet(SentenceSpan(shown.span.start + start, shown.span.end + start), matches, shown.text)
-
-    def _nearest(self, docs: Sequence[str]) -> dict[str, Passage]:
-        """The nearest passages of the documents that have vectors."""
-        if self._dense is None or self._vector is None:
-            return {}
-        held = [doc for doc in docs if self._dense.holds(doc)]
-        return dict(zip(held, self._dense.best_passages(self._vector, held), strict=True))
 
 
 @lru_cache(maxsize=16)

@@ -10,15 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lexfuse.channels.lexical.bm25 import BM25
-from lexfuse.channels.lexical.bm25_kli import BM25Kli
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.data.dates import parse_date
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.rerank.reranker import RerankedRetriever
-from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever
 from lexfuse.search.temporal_filter import document_dates
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.citation.citation import DECISIONS
@@ -216,26 +213,3 @@ def open_similar(snapshot: Snapshot, terms: TermChoice | None = None, *, k1: flo
 
     sentences = open_retriever(snapshot, SENTENCES)
     return first >> Rprs(sentences, depth=SIMILAR_DEPTH) if isinstance(sentences, DenseRetriever) else first
-
-
-def with_terms(retriever: Retriever, terms: TermChoice) -> Retriever:
-    """The same pipeline with a choice of terms wherever it has BM25.
-
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     with_terms(open_similar(snapshot), TermChoice(50)).choice.amount
-    50
-    """
-    if isinstance(retriever, BM25Kli):
-        return replace(retriever, choice=terms)
-    if isinstance(retriever, BM25):
-        return BM25Kli(retriever.snapshot, k1=retriever.k1, b=retriever.b, choice=terms, name=retriever.name)
-    if isinstance(retriever, FusedRetriever):
-        return replace(retriever, retrievers=[with_terms(one, terms) for one in retriever.retrievers])
-    if isinstance(retriever, RoutedRetriever):
-        routes = {name: with_terms(route, terms) for name, route in retriever.routes.items()}
-        return replace(retriever, general=with_terms(retriever.general, terms), routes=routes)
-    if isinstance(retriever, RerankedRetriever):
-        return replace(retriever, retriever=with_terms(retriever.retriever, terms))
-    return retriever

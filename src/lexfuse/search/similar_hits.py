@@ -7,12 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.lexical.bm25_kli import BM25Kli, ChosenTerms, notes_of, terms_of
+from lexfuse.channels.lexical.bm25_kli import ChosenTerms, choice_of, notes_of, terms_of, with_terms
 from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.composite_retriever import members_of
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance
 from lexfuse.search.hits import PageExplanations
 from lexfuse.search.index_version import SIMILAR, IndexVersion, OpenedSearch
@@ -27,7 +25,6 @@ from lexfuse.search.similar import (
     own_documents,
     query_from_document,
     query_from_text,
-    with_terms,
 )
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.search.stage_clock import StageClock, Timing
@@ -107,7 +104,7 @@ def find_similar(
             opened = OpenedSearch(SIMILAR, version.similar_pipeline(terms, k1=k1, b=b), version.within(filters, as_of))
         eligible = candidates(snapshot, opened.within, own=own, before=day)
         opened = opened._replace(within=eligible.within)
-        chosen = terms_of(members_of(opened.retriever, asked.query), asked.query)
+        chosen = terms_of(opened.retriever, asked.query)
     if chosen is None and terms_only:
         raise ConfigError(f"the profile {opened.profile!r} has no choice of terms; only bm25 with kli has")
     notes = tuple(notes_of(chosen)) if chosen else ()
@@ -128,7 +125,7 @@ def _searched(
         documents = find_documents(retriever, query, k, within=opened.within)
     ids = [one.hit.doc for one in documents]
     with clock.stage("snippets"):
-        members = [one for one in members_of(retriever, query) if not isinstance(one, DenseRetriever)]
+        members = [one for one in retriever.members(query) if not one.has_passages]
         answers = ResultBuilder(members or [retriever], query).answers(documents)  # one vector says little of a judgment
         explained = PageExplanations(opened, query, ids)
         hits = tuple(replace(hit, explainer=explained.of) for hit in answers)
@@ -139,9 +136,9 @@ def _searched(
 
 def _with_terms(opened: OpenedSearch, asked: SimilarQuery, terms: TermChoice, *, required: bool) -> Retriever:
     """The retriever with a choice of terms; what the choice leaves open is as in the profile."""
-    words = next((one for one in members_of(opened.retriever, asked.query) if isinstance(one, BM25Kli)), None)
-    if words is None and required:
+    profiled = choice_of(opened.retriever, asked.query)
+    if profiled is None and required:
         reason = f"the profile {opened.profile!r} has no choice of terms, so there are none to edit"
         raise ConfigError(f"{reason}; only bm25 with kli has")
-    usual = words.choice.amount if words else None
+    usual = profiled.amount if profiled else None
     return with_terms(opened.retriever, replace(terms, amount=usual if terms.amount is None else terms.amount))

@@ -17,7 +17,7 @@ from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.late_encoder import LateEncoder
 from lexfuse.encode.passage_plan import whole_text
-from lexfuse.errors import ConfigError, DataError, NotFoundError
+from lexfuse.errors import ConfigError, DataError
 from lexfuse.search.results import search_hits
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -172,8 +172,7 @@ def test_documents_that_are_not_encoded_yet(tmp_path, models):
         assert np.isnan(colbert.score(QUERIES, pairs)).tolist() == [True, False, True, False]
         assert {hit.doc for hit in colbert.retrieve(QUERIES, 100).hits("q0")} == {f"d0{n}" for n in range(8)} - {"d03"}
         assert [colbert.holds(id) for id in ("new", "d01", "d03")] == [False, True, False]
-        with pytest.raises(NotFoundError, match="'new' is not in the channel 'colbert' yet"):
-            colbert.explain(QUERIES.query("q0"), "new")
+        assert colbert.evidence(QUERIES.query("q0"), ["new"])[0].tokens == ()
         assert {one.document.id for one in search_hits(colbert, QUERIES.query("q0"), 20)} == {f"d0{n}" for n in range(8)} - {
             "d03"
         }
@@ -222,7 +221,7 @@ def test_an_explanation_shows_which_tokens_met_and_adds_up(tmp_path, models, lay
         for query in QUERIES:
             asked = colbert.encoder.words(query.text, Side.QUERY)
             for hit in [*run.hits(query.id)[:3], *(hit for hit in run.hits(query.id) if hit.doc in ("d05", "d07"))]:
-                matches = colbert.explain(query, hit.doc)
+                matches = colbert.evidence(query, [hit.doc])[0].tokens
                 assert sum(match.similarity for match in matches) == pytest.approx(hit.score, rel=1e-5)
                 assert sorted(match.in_query for match in matches) == sorted(asked)
                 assert {match.in_document for match in matches} <= set(colbert.encoder.words(texts[hit.doc], Side.PASSAGE))
@@ -235,7 +234,7 @@ def test_an_explanation_shows_which_tokens_met_and_adds_up(tmp_path, models, lay
 def test_a_word_meets_itself(tmp_path, models):
     with made(tmp_path / "i", [Document("a", text="congé"), Document("b", text="the court")], models(), bits=8) as index:
         colbert = opened(index)
-        met = {match.in_query: match.in_document for match in colbert.explain(Query("q", "congé"), "a")}
+        met = {match.in_query: match.in_document for match in colbert.evidence(Query("q", "congé"), ["a"])[0].tokens}
         assert met["congé"] == "congé"
         assert colbert.retrieve(Queries.of([Query("q", "congé")]), 2).hits("q")[0].doc == "a"
 
@@ -280,5 +279,5 @@ def test_a_text_of_a_hundred_thousand_words(tmp_path, models):
         question = Query("q", "the court held that the lease ended")
         run = colbert.retrieve(Queries.of([question]), 2)
         check(run, {"q": by_definition(colbert, question.text)})
-        matches = colbert.explain(question, "long")
+        matches = colbert.evidence(question, ["long"])[0].tokens
         assert sum(match.similarity for match in matches) == pytest.approx(run.as_dict()["q"]["long"], rel=1e-5)

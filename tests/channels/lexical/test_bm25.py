@@ -159,14 +159,14 @@ def test_explanations_add_up_to_the_score(index, idf):
     query = Query("q", "salarié, salarié, indemnité, loi", "fr")
     hits = {hit.doc: hit.score for hit in retriever.retrieve(Queries.of([query]), 10).hits("q")}
     for doc in "abce":
-        parts = retriever.explain(query, doc)
+        parts = retriever.evidence(query, [doc])[0].terms
         assert sum(part.contribution for part in parts) == pytest.approx(hits[doc], abs=1e-5)
         assert [part.contribution for part in parts] == sorted((part.contribution for part in parts), reverse=True)
-    by_term = {part.term: part for part in retriever.explain(query, "e")}
+    by_term = {part.term: part for part in retriever.evidence(query, ["e"])[0].terms}
     assert (by_term["salar"].in_query, by_term["salar"].in_document, by_term["loi"].in_document) == (2.0, 2.0, 0.0)
-    assert [part.contribution for part in retriever.explain(query, "d")] == [0.0, 0.0, 0.0]  # why not?
+    assert [part.contribution for part in retriever.evidence(query, ["d"])[0].terms] == [0.0, 0.0, 0.0]  # why not?
     with pytest.raises(NotFoundError, match="'z'"):
-        retriever.explain(query, "z")
+        retriever.evidence(query, ["z"])
 
 
 def test_parameters_are_chosen_at_query_time(index):

@@ -81,7 +81,7 @@ def test_scores_of_pairs_and_explanations_speak_of_the_same_terms(snapshot):
     ranking = retriever.retrieve(queries, 10)
     np.testing.assert_array_equal(retriever.score(queries, ranking), ranking.score)
     best = ranking.hits("q")[0]
-    parts = retriever.explain(QUERY, best.doc)
+    parts = retriever.evidence(QUERY, [best.doc])[0].terms
     assert {part.term for part in parts} == {term.term for term in retriever.terms(QUERY).terms}
     assert sum(part.contribution for part in parts) == pytest.approx(best.score, rel=1e-5)
 

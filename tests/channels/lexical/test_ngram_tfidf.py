@@ -156,7 +156,8 @@ def test_explanations_add_up(index):
     retriever = NgramTfIdf.fit(index.snapshot())
     query = Query("q", "court duty bond appeal court", "en")
     [best, *_] = retriever.retrieve(Queries.of([query]), 1).hits("q")
-    assert sum(part.contribution for part in retriever.explain(query, best.doc)) == pytest.approx(best.score, abs=1e-6)
+    [evidence] = retriever.evidence(query, [best.doc])
+    assert sum(part.contribution for part in evidence.terms) == pytest.approx(best.score, abs=1e-6)
 
 
 @pytest.mark.parametrize("text", ["", "the of", "court", "unknown words only"])

@@ -51,7 +51,7 @@ def test_retrievers_of_one_snapshot_do_not_disturb_each_other(index):
 def test_explanations_and_filters(index):
     snapshot = index.snapshot()
     retriever = TfIdf(snapshot)
-    parts = retriever.explain(Query("q", "law of the court", "en"), "c")
+    parts = retriever.evidence(Query("q", "law of the court", "en"), ["c"])[0].terms
     assert [(part.term, part.in_document) for part in parts] == [("law", 3.0), ("court", 1.0)]
     within = np.array([id == "a" for id in snapshot.ids])
     assert [hit.doc for hit in retriever.retrieve(asked("law"), 10, within=within).hits("q")] == ["a"]

@@ -178,7 +178,7 @@ def test_documents_that_are_not_encoded_yet(tmp_path, models):
         pairs = Run.of("pairs", {"q0": {"new": 4.0, "d01": 3.0, "d03": 2.0, "d05": 1.0}})
         assert np.isnan(splade.score(QUERIES, pairs)).tolist() == [True, False, True, False]
         assert {hit.doc for hit in splade.retrieve(QUERIES, 100).hits("q0")} == {f"d0{n}" for n in range(8)} - {"d03"}
-        assert {part.contribution for part in splade.explain(QUERIES.query("q0"), "new")} == {0.0}
+        assert {part.contribution for part in splade.evidence(QUERIES.query("q0"), ["new"])[0].terms} == {0.0}
         fill_channel(index, "splade", threads=1)
         assert not np.isnan(opened(index).score(QUERIES, pairs)).any()
 
@@ -220,7 +220,7 @@ def test_an_explanation_shows_the_activated_terms_and_adds_up(tmp_path, models, 
         for query in QUERIES:
             terms, weights = splade.encoder.encode([query.text], Side.QUERY)[0]
             for hit in run.hits(query.id)[:5]:
-                parts = splade.explain(query, hit.doc)
+                parts = splade.evidence(query, [hit.doc])[0].terms
                 assert sum(part.contribution for part in parts) == pytest.approx(hit.score, rel=1e-5)
                 assert [part.contribution for part in parts] == sorted((part.contribution for part in parts), reverse=True)
                 assert {part.term for part in parts} <= {splade.encoder.terms[int(term)] for term in terms}
@@ -233,7 +233,7 @@ def test_the_shipped_model_activates_terms_that_the_question_does_not_hold(frenc
     question = Query("q", "quitter son emploi", "fr")
     run = french.retrieve(Queries.of([question]), 3)
     assert run.hits("q")[0].doc == "a"
-    parts = {part.term: part for part in french.explain(question, "a") if part.contribution}
+    parts = {part.term: part for part in french.evidence(question, ["a"])[0].terms if part.contribution}
     assert set(parts) - set(question.text.split())
     assert sum(part.contribution for part in parts.values()) == pytest.approx(run.hits("q")[0].score, rel=1e-5)
     [best, *_] = search_hits(french, question, 3)
@@ -277,7 +277,7 @@ def test_a_query_that_shares_no_term_with_any_document(tmp_path, models):
         run = splade.retrieve(queries, 5)
         assert [len(run.hits(id)) for id in ("1", "2")] == [0, 2]
         assert splade.score(queries, Run.of("x", {"1": {"a": 1.0}})).tolist() == [0.0]
-        assert splade.explain(queries.query("1"), "a") == []
+        assert splade.evidence(queries.query("1"), ["a"])[0].terms == ()
         cosine = opened(index, cosine=True).retrieve(queries, 5)
         assert [hit.score for hit in cosine.hits("2")] == pytest.approx([1.0, 1.0])
 

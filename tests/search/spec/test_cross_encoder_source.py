@@ -174,7 +174,7 @@ def test_it_opens_what_the_classes_make(snapshot, model):
     hits = opened.retrieve(QUERIES, 9).hits("q")
     assert hits == same.retrieve(QUERIES, 9).hits("q")
     assert set(hits[0].parts) == {"cross-encoder", "bm25", "tfidf"}
-    why = opened.explain(QUERIES.query("q"), hits[0].doc)
+    why = opened.explain(QUERIES.query("q"), [hits[0].doc])[0]
     assert [part.source for part in why.parts] == ["cross-encoder", "bm25", "tfidf"]
 
 

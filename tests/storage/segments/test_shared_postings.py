@@ -58,7 +58,7 @@ def found(snapshot):
         retriever.retrieve(QUERIES, 20) for retriever in (BM25(snapshot), BM25(snapshot, idf=IdfForm.ROBERTSON), TfIdf(snapshot))
     ]
     scores = [BM25(snapshot).score(QUERIES, run).tolist() for run in runs]
-    told = [BM25(snapshot).explain(QUERIES.query("all"), id) for id in list(snapshot.ids)[:3]]
+    told = [BM25(snapshot).evidence(QUERIES.query("all"), [id])[0].terms for id in list(snapshot.ids)[:3]]
     lexical, splade = snapshot.postings("bm25"), snapshot.postings("splade")
     statistics = [lexical.collection_frequency.tolist(), lexical.document_frequency.tolist(), splade.document_frequency.tolist()]
     ids = [list(snapshot.ids), snapshot.ids.ordinals(names).tolist(), [name in snapshot.ids for name in names]]

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -18,10 +19,11 @@ from lexfuse.channels.channel_retriever import ChannelRetriever, Parameter, Sear
 from lexfuse.channels.dense.approximate_search import ApproximateSearch
 from lexfuse.channels.dense.flat_search import FlatSearch, PassagePooling
 from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.explanation import Evidence
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
 from lexfuse.data.arrays import F32, F64
-from lexfuse.data.queries import Queries
+from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.flops import query_flops
@@ -43,6 +45,8 @@ class DenseRetriever(ChannelRetriever):
     >>> dense.retrieve(Queries.of([Query("q", "délai de préavis")]), 10).hits("q")[0].doc  # doctest: +SKIP
     'LEGIARTI000006901112'
     """
+
+    has_passages: ClassVar[bool] = True
 
     snapshot: Snapshot
     encoder: Encoder
@@ -91,8 +95,10 @@ class DenseRetriever(ChannelRetriever):
 
     def read(self, queries: Queries) -> F32:
         """The vectors of the queries."""
-        rows = read_once(self.encoder, "vector", queries.text, lambda texts: self.encoder.encode(texts, Side.QUERY))
-        return np.asarray(rows, dtype=np.float32)
+        return np.asarray(read_once(self.encoder, "vector", queries.text, self._encoded), dtype=np.float32)
+
+    def _encoded(self, texts: list[str]) -> Sequence[F32]:
+        return cast("Sequence[F32]", self.encoder.encode(texts, Side.QUERY))  # its rows
 
     def rank(self, queries: Queries, vectors: F32, k: int, *, within: Mask | None = None) -> Run:
         """`retrieve` for queries that `read` has read before."""
@@ -137,6 +143,13 @@ class DenseRetriever(ChannelRetriever):
     def holds(self, doc: str) -> bool:
         """Whether a document of the snapshot is encoded."""
         return bool(self.numbering.raw[self.snapshot.ids.ordinal(doc)] >= 0)
+
+    def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
+        """The nearest passage of each document that is encoded."""
+        held = [doc for doc in docs if self.holds(doc)]
+        vector = self.read(Queries.of([query]))[0]
+        found = dict(zip(held, self.best_passages(vector, held), strict=True))
+        return [Evidence(passage=found.get(doc)) for doc in docs]
 
     def best_passages(self, vector: F32, docs: Sequence[str]) -> list[Passage]:
         """The passage of each document's text that is nearest to the vector of a query; `NotFoundError` for one without any."""

@@ -6,12 +6,14 @@ Search goes by centroids first (PLAID) or scores every document. Scores are alwa
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
+from lexfuse.channels.explanation import Evidence, TokenMatch
 from lexfuse.channels.late.late_search import LateMode, LateSearch
 from lexfuse.channels.late.stored_part import TokenPart
 from lexfuse.channels.query_context import read_once
@@ -23,22 +25,9 @@ from lexfuse.encode.encoder import Side
 from lexfuse.encode.flops import forward_flops
 from lexfuse.encode.late_encoder import LateEncoder
 from lexfuse.encode.passage_plan import whole_text
-from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.errors import ConfigError
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.snapshot import Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class TokenMatch:
-    """A token of the query, the token of the document that it met, and how similar they are.
-
-    >>> TokenMatch("bail", "loyer", 0.8).similarity
-    0.8
-    """
-
-    in_query: str
-    in_document: str
-    similarity: float
 
 
 @dataclass(frozen=True)
@@ -115,11 +104,12 @@ class LateRetriever(ChannelRetriever):
         """Whether a document of the snapshot is encoded."""
         return bool(self.numbering.raw[self.snapshot.ids.ordinal(doc)] >= 0)
 
-    def explain(self, query: Query, doc: str) -> list[TokenMatch]:
-        """Which token of the document each token of the query met, most similar first; the document need not be ranked."""
+    def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
+        """The token of each document that is most similar to each token of the query; none where it is not encoded."""
+        return [Evidence(tokens=tuple(self._matches(query, doc)) if self.holds(doc) else ()) for doc in docs]
+
+    def _matches(self, query: Query, doc: str) -> list[TokenMatch]:
         raw = int(self.numbering.raw[self.snapshot.ids.ordinal(doc)])
-        if raw < 0:
-            raise NotFoundError(f"document {doc!r} is not in the channel {self.channel!r} yet; fill the channel")
         headings = bool(self.snapshot.channel(self.channel).named.settings.options["headings"])
         there = self.encoder.words(whole_text(self.snapshot.document(doc), headings), Side.PASSAGE)
         (asked,) = read_once(

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,6 +52,8 @@ class BM25(TermRetriever):
     ...         BM25(snapshot).retrieve(Queries.of([Query("q", "quelle loi ?", "fr")]), 10).hits("q")[0].doc
     'a'
     """
+
+    marks_words: ClassVar[bool] = True
 
     k1: float = K1
     b: float = B

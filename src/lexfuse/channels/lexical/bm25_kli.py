@@ -6,8 +6,8 @@ Later stages of a pipeline still get the whole query: only the reading of terms 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -157,13 +157,37 @@ def _spellings(text: str, analyser: Analyser, terms: set[str]) -> dict[str, str]
     return {term: min(found, key=lambda word: (-found[word], word)) for term, found in counts.items()}
 
 
-def terms_of(members: Sequence[Retriever], query: Query) -> ChosenTerms | None:
-    """The terms of a query that the retrievers of a pipeline ask for; None where none of them has a choice of terms.
+def with_terms(retriever: Retriever, choice: TermChoice) -> Retriever:
+    """The same pipeline with a choice of terms wherever it has BM25.
 
-    >>> terms_of([], Query("q", "the lease")) is None
+    >>> with_terms(BM25(snapshot), TermChoice(50)).choice.amount
+    50
+    """
+
+    def chosen(one: Retriever) -> Retriever:
+        if isinstance(one, BM25Kli):
+            return replace(one, choice=choice)
+        return BM25Kli(one.snapshot, k1=one.k1, b=one.b, choice=choice, name=one.name) if isinstance(one, BM25) else one
+
+    return retriever.mapped(chosen)
+
+
+def choice_of(retriever: Retriever, query: Query) -> TermChoice | None:
+    """The choice of terms that a pipeline has for a query, None where it has none.
+
+    >>> choice_of(BM25(snapshot), Query("q", "loi")) is None
     True
     """
-    words = next((one for one in members if isinstance(one, BM25Kli)), None)
+    return next((one.choice for one in retriever.members(query) if isinstance(one, BM25Kli)), None)
+
+
+def terms_of(retriever: Retriever, query: Query) -> ChosenTerms | None:
+    """The terms of a query that a pipeline asks for; None where it has no choice of terms.
+
+    >>> terms_of(BM25(snapshot), Query("q", "the lease")) is None
+    True
+    """
+    words = next((one for one in retriever.members(query) if isinstance(one, BM25Kli)), None)
     return words.terms(query) if words else None
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lexfuse.channels.explanation import Explanation, SourceContribution
-from lexfuse.channels.late.retriever import LateRetriever
 from lexfuse.channels.retriever_protocol import Mask, Retriever
-from lexfuse.channels.term_retriever import TermRetriever
 from lexfuse.data.queries import Query
 from lexfuse.data.run import Hit
 from lexfuse.errors import ConfigError, EmptyQuestionError
-from lexfuse.fusion.composite_retriever import explanations_of, members_of
 from lexfuse.fusion.registry import default_fusions
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance
 from lexfuse.search.index_version import IndexVersion
@@ -91,9 +87,8 @@ def explain(library: IndexRegistry, ask: ExplainRequest) -> ExplainResponse:
 
 
 def _why(opened: IndexVersion, pipeline: Retriever, question: Query, doc: str, mask: Mask | None) -> HitExplanation:
-    members = members_of(pipeline, question)
-    others = default_fusions()
-    [found] = explanations_of(pipeline, question, [doc], within=mask, others=others)
+    members = pipeline.members(question)
+    [found] = pipeline.explain(question, [doc], within=mask, others=default_fusions())
     ordinal = opened.snapshot.ids.ordinal(doc)
     hit = FoundDocument(pipeline.name, Hit(doc, found.rank, found.score))
     [answer] = ResultBuilder(members, question).answers([hit])
@@ -102,8 +97,8 @@ def _why(opened: IndexVersion, pipeline: Retriever, question: Query, doc: str, m
         update={
             "allowed": mask is None or bool(mask[ordinal]),
             "cited": ordinal in opened.citations.named(question.text),
-            "terms": _terms(members, question, doc),
-            "tokens": _tokens(members, question, doc),
+            "terms": _terms(found),
+            "tokens": _tokens(found),
             "snippet": mark_of(answer),
             "alignment": alignment_of(met, question.text, answer.document.text) if met else None,
         }
@@ -135,28 +130,26 @@ def _source(part: SourceContribution) -> SourceShare:
     )
 
 
-def _terms(members: Sequence[Retriever], question: Query, doc: str) -> list[TermShare]:
+def _terms(found: Explanation) -> list[TermShare]:
     return [
         TermShare(
-            source=member.name,
+            source=source,
             term=part.term,
             in_query=part.in_query,
             in_document=part.in_document,
             idf=part.idf,
             contribution=part.contribution,
         )
-        for member in members
-        if isinstance(member, TermRetriever)
-        for part in member.explain(question, doc)
+        for source, evidence in found.evidence.items()
+        for part in evidence.terms or ()
     ]
 
 
-def _tokens(members: Sequence[Retriever], question: Query, doc: str) -> list[TokenShare]:
+def _tokens(found: Explanation) -> list[TokenShare]:
     return [
-        TokenShare(source=member.name, in_query=met.in_query, in_document=met.in_document, similarity=met.similarity)
-        for member in members
-        if isinstance(member, LateRetriever) and member.holds(doc)
-        for met in member.explain(question, doc)
+        TokenShare(source=source, in_query=met.in_query, in_document=met.in_document, similarity=met.similarity)
+        for source, evidence in found.evidence.items()
+        for met in evidence.tokens or ()
     ]
 
 
