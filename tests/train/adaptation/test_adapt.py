@@ -200,7 +200,7 @@ def test_a_corpus_without_structure():
 
 def test_without_torch_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setattr("lexfuse.dependencies.find_spec", lambda _: None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'lexfuse\[train\]'"):
+    with pytest.raises(MissingDependencyError, match=r'pip install "lexfuse\[train\]"'):
         start_from(TsdaeSettings(), "fr-legal-mlm")
 
 
