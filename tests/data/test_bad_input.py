@@ -68,19 +68,19 @@ def test_the_first_of_duplicate_ids_stays_in_every_format(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"\n\n"])
 def test_an_empty_corpus_is_an_error(tmp_path, content):
     (tmp_path / "c.jsonl").write_bytes(content)
-    with pytest.raises(DataError, match=r"c\.jsonl: holds no documents; a corpus needs at least one"):
+    with pytest.raises(DataError, match=r"c\.jsonl: has no documents; a corpus needs at least one"):
         read_corpus(tmp_path / "c.jsonl")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_empty_corpus_is_an_error_in_every_format(tmp_path, name):
     write_corpus(Corpus.of([]), tmp_path / name)
-    with pytest.raises(DataError, match="holds no documents"):
+    with pytest.raises(DataError, match="has no documents"):
         read_corpus(tmp_path / name)
 
 
 def test_a_corpus_of_which_all_was_skipped_is_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"holds no documents \(2 bad records were skipped\)"):
+    with pytest.raises(DataError, match=r"has no documents \(2 bad records were skipped\)"):
         read_corpus(write_lines(tmp_path, "x", "y"), ReadReport(skip_bad=True))
 
 

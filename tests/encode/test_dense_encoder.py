@@ -23,7 +23,7 @@ def test_shape_length_and_an_empty_list(encoder, tiny):
 
 
 def test_one_text_in_the_place_of_a_list_is_refused(encoder):
-    with pytest.raises(ConfigError, match="takes a list of texts"):
+    with pytest.raises(ConfigError, match="expected a list of texts"):
         encoder.encode("the court", Side.QUERY)
 
 

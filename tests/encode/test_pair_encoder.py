@@ -166,12 +166,12 @@ def test_two_labels_give_the_probability_of_the_second():
 
 
 def test_models_and_texts_that_do_not_fit_are_refused(tiny, own_cache, tmp_path):
-    with pytest.raises(DataError, match="the model tells 3 labels apart; a cross-encoder has 1"):
+    with pytest.raises(DataError, match="the model has 3 labels; a cross-encoder has 1"):
         PairEncoder.load(tiny.folder(tmp_path / "three", head="classes"))
     with pytest.raises(DataError, match=r"tensor 'pooler\.dense\.weight' is missing"):
         PairEncoder.load(tiny.folder(tmp_path / "none"))
     model = PairEncoder.load(cross_encoder(tiny, tmp_path / "m", labels=2), threads=1)
-    with pytest.raises(ConfigError, match="takes a list of texts"):
+    with pytest.raises(ConfigError, match="expected a list of texts"):
         model.scores("loi", "la loi")
     with pytest.raises(ConfigError, match="2 texts need as many heads, got 1"):
         model.scores("loi", ["a", "b"], heads=["a"])

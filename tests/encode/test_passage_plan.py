@@ -81,7 +81,7 @@ def test_plans_and_windows_that_cannot_be(tokens):
         PassagePlan(size=0)
     with pytest.raises(ConfigError, match="overlap"):
         PassagePlan(size=5, overlap=7)
-    with pytest.raises(ConfigError, match="has no room beside 126 tokens"):
+    with pytest.raises(ConfigError, match="has no room after the 126 tokens"):
         PassagePlan().of(SHORT, tokens, reserved=126)
 
 

@@ -69,7 +69,7 @@ def test_a_bound_that_nobody_states_is_assumed_with_a_warning(fusion):
     with pytest.warns(BoundWarning) as told:
         fusion.fuse([BM25.bounded(0.0), DENSE], 10)
     assert {str(one.message) for one in told} == {
-        "the lowest possible score of 'dense' is not stated: -0.2, the lowest score that it holds, is assumed. Theoretical "
+        "the lowest possible score of 'dense' is not stated: -0.2, its lowest score, is assumed. Theoretical "
         "min-max (tm2c2) depends on it: state it with --bound dense=NUMBER, in Python with run.bounded(NUMBER); BM25 and SPLADE "
         "have 0, a cosine -1"
     }

@@ -118,7 +118,7 @@ def test_what_does_not_belong_together_is_refused(snapshot, tmp_path):
         pytest.raises(ConfigError, match="same snapshot"),
     ):
         BM25(snapshot) >> Rescore(TfIdf(other))
-    with pytest.raises(ConfigError, match="a reranker stands after a retriever"):
+    with pytest.raises(ConfigError, match="a reranker follows a retriever"):
         RerankedRetriever(Rescore(TfIdf(snapshot)), Rescore(BM25(snapshot)))
     with pytest.raises(ConfigError, match="must be at least 1, got 0"):
         Rescore(TfIdf(snapshot), 0)

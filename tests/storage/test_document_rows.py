@@ -56,8 +56,8 @@ def test_an_id_that_comes_twice_is_named():
     [
         ({"id": ""}, "at least one character, got ''"),
         ({"id": 7}, "got 7"),
-        ({"id": "\udc80"}, r"'id' holds half a character \(\\udc80"),
-        ({"text": "ab\ud800"}, r"document 'a': field 'text' holds half a character \(\\ud800 at position 2\)"),
+        ({"id": "\udc80"}, r"'id' has a lone surrogate \(\\udc80"),
+        ({"text": "ab\ud800"}, r"document 'a': field 'text' has a lone surrogate \(\\ud800 at position 2\)"),
         ({"headings": ("\ud800",)}, "document 'a' cannot be written as JSON"),
         ({"extra": {"x": "\ud800"}}, "document 'a' cannot be written as JSON"),
         ({"extra": {"x": float("nan")}}, "document 'a': nan is not a JSON number"),

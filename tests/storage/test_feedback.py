@@ -71,7 +71,7 @@ def test_moments_are_kept_in_utc_and_are_now_unless_given(index):
     [
         ({"query": "  "}, "query must be a text that says something, got '  '"),
         ({"query": 3}, "query must be a text"),
-        ({"query": "ab\ud800"}, "query holds half a character at position 2"),
+        ({"query": "ab\ud800"}, "query has a lone surrogate at position 2"),
         ({"doc": ""}, "doc must be a text that says something"),
         ({"profile": None}, "profile must be a text, got None"),
         ({"grade": 1.5}, "grade must be a whole number, got 1.5"),
@@ -106,7 +106,7 @@ def test_what_was_said_about_one_query_is_found_and_one_pair_taken_back(index):
     assert index.feedback.kept() == given[1:3]
     assert generation(index) == before
     for ask in (lambda: index.feedback.kept("\ud800"), lambda: index.feedback.remove("q", "\ud800")):
-        with pytest.raises(DataError, match="half a character at position 0"):
+        with pytest.raises(DataError, match="lone surrogate at position 0"):
             ask()
 
 

@@ -67,7 +67,7 @@ def test_an_index_with_a_link_is_refused_and_leaves_others_alone(folder, others,
     shutil.rmtree(place) if place.is_dir() else place.unlink()
     place.symlink_to(others if not name.endswith(".npy") else others / place.name)
     before = tree(others), tree(folder)
-    with pytest.raises(DataError, match=f"{name}: is a link; an index holds only files and folders"):
+    with pytest.raises(DataError, match=f"{name}: is a link; an index has only files and folders"):
         opening(folder)
     assert (tree(others), tree(folder)) == before
 
@@ -162,7 +162,7 @@ def test_a_damaged_index_with_other_files_in_it_is_not_replaced(folder, name):
     (folder / name).write_text("dear")
     (folder / "catalog.sqlite").write_bytes(b"garbage" * 100)
     assert foreign_name(folder) in (name, name.rpartition("/")[0])
-    with pytest.raises(StorageError, match=r"is a damaged index and holds .*, which is no part of it"):
+    with pytest.raises(StorageError, match=r"is a damaged index with .*, which is not part of it"):
         IndexFolder.create(folder, documents=[document("z")], replace=True)
     assert (folder / name).read_text() == "dear"
     (folder / name).unlink()

@@ -157,7 +157,7 @@ def test_a_folder_that_is_there_is_not_touched(tmp_path, index):
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter.txt").write_text("dear")
     for replace in (False, True):
-        with pytest.raises(StorageError, match=r"already exists|is no index"):
+        with pytest.raises(StorageError, match=r"already exists|is not an index"):
             IndexFolder.create(tmp_path / "home", replace=replace)
     assert (tmp_path / "home" / "letter.txt").read_text() == "dear"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from lexfuse.data.arrays import F32
-from lexfuse.encode.encoder import Encoder, Progress, Side, no_progress
+from lexfuse.encode.encoder import Encoder, Progress, Side, check_texts, no_progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.encode.model_folder.modules import final_dimension
@@ -83,8 +83,7 @@ class DenseEncoder:
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
         """One row per text; a repeated text is encoded once. An empty text has the vector of no words."""
-        if isinstance(texts, str):
-            raise ConfigError("encode takes a list of texts, got one text; put it into a list")
+        check_texts(texts)
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         distinct = list(places)
         vectors = np.zeros((len(distinct), self.dimension), dtype=np.float32)

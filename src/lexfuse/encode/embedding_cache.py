@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 
@@ -73,7 +72,7 @@ class EmbeddingCache:
                 self._database.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?, ?, ?)", rows)
         except sqlite3.OperationalError as error:
             raise StorageError(
-                f"cannot write to the cache {str(self.path)!r}: {error}; free some space or go on without"
+                f"cannot write to the cache {str(self.path)!r}: {error}; free some space or continue without a cache"
             ) from None
 
     def __len__(self) -> int:
@@ -86,7 +85,7 @@ class EmbeddingCache:
     def __enter__(self) -> EmbeddingCache:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -7,12 +7,19 @@ from enum import StrEnum
 from typing import Protocol
 
 from lexfuse.data.arrays import F32
+from lexfuse.errors import ConfigError
 
 Progress = Callable[[int], None]  # gets the number of finished texts
 
 
 def no_progress(_: int) -> None:
     """Ignore progress."""
+
+
+def check_texts(texts: Sequence[str]) -> None:
+    """Refuse a single text where a list of texts is expected: its letters would be encoded one by one."""
+    if isinstance(texts, str):
+        raise ConfigError("expected a list of texts, got one text; put it into a list")
 
 
 class Encoder(Protocol):

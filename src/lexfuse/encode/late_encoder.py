@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from lexfuse.data.arrays import F32, I32, Bools
-from lexfuse.encode.encoder import Progress, Side, no_progress
+from lexfuse.encode.encoder import Progress, Side, check_texts, no_progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.late_settings import LateSettings, projections
 from lexfuse.encode.model_folder.locator import locate_model
@@ -81,8 +81,7 @@ class LateEncoder:
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[F32]:
         """The token vectors of every text, one table per text; a repeated text is encoded once."""
-        if isinstance(texts, str):
-            raise ConfigError("encode takes a list of texts, got one text; put it into a list")
+        check_texts(texts)
         distinct = list(dict.fromkeys(texts))
         tables: dict[str, F32] = {}
         for start in range(0, len(distinct), BLOCK):

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lexfuse.data.arrays import F32, F64, I64
+from lexfuse.encode.encoder import check_texts
 from lexfuse.encode.model_folder.folder import ModelFolder, json_object
 from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.encode.onnx_export.heads import OutputHead
@@ -121,7 +122,7 @@ class PairEncoder:
         transformer = Transformer.load(folder, OutputHead.CLASSES, threads=threads, int8=int8)
         if transformer.width not in (1, 2):
             raise DataError(
-                f"the model tells {transformer.width} labels apart; a cross-encoder has 1 (relevance) or 2 (no and yes)",
+                f"the model has {transformer.width} labels; a cross-encoder has 1 (relevance) or 2 (no and yes)",
                 path=folder.path,
             )
         frame = PairTemplate.of(tokens, typed=_typed(folder))
@@ -136,8 +137,7 @@ class PairEncoder:
 
         ``heads`` gives the beginning of each text; it is repeated in all of its windows, up to half of their length.
         """
-        if isinstance(texts, str):
-            raise ConfigError("scores takes a list of texts, got one text; put it into a list")
+        check_texts(texts)
         if heads and len(heads) != len(texts):
             raise ConfigError(f"{len(texts):,} texts need as many heads, got {len(heads):,}")
         found = np.empty(len(texts), dtype=np.float32)

@@ -118,7 +118,7 @@ class PassagePlan:
             return self._alone(document)
         room = tokens.room - reserved
         if room < 2:
-            raise ConfigError(f"a window of {tokens.window} tokens has no room beside {reserved} tokens of a prompt")
+            raise ConfigError(f"a window of {tokens.window} tokens has no room after the {reserved} tokens of a prompt")
         prefix, used = self._prefix(document, tokens, room // 2)
         found = self._divided(document.text, tokens, room - used) or [Passage(0, 0)]
         return [(f"{prefix} {passage.of(document.text)}".strip(), passage) for passage in found]

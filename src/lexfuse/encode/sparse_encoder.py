@@ -19,7 +19,7 @@ import numpy as np
 from lexfuse.data.archives import parse_json
 from lexfuse.data.arrays import F32, I32
 from lexfuse.data.files import read_bytes
-from lexfuse.encode.encoder import Progress, Side, no_progress
+from lexfuse.encode.encoder import Progress, Side, check_texts, no_progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.encode.onnx_export.heads import OutputHead
@@ -84,8 +84,7 @@ class SparseEncoder:
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[SparseVector]:
         """The vector of every text, with the prompt of the side; a repeated text is encoded once."""
-        if isinstance(texts, str):
-            raise ConfigError("encode takes a list of texts, got one text; put it into a list")
+        check_texts(texts)
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         distinct = list(places)
         vectors: list[SparseVector] = []

@@ -26,7 +26,7 @@ import orjson
 
 from lexfuse.data.arrays import F32, F64, read_only
 from lexfuse.data.files import existing
-from lexfuse.encode.encoder import Progress, Side, no_progress
+from lexfuse.encode.encoder import Progress, Side, check_texts, no_progress
 from lexfuse.encode.word_vector_file import read_word_vectors
 from lexfuse.encode.word_vectors import WordVectors
 from lexfuse.errors import ConfigError, DataError, NotFoundError
@@ -111,8 +111,7 @@ class StaticEncoder:
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
         """One row per text; both sides are read alike. A text without known words gives zeros."""
-        if isinstance(texts, str):
-            raise ConfigError("encode takes a list of texts, got one text; put it into a list")
+        check_texts(texts)
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for at, text in enumerate(texts):
             total = self._sum_of_any(text) if self.vectors.subwords is not None else self._sum_of_known(text)

@@ -37,7 +37,9 @@ class ModelTokenizer:
         with self._damage_named():
             self.before, self.after = _specials(self._tokenizer)
         if self.room < 1:
-            raise DataError(f"a window of {self.window} tokens leaves no room beside the special tokens", path=folder.path)
+            raise DataError(
+                f"a window of {self.window} tokens leaves no room for text after the special tokens", path=folder.path
+            )
 
     @contextmanager
     def _damage_named(self) -> Iterator[None]:

@@ -1,6 +1,6 @@
 """Runs of any systems fused into one.
 
-A run has nobody to ask for a score that it does not hold: that counts as the lowest of its list (or the rank after its last), or
+A run cannot compute a score that it does not have: such a score counts as the lowest of its list (or the rank after its last), or
 as 0 with `Missing.ZERO`. TM2C2 needs the lowest possible score of each run and needs to know which runs match words.
 """
 
@@ -23,7 +23,7 @@ class FusedRuns:
     """A fused run and how it was made."""
 
     run: Run
-    imputed: float  # share of the scores that no run holds
+    imputed: float  # share of the scores that no run has
     assumed_bounds: tuple[str, ...]  # runs whose lowest possible score was assumed, where the fusion uses it
     notes: tuple[str, ...]  # which runs count as lexical, and how many scores are imputed
 

@@ -102,7 +102,7 @@ class Union:
     def assumption(self, source: int) -> str:
         """The assumed lowest possible score of a source that does not state it, and how to state it."""
         name, low = self.names[source], float(self.low[source].min(initial=0.0))
-        assumed = f"{low:g}, the lowest score that it holds," if low < 0 else f"{low:g}"
+        assumed = f"{low:g}, its lowest score," if low < 0 else f"{low:g}"
         return (
             f"the lowest possible score of {name!r} is not stated: {assumed} is assumed. Theoretical min-max (tm2c2) depends on "
             f"it: state it with --bound {name}=NUMBER, in Python with run.bounded(NUMBER); BM25 and SPLADE have 0, a cosine -1"
@@ -295,7 +295,7 @@ def union_of(runs: Sequence[Run], sources: Sequence[RankedSource] | None = None,
     names = [run.name for run in runs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ConfigError(f"two rankings are called {twice[0]!r}; sources need names of their own")
+        raise ConfigError(f"two rankings are called {twice[0]!r}; sources need different names")
     if sources is not None and len(sources) != len(runs):
         raise ConfigError(f"{len(runs)} rankings need as many sources to ask, got {len(sources)}")
     if sources is not None and queries is None:

@@ -124,9 +124,9 @@ def rank(offsets: I64, scores: F64, known: Bools, listed: Bools, order: I32) -> 
     sorted_ = at[np.lexsort((order[at], -single[at], query[at]))]
     before = np.concatenate(([0], np.cumsum(np.bincount(query[at], minlength=len(offsets) - 1))))
     place = np.arange(len(sorted_))
-    told = listed[sorted_] | (np.diff(query[sorted_], prepend=-1) != 0) | (np.diff(single[sorted_], prepend=np.nan) != 0)
-    told[1:] |= listed[sorted_[:-1]]
-    first = np.maximum.accumulate(np.where(told, place, 0)) if len(place) else place
+    distinct = listed[sorted_] | (np.diff(query[sorted_], prepend=-1) != 0) | (np.diff(single[sorted_], prepend=np.nan) != 0)
+    distinct[1:] |= listed[sorted_[:-1]]
+    first = np.maximum.accumulate(np.where(distinct, place, 0)) if len(place) else place
     ranks[sorted_] = first - before[query[sorted_]] + 1
     return ranks
 

@@ -73,7 +73,7 @@ class RerankedRetriever(CompositeRetriever):
     def __post_init__(self) -> None:
         """Refuse a missing retriever, or one of another snapshot."""
         if isinstance(self.retriever, Reranker):
-            raise ConfigError("a reranker stands after a retriever: write (retriever >> first) >> second")
+            raise ConfigError("a reranker follows a retriever: write (retriever >> first) >> second")
         for member in self.reranker.members:
             if member.snapshot is not self.retriever.snapshot:
                 raise ConfigError("a retriever and what reranks it must search the same snapshot of one index")

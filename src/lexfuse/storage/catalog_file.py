@@ -224,7 +224,7 @@ class CatalogFile:
         try:
             return {table: Digest.parse(text) for table, text in self.meta(DIGESTS).items()}
         except (AttributeError, ValueError):
-            raise damaged(self.path, f"{DIGESTS!r} in its meta table are none") from None
+            raise damaged(self.path, f"{DIGESTS!r} in its meta table are invalid") from None
 
     def _digest(self, table: str) -> Digest | None:
         """The digest of a table, ``None`` if it does not exist."""
@@ -325,7 +325,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
             raise StorageError(f"cannot use {str(path)!r}: {error}; {advice}; nothing was changed") from error
         raise damaged(path, str(error)) from error
     except UnicodeDecodeError as error:  # SQLite's message quotes bytes of the file
-        raise damaged(path, f"it holds bytes that are no text: {error.object[:40]!r}") from error
+        raise damaged(path, f"it has bytes that are not text: {error.object[:40]!r}") from error
 
 
 def damaged(path: Path, reason: str) -> DataError:

@@ -46,7 +46,7 @@ def row_of(document: Document) -> DocumentRow:
     >>> row_of(Document("a", text="\ud800"))
     Traceback (most recent call last):
     ...
-    lexfuse.errors.DataError: document 'a': field 'text' holds half a character (\ud800 at position 0); ...
+    lexfuse.errors.DataError: document 'a': field 'text' has a lone surrogate (\ud800 at position 0); ...
     """
     if not isinstance(document.id, str) or not document.id:
         raise DataError(f"a document's id must be a text of at least one character, got {document.id!r}")
@@ -156,7 +156,7 @@ def _refuse(row: Sequence[Any]) -> None:
             (value or "").encode()
         except UnicodeEncodeError as error:
             half = f"\\u{ord(error.object[error.start]):04x} at position {error.start}"
-            reason = f"field {name!r} holds half a character ({half}); decode the source as UTF-8 again"
+            reason = f"field {name!r} has a lone surrogate ({half}); decode the source as UTF-8 again"
             raise DataError(f"document {row[0]!r}: {reason}") from None
 
 

@@ -178,7 +178,7 @@ def _check_text(name: str, value: object, *, needed: bool) -> None:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise DataError(f"feedback: {name} holds half a character at position {error.start} and cannot be kept") from None
+        raise DataError(f"feedback: {name} has a lone surrogate at position {error.start} and cannot be stored") from None
 
 
 def _check_number(name: str, value: object, lowest: int, expected: str) -> None:

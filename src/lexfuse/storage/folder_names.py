@@ -32,7 +32,7 @@ def check_plain(folder: Path) -> None:
     >>> check_plain(folder)
     Traceback (most recent call last):
     ...
-    lexfuse.errors.DataError: ...segments: is a link; an index holds only files and folders: put ... in its place, ...
+    lexfuse.errors.DataError: ...segments: is a link; an index has only files and folders: replace it by its target, ...
     """
     waiting = [folder]
     while waiting:
@@ -138,7 +138,5 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def _refused(path: Path, what: str) -> DataError:
-    reason = (
-        f"is {what}; an index holds only files and folders: put what it stands for in its place, or copy the index with cp -rL"
-    )
+    reason = f"is {what}; an index has only files and folders: replace it by its target, or copy the index with cp -rL"
     return DataError(reason, path=path)

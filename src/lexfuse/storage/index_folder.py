@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from lexfuse.data.document import Document
@@ -76,14 +75,14 @@ class IndexFolder:
         path, settings = Path(folder), settings or IndexSettings()
         if replace and path.exists():
             if not (path / FILE).exists():
-                raise StorageError(f"{str(path)!r} is there and is no index; choose another name or remove it yourself")
+                raise StorageError(f"{str(path)!r} exists and is not an index; choose another name or remove it yourself")
             check_plain(path)
             try:
                 old = cls(path)
                 old._check_catalog()
             except DataError:  # damaged or of a newer version: a new folder replaces it
                 if other := foreign_name(path):
-                    reason = f"{str(path)!r} is a damaged index and holds {other!r}, which is no part of it"
+                    reason = f"{str(path)!r} is a damaged index with {other!r}, which is not part of it"
                     raise StorageError(f"{reason}; choose another name or remove the folder yourself") from None
             else:
                 return old._started_anew(settings, documents, progress)
@@ -171,7 +170,7 @@ class IndexFolder:
         """Use as a context that closes."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close."""
         self.close()
 

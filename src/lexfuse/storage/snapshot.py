@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,7 +104,7 @@ class Snapshot:
             raise _SegmentGoneError(self.generation, error) from error
         for named, segment in zip(self._named, segments, strict=True):
             if len(segment.ids) != named.documents:
-                reason = f"holds {len(segment.ids):,} documents, the catalog says {named.documents:,}; verify the index"
+                reason = f"has {len(segment.ids):,} documents, the catalog says {named.documents:,}; verify the index"
                 raise DataError(reason, path=self.folder / named.folder)
         self._held |= zip(self._named, segments, strict=True)
         return segments
@@ -265,7 +264,7 @@ class Snapshot:
         """Use as a context that closes."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close."""
         self.close()
 

@@ -92,7 +92,7 @@ def test_what_is_missing_or_ambiguous_is_said(tmp_path):
         read_collection(tmp_path / "notes.txt")
     (tmp_path / "corpus.jsonl").touch()
     (tmp_path / "corpus.jsonl.gz").touch()
-    with pytest.raises(DataError, match=r"holds both corpus\.jsonl and corpus\.jsonl\.gz"):
+    with pytest.raises(DataError, match=r"has both corpus\.jsonl and corpus\.jsonl\.gz"):
         read_collection(tmp_path)
 
 

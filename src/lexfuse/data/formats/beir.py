@@ -100,7 +100,7 @@ def _one_of(folder: Path, name: str) -> Path | None:
     """The plain or the gzipped file; having both is an error, since either could be meant."""
     found = [path for path in (folder / name, folder / f"{name}.gz") if path.exists()]
     if len(found) > 1:
-        raise DataError(f"holds both {name} and {name}.gz; remove one", path=folder)
+        raise DataError(f"has both {name} and {name}.gz; remove one", path=folder)
     return found[0] if found else None
 
 

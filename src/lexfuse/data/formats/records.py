@@ -36,7 +36,7 @@ def corpus_from(records: Records, path: str | Path, report: ReadReport) -> Corpu
             report.note("document without title and text, kept", path=path, line=line)
         documents.append(document)
     if not documents:
-        raise DataError(f"holds no documents{_but_skipped(report)}; a corpus needs at least one", path=path)
+        raise DataError(f"has no documents{_but_skipped(report)}; a corpus needs at least one", path=path)
     return Corpus.of(documents)
 
 

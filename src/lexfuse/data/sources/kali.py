@@ -27,7 +27,7 @@ from lexfuse.data.dates import parse_date
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.data.formats.beir import Collection
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.legi import article_title
+from lexfuse.data.sources.legi import article_title, children_of
 from lexfuse.data.sources.legi_html import text_and_links
 from lexfuse.errors import DataError
 
@@ -110,7 +110,7 @@ def _agreement(tree: Any, place: str) -> Mapping[str, Any]:
 
 def _articles(tree: Mapping[str, Any], text: _AgreementText, report: ReadReport) -> Iterator[Document]:
     pending: list[tuple[Any, _AgreementText, tuple[str, ...]]] = [
-        (child, text, ()) for child in reversed(_children(tree, text.place))
+        (child, text, ()) for child in reversed(children_of(tree, text.place))
     ]
     while pending:
         node, text, headings = pending.pop()
@@ -119,20 +119,13 @@ def _articles(tree: Mapping[str, Any], text: _AgreementText, report: ReadReport)
             if kind == "section" and isinstance(data, dict):
                 inner = _text(data, text)
                 path = (*headings, _heading(data))
-                pending.extend((child, inner, path) for child in reversed(_children(node, text.place)))
+                pending.extend((child, inner, path) for child in reversed(children_of(node, text.place)))
             elif kind == "article" and isinstance(data, dict):
                 yield _article(data, text, headings, report)
             else:
                 raise DataError(f"a node of type {kind!r}, expected 'section' or 'article' with data", path=text.place)
         except DataError as error:
             report.bad(error)
-
-
-def _children(node: Mapping[str, Any], place: str) -> list[Any]:
-    children = node.get("children", [])
-    if not isinstance(children, list):
-        raise DataError(f"children: expected a list, got {type(children).__name__}", path=place)
-    return children
 
 
 def _text(data: Mapping[str, Any], around: _AgreementText) -> _AgreementText:

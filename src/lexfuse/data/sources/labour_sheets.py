@@ -142,9 +142,9 @@ def _cited(section: Mapping[str, Any], place: str, versions: ArticleVersions, re
     own = _compact(text_and_links(section["html"])[0]) if section.get("html") else None
     for code, reference in (section.get("references") or {}).items():
         articles = reference.get("articles") or []
-        for article, stands in zip(articles, _in_section(articles, own), strict=True):
+        for article, present in zip(articles, _in_section(articles, own), strict=True):
             where = f"{place}, {article.get('fmt')}"
-            if not stands:
+            if not present:
                 report.note("reference of another section, left out here", path=where)
                 continue
             cited += 1
@@ -164,12 +164,12 @@ def _in_section(articles: list[Mapping[str, Any]], own: str | None) -> list[bool
     """Which references appear in the section's text; inside a range, its upper end decides."""
     if own is None:
         return [True] * len(articles)
-    stands, standing = [], True
+    found, present = [], True
     for article in reversed(articles):
         if written := article.get("text"):
-            standing = re.search(re.escape(_compact(written)) + r"(?!\d|-\d)", own) is not None
-        stands.append(standing)
-    return stands[::-1]
+            present = re.search(re.escape(_compact(written)) + r"(?!\d|-\d)", own) is not None
+        found.append(present)
+    return found[::-1]
 
 
 def _compact(text: str) -> str:

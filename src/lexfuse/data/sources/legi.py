@@ -127,13 +127,13 @@ def _code(tree: Any, place: str, report: ReadReport) -> tuple[_Code, Mapping[str
 
 
 def _articles(tree: Mapping[str, Any], code: _Code, report: ReadReport) -> Iterator[tuple[Document, tuple[ArticleLink, ...]]]:
-    pending: list[tuple[Any, tuple[str, ...]]] = [(child, ()) for child in reversed(_children(tree, code.place))]
+    pending: list[tuple[Any, tuple[str, ...]]] = [(child, ()) for child in reversed(children_of(tree, code.place))]
     while pending:
         node, headings = pending.pop()
         kind, data = (node.get("type"), node.get("data")) if isinstance(node, dict) else (None, None)
         if kind == "section" and isinstance(data, dict):
             path = (*headings, _clean(data.get("title") or ""))
-            pending.extend((child, path) for child in reversed(_children(node, code.place)))
+            pending.extend((child, path) for child in reversed(children_of(node, code.place)))
         elif kind == "article" and isinstance(data, dict):
             try:
                 yield _article(data, code, headings, report)
@@ -143,7 +143,8 @@ def _articles(tree: Mapping[str, Any], code: _Code, report: ReadReport) -> Itera
             report.bad(DataError(f"a node of type {kind!r}, expected 'section' or 'article' with data", path=code.place))
 
 
-def _children(node: Mapping[str, Any], place: str) -> list[Any]:
+def children_of(node: Mapping[str, Any], place: str) -> list[Any]:
+    """The children of a node of the tree; a `DataError` if they are not a list."""
     children = node.get("children", [])
     if not isinstance(children, list):
         raise DataError(f"children: expected a list, got {type(children).__name__}", path=place)

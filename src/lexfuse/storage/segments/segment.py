@@ -53,6 +53,6 @@ class Segment:
         segment = cls(StringList.load(folder / "ids"), channels)
         for name, inverted in channels.items():
             if len(inverted.lengths) != len(segment.ids):
-                reason = f"holds {len(inverted.lengths):,} documents, not {len(segment.ids):,}; restore it, or rebuild the index"
+                reason = f"has {len(inverted.lengths):,} documents, not {len(segment.ids):,}; restore it, or rebuild the index"
                 raise DataError(reason, path=folder / name)
         return segment
