@@ -92,7 +92,7 @@ def test_classes_are_told_where_they_are_asked_for(index):
         ({"grid": TuneGrid(bm25=True)}, "bm25 is for an index"),
         ({"filters": ["code=x"]}, "filters is for an index"),
         ({"k1": 0.9}, "k1 is for an index"),
-        ({"classes": True}, "classes are told by the texts of the queries"),
+        ({"classes": True}, "classes are recognised by the texts of the queries"),
         ({"bounds": {"c": 0.0}}, "a bound names no run: 'c'"),
     ],
 )

@@ -28,11 +28,7 @@ from lexfuse.search.spec.spec import SearchSpec
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Everything that was found out about one index and one set of judged queries.
-
-    >>> Advice.__slots__[0]
-    'collection'
-    """
+    """Everything that was found out about one index and one set of judged queries."""
 
     collection: str  # name of the index folder or of the runs
     measure: str
@@ -56,7 +52,7 @@ class Advice:
     notes: tuple[str, ...] = field(default=())  # what was left out, and why
     reranking: Reranking | None = None  # None where no reranker was tried
     score_basis: ScoreBasis | None = None  # of distributions and complementarity
-    power: Power | None = None  # of the choice (or the highest fusion) beside its best member; None where no fusion was tried
+    power: Power | None = None  # of the choice (or the highest fusion) over its best member; None where no fusion was tried
 
     spec: SearchSpec | None = field(default=None, metadata={"json": False})  # the search to use; None for runs
 

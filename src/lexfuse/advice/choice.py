@@ -47,7 +47,7 @@ def compare_configurations(pairs: Sequence[tuple[F64, F64]], *, seed: int = 0) -
 
 
 def best_members(trials: Sequence[GridTrial]) -> dict[str, GridTrial]:
-    """For every fused configuration by its name, the member with the highest mean of its own.
+    """For every fused configuration by its name, the member with the highest mean.
 
     >>> from lexfuse.advice.findings import Configuration
     >>> single = [GridTrial(Configuration((name,)), None, (1.0,), np.array([value])) for name, value in (("a", 0.2), ("b", 0.3))]
@@ -132,7 +132,7 @@ def _within_one_error(first: F64, second: F64) -> bool:
 
 
 def pareto_front(points: Sequence[tuple[float, ...]], maximise: Sequence[bool]) -> tuple[bool, ...]:
-    """For every point, whether none is at least as good in every coordinate and better in one; equal points stand together.
+    """For every point, whether none is at least as good in every coordinate and better in one; equal ones are together.
 
     `maximise` says for every coordinate whether more is better (quality) or less (milliseconds, bytes).
 

@@ -16,7 +16,7 @@ from lexfuse.fusion.convex import Convex
 def confirm_on_test(
     test: JudgedSources, choice: GridTrial, top: GridTrial, best_member: str, measures: Sequence[str], *, seed: int = 0
 ) -> Confirmation:
-    """The choice on test queries, beside its best member, equal weights, and the highest dev mean if that was another.
+    """The choice on test queries, compared with its best member, equal weights, and the highest dev mean if that was another.
 
     >>> import numpy as np
     >>> from lexfuse.advice.findings import Configuration

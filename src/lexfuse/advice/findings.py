@@ -11,11 +11,7 @@ from lexfuse.evaluation.bootstrap import ConfidenceInterval
 
 
 class Outcome(StrEnum):
-    """How a configuration stands beside its best member.
-
-    >>> Outcome.BETTER.value
-    'better'
-    """
+    """How a configuration compares with its best member."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -23,11 +19,7 @@ class Outcome(StrEnum):
 
 
 class Verdict(StrEnum):
-    """The answer, in the words that the terminal, the report, the figures, the profile and the page have in common.
-
-    >>> Verdict.UNPROVEN.value
-    'Fusing is not proven to help'
-    """
+    """The answer, in the words that the terminal, the report, the figures, the profile and the page have in common."""
 
     FUSE = "Fuse"
     ALONE = "Do not fuse"
@@ -43,11 +35,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """How small a difference so many queries can show, and how many it takes to show one that matters; see advise.power.
-
-    >>> Power(25, 0.05, 0.11, 120).enough
-    False
-    """
+    """How small a difference so many queries can show, and how many it takes to show one that matters; see advise.power."""
 
     queries: int
     smallest: float  # the difference that matters
@@ -102,11 +90,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationResult:
-    """One configuration and what became of it; tuned weights were chosen without the query they are measured on.
-
-    >>> ConfigurationResult(Configuration(("bm25",)), (1.0,), 0.4).value
-    0.4
-    """
+    """One configuration and what became of it; tuned weights were chosen without the query they are measured on."""
 
     configuration: Configuration
     weights: tuple[float, ...]  # of the members; those tuned on all dev queries where they are tuned; empty where none are meant
@@ -120,11 +104,7 @@ class ConfigurationResult:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The one look at the test queries: single sources, the configuration chosen on dev, and what it was chosen over.
-
-    >>> Confirmation(149, {"R@100": {"bm25": 0.5}}, {}).queries
-    149
-    """
+    """The one look at the test queries: single sources, the configuration chosen on dev, and what it was chosen over."""
 
     queries: int
     means: Mapping[str, Mapping[str, float]]  # measure -> configuration name -> mean
@@ -133,11 +113,7 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class WeightCurve:
-    """The mean of the measure as weight moves from one source to another, with a bootstrap band and the oracle (FUSE Fig. 4).
-
-    >>> WeightCurve(("bm25", "dense"), "min-max", (0.0,), (0.4,), (ConfidenceInterval(0.3, 0.5),), 0.6, "").sources
-    ('bm25', 'dense')
-    """
+    """The mean of the measure as weight moves from one source to another, with a bootstrap band and the oracle (FUSE Fig. 4)."""
 
     sources: tuple[str, str]
     normaliser: str
@@ -150,11 +126,7 @@ class WeightCurve:
 
 @dataclass(frozen=True, slots=True)
 class ClassFinding:
-    """What holds for one class of queries: citation lookups, keywords, questions, whole documents.
-
-    >>> ClassFinding("citation", 12, {"bm25": 0.9}, None).queries
-    12
-    """
+    """What holds for one class of queries: citation lookups, keywords, questions, whole documents."""
 
     name: str
     queries: int
@@ -167,11 +139,7 @@ class ClassFinding:
 
 @dataclass(frozen=True, slots=True)
 class SourceCost:
-    """What one source costs; see lexfuse.channels.cost.
-
-    >>> SourceCost("bm25", 10, 1.5, 2.0, 100).bytes
-    10
-    """
+    """What one source costs; see lexfuse.channels.cost."""
 
     source: str
     bytes: int
@@ -182,11 +150,7 @@ class SourceCost:
 
 @dataclass(frozen=True, slots=True)
 class RerankEffect:
-    """What one way to rerank reaches on some queries, and how that differs from the same ranking before it.
-
-    >>> RerankEffect({"R@10": 0.4}, Difference(0.02, ConfidenceInterval(0.001, 0.04), 0.2, 0.01, 0.03, 153)).versus.outcome
-    <Outcome.BETTER: 'better'>
-    """
+    """What one way to rerank reaches on some queries, and how that differs from the same ranking before it."""
 
     means: Mapping[str, float]  # measure -> mean; where something was tuned, on dev only the measure that it was tuned for
     versus: Difference  # of the measure decided by
@@ -194,15 +158,10 @@ class RerankEffect:
 
 @dataclass(frozen=True, slots=True)
 class RerankFinding:
-    """A reranker on top of the choice: in the place of its scores, and fused with them.
-
-    >>> effect = RerankEffect({"R@10": 0.4}, Difference(0.02, ConfidenceInterval(0.001, 0.04), 0.2, 0.01, 0.03, 153))
-    >>> RerankFinding("sentences", ("rprs",), 50, 12.5, effect, effect, 0.4).dev.versus.mean
-    0.02
-    """
+    """A reranker on top of the choice: in the place of its scores, and fused with them."""
 
     name: str
-    stages: tuple[str, ...]  # the rerankers that stand one after the other: "rprs", "cross-encoder" …
+    stages: tuple[str, ...]  # the rerankers, one after the other: "rprs", "cross-encoder" …
     depth: int  # how many documents the first of them takes
     milliseconds: float  # a query, median, on top of the choice
     dev: RerankEffect  # its scores rank
@@ -215,11 +174,7 @@ class RerankFinding:
 
 @dataclass(frozen=True, slots=True)
 class Reranking:
-    """Rerankers tried on top of the choice, all tests of a set of queries corrected together.
-
-    >>> Reranking({"R@10": 0.4}, None, (), "", "Reranking: none helps.").taken
-    ''
-    """
+    """Rerankers tried on top of the choice, all tests of a set of queries corrected together."""
 
     dev: Mapping[str, float]  # measure -> mean of the choice without any
     test: Mapping[str, float] | None
@@ -249,7 +204,7 @@ class ScoreBasis:
 
 
 def verdict_of(chosen: ConfigurationResult, power: Power | None) -> Verdict:
-    """Fuse or not, where the tests tell; else whether there were queries enough to tell.
+    """Fuse or not, where the tests decide; otherwise whether there were enough queries to decide.
 
     >>> verdict_of(ConfigurationResult(Configuration(("dense",)), (1.0,), 0.4), Power(25, 0.05, 0.11, 120))
     <Verdict.TOO_FEW: 'Too few questions to tell'>

@@ -30,11 +30,7 @@ from lexfuse.optimisation.fusion_weights import TunedWeights, tune_weights, weig
 
 @dataclass(frozen=True, slots=True)
 class FusionRecipe:
-    """A fusion to try, and whether its weights are tuned.
-
-    >>> FusionRecipe("rrf", ReciprocalRank()).tuned
-    False
-    """
+    """A fusion to try, and whether its weights are tuned."""
 
     name: str
     fusion: Fusion
@@ -77,7 +73,7 @@ class GridTrial:
     weights: tuple[float, ...]
     values: F64  # held out where something was tuned
     tuned: bool = False
-    words: str = ""  # how tuned weights stand beside equal ones
+    words: str = ""  # how tuned weights compare with equal ones
 
     @property
     def mean(self) -> float:
@@ -109,9 +105,9 @@ def trials(
     [('a', 0.5), ('b', 1.0), ('a + b, rrf', 1.0), ('a + b, min-max, equal', 0.5)]
     """
     found = [_single(union, at, qrels, measure) for at in range(len(union.names))]
-    told = contributing_sources(union)
-    for size in range(2, len(told) + 1):
-        for rows in combinations(told, size):
+    contributing = contributing_sources(union)
+    for size in range(2, len(contributing) + 1):
+        for rows in combinations(contributing, size):
             some = union.only(rows)
             for name in recipes:
                 found.append(_tried(some, RECIPES[name], qrels, measure, lexical, folds, seed))
@@ -154,7 +150,7 @@ def fusion_tried(tried: ConfigurationResult, lexical: frozenset[str] = frozenset
 
 
 def versus_equal_weights(tuned: TunedWeights) -> str:
-    """How tuned weights stand beside equal ones on queries they were not tuned on, in plain words.
+    """How tuned weights compare with equal ones on queries they were not tuned on, in plain words.
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.union import union_of

@@ -105,11 +105,7 @@ def judged_runs(runs: Sequence[Run], qrels: Qrels) -> JudgedSources:
 
 
 def facts_of(snapshot: Snapshot, sources: Sequence[Retriever], queries: Queries, collection: str) -> CollectionFacts:
-    """What an index tells of its documents and its sources, timed on some of the queries.
-
-    >>> CollectionFacts("legi.index", 29_104).collection
-    'legi.index'
-    """
+    """What an index knows about its documents and its sources, timed on some of the queries."""
     names = [source.name for source in sources]
     timed = queries.select(np.unique(np.linspace(0, len(queries) - 1, min(TIMED, len(queries))).astype(int)).tolist())
     costs = tuple(

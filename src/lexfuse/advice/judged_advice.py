@@ -36,11 +36,7 @@ from lexfuse.text.query_class import query_class
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CollectionFacts:
-    """What is known of the collection besides the rankings.
-
-    >>> CollectionFacts("legi.index", 29_104, lexical=frozenset({"bm25"})).documents
-    29104
-    """
+    """What is known about the collection, apart from the rankings."""
 
     collection: str
     documents: int
@@ -86,9 +82,9 @@ def advise_judged(
     measure = measures[0]
     queries = list(evaluate(dev.qrels, dev.singles()[0], measure).queries)
     folds = min(folds, max(2, len(queries)))
-    told = contributing_sources(dev.union)
-    heard = replace(dev, union=dev.union.only(told))
-    every = None if facts.every is None else sources_only(facts.every, told)
+    listing = contributing_sources(dev.union)
+    heard = replace(dev, union=dev.union.only(listing))
+    every = None if facts.every is None else sources_only(facts.every, listing)
     silent = [
         f"{name} lists nothing for any of the queries and was not fused"
         for name in dev.union.names
@@ -156,9 +152,9 @@ def _checked(dev: JudgedSources, measures: Sequence[str]) -> None:
     judged = sum(query in dev.union.queries for query in dev.qrels.queries)
     if judged < 2:
         raise DataError(f"advice needs judged queries, and {judged} of the queries have judgements; check their ids")
-    told = [dev.union.names[at] for at in contributing_sources(dev.union)]
-    if len(told) < 2:
-        raise ConfigError(f"advice needs at least 2 sources that list something, got {', '.join(told) or 'none'}")
+    names = [dev.union.names[at] for at in contributing_sources(dev.union)]
+    if len(names) < 2:
+        raise ConfigError(f"advice needs at least 2 sources that list something, got {', '.join(names) or 'none'}")
 
 
 def _means(judged: JudgedSources, choice: GridTrial, measures: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -171,11 +167,11 @@ def _means(judged: JudgedSources, choice: GridTrial, measures: Sequence[str]) ->
 
 
 def _tried(found: Sequence[GridTrial], facts: CollectionFacts, seed: int) -> list[ConfigurationResult]:
-    """All trials as plain values, the fused ones beside their best member."""
+    """All trials as plain values, the fused ones compared with their best member."""
     members = best_members(found)
     fused = [trial for trial in found if trial.configuration.name in members]
     versus = compare_configurations([(trial.values, members[trial.configuration.name].values) for trial in fused], seed=seed)
-    beside = dict(zip((trial.configuration.name for trial in fused), versus, strict=True))
+    compared = dict(zip((trial.configuration.name for trial in fused), versus, strict=True))
     costs = {cost.source: cost for cost in facts.costs}
     result = []
     for trial in found:
@@ -189,7 +185,7 @@ def _tried(found: Sequence[GridTrial], facts: CollectionFacts, seed: int) -> lis
                 trial.weights,
                 trial.mean,
                 members[name].configuration.members[0] if name in members else "",
-                beside.get(name),
+                compared.get(name),
                 sum(costs[source].p50 for source in sources) if timed else None,
                 shared + own if timed else None,
             )

@@ -1,6 +1,6 @@
 """Classes of queries: what holds for citation lookups, keywords, questions and whole documents, each by itself.
 
-A class gets a configuration of its own only where cross-validation supports it: chosen without each fold of the class and
+A class gets its own configuration only where cross-validation supports it: chosen without each fold of the class and
 measured on the fold, it must beat the general choice on the same queries, after correction for the number of classes.
 """
 
@@ -17,7 +17,7 @@ from lexfuse.advice.findings import ClassFinding, ConfigurationResult, Differenc
 from lexfuse.advice.grid import GridTrial
 from lexfuse.text.query_class import QueryClass
 
-FEWEST = 20  # queries of a class that may get a configuration of its own
+FEWEST = 20  # queries of a class that may get their own configuration
 
 
 def class_findings(

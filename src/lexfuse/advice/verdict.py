@@ -156,7 +156,7 @@ def power_words(power: Power, measure: str) -> str:
 
 
 def choosing_words(held_out: F64, single: GridTrial, measure: str, folds: int, seed: int) -> str:
-    """What the choosing itself is worth, beside the best single source.
+    """What the choosing itself is worth, compared with the best single source.
 
     >>> import numpy as np
     >>> from lexfuse.advice.findings import Configuration
@@ -164,10 +164,10 @@ def choosing_words(held_out: F64, single: GridTrial, measure: str, folds: int, s
     >>> choosing_words(alone.values, alone, "RR", 5, 0)
     'Choosing anew without each of 5 folds, and measuring on the fold, gives RR 0.500: +0.000 RR over a alone (95 % ...).'
     """
-    told = gain(compare_configurations([(held_out, single.values)], seed=seed)[0], measure, f"{single.configuration.name} alone")
-    return (
-        f"Choosing anew without each of {folds} folds, and measuring on the fold, gives {measure} {held_out.mean():.3f}: {told}."
+    gained = gain(
+        compare_configurations([(held_out, single.values)], seed=seed)[0], measure, f"{single.configuration.name} alone"
     )
+    return f"Choosing anew without each of {folds} folds, and measuring on the fold, gives {measure} {held_out.mean():.3f}: {more}."
 
 
 def class_words(classes: Sequence[ClassFinding]) -> list[str]:
@@ -181,7 +181,7 @@ def class_words(classes: Sequence[ClassFinding]) -> list[str]:
 
 
 def cost_words(chosen: ConfigurationResult, tried: Sequence[ConfigurationResult]) -> list[str]:
-    """What the choice costs beside its best member.
+    """What the choice costs, compared with its best member.
 
     >>> from lexfuse.advice.findings import Configuration
     >>> alone = ConfigurationResult(Configuration(("dense",)), (1.0,), 0.4, milliseconds=12.0, bytes=3_000_000)

@@ -185,7 +185,7 @@ def _show(advice: Advice, out: Path) -> None:
 
 
 def _show_reranking(reranking: Reranking, measure: str) -> None:
-    """Every reranker beside the choice without it, in its place and fused with it."""
+    """Every reranker compared with the choice without it, in its place and fused with it."""
     rows: list[tuple[object, ...]] = [("none", reranking.dev[measure], None, None, None)]
     for each in reranking.findings:
         for name, effect in ((each.name, each.dev), (f"{each.name}, fused with the choice", each.fused_dev)):

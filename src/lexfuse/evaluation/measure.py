@@ -74,7 +74,7 @@ class QueryMeasure(Measure):
 
 
 class CollectionMeasure(Measure):
-    """A measure of a whole run: counts are summed over queries before dividing, so no query has a value of its own."""
+    """A measure of a whole run: counts are summed over queries before dividing, so a single query has no value."""
 
     __slots__ = ()
     takes = CutoffRule.OPTIONAL_CUTOFF

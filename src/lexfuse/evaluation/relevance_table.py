@@ -1,4 +1,4 @@
-"""Where the relevant documents of every query stand in a run: the one small table that every measure reads.
+"""The ranks of the relevant documents of every query in a run: the one small table that every measure reads.
 
 A ranking of a thousand documents holds a handful of relevant ones, and only their ranks and grades enter a measure. So a run
 is scanned once, only as deep as the measures look, and what comes out is (query, rank, grade) of the relevant hits.

@@ -6,11 +6,7 @@ from enum import Enum
 
 
 class PairedTest(Enum):
-    """The tests there are.
-
-    >>> PairedTest("wilcoxon")
-    <PairedTest.WILCOXON: 'wilcoxon'>
-    """
+    """The tests there are."""
 
     T = "t"
     WILCOXON = "wilcoxon"
@@ -22,9 +18,6 @@ class Correction(Enum):
 
     Bonferroni multiplies each by their number. Holm does so step by step from the smallest on; it holds the same promise (the
     chance of any false finding stays below the level) and finds at least as much, so it is the one to use.
-
-    >>> Correction("holm")
-    <Correction.HOLM: 'holm'>
     """
 
     NONE = "none"

@@ -29,11 +29,7 @@ TENTHS = tuple(number / 10 for number in range(11))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedBirch:
-    """The best point of a grid as a reranker, and the grid.
-
-    >>> TunedBirch(None, "AP", 40, np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([0.4, 0.3])).value
-    0.4
-    """
+    """The best point of a grid as a reranker, and the grid."""
 
     birch: Birch
     measure: str
@@ -111,5 +107,5 @@ def _values(birch: Birch, queries: Queries, run: Run) -> F64:
 
 
 def _places(run: Run, offsets: I64, places: I32) -> I64:
-    """Where every candidate of the union set of one run stands in the run."""
+    """The place of every candidate of the union set of one run."""
     return np.repeat(run.offsets[:-1], np.diff(offsets)) + places - 1

@@ -1,7 +1,7 @@
 """The k1 and b of BM25 that suit a collection best: a full grid on judged queries, without indexing again.
 
 Queries are read once; a point of the grid costs new impacts (one number per posting) and a ranking of every query. The
-whole surface is kept, since it tells more than its highest point: whether the choice matters, and whether the grid ended
+whole surface is kept, since it shows more than its highest point: whether the choice matters, and whether the grid ended
 too soon.
 """
 
@@ -35,11 +35,7 @@ SAME = 1e-9  # values that differ by less are equal: sums of floats in another o
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedBM25:
-    """The best point of a grid, and the grid.
-
-    >>> TunedBM25(1.2, 0.75, "nDCG@10", 40, 1000, IdfForm.LUCENE, (1.2,), (0.75,), np.array([[0.5]])).value
-    0.5
-    """
+    """The best point of a grid, and the grid."""
 
     k1: float
     b: float
@@ -53,20 +49,12 @@ class TunedBM25:
 
     @property
     def value(self) -> float:
-        """What the best point reaches, on the queries it was chosen on.
-
-        >>> TunedBM25(1.2, 0.4, "RR", 9, 100, IdfForm.LUCENE, (1.2,), (0.4, 0.8), np.array([[0.3, 0.2]])).value
-        0.3
-        """
+        """What the best point reaches, on the queries it was chosen on."""
         return float(self.surface.max())
 
     @property
     def at_edge(self) -> tuple[str, ...]:
-        """Parameters whose best value is the first or last of a longer list, so that a wider grid may find more.
-
-        >>> TunedBM25(1.2, 0.4, "RR", 9, 100, IdfForm.LUCENE, (1.2,), (0.4, 0.8), np.array([[0.3, 0.2]])).at_edge
-        ('b',)
-        """
+        """Parameters whose best value is the first or last of a longer list, so that a wider grid may find more."""
         sides = (("k1", self.k1, self.k1s, (0.0,)), ("b", self.b, self.b_s, (0.0, 1.0)))
         return tuple(
             name
@@ -79,11 +67,7 @@ class TunedBM25:
         return BM25(snapshot, self.k1, self.b, self.idf)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values.
-
-        >>> TunedBM25(1.2, 0.4, "RR", 9, 100, IdfForm.LUCENE, (1.2,), (0.4, 0.8), np.array([[0.3, 0.2]])).as_json()["surface"]
-        [[0.3, 0.2]]
-        """
+        """Plain values."""
         return {
             "k1": self.k1,
             "b": self.b,
@@ -118,7 +102,7 @@ def tune_bm25(
     before_query_date: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> TunedBM25:
-    """The k1 and b with the highest mean of a measure over the judged queries; `progress` is told the points done.
+    """The k1 and b with the highest mean of a measure over the judged queries; `progress` gets the number of points done.
 
     Between equal points the smallest k1 wins, then the b nearest to 0.75, then the smaller b. With ``before_query_date``
     the candidates of each query are the documents dated before it.

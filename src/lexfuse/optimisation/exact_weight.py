@@ -184,7 +184,7 @@ def _rank_tables(ranks: I64, alphas: F64, hit: I64, changes: I64) -> Iterator[tu
 
 
 def _values(evaluator: WeightEvaluator, table: I64, query: int, grades: I32) -> F64:
-    """The measure of one query for every row of ranks: each row is a query of its own with the same judgements."""
+    """The measure of one query for every row of ranks: each row is one query with the same judgements."""
     rows, hits = table.shape
     by_rank = np.argsort(table, axis=1, kind="stable")
     template = evaluator.template

@@ -5,7 +5,7 @@ one point are chosen by the measure; the held-out values come from choosing both
 that trying many values does not flatter the result.
 
 BRUCH tunes the etas of reciprocal ranks at equal weights (Fig. 7; RRF(10, 4) in Table 2) and compares with eta 60: `tune_eta`.
-Its RRF-CC (eq. 10) has weights besides.
+Its RRF-CC (eq. 10) has weights as well.
 """
 
 from __future__ import annotations
@@ -33,13 +33,7 @@ from lexfuse.optimisation.weight_surface import SAME, WeightSurface, simplex
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstantTrial:
-    """One way to fuse that is tried: a union set and a fusion, under a name.
-
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
-    >>> [trial.name for trial in eta_trials(union_of([Run.of("a", {"q": {"x": 3.0}})]), ReciprocalRank(), [5, 60])]
-    ['eta 5', 'eta 60']
-    """
+    """One way to fuse that is tried: a union set and a fusion, under a name."""
 
     name: str
     union: Union
@@ -48,11 +42,7 @@ class ConstantTrial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedConstants:
-    """The best trial, what every trial reaches, and what choosing among them is worth.
-
-    >>> TunedConstants.__slots__[:2]
-    ('trials', 'values')
-    """
+    """The best trial, what every trial reaches, and what choosing among them is worth."""
 
     trials: tuple[str, ...]
     values: tuple[float, ...]  # the mean of each trial, at its best point of the grid where weights are tuned too
@@ -250,7 +240,7 @@ def depth_trials(union: Union, fusion: Fusion, depths: Sequence[int]) -> Iterato
 
 
 def cut_depth(union: Union, depth: int) -> Union:
-    """The union set that lists of this depth had given: what stands deeper is no candidate by that list.
+    """The union set that lists of this depth had given: what is deeper is not a candidate of that list.
 
     A source that can be asked still knows the score of a candidate that it ranks deeper; a file does not.
 

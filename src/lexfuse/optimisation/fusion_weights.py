@@ -38,11 +38,7 @@ STEP = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TunedWeights:
-    """The best weights, what they reach, and whether that differs from equal weights.
-
-    >>> TunedWeights.__slots__[:4]
-    ('fusion', 'weights', 'value', 'surface')
-    """
+    """The best weights, what they reach, and whether that differs from equal weights."""
 
     fusion: Fusion  # with the weights
     weights: tuple[float, ...]

@@ -51,17 +51,13 @@ class ClassWeights:
 
     @property
     def supported(self) -> bool:
-        """Whether the class should have weights of its own."""
+        """Whether the class should have its own weights."""
         if self.versus_general is None or self.adjusted_p is None:
             return False
         return self.adjusted_p < LEVEL and self.versus_general.mean > 0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values.
-
-        >>> ClassWeights(QueryClass.CITATION, 3, None, None, None, None, None, "only 3 queries").as_json()["supported"]
-        False
-        """
+        """Plain values."""
         return {
             "class": self.name.value,
             "queries": self.queries,

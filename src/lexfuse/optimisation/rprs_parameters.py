@@ -40,7 +40,7 @@ def rprs_surface(
 ) -> RprsSurface:
     """What a measure says about a run that is reranked by RPRS, at every point of a grid.
 
-    Of `rprs` only the channel counts. `progress` is told how many queries are done.
+    Of `rprs` only the channel counts. `progress` gets how many queries are done.
 
     >>> import tempfile
     >>> from lexfuse.data.document import Document
@@ -86,7 +86,7 @@ def rprs_surface(
 def ranks_of_hits(
     query: QuerySentences, candidates: CandidateSentences, places: I64, average_length: float, grid: RprsGrid
 ) -> I32:
-    """The ranks after reranking, at every point of a grid, of what stands at some places (from 0) of the first ranking.
+    """The ranks after reranking, at every point of a grid, of the documents at some places (from 0) of the first ranking.
 
     >>> candidates = CandidateSentences.of([-np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32)])
     >>> query, grid = QuerySentences((None,), np.eye(2, dtype=np.float32)[:1]), RprsGrid((1,), (0.0,), (0.0,), (1, 2))

@@ -58,7 +58,7 @@ class RprsGrid:
         return int(np.prod(self.shape))
 
     def place(self, point: RprsPoint) -> tuple[int, int, int, int]:
-        """Where a point stands in the grid: its depth, n, k1 and b.
+        """The place of a point in the grid: its depth, n, k1 and b.
 
         >>> RprsGrid().place(RprsPoint(3, 0.4, 1.0, 15))
         (0, 2, 2, 10)
@@ -71,11 +71,7 @@ class RprsGrid:
 
 @dataclass(frozen=True, slots=True)
 class RprsPoint:
-    """One combination.
-
-    >>> RprsPoint(3, 0.0, 0.0, 50).frequency
-    False
-    """
+    """One combination."""
 
     n: int
     k1: float
@@ -168,11 +164,7 @@ class RprsSurface:
 
 @dataclass(frozen=True, slots=True)
 class TunedRprs:
-    """What was chosen on some queries, and what it reaches there and on others.
-
-    >>> TunedRprs(RprsPoint(4, 2.8, 1.0, 50), "AP", 0.4, 0.35, ()).as_json()["dev"]
-    0.35
-    """
+    """What was chosen on some queries, and what it reaches there and on others."""
 
     point: RprsPoint
     measure: str

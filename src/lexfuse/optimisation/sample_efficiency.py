@@ -1,7 +1,7 @@
 """How many judged queries it takes to tune weights (BRUCH, figure 12).
 
 Weights are chosen on samples of the train queries, 5 % of them, 10 %, up to all, several samples of each size, and measured on
-the test queries, which nothing is chosen by. The weights themselves tell the same story: they settle, or they do not.
+the test queries, which nothing is chosen by. The weights themselves show it too: they settle, or they do not.
 """
 
 from __future__ import annotations

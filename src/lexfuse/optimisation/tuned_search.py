@@ -41,7 +41,7 @@ from lexfuse.storage.filters import Condition, within
 
 @dataclass(frozen=True, slots=True)
 class TuneGrid:
-    """What is tried besides weights, or at equal weights instead of them.
+    """What is tried in addition to weights, or at equal weights instead of them.
 
     `etas` and `betas` are for reciprocal ranks; with `eta_each` every combination of one eta per source is tried. Weights are
     equal while eta or beta is tuned, unless `with_weights`. `depths` are depths of the lists. `bm25` tries k1 and b of BM25.
@@ -131,7 +131,7 @@ def tune(
     """The weights and constants of a fusion that are best on judged queries, with what they are worth on other queries.
 
     `source` is an index, whose `channels` are searched with `options` such as ``k1=0.9``, or runs with their `bounds`. `classes`
-    tells whether classes of queries need their own weights. `queries` may be None for runs, where no classes are asked for.
+    tests whether classes of queries need their own weights. `queries` may be None for runs, where no classes are asked for.
 
     >>> scores = {"a": {"x": 3.0, "y": 1.0, "z": 0.0}, "b": {"y": 4.0, "x": 2.0, "z": 0.0}}
     >>> runs = [Run.of(name, {f"q{n}": ranking for n in range(4)}) for name, ranking in scores.items()]
@@ -141,7 +141,7 @@ def tune(
     """
     grid.check(fusion)
     if classes and queries is None:
-        raise ConfigError("classes are told by the texts of the queries; give the queries")
+        raise ConfigError("classes are recognised by the texts of the queries; give the queries")
     if not isinstance(source, Index):
         given = [name for name, value in {"filters": filters, "as_of": as_of, **options}.items() if value not in ((), None)]
         if given or grid.bm25:

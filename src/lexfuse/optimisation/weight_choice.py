@@ -26,11 +26,7 @@ FINEST = 0.001
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightChoice:
-    """Weights that are best for some queries; `point` is where on the grid the search began.
-
-    >>> WeightChoice(np.array([0.4, 0.6]), 8, None).plateau is None
-    True
-    """
+    """Weights that are best for some queries; `point` is where on the grid the search began."""
 
     weights: F64
     point: int

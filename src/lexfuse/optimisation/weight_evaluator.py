@@ -3,7 +3,7 @@
 A measure looks only at the ranks of relevant documents, and the rank of a document is one more than the number of candidates
 with a higher fused score. So the candidates of a query are fused for every point and counted, never sorted.
 
-A source of weight 0 takes no part in a fusion (`lexfuse.fusion.fusion`). So every face of the simplex has a union set of its own,
+A source of weight 0 takes no part in a fusion (`lexfuse.fusion.fusion`). So every face of the simplex has its own union set,
 and a corner, all weight on one source, has the evaluation of that source alone.
 """
 

@@ -70,7 +70,7 @@ SAME = 1e-12  # means that differ by less are equal: sums of floats in another o
 
 
 def tied_highest(means: F64) -> I64:
-    """The places of the highest of some means; those that only rounding tells apart are equal, and NaN is never the highest.
+    """The places of the highest of some means; those that differ by rounding only are equal, and NaN is never the highest.
 
     >>> tied_highest(np.array([0.3, 0.1 + 0.2, 0.2])).tolist()
     [0, 1]

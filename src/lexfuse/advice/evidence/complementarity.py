@@ -29,11 +29,7 @@ _DECIMALS = 4
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """One corner of the plane of two sources' scores, and how many of its pairs are relevant.
-
-    >>> Region("A", "bm25 high, dense low", 12, 9).relevant
-    9
-    """
+    """One corner of the plane of two sources' scores, and how many of its pairs are relevant."""
 
     name: str  # "A" to "D"
     words: str
@@ -43,11 +39,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Complementarity:
-    """What two sources say about the same pairs of query and document.
-
-    >>> Complementarity("bm25", "dense", ((0.1, 0.4), (0.2, 0.5)), (), ((0.9, 0.1, True),), 0.3, 1, 0, 0, 0).only_first
-    1
-    """
+    """What two sources say about the same pairs of query and document."""
 
     first: str
     second: str

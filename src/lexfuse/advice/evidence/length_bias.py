@@ -24,11 +24,7 @@ _FEWEST = 3  # two points always lie on a line
 
 @dataclass(frozen=True, slots=True)
 class LengthBias:
-    """How the scores of a source go with the lengths of documents, in words.
-
-    >>> LengthBias("bm25", 0.02, 0.4, 120.0, 110.0, 130.0).pearson
-    0.02
-    """
+    """How the scores of a source go with the lengths of documents, in words."""
 
     source: str
     pearson: float  # mean over queries; NaN where no query has a correlation

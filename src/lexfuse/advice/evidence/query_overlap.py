@@ -34,11 +34,7 @@ _COMPARED = ((FIRST, PERFECT), (SECOND, PERFECT), (FIRST, SECOND))
 
 @dataclass(frozen=True, slots=True)
 class OverlapGroup:
-    """Queries of one fate, with mean and standard deviation (n - 1) of every metric; both empty where there is no query.
-
-    >>> OverlapGroup("both perfect", 12, {"LCS": 31.5}, {"LCS": 4.0}).queries
-    12
-    """
+    """Queries of one fate, with mean and standard deviation (n - 1) of every metric; both empty where there is no query."""
 
     name: str  # "first wins", "second wins", "both perfect" or "both fail"
     queries: int
@@ -48,11 +44,7 @@ class OverlapGroup:
 
 @dataclass(frozen=True, slots=True)
 class OverlapTest:
-    """Two groups compared by one metric.
-
-    >>> OverlapTest("LCS", 0.01, -2.9, -14.0, ("first wins", "both perfect")).p
-    0.01
-    """
+    """Two groups compared by one metric."""
 
     metric: str
     p: float  # corrected over the metrics
@@ -63,11 +55,7 @@ class OverlapTest:
 
 @dataclass(frozen=True, slots=True)
 class OverlapAnalysis:
-    """The groups of queries of two sources, the tests between them, and what they say in words.
-
-    >>> OverlapAnalysis("bm25", "dense", "R@5", (), (), ("nothing to compare",)).words
-    ('nothing to compare',)
-    """
+    """The groups of queries of two sources, the tests between them, and what they say in words."""
 
     first: str
     second: str
@@ -197,8 +185,8 @@ def _finding(
         ("lower", [test for test in found if test.difference < 0]),
         ("higher", [test for test in found if test.difference > 0]),
     ]
-    told = "; ".join(f"{word}: {_listed(some, groups)}" for word, some in sides if some)
-    return f"{one[0].upper()}{one[1:]}, compared with {two}: {told} (Welch's t-test, Holm-corrected p < {LEVEL})."
+    sentence = "; ".join(f"{word}: {_listed(some, groups)}" for word, some in sides if some)
+    return f"{one[0].upper()}{one[1:]}, compared with {two}: {sentence} (Welch's t-test, Holm-corrected p < {LEVEL})."
 
 
 def _listed(tests: Sequence[OverlapTest], groups: Mapping[str, OverlapGroup]) -> str:

@@ -1,6 +1,6 @@
 """How the scores of each source are distributed, raw and on the scale of a normaliser (FUSE Fig. 2).
 
-Distributions that lie apart tell why equal weights may fail: the same number then means different things in two sources. FUSE
+Distributions that lie apart explain why equal weights may fail: the same number then means different things in two sources. FUSE
 looks at the scores of all documents, which `lexfuse.advice.evidence.corpus_scores` gives as a union set; those of an ordinary
 union set are what a fusion adds up.
 """
@@ -24,11 +24,7 @@ _MIDDLE = (0.005, 0.995)
 
 @dataclass(frozen=True, slots=True)
 class ScoreDistribution:
-    """The histogram of one source's scores on one scale, and their quantiles.
-
-    >>> ScoreDistribution("bm25", "raw", (0.0, 1.0, 2.0), (0.75, 0.25), (0.1, 0.3, 0.6, 0.9, 1.8)).source
-    'bm25'
-    """
+    """The histogram of one source's scores on one scale, and their quantiles."""
 
     source: str
     scale: str  # "raw" or the name of a normaliser

@@ -1,4 +1,4 @@
-"""How much of one text stands in another, word for word: n-grams in common, edit distance, common subsequence (CJEU 5.2).
+"""How much of one text is in another, word for word: n-grams in common, edit distance, common subsequence (CJEU 5.2).
 
 Words are runs of letters and digits in small letters. CJEU counts punctuation marks as words too, so its figures are higher; like
 there (its Table 5), an n-gram that comes twice counts once. Texts are compared whole, however long they are.
@@ -46,7 +46,7 @@ def shared_words(pairs: Sequence[tuple[str, Sequence[str]]]) -> dict[str, F64]:
     """Every metric of every query text against the texts of its documents, as the mean over them.
 
     Each query needs at least one document. The distance is the least number of words to replace, insert or delete; the common
-    subsequence is the longest row of words that stand in both in the same order, with others in between or not.
+    subsequence is the longest sequence of words that both have in the same order, with others in between or not.
 
     >>> found = shared_words([("the court has held that", ["has the court held that ?"])])
     >>> [found[name].tolist() for name in ("2-grams in common", "3-grams in common", "edit distance", "LCS", "query length")]

@@ -20,7 +20,7 @@ FIRST, SECOND = "first stage", "reranker"  # as rankings; no channel can be call
 
 @dataclass(frozen=True, slots=True)
 class NamedReranker:
-    """Rerankers that stand one after the other, under one name.
+    """Rerankers that are applied one after the other, under one name.
 
     >>> NamedReranker("mine", ())
     Traceback (most recent call last):
@@ -39,11 +39,7 @@ class NamedReranker:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RerankedRun:
-    """What became of a ranking.
-
-    >>> RerankedRun.__slots__
-    ('ranking', 'scored', 'milliseconds')
-    """
+    """What became of a ranking."""
 
     ranking: Run  # reranked, with what was not reranked below
     scored: Run  # only what the last reranker gave a score, by it
@@ -53,7 +49,7 @@ class RerankedRun:
 def rerank_run(
     named: NamedReranker, queries: Queries, run: Run, progress: Callable[[int], None] = lambda done: None
 ) -> RerankedRun:
-    """Rerank the ranking of every query, one after the other; `progress` is told how many are done.
+    """Rerank the ranking of every query, one after the other; `progress` gets how many are done.
 
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.rerank.reranker import first_documents, reorder

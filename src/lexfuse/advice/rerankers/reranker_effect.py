@@ -36,7 +36,7 @@ def evaluate_rerankers(
     seed: int = 0,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Advice:
-    """An advice with what rerankers are worth on top of its choice; `progress` is told how many queries are reranked.
+    """An advice with what rerankers are worth on top of its choice; `progress` gets the number of reranked queries.
 
     >>> from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
     >>> from lexfuse.advice.inputs import judged_runs
@@ -77,10 +77,10 @@ def evaluate_rerankers(
         for at, named in enumerate(rerankers)
     )
     taken, measure = recommended_rerankers(findings, advice.measure), advice.measure
-    told = tuple(replace(each, words=finding_words(each, measure, taken)) for each in findings)
-    words = summary_words(told, measure, taken)
+    worded = tuple(replace(each, words=finding_words(each, measure, taken)) for each in findings)
+    words = summary_words(worded, measure, taken)
     before = _means(confirmed[0].before, advice) if confirmed else None
-    reranking = Reranking(_means(first.before, advice), before, told, taken, words)
+    reranking = Reranking(_means(first.before, advice), before, worded, taken, words)
     return replace(advice, words=(*advice.words, words), reranking=reranking)
 
 
@@ -110,7 +110,7 @@ class _Stage:
 
 
 class _Counter:
-    """Adds up what several parts of the work tell about their progress."""
+    """Adds up the progress of several parts of the work."""
 
     def __init__(self, progress: Callable[[int], None]) -> None:
         self.progress, self.before = progress, 0
@@ -127,7 +127,7 @@ def _checked(rerankers: Sequence[NamedReranker]) -> None:
     names = [named.name for named in rerankers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ConfigError(f"two rerankers are called {twice!r}; give each a name of its own")
+        raise ConfigError(f"two rerankers are called {twice!r}; give each its own name")
 
 
 def _tuned(stage: _Stage, scored: Run, advice: Advice, seed: int) -> TunedWeights:

@@ -17,18 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RerankerFile:
-    """The rerankers of one file, which stand one after the other, and what they are called together.
-
-    >>> RerankerFile(Path("rprs.toml"), "rprs", ()).name
-    'rprs'
-    """
+    """The rerankers of one file, applied one after the other, and their common name."""
 
     path: Path
     name: str  # that of the profile, or of the file
     choices: tuple[RerankerChoice, ...]
 
     def open(self, snapshot: Snapshot) -> NamedReranker:
-        """The rerankers on a snapshot, with their models loaded; what one of them lacks is told with the file's name."""
+        """The rerankers on a snapshot, with their models loaded; an error names the file."""
         from lexfuse.advice.rerankers.reranked_run import NamedReranker
 
         stages = []
@@ -41,7 +37,7 @@ class RerankerFile:
 
 
 def read_reranker_files(paths: Sequence[Path]) -> list[RerankerFile]:
-    r"""The rerankers of every file; channels and fusions that a file may have besides do not count.
+    r"""The rerankers of every file; channels and fusions that a file may also have do not count.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

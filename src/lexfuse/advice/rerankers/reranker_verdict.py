@@ -32,14 +32,14 @@ def finding_words(finding: RerankFinding, measure: str, taken: str) -> tuple[str
     It reranks the first 50 documents by cross-encoder and takes 812.5 ms a query.
     Fused with the scores of the choice (weight .40, tuned), it is not distinguishable from the choice: +0.001 R@10 (...) on dev.
     """
-    name, told = finding.name, gain(finding.dev.versus, measure, _OVER)
+    name, gained = finding.name, gain(finding.dev.versus, measure, _OVER)
     does = {
         Outcome.BETTER: "helps, so use it" if name == taken else f"helps, but {taken} helps more, so use that",
         Outcome.EQUAL: "does not help here, so leave it out",
         Outcome.WORSE: "harms, so leave it out",
     }[finding.dev.versus.outcome]
     words = [
-        f"{name} {does}: {told} on dev.",
+        f"{name} {does}: {gained} on dev.",
         f"It reranks the first {finding.depth:,} documents by {', then '.join(finding.stages)} and takes "
         f"{finding.milliseconds:,.1f} ms a query.",
         _fused_words(finding, measure),

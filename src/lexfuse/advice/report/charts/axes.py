@@ -15,11 +15,7 @@ _RIGHT = 8
 
 @dataclass(frozen=True, slots=True)
 class AxisLabels:
-    """What a chart says about itself.
-
-    >>> AxisLabels("Weights", "weight of dense", "nDCG@10", "The mean rises to 0.6 and falls.").title
-    'Weights'
-    """
+    """What a chart says about itself."""
 
     title: str
     x: str
@@ -29,11 +25,7 @@ class AxisLabels:
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """One entry of the key: a piece of SVG about 16 wide drawn around (0, 0), and its name.
-
-    >>> LegendEntry('<circle r="3"/>', "dense").name
-    'dense'
-    """
+    """One entry of the key: a piece of SVG about 16 wide drawn around (0, 0), and its name."""
 
     sign: str
     name: str
@@ -41,11 +33,7 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class PlotArea:
-    """The drawn frame and the scales to place things in it.
-
-    >>> frame((0, 1), (0, 1), AxisLabels("T", "x", "y", ""), ChartSize()).x(0) > 0
-    True
-    """
+    """The drawn frame and the scales to place things in it."""
 
     x: Scale
     y: Scale

@@ -1,6 +1,6 @@
-"""Charts one line high, as wide as the cell of the table they stand in: intervals, bars, parts of a whole, small histograms.
+"""Charts one line high, as wide as their cell of the table: intervals, bars, parts of a whole, small histograms.
 
-They are placed by percentages, so a table on a telephone and one on paper show the same. The numbers stand beside them in the
+They are placed by percentages, so a table on a telephone and one on paper show the same. The numbers are next to them in the
 table; for screen readers the strips are hidden.
 """
 
@@ -99,7 +99,7 @@ def histogram_strip(shares: Sequence[float], css: str) -> str:
 
 
 def numbered(words: str, css: str) -> str:
-    """The sign that stands for a point of a chart in the table below it.
+    """The sign of a point of a chart in the table below it.
 
     >>> 'class="number"' in numbered("3", "best")
     True

@@ -13,11 +13,7 @@ from lexfuse.advice.report.charts.svg import ChartSize, drawing, shape, text
 
 @dataclass(frozen=True, slots=True)
 class CostPoint:
-    """A configuration: its cost, its quality, its number in the key below the chart (None: not on the front).
-
-    >>> CostPoint(12.0, 0.61, 3).number
-    3
-    """
+    """A configuration: its cost, its quality, its number in the key below the chart (None: not on the front)."""
 
     cost: float
     quality: float

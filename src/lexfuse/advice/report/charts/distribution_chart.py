@@ -1,6 +1,6 @@
 """Score distributions one below the other on a common scale: whether the same number means the same in each source (FUSE Fig. 2).
 
-Each lane is as high as its own highest bin. What fusion needs is that the hills stand over the same values; overlaid curves hide
+Each lane is as high as its own highest bin. What fusion needs is that the hills lie over the same values; overlaid curves hide
 just that as soon as one source has most of its scores in one bin.
 """
 
@@ -20,11 +20,7 @@ _FOOT = 12  # below a lane's baseline: the box of its quantiles
 
 @dataclass(frozen=True, slots=True)
 class DistributionLane:
-    """One histogram: edges (one more than shares), shares of all values, and the 5, 25, 50, 75 and 95 % quantiles.
-
-    >>> DistributionLane("bm25", (0.0, 0.5, 1.0), (0.9, 0.1), (0.0, 0.1, 0.2, 0.3, 0.6)).name
-    'bm25'
-    """
+    """One histogram: edges (one more than shares), shares of all values, and the 5, 25, 50, 75 and 95 % quantiles."""
 
     name: str
     edges: tuple[float, ...]

@@ -13,11 +13,7 @@ from lexfuse.advice.report.charts.svg import COLOURS, ChartSize, drawing, path, 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line; `band` has the ends of the interval of each point, or is empty.
-
-    >>> Series("tm2c2", (0.0, 1.0), (0.4, 0.5)).band
-    ()
-    """
+    """One line; `band` has the ends of the interval of each point, or is empty."""
 
     name: str
     x: tuple[float, ...]
@@ -28,11 +24,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLevel:
-    """A horizontal line to compare with.
-
-    >>> ReferenceLevel("oracle", 0.62).value
-    0.62
-    """
+    """A horizontal line to compare with."""
 
     name: str
     value: float
@@ -40,11 +32,7 @@ class ReferenceLevel:
 
 @dataclass(frozen=True, slots=True)
 class PlotMark:
-    """A point worth pointing at.
-
-    >>> PlotMark(0.5, 0.41, "equal weights").words
-    'equal weights'
-    """
+    """A point worth pointing at."""
 
     x: float
     y: float
@@ -119,7 +107,7 @@ def _level(level: ReferenceLevel, made: PlotArea) -> str:
 
 
 def _marks(marks: Sequence[PlotMark], made: PlotArea, size: ChartSize) -> list[str]:
-    """Small rings with words beside them: above, or below where that line is taken already."""
+    """Small rings with words next to them: above, or below where that line is taken already."""
     parts: list[str] = []
     taken: list[tuple[float, float, float]] = []
     for mark in marks:

@@ -16,11 +16,7 @@ Quartiles = tuple[tuple[float, float], tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class Corner:
-    """A corner of the plane: its letter, on which side of each axis it lies, and a few words for it.
-
-    >>> Corner("A", True, False, "70 % relevant").letter
-    'A'
-    """
+    """A corner of the plane: its letter, on which side of each axis it lies, and a few words for it."""
 
     letter: str
     high_x: bool

@@ -10,18 +10,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-_MARGIN = 20  # around a chart in a file of its own
+_MARGIN = 20  # around a chart in its own file
 COLOURS = 8  # classes f0 … f7 and l0 … l7 of chart.css
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # what XML and UTF-8 cannot hold
 
 
 @dataclass(frozen=True, slots=True)
 class ChartSize:
-    """Width and height of a chart, in its own units (CSS pixels where it is shown at its natural size).
-
-    >>> ChartSize().width
-    360
-    """
+    """Width and height of a chart, in its own units (CSS pixels where it is shown at its natural size)."""
 
     width: int = 360
     height: int = 264
@@ -52,7 +48,7 @@ def number(value: float) -> str:
 
 
 def shape(name: str, css: str, content: str = "", **places: float | str) -> str:
-    """One element with a class; numbers are rounded, other attributes escaped; `_` in names stands for `-`.
+    """One element with a class; numbers are rounded, other attributes escaped; `_` in names becomes `-`.
 
     >>> shape("circle", "dot f0", cx=1.234, cy=5, r=3)
     '<circle class="dot f0" cx="1.23" cy="5" r="3"/>'
@@ -88,7 +84,7 @@ def path(points: Iterable[tuple[float, float]], *, closed: bool = False) -> str:
 
 
 def drawing(size: ChartSize, title: str, description: str, parts: Iterable[str]) -> str:
-    """A whole chart to stand in an HTML page that embeds `style()`; screen readers get the title and the description.
+    """A whole chart for an HTML page that embeds `style()`; screen readers get the title and the description.
 
     >>> drawing(ChartSize(10, 5), "T", "D", [])
     '<svg class="chart" viewBox="0 0 10 5" role="img"><title>T</title><desc>D</desc></svg>'
