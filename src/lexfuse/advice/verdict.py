@@ -164,10 +164,9 @@ def choosing_words(held_out: F64, single: GridTrial, measure: str, folds: int, s
     >>> choosing_words(alone.values, alone, "RR", 5, 0)
     'Choosing anew without each of 5 folds, and measuring on the fold, gives RR 0.500: +0.000 RR over a alone (95 % ...).'
     """
-    gained = gain(
-        compare_configurations([(held_out, single.values)], seed=seed)[0], measure, f"{single.configuration.name} alone"
-    )
-    return f"Choosing anew without each of {folds} folds, and measuring on the fold, gives {measure} {held_out.mean():.3f}: {more}."
+    over = gain(compare_configurations([(held_out, single.values)], seed=seed)[0], measure, f"{single.configuration.name} alone")
+    chosen = f"{measure} {held_out.mean():.3f}"
+    return f"Choosing anew without each of {folds} folds, and measuring on the fold, gives {chosen}: {over}."
 
 
 def class_words(classes: Sequence[ClassFinding]) -> list[str]:

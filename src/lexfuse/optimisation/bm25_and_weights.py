@@ -62,21 +62,13 @@ def tune_bm25_and_weights(
 ) -> TunedConstants:
     """The k1 and b of BM25 and the weights of BM25 and other sources (in this order) that are best together.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
+    >>> from lexfuse.channels.lexical.tfidf import TfIdf
     >>> from lexfuse.data.queries import Query
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.channels.lexical.tfidf import TfIdf
-    >>> documents = [Document("a", text="law law law court"), Document("b", text="law")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         queries = Queries.of([Query("p", "law", "en"), Query("q", "law", "en")])
-    ...         qrels, tfidf = Qrels.of([("p", "b", 1), ("q", "b", 1)]), TfIdf(snapshot)
-    ...         tuned = tune_bm25_and_weights(snapshot, queries, qrels, "RR", [tfidf], Convex(), k1s=[1.2], b_s=[0.0, 1.0],
-    ...             folds=2)
-    >>> tuned.trials, tuned.trials[tuned.best]
-    (('k1 1.2, b 0', 'k1 1.2, b 1'), 'k1 1.2, b 1')
+    >>> queries = Queries.of([Query("p", "inscription gratuite", "fr"), Query("q", "cotisation annuelle", "fr")])
+    >>> qrels, others = Qrels.of([("p", "lib-2", 1), ("q", "lib-2", 1)]), [TfIdf(snapshot)]
+    >>> tune_bm25_and_weights(snapshot, queries, qrels, "RR", others, Convex(), k1s=[1.2], b_s=[0.0, 1.0], folds=2).trials
+    ('k1 1.2, b 0', 'k1 1.2, b 1')
     """
     if not others:
         raise ConfigError("k1 and b are tuned jointly with the weights of other sources; for BM25 alone take tune_bm25")

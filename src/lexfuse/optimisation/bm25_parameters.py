@@ -107,17 +107,11 @@ def tune_bm25(
     Between equal points the smallest k1 wins, then the b nearest to 0.75, then the smaller b. With ``before_query_date``
     the candidates of each query are the documents dated before it.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a", text="law law law court"), Document("b", text="law")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         queries, qrels = Queries.of([Query("q", "law", "en")]), Qrels.of([("q", "b", 1)])
-    ...         tuned = tune_bm25(snapshot, queries, qrels, "RR", k1s=[1.2], b_s=[0.0, 1.0])
+    >>> queries, qrels = Queries.of([Query("q", "inscription gratuite", "fr")]), Qrels.of([("q", "lib-2", 1)])
+    >>> tuned = tune_bm25(snapshot, queries, qrels, "RR", k1s=[1.2], b_s=[0.0, 1.0])
     >>> tuned.b, tuned.surface.tolist()
-    (1.0, [[0.5, 1.0]])
+    (1.0, [[1.0, 1.0]])
     """
     measure = parse_measure(measure) if isinstance(measure, str) else measure
     k1s, b_s = _grid("k1", k1s), _grid("b", b_s)

@@ -39,10 +39,8 @@ class RerankerFile:
 def read_reranker_files(paths: Sequence[Path]) -> list[RerankerFile]:
     r"""The rerankers of every file; channels and fusions that a file may also have do not count.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "mine.toml").write_text('[[rerank]]\nmethod = "rprs"')
-    ...     [(each.name, each.choices[0].method) for each in read_reranker_files([Path(folder, "mine.toml")])]
+    >>> _ = (folder / "mine.toml").write_text('[[rerank]]\nmethod = "rprs"')
+    >>> [(each.name, each.choices[0].method) for each in read_reranker_files([folder / "mine.toml"])]
     [('mine', 'rprs')]
     """
     found = [_read(path) for path in paths]
