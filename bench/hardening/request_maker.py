@@ -22,7 +22,7 @@ KNOWN: dict[str, Any] = {
     "k": 3,
     "language": "fr", "sort": "newest", "facets": True, "cursor": "", "code": "Code civil", "format": "qrels", "grade": 1,
     "rank": 1,
-    "terms": [], "added": [], "dropped": [], "before": "2030-01-01", "generation": 1, "change": "x",
+    "terms": [], "added": [], "dropped": [], "before": "2030-01-01", "generation": 1, "change": "x", "spec": None,
 }  # fmt: skip
 FRAMING = ("transfer-encoding", "expect", "connection", "upgrade", "content-length", "te")  # headers that say what comes after
 WRITING = 0.02  # share of the requests that may change the index: a write costs as much as many searches

@@ -81,7 +81,7 @@ def test_similar_by_file_then_other_words(plain, law):
 
 
 def test_similar_errors(plain):
-    page = plain("/similar", expected=["422"])
+    page = plain("/similar", expected=["400"])
     page.get_by_role("button", name="Find similar documents").click()
     expect(page.get_by_role("alert")).to_contain_text("both are empty")
 

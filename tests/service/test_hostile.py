@@ -102,6 +102,7 @@ API = [
                                       "index": "law"}),
     Ask("GET", "/v1/feedback", query={"index": b"law", "format": b"qrels"}),
     Ask("GET", "/v1/profiles"),
+    Ask("POST", "/v1/search", body={"query": "loyer", "spec": {"channel": [{"name": "bm25", "k1": 0.9}], "depth": 100}}),
 ]  # fmt: skip
 PAGES = [
     Ask("GET", "/", query=SEARCH | {"sort": b"newest", "cursor": b"", "lang": b"fr"}),
@@ -119,12 +120,12 @@ PAGES = [
     Ask("GET", "/experiments/{name}", {"name": b"first"}),
     Ask("GET", "/export", query=SEARCH | {"format": b"csv", "k": b"5", "sort": b"", "language": b"fr"}),
     Ask("GET", "/help", query={"lang": b"en"}),
-    Ask("GET", "/docs"),
     Ask("POST", "/judge", form={"q": b"loyer", "document": b"a1", "relevant": b"1", "rank": b"1", "profile": b"bm25",
                                 "index": b"law", "next": b"/?q=loyer"}),
     Ask("GET", "/judgements", query={"format": b"qrels", "index": b"law"}),
     Ask("GET", "/preferences", query={"theme": b"dark", "next": b"/?q=loyer"}),
     Ask("GET", "/static/{version}/{name}", {"version": static_files().version.encode(), "name": b"style.css"}),
+    Ask("GET", "/docs"),
 ]  # fmt: skip
 HEADERS = {
     "accept-language": b"fr", "cookie": b"lexfuse_language=fr; lexfuse_theme=dark", "x-lexfuse-part": b"results",
