@@ -37,6 +37,10 @@ class BaseRetriever:
         """The same retriever with each of its channels' retrievers changed."""
         return change(self)
 
+    def rerankings(self, query: Query) -> tuple[tuple[Retriever, Any], ...]:
+        """The rerankers of a query, last first, each with the retriever whose documents it reranks."""
+        return ()
+
     def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
         """What it compares in each of the documents with a query; they need not be ranked."""
         return [Evidence()] * len(docs)

@@ -80,6 +80,9 @@ class Retriever(Protocol):
     def mapped(self, change: Callable[[Retriever], Retriever]) -> Retriever:
         """The same retriever with each of its channels' retrievers changed."""
 
+    def rerankings(self, query: Query) -> tuple[tuple[Retriever, Any], ...]:
+        """The rerankers of a query, last first, each with the retriever whose documents it reranks."""
+
     def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
         """What it compares in each of the documents with a query."""
 

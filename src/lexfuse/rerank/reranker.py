@@ -105,6 +105,10 @@ class RerankedRetriever(CompositeRetriever):
         """The same retriever with each of the retrievers that find its candidates changed."""
         return replace(self, retriever=self.retriever.mapped(change))
 
+    def rerankings(self, query: Query) -> tuple[tuple[Retriever, Reranker], ...]:
+        """The rerankers of a query, last first, each with the retriever whose documents it reranks."""
+        return ((self.retriever, self.reranker), *self.retriever.rerankings(query))
+
     def stages(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
     ) -> list[Explanation]:

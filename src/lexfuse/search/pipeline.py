@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -198,6 +199,10 @@ class RoutedRetriever(CompositeRetriever):
         """The same retriever with each of its channels' retrievers changed."""
         routes = {name: route.mapped(change) for name, route in self.routes.items()}
         return replace(self, general=self.general.mapped(change), routes=routes)
+
+    def rerankings(self, query: Query) -> tuple[tuple[Retriever, Any], ...]:
+        """The rerankers of a query, last first, each with the retriever whose documents it reranks."""
+        return self.route(query.text).rerankings(query)
 
     def stages(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()

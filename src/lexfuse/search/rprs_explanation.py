@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
 
 from lexfuse.channels.retriever_protocol import Mask, Retriever
 from lexfuse.data.queries import Queries, Query
-from lexfuse.rerank.reranker import RerankedRetriever
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance
-
-
-@runtime_checkable
-class QueryRouter(Protocol):
-    """A retriever that leaves a query to another one, by its text; `lexfuse.search.pipeline.RoutedRetriever` is one.
-
-    >>> from lexfuse.search.pipeline import RoutedRetriever
-    >>> issubclass(RoutedRetriever, QueryRouter)
-    True
-    """
-
-    def route(self, text: str) -> Retriever:
-        """The retriever that answers a query."""
 
 
 def rprs_stage(retriever: Retriever, query: Query) -> tuple[Retriever, Rprs] | None:
@@ -35,15 +20,8 @@ def rprs_stage(retriever: Retriever, query: Query) -> tuple[Retriever, Rprs] | N
     ...     print(rprs_stage(open_similar(snapshot), Query("q", "loi")))  # without a channel of sentences
     None
     """
-    while True:
-        if isinstance(retriever, RerankedRetriever):
-            if isinstance(retriever.reranker, Rprs):
-                return retriever.retriever, retriever.reranker
-            retriever = retriever.retriever
-        elif isinstance(retriever, QueryRouter):
-            retriever = retriever.route(query.text)
-        else:
-            return None
+    stages = ((first, reranker) for first, reranker in retriever.rerankings(query) if isinstance(reranker, Rprs))
+    return next(stages, None)
 
 
 def proportional_relevance(

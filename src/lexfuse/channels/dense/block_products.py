@@ -20,6 +20,7 @@ from lexfuse.kernels.threads import run_on_cores
 
 FIRST_BLOCK = 512  # rows: with no floor yet, all of them are candidates
 BLOCK = 4096  # rows
+SHARED_FROM = 1 << 23  # products of the rows that are left: fewer take less time than starting a thread
 GATHER = 0.5  # of the rows are allowed: below that, they are copied together before they are multiplied
 
 
@@ -39,7 +40,7 @@ def add_block_products(part: VectorPart, base: int, queries: F32, allowed: Bools
             product.work(done, min(done + size, product.rows))
             done += size
             size *= 2
-        if alone:
+        if alone and (product.rows - done) * queries.size > SHARED_FROM:
             run_on_cores(lambda first, last: product.work(done + first, done + last), product.rows - done, BLOCK)
         else:
             for first in range(done, product.rows, BLOCK):
