@@ -14,6 +14,7 @@ from lexfuse.advice.contrast import Contrast, ScoreScope
 from lexfuse.advice.findings import Reranking
 from lexfuse.advice.report.json_report import advice_json
 from lexfuse.advice.rerankers.reranker_files import read_reranker_files
+from lexfuse.channels.lexical import bm25
 from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, bounds_by_run, lexical_runs, read_runs
 from lexfuse.cli.options.search_flags import K1, B, QueryFilterFlags
 from lexfuse.cli.options.values import names_in
@@ -59,8 +60,8 @@ def advise(
         ),
     ] = None,
     depth: Annotated[int, typer.Option(help="How many documents each source gives a query.")] = 1000,
-    k1: K1 = 1.2,
-    b: B = 0.75,
+    k1: K1 = bm25.K1,
+    b: B = bm25.B,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 5,
     scores_of: Annotated[
         ScoreScope | None,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lexfuse.channels.lexical import bm25
 from lexfuse.cli.import_ import refuse_existing
 from lexfuse.cli.options.channel_flags import ChannelFlags, fill_channels
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner
@@ -43,8 +44,8 @@ def index(
     drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel; may be repeated.")] = None,
     distributions: Distributions = False,
     distribution_queries: DistributionQueries = None,
-    k1: Annotated[float, typer.Option("--k1", help="--distributions: k1 of BM25.")] = 1.2,
-    b: Annotated[float, typer.Option("--b", help="--distributions: b of BM25.")] = 0.75,
+    k1: Annotated[float, typer.Option("--k1", help="--distributions: k1 of BM25.")] = bm25.K1,
+    b: Annotated[float, typer.Option("--b", help="--distributions: b of BM25.")] = bm25.B,
     cosine: Annotated[
         bool | None,
         typer.Option(

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lexfuse.channels.lexical import bm25
 from lexfuse.cli.options.flag_group import FlagGroup
 from lexfuse.cli.options.values import names_in, numbers_in
 from lexfuse.data.arrays import Bools
@@ -97,8 +98,8 @@ class SearchFlags(FlagGroup):
 
     channels: ChannelNames = "bm25"
     fusing: FusionFlags = FusionFlags()
-    k1: K1 = 1.2
-    b: B = 0.75
+    k1: K1 = bm25.K1
+    b: B = bm25.B
     exact: Annotated[bool, typer.Option("--exact", help="Score every document, also where a channel searches clusters.")] = False
     cosine: Annotated[
         bool | None,

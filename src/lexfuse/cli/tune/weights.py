@@ -20,6 +20,7 @@ from lexfuse.cli.options.search_flags import (
     MissingScores,
     Normaliser,
     QueriesArgument,
+    SearchFlags,
 )  # fmt: skip
 from lexfuse.cli.options.values import names_in, numbers_in, whole_numbers_in
 from lexfuse.cli.output.console import (
@@ -83,8 +84,8 @@ def weights(
     depth: Annotated[int, typer.Option(help="Documents that each channel ranks for a query.")] = 1000,
     bm25: Annotated[bool, typer.Option("--bm25", help="Tune k1 and b together with the weights.")] = False,
     classes: Annotated[bool, typer.Option("--classes", help="Test whether classes of queries need their own weights.")] = False,
-    k1: K1 = 1.2,
-    b: B = 0.75,
+    k1: K1 = SearchFlags.k1,
+    b: B = SearchFlags.b,
 ) -> None:
     """Weights of several channels: the best, what they are worth on other queries, and whether equal ones do as well.
 
