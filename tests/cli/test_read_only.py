@@ -46,7 +46,7 @@ def test_the_service_answers(read_only, commands, vectors, tmp_path):
             assert " on http://" in told, log.read_text("utf-8")
             with httpx.Client(base_url=told.split(" on ")[1].split()[0], timeout=None) as client:  # noqa: S113
                 for profile in ("bm25", "dense", "colbert", "hybrid"):
-                    answer = client.get("/v1/search", params={"q": "rendre les livres prêtés", "profile": profile})
+                    answer = client.get("/v1/search", params={"query": "rendre les livres prêtés", "profile": profile})
                     assert answer.status_code == 200, answer.text
                     assert answer.json()["results"], profile
                 large = "Le lecteur rend les livres prêtés. ".encode() * 40_000  # above what is kept in memory usually
