@@ -47,7 +47,7 @@ def tsdae(
     sentences: Sentences = 10_000,
     deleted: Annotated[float, typer.Option("--deleted", help="Share of the tokens that are deleted.")] = 0.6,
 ) -> None:
-    """Learn sentence vectors from which damaged sentences can be written again (TSDAE); gives a dense encoder.
+    """Train a dense encoder by restoring damaged sentences (TSDAE).
 
     BASE is a model of BERT's, RoBERTa's, CamemBERT's or XLM-R's kind. The same command resumes after an interruption.
 
@@ -64,7 +64,7 @@ def sdr(
         float, typer.Option("--margin", help="The cosine up to which sentences of different documents cost nothing.")
     ] = 0.0,
 ) -> None:
-    """Learn that sentences of one paragraph are near, and what masked tokens were (SDR); gives a dense encoder.
+    """Train a dense encoder by masked tokens and by sentences of one paragraph (SDR).
 
     A BASE without masked-language head gets one for the time of the training. The same command resumes after an interruption.
 
@@ -81,7 +81,7 @@ def mlm(
         bool, typer.Option("--new-head", help="Give a BASE without masked-language head a new one, tied to its word embeddings.")
     ] = False,
 ) -> None:
-    """Go on with masked-language training; gives a base for all trainings, SPLADE among them.
+    """Continue masked-language training; the result is a base for every kind of training.
 
     The same command resumes after an interruption.
 
@@ -98,7 +98,7 @@ def structure(
         str, typer.Option("--kinds", help="What to learn from: headings,title,cited,citing-paragraph,cloze; all if not given.")
     ] = "",
 ) -> None:
-    """Learn from what law says about itself: headings, titles, citations; gives a dense encoder.
+    """Train a dense encoder on the structure of law: headings, titles, citations.
 
     The same command resumes after an interruption.
 

@@ -40,13 +40,13 @@ def advise(
     filters: QueryFilterFlags,
     runs: Annotated[
         list[Path] | None,
-        typer.Option("--run", help="A TREC run of any system in the place of INDEX and QUERIES. May be repeated."),
+        typer.Option("--run", help="A TREC run of any system, instead of INDEX and QUERIES. May be repeated."),
     ] = None,
     test_qrels: Annotated[
-        Path | None, typer.Option("--test-qrels", help="Judgements of a test split, looked at once, to confirm the choice.")
+        Path | None, typer.Option("--test-qrels", help="Judgements of a test split, used once to confirm the choice.")
     ] = None,
     channels: Annotated[
-        str, typer.Option("--channels", help="Sources to try: bm25,tfidf,dense. All that the index has if not given.")
+        str, typer.Option("--channels", help="Sources to compare: bm25,tfidf,dense [default: all of the index].")
     ] = "",
     measure: Annotated[
         str, typer.Option("--measure", "-m", help="Measures to report; the first decides: 'R@100 nDCG@10'")
@@ -59,7 +59,7 @@ def advise(
             help="A TOML file whose [[rerank]] tables, written as in a profile, are tried on top of the choice. May be repeated.",
         ),
     ] = None,
-    depth: Annotated[int, typer.Option(help="How many documents each source gives a query.")] = 1000,
+    depth: Annotated[int, typer.Option(help="Documents that each source ranks per query.")] = 1000,
     k1: K1 = bm25.K1,
     b: B = bm25.B,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 5,
@@ -88,7 +88,7 @@ def advise(
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Try every subset of the sources by every fusion, and say whether to fuse, with evidence.
+    """Compare every subset of sources with every fusion, and recommend one with evidence.
 
     lexfuse advise legi.index data/legi data/legi/qrels/dev.tsv --test-qrels data/legi/qrels/test.tsv -m R@100 -o advice
 

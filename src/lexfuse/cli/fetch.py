@@ -16,7 +16,7 @@ def fetch(
     ],
     json: AsJson = False,
 ) -> None:
-    """Fetch models, so that indexes and profiles that name them can be opened.
+    """Download models that indexes and profiles name.
 
     Opening an index or a profile never uses the network; a model that it names must be on this machine.
 

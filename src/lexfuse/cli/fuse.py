@@ -16,12 +16,12 @@ from lexfuse.fusion.run_fusion import fuse_runs
 
 def fuse(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="TREC runs of the same queries, plain or .gz.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write, .gz to pack it.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write; .gz compresses it.")],
     fusing: FusionFlags,
     bounds: BoundOptions = None,
     lexical: LexicalRuns = None,
-    depth: Annotated[int, typer.Option(help="How many documents a query.")] = 1000,
-    name: Annotated[str | None, typer.Option(help="Name of the run; that of the file if not given.")] = None,
+    depth: Annotated[int, typer.Option(help="Documents per query.")] = 1000,
+    name: Annotated[str | None, typer.Option(help="Name of the run [default: that of the file].")] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:

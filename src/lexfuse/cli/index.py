@@ -28,20 +28,22 @@ def index(
         ),
     ],
     channels: ChannelFlags,
-    add: Annotated[bool, typer.Option("--add", help="Add the corpus to an index that is there.")] = False,
-    update: Annotated[bool, typer.Option("--update", help="Add the corpus and replace documents of the same id.")] = False,
-    delete: Annotated[list[str] | None, typer.Option("--delete", help="Delete this document; may be repeated.")] = None,
+    add: Annotated[bool, typer.Option("--add", help="Add the corpus to an existing index.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Add the corpus, and replace documents with the same id.")] = False,
+    delete: Annotated[list[str] | None, typer.Option("--delete", help="Delete this document. May be repeated.")] = None,
     merge: Annotated[
-        bool, typer.Option("--merge", help="Make one segment of all, drop what is deleted and give the space back.")
+        bool, typer.Option("--merge", help="Merge all segments into one, and free the space of deleted documents.")
     ] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Check every file of the index.")] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write damaged segments anew from the catalog's documents.")] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Rebuild damaged segments from the documents in the catalog.")
+    ] = False,
     fields: Annotated[
-        str, typer.Option("--fields", help="What is searched, with weights if wanted: title:2,headings,text.")
+        str, typer.Option("--fields", help="Fields to search, with optional weights: title:2,headings,text.")
     ] = "title,headings,text",
-    citations: Annotated[bool, typer.Option(help="Read citations as terms of their own.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Build anew in the place of an index that is there.")] = False,
-    drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel; may be repeated.")] = None,
+    citations: Annotated[bool, typer.Option(help="Index citations as terms.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing index.")] = False,
+    drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel. May be repeated.")] = None,
     distributions: Distributions = False,
     distribution_queries: DistributionQueries = None,
     k1: Annotated[float, typer.Option("--k1", help="--distributions: k1 of BM25.")] = bm25.K1,
@@ -50,7 +52,7 @@ def index(
         bool | None,
         typer.Option(
             "--cosine/--dot",
-            help="--distributions: how learned sparse vectors are compared; as their model was trained if not given.",
+            help="--distributions: similarity of learned sparse vectors [default: that of the model's training].",
         ),
     ] = None,
     skip_bad: SkipBad = False,
@@ -103,11 +105,11 @@ def index(
 def _show(result: dict[str, Any]) -> None:
     for name, value in result.items():
         if name == "channels":
-            for channel, told in value.items():
-                line(f"{channel}: {told['encoded']:,} documents encoded by {told['model']}")
+            for channel, figures in value.items():
+                line(f"{channel}: {figures['encoded']:,} documents encoded by {figures['model']}")
         elif name == "distributions":
-            for channel, told in value.items():
-                line(f"{channel}: distribution of {told['scores']:,} scores, {told['queries']:,} queries")
+            for channel, figures in value.items():
+                line(f"{channel}: distribution of {figures['scores']:,} scores, {figures['queries']:,} queries")
         elif value or name == "documents":
             line(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
 

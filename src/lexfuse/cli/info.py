@@ -36,14 +36,14 @@ CATALOG = "catalog.sqlite"  # what makes a folder an index
 def info(
     path: Annotated[Path, typer.Argument(help="An index, a corpus folder or file, a TREC run, or judgements.")],
     document: Annotated[str | None, typer.Option("--document", "-d", help="Show this document of the corpus instead.")] = None,
-    cost: Annotated[bool, typer.Option("--cost", help="Time every channel of an index, and show what it costs.")] = False,
+    cost: Annotated[bool, typer.Option("--cost", help="Measure the time and size of every channel of an index.")] = False,
     queries: Annotated[
-        Path | None, typer.Option("--queries", help="Queries for --cost; the first words of documents if not given.")
+        Path | None, typer.Option("--queries", help="Queries for --cost [default: first words of documents].")
     ] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Tell what an index, a collection, a run or judgements hold.
+    """Describe an index, a collection, a run or judgements.
 
     lexfuse info data/legi
 

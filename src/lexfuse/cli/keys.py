@@ -17,12 +17,12 @@ KeyFile = Annotated[Path, typer.Option("--file", help="The file of keys.")]
 
 
 def add(
-    name: Annotated[str, typer.Argument(help="Whose key it is; the log has this name.")],
-    scope: Annotated[list[KeyScope], typer.Option("--scope", help="read, or write, which allows to read too.")],
+    name: Annotated[str, typer.Argument(help="The owner of the key; the log shows this name.")],
+    scope: Annotated[list[KeyScope], typer.Option("--scope", help="read, or write, which includes read.")],
     file: KeyFile = KEYS_FILE,
     json: AsJson = False,
 ) -> None:
-    """Make a key and show it, this one time; the file keeps only its hash.
+    """Create a key and show it once; the file keeps only its hash.
 
     lexfuse keys add editors --scope write --file keys.toml
     """
@@ -35,7 +35,7 @@ def add(
 
 
 def list_(file: KeyFile = KEYS_FILE, json: AsJson = False) -> None:
-    """Show the keys that there are, without the keys themselves."""
+    """List the names, scopes and dates of the keys."""
     found = [{"name": key.name, "scopes": [str(one) for one in key.scopes], "created": key.created} for key in read_keys(file)]
     if json:
         print_json(found)
@@ -45,6 +45,6 @@ def list_(file: KeyFile = KEYS_FILE, json: AsJson = False) -> None:
 
 
 def revoke(name: Annotated[str, typer.Argument(help="The name of the key.")], file: KeyFile = KEYS_FILE) -> None:
-    """Take a key back; a running service refuses it from its next request on."""
+    """Revoke a key; a running service refuses it from the next request on."""
     revoke_key(file, name)
     line(f"{name}: revoked")

@@ -20,9 +20,9 @@ def mcp(
     indexes: Annotated[
         list[str], typer.Argument(metavar="INDEX…", help="Index folders, or NAME=FOLDER; the first is the default.")
     ],
-    profiles: Annotated[list[Path] | None, typer.Option("--profile", help="A profile file to offer; may be repeated.")] = None,
+    profiles: Annotated[list[Path] | None, typer.Option("--profile", help="A profile file to offer. May be repeated.")] = None,
 ) -> None:
-    """Search for AI assistants, over the Model Context Protocol on standard input and output.
+    """Serve LLM clients over the Model Context Protocol on standard input and output.
 
     An assistant's client starts this command itself. It offers five tools, search, similar, explain, cite and fetch, and
     documents as resources. The log is JSON on standard error, without questions. It ends when the client closes standard input.

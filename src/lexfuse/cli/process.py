@@ -1,6 +1,6 @@
 """The command as a process: its streams, its signals, and the exit code for whatever ends it. No end is a raw traceback.
 
-Output that cannot be written is an error of its own: a full disk ends the command with the code of `StorageError`, a closed pipe
+Output that cannot be written is an error: a full disk ends the command with the code of `StorageError`, a closed pipe
 (``| head -1``) ends it silently with 141, as it ends other programs. Ctrl-C ends it with 130 and SIGTERM with 143, after open
 files and folders are put in order. ``LEXFUSE_TRACEBACK=1`` shows the traceback of an internal error.
 """
@@ -60,7 +60,7 @@ class Output(io.FileIO):
 
 def run(*, interruptible: bool) -> Never:
     """Run the command that the arguments name, and end the process."""
-    if sys.stdout is not sys.__stdout__:  # a program that calls `main` has streams and signals of its own
+    if sys.stdout is not sys.__stdout__:  # a program that calls `main` keeps its streams and signals
         if interruptible:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.exit(_exit_code(interruptible=False))
@@ -139,7 +139,7 @@ def _interrupts(allowed: bool) -> Iterator[None]:
 
 
 def _exit_code(output: Output | None = None, *, interruptible: bool) -> int:
-    """Run the command; the exit code of what ended it, which is told."""
+    """Run the command and report its error; returns the exit code."""
     try:
         with _interrupts(interruptible):
             app(prog_name="lexfuse")
@@ -192,8 +192,8 @@ def _complain(text: str) -> None:
 
 
 def _internal(error: Exception) -> str:
-    """What is told of an error that nobody foresaw."""
+    """The message of an unexpected error."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(last.filename).name}, line {last.lineno}"
-    told = f"{LexFuseError.title}: {type(error).__name__}: {error} ({place})"
-    return f"{told}; this is a defect of LexFuse, please report it; {SHOW_TRACEBACK}=1 shows the traceback"
+    message = f"{LexFuseError.title}: {type(error).__name__}: {error} ({place})"
+    return f"{message}; this is a defect of LexFuse, please report it; {SHOW_TRACEBACK}=1 shows the traceback"

@@ -27,13 +27,13 @@ def run(
     search: SearchFlags,
     terms: TermFlags,
     filters: QueryFilterFlags,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write, .gz to pack it.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The TREC run to write; .gz compresses it.")],
     qrels: Annotated[Path | None, typer.Option("--qrels", help="Rank only the queries that these judgements judge.")] = None,
     depth: Annotated[
-        int, typer.Option(help="How many documents a query; without a profile also how many candidates of each channel.")
+        int, typer.Option(help="Documents per query; without a profile also the candidates of each channel.")
     ] = 1000,
     mask: Annotated[
-        bool, typer.Option("--mask", help="Hide citations of decisions in the queries, for a fair test of text matching.")
+        bool, typer.Option("--mask", help="Mask citations of decisions in the queries, for a fair test of text matching.")
     ] = False,
     bounds: Annotated[
         Path | None,
@@ -41,7 +41,7 @@ def run(
             "--bounds", help="Write the lowest possible score of every query, for --bound RUN=FILE of fuse, tune and advise."
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the run; that of the file if not given.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run [default: that of the file].")] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:

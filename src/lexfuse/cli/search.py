@@ -26,14 +26,14 @@ def search(
     search: SearchFlags,
     filters: FilterFlags,
     k: Annotated[int, typer.Option("-k", help="The number of results.")] = 10,
-    language: Annotated[str, typer.Option("--language", "-l", help="Language of the question; detected if not given.")] = "",
+    language: Annotated[str, typer.Option("--language", "-l", help="Language of the question [default: detected].")] = "",
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
     why: Annotated[
         list[str] | None, typer.Option("--why", metavar="ID", help="Explain this document too, found or not. May be repeated.")
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Find documents: those the question cites first, then the best matches.
+    """Search an index: cited documents first, then the best matches.
 
     lexfuse search legi.index "durée du préavis de démission"
 
@@ -108,7 +108,7 @@ def show(answer: SearchHit, explain: bool = False, why: Explanation | None = Non
 
 
 def show_why(why: Explanation) -> None:
-    """Why a document stands where it stands, or would, and where other fusions put it."""
+    """Why a document has its rank, or would have, and its rank by other fusions."""
     place = f"rank {why.rank}" if why.listed else f"not among the candidates; would be rank {why.rank}"
     line(f"{why.doc}: {place}, score {why.score:.3f}", style="bold")
     _show_sources(why)

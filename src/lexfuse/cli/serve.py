@@ -25,37 +25,41 @@ def serve(
         list[str] | None,
         typer.Argument(metavar="INDEX…", help="Index folders, or NAME=FOLDER; the first is the default."),
     ] = None,
-    profiles: Annotated[list[Path] | None, typer.Option("--profile", help="A profile file to offer; may be repeated.")] = None,
+    profiles: Annotated[list[Path] | None, typer.Option("--profile", help="A profile file to offer. May be repeated.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="Settings in a TOML file.")] = None,
-    host: Annotated[str | None, typer.Option(help="The address to listen on; 127.0.0.1 if not given.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port, 8080 if not given; 0 takes a free one.")] = None,
-    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
-    language: Annotated[str | None, typer.Option(help="The page's language for those who ask for none: en or fr.")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on [default: 127.0.0.1].")] = None,
+    port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one [default: 8080].")] = None,
+    title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
+    language: Annotated[str | None, typer.Option(help="The default language of the page: en or fr.")] = None,
     advice: Annotated[
-        list[Path] | None, typer.Option("--advice", help="A folder of advice reports to show; may be repeated.")
+        list[Path] | None, typer.Option("--advice", help="A folder of advice reports to show. May be repeated.")
     ] = None,
-    keys: Annotated[Path | None, typer.Option(help="The file of lexfuse keys; without it nobody may write.")] = None,
-    anonymous_read: Annotated[bool | None, typer.Option(help="Whether one may read without a key.")] = None,
+    keys: Annotated[Path | None, typer.Option(help="The key file of lexfuse keys; without it nobody may write.")] = None,
+    anonymous_read: Annotated[bool | None, typer.Option(help="Allow reading without a key.")] = None,
     anonymous_judging: Annotated[
-        bool | None, typer.Option(help="Whether one may judge results, and have all judgements, without a key.")
+        bool | None, typer.Option(help="Allow judging results, and reading all judgements, without a key.")
     ] = None,
-    requests_per_minute: Annotated[int | None, typer.Option(help="Of one key, or one address without; 0 = no limit.")] = None,
-    burst: Annotated[int | None, typer.Option(help="How many of these may come at once.")] = None,
-    max_body_bytes: Annotated[int | None, typer.Option(help="The largest body.")] = None,
-    max_query_characters: Annotated[int | None, typer.Option(help="The longest question.")] = None,
-    timeout_seconds: Annotated[float | None, typer.Option(help="That an answer may take.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Threads that search; one for each processor if not given.")] = None,
-    max_waiting: Annotated[int | None, typer.Option(help="Requests that may wait for a thread.")] = None,
-    max_connections: Annotated[int | None, typer.Option(help="Connections that may be open.")] = None,
-    header_seconds: Annotated[float | None, typer.Option(help="That a client has to send the head of a request.")] = None,
-    shutdown_seconds: Annotated[float | None, typer.Option(help="That running requests have to finish at the end.")] = None,
-    reload_seconds: Annotated[float | None, typer.Option(help="How often a newer index is looked for; 0 = never.")] = None,
-    log_queries: Annotated[bool | None, typer.Option(help="Whether questions are written to the log.")] = None,
-    client_header: Annotated[str | None, typer.Option(help="In which a proxy in front tells the client's address.")] = None,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(help="Requests per minute of a key, or of an address without a key; 0 is no limit.")
+    ] = None,
+    burst: Annotated[int | None, typer.Option(help="Requests that may arrive at once.")] = None,
+    max_body_bytes: Annotated[int | None, typer.Option(help="Maximum size of a request body.")] = None,
+    max_query_characters: Annotated[int | None, typer.Option(help="Maximum length of a question.")] = None,
+    timeout_seconds: Annotated[float | None, typer.Option(help="Maximum time of an answer.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads that search [default: one per processor].")] = None,
+    max_waiting: Annotated[int | None, typer.Option(help="Maximum number of requests that wait for a thread.")] = None,
+    max_connections: Annotated[int | None, typer.Option(help="Maximum number of open connections.")] = None,
+    header_seconds: Annotated[
+        float | None, typer.Option(help="Maximum time in which a client sends the head of a request.")
+    ] = None,
+    shutdown_seconds: Annotated[float | None, typer.Option(help="Time that running requests have to finish at shutdown.")] = None,
+    reload_seconds: Annotated[float | None, typer.Option(help="How often to check for a newer index; 0 is never.")] = None,
+    log_queries: Annotated[bool | None, typer.Option(help="Write questions to the log.")] = None,
+    client_header: Annotated[str | None, typer.Option(help="The header in which a proxy sends the client's address.")] = None,
     allowed_hosts: Annotated[
-        list[str] | None, typer.Option("--allowed-host", help="A name the service answers to; may be repeated.")
+        list[str] | None, typer.Option("--allowed-host", help="A host name that the service answers to. May be repeated.")
     ] = None,
-    show_settings: Annotated[bool, typer.Option("--show-settings", help="Show every setting with its origin, and stop.")] = False,
+    show_settings: Annotated[bool, typer.Option("--show-settings", help="Show every setting and its origin, and exit.")] = False,
 ) -> None:
     """Serve the search page and the HTTP API.
 
@@ -86,7 +90,7 @@ def serve(
 
 
 def run_service(settings: ServiceSettings, *, log_requests: bool = True) -> None:
-    """Open everything, tell what is wrong with it, and serve until the process is told to end."""
+    """Open the indexes, warn about risky settings, and serve until the process ends."""
     with listening(settings.host, settings.port) as bound:
         with spinner("opening the indexes"):
             library = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)

@@ -86,15 +86,15 @@ def similar(
     search: _SimilarFlags,
     terms: _QueryTermFlags,
     filters: FilterFlags,
-    k: Annotated[int, typer.Option("-k", help="How many results.")] = 10,
-    show_terms: Annotated[bool, typer.Option("--show-terms", help="Show the terms, and do not search.")] = False,
-    exclude_self: Annotated[bool, typer.Option("--exclude-self", help="Leave out the document itself.")] = False,
+    k: Annotated[int, typer.Option("-k", help="The number of results.")] = 10,
+    show_terms: Annotated[bool, typer.Option("--show-terms", help="Show the terms instead of searching.")] = False,
+    exclude_self: Annotated[bool, typer.Option("--exclude-self", help="Exclude the document itself.")] = False,
     before: Annotated[str | None, typer.Option("--before", help="Only documents dated before this day.")] = None,
     before_own_date: Annotated[
-        bool, typer.Option("--before-own-date", help="Only documents dated before the one that is given by its id.")
+        bool, typer.Option("--before-own-date", help="Only documents dated before the given document.")
     ] = False,
-    mask: Annotated[bool, typer.Option("--mask", help="Hide citations of decisions in the query.")] = False,
-    language: Annotated[str, typer.Option("--language", "-l", help="Language of the file; detected if not given.")] = "",
+    mask: Annotated[bool, typer.Option("--mask", help="Mask citations of decisions in the query.")] = False,
+    language: Annotated[str, typer.Option("--language", "-l", help="Language of the file [default: detected].")] = "",
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
     json: AsJson = False,
 ) -> None:
@@ -131,7 +131,7 @@ def similar(
 
 
 def _asked(snapshot: Snapshot, source: str, language: str, mask: bool) -> SimilarQuery:
-    """The query of a file or, where there is none of that name, of a document."""
+    """The query of a file or, if there is no such file, of a document."""
     held = source in snapshot.ids
     if os.path.exists(source) and not (held and os.path.isdir(source)):  # unlike Path.exists, no error for what cannot be a name
         if held:
@@ -145,7 +145,7 @@ def _asked(snapshot: Snapshot, source: str, language: str, mask: bool) -> Simila
 
 
 def _own(snapshot: Snapshot, asked: SimilarQuery, source: str) -> tuple[str, ...]:
-    """The documents of the index that are the query; if none is, that is told."""
+    """The documents of the index that are the query; a note says if there are none."""
     own = own_documents(snapshot, asked, (Path(source).name, stem(Path(source))))
     if not own:
         note(f"--exclude-self: no document of the index has the name or the text of {source!r}; none was left out")

@@ -32,7 +32,7 @@ WIDTH_OF_FILES = 160  # where the output is no terminal, nothing needs to be squ
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of tables.")]
 SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave bad records out, count and report them, instead of stopping at the first.")
+    bool, typer.Option("--skip-bad", help="Skip bad records, and report how many, instead of stopping at the first.")
 ]
 
 
@@ -134,13 +134,13 @@ def spinner(what: str) -> Iterator[None]:
 
 def _tenths(what: str, total: int) -> Callable[[int], None]:
     """Says a line each time another tenth is done, of what takes longer than a few seconds."""
-    started, told = time.monotonic(), 0
+    started, shown = time.monotonic(), 0
 
     def tell(done: int) -> None:
-        nonlocal told
+        nonlocal shown
         tenth = 10 * done // max(total, 1)
-        if tenth > told and time.monotonic() - started > _SOON:
-            told = tenth
+        if tenth > shown and time.monotonic() - started > _SOON:
+            shown = tenth
             note(f"{what}: {done:,} of {total:,}")
 
     return tell
@@ -148,7 +148,7 @@ def _tenths(what: str, total: int) -> Callable[[int], None]:
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error, or a line each tenth where that is no terminal; tell it the number done so far.
+    """A progress bar on standard error, or a line for each tenth without a terminal; call it with the number done so far.
 
     A total of 0 is a length that is not known: only that something is being done is shown.
     """

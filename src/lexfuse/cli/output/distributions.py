@@ -12,10 +12,10 @@ from lexfuse.channels.distribution import ChannelDistribution, described
 
 Distributions = Annotated[
     bool,
-    typer.Option("--distributions", help="Estimate how the scores of every channel are distributed (--normaliser percentile)."),
+    typer.Option("--distributions", help="Estimate the score distribution of every channel (for --normaliser percentile)."),
 ]
 DistributionQueries = Annotated[
-    Path | None, typer.Option("--distribution-queries", help="Queries for it; the first words of documents if not given.")
+    Path | None, typer.Option("--distribution-queries", help="Queries for --distributions [default: first words of documents].")
 ]
 
 

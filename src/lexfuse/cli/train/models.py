@@ -24,11 +24,11 @@ from lexfuse.train.plan import JUDGED, Device, TrainingPlan, read_plan_values
 from lexfuse.train.trainer import train_model
 
 KINDS = {
-    "dense": "Train a dense bi-encoder: one model, one vector a text.",
-    "two-tower": "Train a dense bi-encoder of two models, one for queries and one for documents.",
+    "dense": "Train a dense bi-encoder: one model, one vector per text.",
+    "two-tower": "Train a dense bi-encoder with one model for queries and one for documents.",
     "splade": "Train a learned sparse encoder (SPLADE); BASE needs its masked-language head.",
-    "colbert": "Train a late-interaction encoder (ColBERT): one vector a token.",
-    "cross": "Train a cross-encoder (monoBERT), which reranks; it needs --index or --negatives.",
+    "colbert": "Train a late-interaction encoder (ColBERT): one vector per token.",
+    "cross": "Train a cross-encoder (monoBERT) that reranks; needs --index or --negatives.",
 }
 _MORE = """
 

@@ -24,19 +24,19 @@ def static(
     source: Annotated[Path, typer.Argument(metavar="CORPUS", help="A corpus folder or file.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The model folder to write.")],
     dimension: Annotated[int, typer.Option(help="Length of a vector.")] = 500,
-    window: Annotated[int, typer.Option(help="How many words count as near.")] = 30,
-    min_count: Annotated[int, typer.Option("--min-count", help="Words that occur less often get no vector.")] = 3,
+    window: Annotated[int, typer.Option(help="Words of context on each side.")] = 30,
+    min_count: Annotated[int, typer.Option("--min-count", help="Minimum number of occurrences of a word with a vector.")] = 3,
     seed: Annotated[int, typer.Option(help="The same seed gives the same vectors.")] = 1,
-    language: Annotated[str, typer.Option(help="Language to read all text in; that of most documents if not given.")] = "",
+    language: Annotated[str, typer.Option(help="Language of all texts [default: that of most documents].")] = "",
     vectors: Annotated[
         Path | None,
-        typer.Option(help="Train nothing: take this file of word2vec or fastText vectors, and weigh its words by the corpus."),
+        typer.Option(help="Use this file of word2vec or fastText vectors instead of training, with the corpus's word weights."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it holds static vectors.")] = False,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Train word vectors on a corpus, in a minute or two and without any other model.
+    """Train word vectors on a corpus, in a minute or two, without another model.
 
     A text is then the mean of its words' vectors. OUT appears only when it is complete.
 
@@ -61,7 +61,7 @@ def static(
     with written_folder(out, replace=force) as partial:
         for _ in encoder.save(partial):
             pass
-    result = _told(out, StaticEncoder.load(out), report.skipped)
+    result = _figures(out, StaticEncoder.load(out), report.skipped)
     if json:
         print_json(result)
         return
@@ -78,7 +78,7 @@ def _weighed(vectors: Path, corpus: Corpus, report: Any) -> StaticEncoder:
         return with_corpus_idf(found, corpus, progress=progress)
 
 
-def _told(out: Path, encoder: StaticEncoder, skipped: int) -> dict[str, Any]:
+def _figures(out: Path, encoder: StaticEncoder, skipped: int) -> dict[str, Any]:
     size = sum(path.stat().st_size for path in out.iterdir())
     return {
         "out": str(out), "words": len(encoder.vectors.words), "dimension": encoder.dimension, "bytes": size,

@@ -21,15 +21,15 @@ def bm25(
     queries: QueriesArgument,
     qrels: Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements of a train or dev split.")],
     filters: QueryFilterFlags,
-    measure: Annotated[str, typer.Option("--measure", "-m", help="What to make as high as possible.")] = "nDCG@10",
+    measure: Annotated[str, typer.Option("--measure", "-m", help="The measure to maximise.")] = "nDCG@10",
     k1: Annotated[str, typer.Option("--k1", help="Values of k1 to try: 0.6,0.9,1.2")] = "",
     b: Annotated[str, typer.Option("--b", help="Values of b to try: 0.4,0.75,1")] = "",
-    depth: Annotated[int, typer.Option(help="How many documents a query are ranked.")] = 1000,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the whole surface as JSON.")] = None,
+    depth: Annotated[int, typer.Option(help="Documents to rank per query.")] = 1000,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save all values of the grid as JSON.")] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Try every k1 and b of a grid, without indexing again.
+    """Tune k1 and b on a grid, without indexing again.
 
     lexfuse tune bm25 legi.index data/legi data/legi/qrels/train.tsv -m nDCG@10 -o surface.json
     """

@@ -87,7 +87,7 @@ def weights(
     k1: K1 = SearchFlags.k1,
     b: B = SearchFlags.b,
 ) -> None:
-    """Weights of several channels: the best, what they are worth on other queries, and whether equal ones do as well.
+    """Tune the weights of channels, and compare them with equal weights on other queries.
 
     lexfuse tune weights legi.index data/legi data/legi/qrels/dev.tsv --channels bm25,dense -m R@100
 
@@ -119,7 +119,7 @@ def runs(
         Path | None, typer.Option("--queries", help="Queries, to test whether classes of them need their own weights.")
     ] = None,
 ) -> None:
-    """The same for runs of any systems; a score that a run does not hold is the lowest of its list.
+    """Tune the weights of TREC runs of any systems.
 
     lexfuse tune runs qrels/dev.tsv bm25.trec dense.trec --bound bm25=0 --bound dense=-1
 
