@@ -12,8 +12,8 @@ from lexfuse.cli.options.values import numbers_in
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, noted_report, print_json, progress_bar, table
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.index import Index
 from lexfuse.optimisation.bm25_parameters import B_S, K1S, tune_bm25
-from lexfuse.storage.index_folder import IndexFolder
 
 
 def bm25(
@@ -37,10 +37,10 @@ def bm25(
         asked = read_queries(queries, report)
         judged = read_qrels(qrels, report, queries=asked.ids)
     k1s, b_s = numbers_in(k1, "--k1") or K1S, numbers_in(b, "--b") or B_S
-    with IndexFolder(folder) as index, index.snapshot() as snapshot, progress_bar("trying", len(k1s) * len(b_s)) as progress:
+    with Index(folder) as index, progress_bar("trying", len(k1s) * len(b_s)) as progress:
         tuned = tune_bm25(
-            snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth,
-            within=filters.mask(snapshot), before_query_date=filters.before_query_date, progress=progress,
+            index.snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth,
+            within=filters.mask(index.snapshot), before_query_date=filters.before_query_date, progress=progress,
         )  # fmt: skip
     if out is not None:
         tuned.save(out)
