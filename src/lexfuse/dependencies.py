@@ -36,9 +36,8 @@ class Extra(StrEnum):
         >>> Extra.PDF.require("reading judgment.pdf")
         """
         if missing := [package for package in self.packages if not _installed(package)]:
-            names, verb = " and ".join(missing), "is" if len(missing) == 1 else "are"
             raise MissingDependencyError(
-                f'{purpose} needs {names}, which {verb} not installed; install with: pip install "lexfuse[{self}]"'
+                f'{purpose} needs what is not installed: {", ".join(missing)}; install it with: pip install "lexfuse[{self}]"'
             )
 
 

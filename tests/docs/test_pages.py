@@ -29,7 +29,7 @@ NOT_RUN = {
     "getting-started.md": 1,
     "importing.md": 3,
     "judgments.md": 1,
-    "reranking.md": 2,
+    "reranking.md": 3,
     "training.md": 3,
 }
 
