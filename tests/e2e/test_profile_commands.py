@@ -170,9 +170,9 @@ def write(path, *lines):
 
 
 METHODS = [
-    ["-m", "tm2c2"], ["-m", "convex"], ["-m", "convex", "--normaliser", "percentile"],
-    ["-m", "convex", "--normaliser", "z-score"],
-    ["-m", "rrf"], ["-m", "srrf"], ["-m", "borda"], ["-m", "combmnz"], ["-m", "combmax"],
+    ["--fusion", "tm2c2"], ["--fusion", "convex"], ["--fusion", "convex", "--normaliser", "percentile"],
+    ["--fusion", "convex", "--normaliser", "z-score"],
+    ["--fusion", "rrf"], ["--fusion", "srrf"], ["--fusion", "borda"], ["--fusion", "combmnz"], ["--fusion", "combmax"],
 ]  # fmt: skip
 
 
