@@ -74,9 +74,22 @@ def test_bad_filters_dates_and_folders(built, tmp_path):
     assert lexfuse("search", built, "prêt", "-k", "0").returncode == 2
 
 
-@pytest.mark.parametrize("query", ["de la", "x", "", "γλώσσα", "!?", "mot " * 20000])
+@pytest.mark.parametrize("query", ["de la", "x", "γλώσσα", "!?", "mot " * 20000])
 def test_odd_queries_are_answered(built, query):
     assert lexfuse("search", built, query).returncode == 0
+
+
+def test_an_empty_question_is_refused(built):
+    refused = lexfuse("search", built, " ")
+    assert refused.returncode == 2
+    assert "the question is empty" in refused.stderr
+
+
+def test_the_filters_of_a_profile_apply(built, tmp_path):
+    profile = tmp_path / "one.toml"
+    profile.write_text('version = 1\nfilters = ["number=L4"]\n\n[[channel]]\nname = "bm25"\n', "utf-8")
+    found = json.loads(lexfuse("search", built, "prêt bibliothèque lecteur", "--profile", profile, "--json").stdout)["results"]
+    assert [result["id"] for result in found] == ["lib-4"]
 
 
 def test_add_update_delete_merge_verify(index, tmp_path):

@@ -14,9 +14,7 @@ from lexfuse.cli.output.console import AsJson, SkipBad, line, noted_report, prin
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.formats.trec_run import stem, write_run
-from lexfuse.search.candidates import retrieve_blocks
-from lexfuse.search.temporal_filter import retrieve_before
-from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.index import Index
 from lexfuse.text.citation.citation import DECISIONS
 from lexfuse.text.citation.find import mask_citations as hidden
 
@@ -61,13 +59,16 @@ def run(
             asked = asked.select([asked.ids.ordinal(query) for query in judged])
     if mask:
         asked = replace(asked, text=tuple(hidden(text, DECISIONS) for text in asked.text))
-    with IndexFolder(folder) as index, index.snapshot() as snapshot, spinner("searching"):
-        within = filters.mask(snapshot)
-        retriever = spec.open(snapshot, name=name or stem(out))
-        if filters.before_query_date:
-            ranking = retrieve_before(retriever, asked, depth, within=within)
-        else:
-            ranking = retrieve_blocks(retriever, asked, depth, within=within)
+    with Index.open(folder) as index, spinner("searching"):
+        ranking = index.run(
+            asked,
+            depth=depth,
+            profile=spec,
+            name=name or stem(out),
+            filters=filters.filters or (),
+            as_of=filters.day(),
+            before_query_date=filters.before_query_date,
+        )
         write_run(ranking, out)
     if bounds is not None:
         write_bounds(ranking, bounds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -12,10 +13,8 @@ from lexfuse.channels.explanation import Explanation, TermPart, TokenMatch
 from lexfuse.channels.query_context import query_context
 from lexfuse.cli.options.search_flags import FilterFlags, IndexArgument, SearchFlags
 from lexfuse.cli.output.console import AsJson, line, note, print_json, screen
-from lexfuse.data.queries import Query
-from lexfuse.fusion.registry import default_fusions
-from lexfuse.search.results import SearchHit, search_hits
-from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.index import Index
+from lexfuse.search.results import SearchHit
 
 _PARTS_SHOWN = 20  # terms that add to a score; a whole judgment has hundreds
 
@@ -41,19 +40,11 @@ def search(
 
     lexfuse search legi.index "licenciement économique" --profile labour.toml --why LEGIARTI000018764571
     """
-    asked = Query("q", question, language)
-    spec = search.spec()
-    with IndexFolder(folder) as index, index.snapshot() as snapshot, query_context():
-        within = filters.mask(snapshot)
-        retriever = spec.open(snapshot)
-        members = retriever.members(asked)
-        found = search_hits(retriever, asked, k, within=within, members=members)
-        fused: dict[str, Explanation] = {}
-        if explain and retriever.composed:
-            docs = [answer.document.id for answer in found]
-            fused = dict(zip(docs, retriever.stages(asked, docs, within=within), strict=True))
-        others = default_fusions()
-        wanted = retriever.stages(asked, why, within=within, others=others) if why else []
+    asked: dict[str, Any] = {"profile": search.spec(), "filters": filters.filters or (), "as_of": filters.day()}
+    with Index.open(folder) as index, query_context():
+        found = index.search(question, k, language=language, **asked)
+        fused = fusions_of(found) if explain else {}
+        wanted = [index.explain(question, id, language=language, **asked) for id in why or ()]
     if json:
         results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]
         print_json({"results": results} | ({"why": [one.as_json() for one in wanted]} if why else {}))
@@ -64,6 +55,12 @@ def search(
         show(answer, explain, fused.get(answer.document.id))
     for one in wanted:
         show_why(one)
+
+
+def fusions_of(hits: Iterable[SearchHit]) -> dict[str, Explanation]:
+    """What several sources, or a reranker, contributed to hits; nothing where one channel ranks alone."""
+    explained = {hit.id: hit.explain() for hit in hits}
+    return {id: why for id, why in explained.items() if len(why.parts) > 1 or why.before}
 
 
 def answer_json(answer: SearchHit, explain: bool, why: Explanation | None = None) -> dict[str, Any]:

@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from lexfuse.channels.explanation import Explanation
-from lexfuse.channels.lexical.bm25_kli import ChosenTerms, notes_of, terms_of
+from lexfuse.channels.lexical.bm25_kli import ChosenTerms
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.cli.options.search_flags import K1, B, FilterFlags, IndexArgument, SearchFlags, TermFlags
 from lexfuse.cli.output.console import AsJson, line, note, noted_report, print_json, progress_bar, spinner, table
-from lexfuse.cli.search import answer_json, show
+from lexfuse.cli.search import answer_json, fusions_of, show
 from lexfuse.data.formats.text_file import read_text
-from lexfuse.data.formats.trec_run import stem
-from lexfuse.data.queries import Query
 from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.index import Index
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance
-from lexfuse.search.results import search_hits
-from lexfuse.search.rprs_explanation import proportional_relevance, rprs_stage
-from lexfuse.search.similar import (
-    EligibleDocuments,
-    SimilarQuery,
-    candidates,
-    known_day,
-    last_day,
-    open_similar,
-    own_documents,
-    query_from_document,
-    query_from_text,
-)
-from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import Snapshot
+from lexfuse.search.similar import known_day
+from lexfuse.search.similar_hits import SentenceProgress, SimilarHits
 from lexfuse.text.kli import TermChoice, TermWeight
 from lexfuse.text.paragraph_map import TextParagraph
 
@@ -109,55 +93,75 @@ def similar(
 
     lexfuse similar cases.index judgment.txt --drop-term appellant --add-term "estoppel=2"
     """
-    choice = terms.choice()
-    opened: Callable[[Snapshot], Retriever] = search.spec(terms=terms).open
+    choice, spec = terms.choice(), search.spec(terms=terms)
+    how: dict[str, Any] = {"profile": spec}
     if search.profile is None and "channels" not in search.given:
         if unused := {"exact", "cosine"} & {*search.given}:
             raise ConfigError(f"--{min(unused)} is a parameter of --channels; name the channels too")
-        opened = partial(open_similar, terms=choice, k1=search.k1, b=search.b)
-    with IndexFolder(folder) as index, index.snapshot() as snapshot, query_context():
-        asked = _asked(snapshot, source, language, mask)
-        day = last_day(asked, known_day(before, "--before"), before_own_date)
-        own = _own(snapshot, asked, source) if exclude_self else ()
-        allowed = candidates(snapshot, filters.mask(snapshot), own=own, before=day)
-        retriever = opened(snapshot)
-        shown = show_terms or choice.edited
-        chosen_terms = terms_of(retriever, asked.query) if shown else None
-        _tell(allowed, chosen_terms)
-        if show_terms:
-            _show_terms(chosen_terms, json)
-        else:
-            _search(retriever, asked, allowed, k, explain=explain, json=json)
+        how = {"terms": choice, "k1": search.k1, "b": search.b}
+    known_day(before, "--before")
+    with Index.open(folder) as index, query_context(), _sentence_progress() as progress:
+        found = index.similar(
+            k=k,
+            **_query(index, source),
+            **how,
+            terms_only=show_terms,
+            exclude_self=exclude_self,
+            before=before or "",
+            before_own_date=before_own_date,
+            mask=mask,
+            filters=filters.filters or (),
+            as_of=filters.day(),
+            language=language,
+            align=explain,
+            progress=progress,
+        )
+        why = fusions_of(found.hits) if explain else {}
+    _note(found, source, exclude_self=exclude_self)
+    if show_terms:
+        _show_terms(found.terms, json)
+    else:
+        _show(found, why, explain=explain, json=json)
 
 
-def _asked(snapshot: Snapshot, source: str, language: str, mask: bool) -> SimilarQuery:
-    """The query of a file or, if there is no such file, of a document."""
-    held = source in snapshot.ids
-    if os.path.exists(source) and not (held and os.path.isdir(source)):  # unlike Path.exists, no error for what cannot be a name
+def _query(index: Index, source: str) -> dict[str, str]:
+    """The text of a file or, where there is none of that name, a document of the index."""
+    held = source in index
+    if os.path.exists(source) and not (held and os.path.isdir(source)):  # unlike Path.exists, no error for an impossible name
         if held:
             note(f"{source!r} is a file and the id of a document too; the file was read")
         with noted_report() as report, spinner("reading the file"):  # a PDF takes some tenths of a second a page
-            text = read_text(source, report)
-        return query_from_text(text, language, mask=mask)
+            return {"text": read_text(source, report), "file_name": source}
     if not held:
         raise NotFoundError(f"there is no file {source!r}, and no document of that id in the index; check the name")
-    return query_from_document(snapshot, source, language, mask=mask)
+    return {"document": source}
 
 
-def _own(snapshot: Snapshot, asked: SimilarQuery, source: str) -> tuple[str, ...]:
-    """The documents of the index that are the query; a note says if there are none."""
-    own = own_documents(snapshot, asked, (Path(source).name, stem(Path(source))))
-    if not own:
+@contextmanager
+def _sentence_progress() -> Iterator[SentenceProgress]:
+    """A progress bar for the sentences of the query; encoding those of a long one is nearly all of the work."""
+    bars: list[Callable[[int], None]] = []
+    with ExitStack() as opened:
+
+        def show(done: int, total: int) -> None:
+            if not bars:
+                if total > _MANY_SENTENCES:
+                    note(f"the query has {total:,} sentences, which takes a while; --channels bm25 ranks by its words alone")
+                bars.append(opened.enter_context(progress_bar("reading the query, sentences", total)))
+            bars[0](done)
+
+        yield show
+
+
+def _note(found: SimilarHits, source: str, *, exclude_self: bool) -> None:
+    """Notes on what was left out, and on terms that have no effect."""
+    if found.eligible.own:
+        note(f"left out as the document itself: {', '.join(found.eligible.own)}")
+    elif exclude_self:
         note(f"--exclude-self: no document of the index has the name or the text of {source!r}; none was left out")
-    return own
-
-
-def _tell(allowed: EligibleDocuments, terms: ChosenTerms | None) -> None:
-    if allowed.own:
-        note(f"left out as the document itself: {', '.join(allowed.own)}")
-    if allowed.undated:
-        note(f"{allowed.undated:,} documents have no date and were left out")
-    for remark in notes_of(terms) if terms else ():
+    if found.eligible.undated:
+        note(f"{found.eligible.undated:,} documents have no date and were left out")
+    for remark in found.notes:
         note(remark)
 
 
@@ -175,42 +179,19 @@ def _show_terms(chosen_terms: ChosenTerms | None, json: bool) -> None:
         line(f"{len(found) - _TERMS_SHOWN:,} more; all with --json")
 
 
-def _search(retriever: Retriever, asked: SimilarQuery, allowed: EligibleDocuments, k: int, *, explain: bool, json: bool) -> None:
-    query, within = asked.query, allowed.within
-    members = [one for one in retriever.members(query) if not one.has_passages]  # one vector says little of a judgment
-    _read_sentences(retriever, query)
-    with spinner("searching"):
-        found = search_hits(retriever, query, k, within=within, members=members, cited_first=False)
-    docs = [answer.document.id for answer in found]
-    why: dict[str, Explanation] = {}
-    if explain and retriever.composed:
-        why = dict(zip(docs, retriever.stages(query, docs, within=within), strict=True))
-    met = proportional_relevance(retriever, query, docs, within=within) if explain else {}
+def _show(found: SimilarHits, why: Mapping[str, Explanation], *, explain: bool, json: bool) -> None:
+    met = found.alignments
     if json:
-        results = [answer_json(answer, explain, why.get(answer.document.id)) for answer in found]
+        results = [answer_json(hit, explain, why.get(hit.id)) for hit in found.hits]
         for result in results:
             result |= {"rprs": met[result["id"]].as_json()} if result["id"] in met else {}
-        print_json(_about(asked, allowed) | {"results": results})
-    elif not found:
+        print_json(_about(found) | {"results": results})
+    elif not found.hits:
         note("nothing found; no word of the query is in the documents, or the filters leave none")
-    else:
-        for answer in found:
-            show(answer, explain, why.get(answer.document.id))
-            if answer.document.id in met:
-                _show_met(met[answer.document.id], query.text, answer.document.text)
-
-
-def _read_sentences(retriever: Retriever, query: Query) -> None:
-    """Encode the sentences of the query where they will be needed; for a long one that is nearly all of the work."""
-    stage = rprs_stage(retriever, query)
-    if stage is None:
-        return
-    reader = stage[1].reader
-    count = len(reader.divided(query))
-    if count > _MANY_SENTENCES:
-        note(f"the query has {count:,} sentences, which takes a while; --channels bm25 ranks by its words alone")
-    with progress_bar("reading the query, sentences", count) as tell:
-        reader.query(query, progress=tell)
+    for hit in () if json else found.hits:
+        show(hit, explain, why.get(hit.id))
+        if hit.id in met:
+            _show_met(met[hit.id], found.query.query.text, hit.document.text)
 
 
 def _show_met(met: ProportionalRelevance, query: str, text: str) -> None:
@@ -232,7 +213,8 @@ def _beginning(text: str, paragraph: TextParagraph) -> str:
     return f"§ {paragraph.number} {shown}" if paragraph.number else shown
 
 
-def _about(asked: SimilarQuery, allowed: EligibleDocuments) -> dict[str, Any]:
+def _about(found: SimilarHits) -> dict[str, Any]:
     """What was asked, and what was left out."""
-    left_out = {"own": list(allowed.own), "later": allowed.later, "undated": allowed.undated}
+    asked, eligible = found.query, found.eligible
+    left_out = {"own": list(eligible.own), "later": eligible.later, "undated": eligible.undated}
     return {"query": {"document": asked.document, "words": len(asked.query.text.split())}, "left_out": left_out}

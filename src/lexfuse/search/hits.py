@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -67,13 +68,13 @@ def find_hits(
     sort: SortOrder = SortOrder.RELEVANCE,
     facets: bool = False,
     filters: Sequence[str] = (),
-    as_of: str = "",
+    as_of: str | datetime.date | None = None,
     language: str = "",
     **search: Any,
 ) -> Hits:
     """The documents that a question cites, then the best matches; `search` is as for `IndexVersion.search_by`.
 
-    `after` so many results, up to 1,000 can be paged through.
+    `after` skips so many results; the first 1,000 can be paged through.
     """
     query = checked_query(question, language)
     if k < 1:
@@ -82,8 +83,9 @@ def find_hits(
     with clock.stage("filter"):
         opened = version.search_by(filters=filters, as_of=as_of, **search)
     with clock.stage("search"):
-        depth = DEPTH if facets or sort is not SortOrder.RELEVANCE else min(after + k + 1, DEPTH)
-        found = find_documents(opened.retriever, query, depth, within=opened.within, citations=version.citations)[:DEPTH]
+        most = max(DEPTH, k)  # a longer page is not cut
+        depth = most if facets or sort is not SortOrder.RELEVANCE else min(after + k + 1, most)
+        found = find_documents(opened.retriever, query, depth, within=opened.within, citations=version.citations)[:most]
     candidates = len(found)
     if sort is not SortOrder.RELEVANCE:
         found = _by_date(version, found[:SORTED], newest=sort is SortOrder.NEWEST)

@@ -73,6 +73,7 @@ class IndexVersion:
         self._encoders = encoders or SharedEncoders()
         self._lock = RLock()
         self._made: dict[str, Any] = {}
+        self._last_spec: tuple[tuple[str | None, str] | None, Retriever | None] = (None, None)
         self.specs = default_specs(snapshot, profiles or {}, before=before)
 
     @property
@@ -111,7 +112,7 @@ class IndexVersion:
         profile: str | SearchSpec = "",
         *,
         filters: Sequence[str] = (),
-        as_of: str = "",
+        as_of: str | datetime.date | None = None,
         name: str | None = None,
         **options: Any,
     ) -> OpenedSearch:
@@ -126,7 +127,7 @@ class IndexVersion:
             raise ConfigError(f"a profile says how to rank, and so does {', '.join(options)}; give one of both")
         if isinstance(profile, SearchSpec) or options:
             spec = profile if isinstance(profile, SearchSpec) else SearchSpec.of(**options)
-            retriever = self._shared(lambda: spec.open(self.snapshot, name=name))
+            retriever = self._opened(spec, name)
             called = retriever.name
         else:
             called = profile or self.default_profile
@@ -170,6 +171,16 @@ class IndexVersion:
     def close(self) -> None:
         """Close the snapshot."""
         self.snapshot.close()
+
+    def _opened(self, spec: SearchSpec, name: str | None) -> Retriever:
+        """The retriever of a spec, which is kept until another one is asked for."""
+        key = (name, spec.text())
+        with self._lock:
+            last, retriever = self._last_spec
+            if last != key or retriever is None:
+                retriever = self._shared(lambda: spec.open(self.snapshot, name=name))
+                self._last_spec = (key, retriever)
+            return retriever
 
     def _shared(self, make: Callable[[], Made]) -> Made:
         with sharing(self._encoders):

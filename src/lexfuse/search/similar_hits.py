@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -63,10 +64,11 @@ def find_similar(
     mask: bool = False,
     profile: str | SearchSpec = "",
     filters: Sequence[str] = (),
-    as_of: str = "",
+    as_of: str | datetime.date | None = None,
     language: str = "",
     k1: float = K1,
     b: float = B,
+    align: bool = True,
     progress: SentenceProgress | None = None,
     **options: Any,
 ) -> SimilarHits:
@@ -74,7 +76,8 @@ def find_similar(
 
     BM25 searches for the most informative terms. Where the index has a channel of sentences, the best documents are then
     compared sentence by sentence (RPRS). A profile, or options as for `IndexVersion.search_by`, replace this pipeline.
-    `terms_only` does not search. `file_name` is the name of the file that the text is from: a document of that id is the same.
+    `terms_only` does not search; without `align`, paragraphs are not compared. A document whose id is `file_name`, the name of
+    the file that the text is from, counts as the text itself.
 
     >>> from lexfuse.search.index_version import IndexVersion
     >>> found = find_similar(IndexVersion(snapshot), document="lib-4", k=3)
@@ -106,14 +109,14 @@ def find_similar(
         opened = opened._replace(within=eligible.within)
         chosen = terms_of(opened.retriever, asked.query)
     if chosen is None and terms_only:
-        raise ConfigError(f"the profile {opened.profile!r} has no choice of terms; only bm25 with kli has")
+        raise ConfigError(f"the profile {opened.profile!r} has no choice of terms; only bm25 has")
     notes = tuple(notes_of(chosen)) if chosen else ()
     found = SimilarHits(asked, opened.profile, (), eligible, chosen, notes=notes, timing=clock.timing())
-    return found if terms_only else _searched(found, opened, k, clock, progress)
+    return found if terms_only else _searched(found, opened, k, clock, progress, align=align)
 
 
 def _searched(
-    asked: SimilarHits, opened: OpenedSearch, k: int, clock: StageClock, progress: SentenceProgress | None
+    asked: SimilarHits, opened: OpenedSearch, k: int, clock: StageClock, progress: SentenceProgress | None, *, align: bool
 ) -> SimilarHits:
     query, retriever = asked.query.query, opened.retriever
     with clock.stage("search"):
@@ -130,7 +133,7 @@ def _searched(
         explained = PageExplanations(opened, query, ids)
         hits = tuple(replace(hit, explainer=explained.of) for hit in answers)
     with clock.stage("alignment"):
-        alignments = proportional_relevance(retriever, query, ids, within=opened.within)
+        alignments = proportional_relevance(retriever, query, ids, within=opened.within) if align else {}
     return replace(asked, hits=hits, alignments=alignments, timing=clock.timing())
 
 
