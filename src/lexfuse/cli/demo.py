@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.registry import open_retriever, plan_channel
+from lexfuse.channels.registry import plan_channel
 from lexfuse.cli.import_ import completed
 from lexfuse.cli.options.channel_flags import ChannelFlags, Channels, fill_channels, names_of
 from lexfuse.cli.output.collection_summary import print_document, print_summary, summary_of
@@ -21,16 +21,13 @@ from lexfuse.cli.process import end_on_sigterm
 from lexfuse.cli.search import show
 from lexfuse.data import downloads
 from lexfuse.data.formats.beir import Collection, is_collection, read_collection, write_collection
-from lexfuse.data.queries import Query
 from lexfuse.data.sources.constitution import read_constitution
 from lexfuse.data.sources.labour_sheets import read_sheets
 from lexfuse.data.sources.legi import read_legi
 from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
 from lexfuse.index import Index
-from lexfuse.search.results import search_hits
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import open_snapshot
 
 UNREACHABLE = (ConfigError, FetchError, MissingDependencyError, NotFoundError)  # what a model that cannot be had raises
 
@@ -226,12 +223,11 @@ def _indexed(collection: Collection, target: Path) -> Path:
     """The index of a corpus, built if it is not there or if another version of LexFuse has built it."""
     try:
         if target.exists():
-            IndexFolder(target).close()
+            Index.open(target).close()
             return target
     except DataError as error:
         note(f"building {target} again: {error}")
-    with progress_bar("indexing", len(collection.corpus)) as progress:
-        IndexFolder.create(target, documents=collection.corpus, replace=True, progress=progress).close()
+    Index.build(target, collection.corpus, replace=True, progress=progress_bar).close()
     return target
 
 
@@ -264,15 +260,14 @@ def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
 def _answered(corpus: DemoCorpus, index: Path, channel: str, *, quiet: bool) -> dict[str, list[str]]:
     """The sample questions with the ids of their answers, shown unless quiet."""
     found: dict[str, list[str]] = {}
-    with open_snapshot(index) as snapshot:
-        retriever = open_retriever(snapshot, channel)
+    with Index.open(index) as opened:
         for question in corpus.questions:
-            best = search_hits(retriever, Query("q", question), 2)
-            found[question] = [answer.document.id for answer in best]
+            best = opened.search(question, 2, channels=[channel])
+            found[question] = [hit.id for hit in best]
             if not quiet:
                 line(f"? {question}  [{channel}]", style="bold green")
-                for answer in best:
-                    show(answer)
+                for hit in best:
+                    show(hit)
     return found
 
 
