@@ -119,7 +119,8 @@ def test_a_run_ranks_like_a_search(hybrid):
 
 def test_documents_like_one_leave_it_out(index):
     found = index.similar(document="lib-4", k=3)
-    assert "lib-4" not in [hit.id for hit in found.hits]
+    assert "lib-4" not in [hit.id for hit in found]
+    assert (len(found), found[0].rank) == (3, 1)
     assert found.eligible.own == ("lib-4",)
     with pytest.raises(ConfigError, match="either a text or"):
         index.similar()

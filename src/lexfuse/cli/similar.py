@@ -116,7 +116,7 @@ def similar(
             align=explain,
             progress=progress,
         )
-        why = fusions_of(found.hits) if explain else {}
+        why = fusions_of(found) if explain else {}
     _note(found, source, exclude_self=exclude_self)
     if show_terms:
         _show_terms(found.terms, json)
@@ -182,13 +182,13 @@ def _show_terms(chosen_terms: ChosenTerms | None, json: bool) -> None:
 def _show(found: SimilarHits, why: Mapping[str, Explanation], *, explain: bool, json: bool) -> None:
     met = found.alignments
     if json:
-        results = [answer_json(hit, explain, why.get(hit.id)) for hit in found.hits]
+        results = [answer_json(hit, explain, why.get(hit.id)) for hit in found]
         for result in results:
             result |= {"rprs": met[result["id"]].as_json()} if result["id"] in met else {}
         print_json(_about(found) | {"results": results})
-    elif not found.hits:
+    elif not found:
         note("nothing found; no word of the query is in the documents, or the filters leave none")
-    for hit in () if json else found.hits:
+    for hit in () if json else found:
         show(hit, explain, why.get(hit.id))
         if hit.id in met:
             _show_met(met[hit.id], found.query.query.text, hit.document.text)

@@ -28,8 +28,26 @@ class SortOrder(StrEnum):
     OLDEST = "oldest"
 
 
+class HitSequence(Sequence[SearchHit]):
+    """An answer that is read like a list of its hits."""
+
+    hits: tuple[SearchHit, ...]
+
+    @overload
+    def __getitem__(self, at: int) -> SearchHit: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[SearchHit, ...]: ...
+    def __getitem__(self, at: int | slice) -> SearchHit | tuple[SearchHit, ...]:
+        """The hit at a place from 0."""
+        return self.hits[at]
+
+    def __len__(self) -> int:
+        """How many hits there are."""
+        return len(self.hits)
+
+
 @dataclass(frozen=True)
-class Hits(Sequence[SearchHit]):
+class Hits(HitSequence):
     """Hits in their order, with what is known about the whole ranking.
 
     >>> from lexfuse.search.index_version import IndexVersion
@@ -45,18 +63,6 @@ class Hits(Sequence[SearchHit]):
     candidates: int = 0  # documents that were ranked; the facets count these
     facets: tuple[FacetCounts, ...] = ()
     timing: Timing = field(default_factory=Timing, compare=False)
-
-    @overload
-    def __getitem__(self, at: int) -> SearchHit: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[SearchHit, ...]: ...
-    def __getitem__(self, at: int | slice) -> SearchHit | tuple[SearchHit, ...]:
-        """The hit at a place from 0."""
-        return self.hits[at]
-
-    def __len__(self) -> int:
-        """How many hits there are on this page."""
-        return len(self.hits)
 
 
 def find_hits(

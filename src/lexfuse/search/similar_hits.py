@@ -13,7 +13,7 @@ from lexfuse.channels.retriever_protocol import Retriever
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance
-from lexfuse.search.hits import PageExplanations
+from lexfuse.search.hits import HitSequence, PageExplanations
 from lexfuse.search.index_version import SIMILAR, IndexVersion, OpenedSearch
 from lexfuse.search.results import ResultBuilder, SearchHit, find_documents
 from lexfuse.search.rprs_explanation import proportional_relevance, rprs_stage
@@ -36,7 +36,7 @@ SentenceProgress = Callable[[int, int], None]  # sentences of the query that are
 
 
 @dataclass(frozen=True)
-class SimilarHits:
+class SimilarHits(HitSequence):
     """Documents like a whole one, with the terms that were searched for and the paragraphs that were compared."""
 
     query: SimilarQuery
