@@ -105,10 +105,10 @@ def names_first(kind: type) -> None:
     """Break the order: the catalog names a segment or a part whose files are written by the next operation only."""
     save, late = kind.save, []
 
-    def save_late(self, folder, **options):
+    def save_late(self, folder, *options, **named):
         while late:
             late.pop()()
-        late.append(lambda: save(self, folder, **options))
+        late.append(lambda: save(self, folder, *options, **named))
         return "0" * 64
 
     kind.save = save_late

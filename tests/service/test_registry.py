@@ -257,7 +257,7 @@ def test_a_profile_does_not_vanish_while_new_documents_are_not_encoded_yet(law_f
         assert "dense" not in page.results[0].sources
         assert search(library, SearchRequest("neuf0", language="fr")).profile == "hybrid"
     with IndexRegistry.open([IndexPlace.of(folder)]) as library, library.shelf().lease() as opened:
-        assert opened.names == ("bm25",)  # who opens it now has not promised anything
+        assert list(opened.specs) == ["bm25"]  # who opens it now has not promised anything
 
 
 def test_no_half_of_a_write_is_taken_over(small):

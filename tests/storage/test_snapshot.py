@@ -153,7 +153,7 @@ def test_more_results_than_documents(index):
 
 def test_a_segment_with_other_documents_than_the_catalog_says(index):
     index._catalog.connection.execute("UPDATE segments SET documents = 7 WHERE number = 1")
-    with pytest.raises(DataError, match="holds 2 documents, the catalog says 7"):
+    with pytest.raises(DataError, match="has 2 documents, the catalog says 7"):
         open_snapshot(index.folder)
 
 

@@ -40,10 +40,11 @@ def search(
 
     lexfuse search legi.index "licenciement économique" --profile labour.toml --why LEGIARTI000018764571
     """
-    asked: dict[str, Any] = {"profile": search.spec(), "filters": filters.filters or (), "as_of": filters.day()}
+    spec = search.spec()
+    asked: dict[str, Any] = {"profile": spec, "filters": filters.filters or (), "as_of": filters.day()}
     with Index.open(folder) as index, query_context():
         found = index.search(question, k, language=language, **asked)
-        fused = fusions_of(found) if explain else {}
+        fused = fusions_of(found, routed=bool(spec.classes)) if explain else {}
         wanted = [index.explain(question, id, language=language, **asked) for id in why or ()]
     if json:
         results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]
@@ -57,10 +58,10 @@ def search(
         show_why(one)
 
 
-def fusions_of(hits: Iterable[SearchHit]) -> dict[str, Explanation]:
-    """What several sources, or a reranker, contributed to hits; nothing where one channel ranks alone."""
+def fusions_of(hits: Iterable[SearchHit], *, routed: bool) -> dict[str, Explanation]:
+    """What the sources or a reranker contributed to hits; nothing where one channel ranks alone and queries are not routed."""
     explained = {hit.id: hit.explain() for hit in hits}
-    return {id: why for id, why in explained.items() if len(why.parts) > 1 or why.before}
+    return {id: why for id, why in explained.items() if routed or len(why.parts) > 1 or why.before}
 
 
 def answer_json(answer: SearchHit, explain: bool, why: Explanation | None = None) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def similar(
             align=explain,
             progress=progress,
         )
-        why = fusions_of(found) if explain else {}
+        why = fusions_of(found, routed=bool(spec.classes)) if explain else {}
     _note(found, source, exclude_self=exclude_self)
     if show_terms:
         _show_terms(found.terms, json)

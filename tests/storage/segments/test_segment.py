@@ -87,5 +87,5 @@ def test_all_damages_are_told(saved):
 
 def test_ids_of_other_documents_are_refused(saved, tmp_path):
     list(StringList.of(["a"]).save(saved[0] / "ids"))
-    with pytest.raises(DataError, match="holds 2 documents, not 1"):
+    with pytest.raises(DataError, match="has 2 documents, not 1"):
         Segment.load(*saved)

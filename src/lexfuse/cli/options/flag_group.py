@@ -48,14 +48,10 @@ class FlagGroup:
 def expand_flags(command: Callable[..., None]) -> Callable[..., None]:
     """The command with one parameter for each flag of its groups.
 
-    >>> from typing import Annotated
-    >>> @dataclass(frozen=True, kw_only=True)
-    ... class Bm25Flags(FlagGroup):
-    ...     k1: Annotated[float, typer.Option("--k1")] = 1.2
-    ...     b: Annotated[float, typer.Option("--b")] = 0.75
-    >>> def search(question: str, bm25: Bm25Flags) -> None: ...
-    >>> list(signature(expand_flags(search)).parameters)
-    ['context', 'question', 'k1', 'b']
+    >>> from lexfuse.cli.options.search_flags import FilterFlags
+    >>> def count(query: str, which: FilterFlags) -> None: ...
+    >>> list(signature(expand_flags(count)).parameters)
+    ['context', 'query', 'filters', 'as_of']
     """
     declared = signature(command, eval_str=True).parameters
     groups = {name: each.annotation for name, each in declared.items() if _is_group(each.annotation)}
