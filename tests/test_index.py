@@ -168,6 +168,22 @@ def test_an_unknown_kind_of_channel_lists_those_there_are(index):
         index.add_channels(["fast"])
 
 
+def test_a_build_with_an_unknown_channel_builds_nothing(tmp_path, corpus):
+    with pytest.raises(ConfigError, match="no kind of channel 'dnse'"):
+        lexfuse.Index.build(tmp_path / "law.index", corpus, channels="dnse")
+    assert not (tmp_path / "law.index").exists()
+
+
+def test_channels_are_names_with_commas_too(index):
+    assert set(index.add_channels("bm25, dense, splade")) == {"dense", "splade"}
+
+
+def test_a_closed_index_says_so(index):
+    index.close()
+    with pytest.raises(ConfigError, match="is closed"):
+        index.search("livre")
+
+
 def test_what_is_no_index_is_refused(tmp_path):
     with pytest.raises(NotFoundError):
         lexfuse.Index.open(tmp_path / "nowhere")

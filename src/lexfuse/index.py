@@ -19,6 +19,7 @@ from lexfuse.channels.query_context import query_context
 from lexfuse.channels.registry import (
     applicable_options,
     builtin_channels,
+    channel_kind,
     default_model,
     fill_channel,
     open_retriever,
@@ -32,6 +33,7 @@ from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import no_progress
 from lexfuse.encode.model_folder.locator import fetch_model, local_path
 from lexfuse.encode.shared_encoders import SharedEncoders
+from lexfuse.errors import ConfigError
 from lexfuse.fusion.registry import default_fusions
 from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.search.hits import Hits, checked_query, find_hits
@@ -45,6 +47,7 @@ from lexfuse.storage.index_settings import FALLBACK_LANGUAGE, IndexSettings
 from lexfuse.storage.snapshot import Snapshot, open_snapshot
 from lexfuse.text.annotation import with_languages
 
+Channels = str | Sequence[str] | Mapping[str, str | ChannelPlan]  # names, or names with models or plans
 # Shows the progress of a long step: given its name and its length, a context whose value takes how much of it is done.
 ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
@@ -91,6 +94,7 @@ class Index:
         self._encoders = encoders or SharedEncoders()
         self._lock = Lock()
         self._version: IndexVersion | None = None  # a damaged index is verified and rebuilt without it
+        self._closed = False
 
     @classmethod
     def open(cls, folder: str | Path, **options: Any) -> Index:
@@ -103,22 +107,23 @@ class Index:
         folder: str | Path,
         corpus: Iterable[Document],
         *,
-        channels: Sequence[str] | Mapping[str, str | ChannelPlan] = (),
+        channels: Channels = (),
         settings: IndexSettings | None = None,
         replace: bool = False,
         progress: ProgressBar = no_progress_bar,
     ) -> Index:
-        """Make a new index of a corpus, complete or not at all; with `replace` in the place of an older one.
+        """Make a new index of a corpus; with `replace` in the place of an older one.
 
-        Words and citations are always indexed. `channels` names others, or maps their names to models.
+        Words and citations are always indexed, completely or not at all. `channels` names others, or maps their names to
+        models; `add_channels` resumes them after an interruption.
         """
-        documents = detect_languages(corpus)
+        plans, documents = _plans(channels), detect_languages(corpus)
         with progress("indexing", len(documents)) as done:
             IndexFolder.create(folder, settings, documents=documents, replace=replace, progress=done).close()
         index = cls(folder)
         try:
-            if channels:
-                index.add_channels(channels, progress=progress)
+            if plans:
+                index.add_channels(plans, progress=progress)
         except BaseException:
             index.close()
             raise
@@ -130,6 +135,8 @@ class Index:
     def version(self) -> IndexVersion:
         """The state that is searched, with its profiles."""
         with self._lock:
+            if self._closed:
+                raise ConfigError(f"the index {str(self.folder)!r} is closed; open it again")
             if self._version is None:
                 self._version = IndexVersion(open_snapshot(self.folder), self._profiles, self._encoders, name=self.folder.name)
             return self._version
@@ -240,7 +247,7 @@ class Index:
 
     def add_channels(
         self,
-        channels: Sequence[str] | Mapping[str, str | ChannelPlan] = (),
+        channels: Channels = (),
         *,
         threads: int | None = None,
         cache: EmbeddingCache | None = None,
@@ -250,7 +257,7 @@ class Index:
 
         A model that is not at hand is fetched. A call that was interrupted is resumed by the next.
         """
-        plans = channels if isinstance(channels, Mapping) else dict.fromkeys(channels, "")
+        plans = _plans(channels)
         with self._changing():
             for name, plan in plans.items():
                 if plan or name not in self._files.channels.names:
@@ -314,6 +321,7 @@ class Index:
     def close(self) -> None:
         """Close the files."""
         self.refresh()
+        self._closed = True
         self._files.close()
 
     def __enter__(self) -> Index:
@@ -348,6 +356,13 @@ class Index:
                 fill_channel(self._files, name, threads=threads, cache=cache, progress=done)
         channel = store.named(name)
         return ChannelFilled(settings.model, pending, channel.passages, channel.cut, channel.seconds)
+
+
+def _plans(channels: Channels) -> dict[str, str | ChannelPlan]:
+    """Channels by name, each with its plan or model; those that every index has need none, and unknown kinds are refused."""
+    names = [part.strip() for part in channels.split(",") if part.strip()] if isinstance(channels, str) else channels
+    plans = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, "")
+    return {name: plan for name, plan in plans.items() if channel_kind(name) and name not in builtin_channels()}
 
 
 def detect_languages(documents: Iterable[Document]) -> Corpus:
