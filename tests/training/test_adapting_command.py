@@ -88,7 +88,7 @@ def test_interrupted_and_uninterrupted_give_the_same_bytes(method, command, tmp_
     for step in (1, 7):  # before the first checkpoint, and between two
         with monkeypatch.context() as patch:
             stopped(patch, step)
-            with pytest.raises(AssertionError, match="goes on after the last evaluation"):
+            with pytest.raises(AssertionError, match="resumes after the last evaluation"):
                 command(method, out, "--steps", "12")
         assert not out.exists()
     result = command(method, out, "--steps", "12")
@@ -147,10 +147,15 @@ def test_a_folder_in_the_way_is_said_before_the_work(command, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
-@pytest.mark.parametrize("more", [("--device", "abacus"), ("--steps", "2", "--epochs", "1"), ("--sentences", "1")])
+@pytest.mark.parametrize("more", [("--steps", "2", "--epochs", "1"), ("--sentences", "1")])
 def test_options_that_cannot_be(more, command, tmp_path):
     with pytest.raises(ConfigError):
         command("tsdae", tmp_path / "model", *more)
+
+
+def test_an_unknown_device_lists_those_there_are(command, tmp_path):
+    with pytest.raises(AssertionError, match="'abacus' is not one of"):
+        command("tsdae", tmp_path / "model", "--device", "abacus")
 
 
 def test_kinds_of_structure(command, tmp_path):
