@@ -35,7 +35,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """How small a difference so many queries can show, and how many it takes to show one that matters; see advise.power."""
+    """The smallest difference that a number of queries can show, and the number needed to show one that matters."""
 
     queries: int
     smallest: float  # the difference that matters

@@ -34,7 +34,7 @@ class ParagraphPair:
 
 @dataclass(frozen=True, slots=True)
 class ProportionalRelevance:
-    """The explanation of an RPRS score; the score is None if there is none."""
+    """The explanation of an RPRS score, which is None where nothing was compared."""
 
     doc: str
     score: float | None

@@ -80,7 +80,7 @@ def find_hits(
 ) -> Hits:
     """The documents that a question cites, then the best matches; `search` is as for `IndexVersion.search_by`.
 
-    `after` skips so many results; the first 1,000 can be paged through.
+    `after` is the number of results to skip; the first 1,000 can be paged through.
     """
     query = checked_query(question, language)
     if k < 1:

@@ -42,7 +42,7 @@ class SparseKind(EncodedKind[SparseEncoder, SparseBuildOptions]):
     default_models: ClassVar = {("splade", "fr"): "fr-legal-splade"}
 
     def load_encoder(self, model: str, options: SparseBuildOptions, threads: int | None) -> SparseEncoder:
-        """The model, which keeps so many terms of a text."""
+        """The model, limited to the number of terms that the channel keeps of a text."""
         return SparseEncoder.load(model, int8=options.int8, threads=threads, most_terms=options.terms or None)
 
     def encoder_key(self, options: SparseBuildOptions) -> tuple[Hashable, ...]:

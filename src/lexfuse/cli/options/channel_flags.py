@@ -57,7 +57,7 @@ class ChannelFlags(FlagGroup):
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Search only the nearest clusters of dense vectors: for millions of passages.")
     ] = False
-    terms: Annotated[int, typer.Option("--terms", help="Keep only so many terms of a sparse vector; 0 keeps all.")] = 0
+    terms: Annotated[int, typer.Option("--terms", help="Keep the N highest-weighted terms of a sparse vector; 0 keeps all.")] = 0
     bits: Annotated[int, typer.Option("--bits", help="Bits per number in the token vectors of colbert, 1 to 8.")] = 3
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="Processors that encode [default: all of them].")] = None
     cache: Annotated[

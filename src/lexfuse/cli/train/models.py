@@ -78,7 +78,7 @@ class TrainingFlags(FlagGroup):
         str, typer.Option("--pooling", help="dense, two-tower: the mean of all tokens (mean) or the first (cls) [default: mean].")
     ] = ""
     chunk: Annotated[
-        int | None, typer.Option("--chunk", help="dense, two-tower: the mean over chunks of so many tokens; BSARD takes 200.")
+        int | None, typer.Option("--chunk", help="dense, two-tower: the mean over chunks of N tokens; BSARD takes 200.")
     ] = None
     chunk_overlap: Annotated[
         int | None, typer.Option("--chunk-overlap", help="Tokens that consecutive chunks share [default: 20].")

@@ -72,7 +72,7 @@ def _complete(collection: Collection, source: SourceName, path: str | Path) -> C
 
 
 def detect_source(path: str | Path) -> SourceName | None:
-    """The collection in a file, folder or archive, ``None`` if it is none of them.
+    """The collection in a file, folder or archive, ``None`` if no importer reads it.
 
     File names identify LEGI, KALI, the sheets and the Constitution; columns identify the collections made of tables.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _CHARSETS = frozenset({"utf-8", "ascii", "iso8859-1"})  # of a form; some codecs of Python fail on purpose or take unbounded time
 _DIGITS = 18  # of a length; Python refuses to parse thousands of digits
 MOST_URLENCODED = 1_000_000  # bytes of a percent-encoded form, which is slow to parse
-MOST_SIGNS = 100_000  # colons, or brackets of one kind, in a JSON body; so many take a third of a second to parse
+MOST_SIGNS = 100_000  # colons, or brackets of one kind, in a JSON body; this number takes a third of a second to parse
 MAX_INCOMPLETE_BODIES = 256
 MAX_INCOMPLETE_BYTES = 256_000_000  # of all incomplete bodies
 MOST_BUCKETS = 20_000  # a few megabytes; the least recently used is dropped first

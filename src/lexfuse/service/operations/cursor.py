@@ -36,7 +36,7 @@ class Cursor:
 
     @classmethod
     def parse(cls, text: str, asked: str) -> Cursor:
-        """The cursor that a text is; `CursorError` where it is none, or belongs to another question.
+        """Parse a cursor; `CursorError` if the text is not one, or belongs to another question.
 
         >>> Cursor.parse("x", "")
         Traceback (most recent call last):

@@ -29,7 +29,7 @@ Line = Annotated[str, Field(max_length=2000)]
 
 
 class DocumentBody(RequestParameters):
-    """A document as it is written; the id stands in the address."""
+    """A document to write; its id is part of the address."""
 
     title: Line = Field("", examples=["Article L1237-19"])
     text: str = Field("", examples=["L'employeur et le salarié peuvent convenir en commun des conditions de la rupture."])

@@ -94,7 +94,7 @@ def cut_long(spans: Iterable[SentenceSpan], text: str, words: int = 25) -> list[
 
 
 def _pieces(span: SentenceSpan, text: str, words: int) -> Iterator[SentenceSpan]:
-    """Split a span into pieces of at most so many words."""
+    """Split a span into pieces of at most `words` words."""
     found = [match.span() for match in _WORD.finditer(text, span.start, span.end)]
     if len(found) <= words:
         yield span
