@@ -67,32 +67,6 @@ class FoundDocument(NamedTuple):
     hit: Hit
 
 
-def search_hits(
-    retriever: Retriever,
-    question: Query,
-    k: int,
-    *,
-    within: Mask | None = None,
-    members: Sequence[Retriever] = (),
-    cited_first: bool = True,
-) -> list[SearchHit]:
-    """The k best answers to a question; `members` are the retrievers that the one given is made of, if it is.
-
-    A whole judgment cites more documents than anybody wants to see first: for one, say ``cited_first=False``.
-
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
-    ...     _ = index.add([Document("a", text="Le préavis est de deux mois.", language="fr"), Document("b", number="L2")])
-    ...     with index.snapshot() as snapshot:
-    ...         [(a.document.id, a.found) for a in search_hits(BM25(snapshot), Query("q", "préavis, article L. 2", "fr"), 5)]
-    [('b', 'citation'), ('a', 'bm25')]
-    """
-    citations = CitationLookup(retriever.snapshot) if cited_first else None
-    found = find_documents(retriever, question, k, within=within, citations=citations)[:k]
-    return ResultBuilder(members or [retriever], question).answers(found)
-
-
 def find_documents(
     retriever: Retriever, question: Query, k: int, *, within: Mask | None = None, citations: CitationLookup | None = None
 ) -> list[FoundDocument]:

@@ -17,7 +17,7 @@ from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.errors import ConfigError, DataError, NotFoundError
-from lexfuse.search.results import search_hits
+from lexfuse.search.results import ResultBuilder, find_documents
 from lexfuse.storage.index_folder import IndexFolder
 
 _FILE = Path(__file__).parents[2] / "references" / "tiny.py"
@@ -31,6 +31,10 @@ QUERIES = Queries.of(
     Query(f"q{number}", text)
     for number, text in enumerate(["rompre le contrat de travail", "the lease ended", "congé", "", "東京 zzz"])
 )
+
+
+def hits_of(retriever, query, k):
+    return ResultBuilder([retriever], query).answers(find_documents(retriever, query, k))
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +195,7 @@ def test_documents_that_are_not_encoded_yet(tmp_path, models):
             dense.best_passages(dense.read(QUERIES)[0], ["new"])
         with pytest.raises(NotFoundError):
             dense.score(QUERIES, Run.of("pairs", {"q0": {"nobody": 1.0}}))
-        assert {one.document.id for one in search_hits(dense, QUERIES.query("q0"), 20)} == {f"d0{n}" for n in range(8)} - {"d03"}
+        assert {one.document.id for one in hits_of(dense, QUERIES.query("q0"), 20)} == {f"d0{n}" for n in range(8)} - {"d03"}
         fill_channel(index, "dense", threads=1)
         assert not np.isnan(opened(index).score(QUERIES, pairs)).any()
 
@@ -274,7 +278,7 @@ def test_a_snippet_lies_in_the_best_passage(tmp_path, models):
         dense = opened(index)
         question = Query("q", "the court held that the lease ended", "en")
         [passage] = dense.best_passages(dense.read(Queries.of([question]))[0], ["long"])
-        [answer] = [one for one in search_hits(dense, question, 5) if one.document.id == "long"]
+        [answer] = [one for one in hits_of(dense, question, 5) if one.document.id == "long"]
     assert (passage.start, passage.end) == (TEXT.index("2."), TEXT.index("\n3."))
     assert passage.start <= answer.snippet.span.start < answer.snippet.span.end <= passage.end
     assert all(passage.start <= match.start < match.end <= passage.end for match in answer.snippet.matches)

@@ -18,10 +18,14 @@ from lexfuse.encode.encoder import Side
 from lexfuse.encode.late_encoder import LateEncoder
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.search.results import search_hits
+from lexfuse.search.results import ResultBuilder, find_documents
 from lexfuse.storage.index_folder import IndexFolder
 
 REFERENCES = Path(__file__).parents[2] / "references"
+
+
+def hits_of(retriever, query, k):
+    return ResultBuilder([retriever], query).answers(find_documents(retriever, query, k))
 
 
 def reference(name):
@@ -173,9 +177,7 @@ def test_documents_that_are_not_encoded_yet(tmp_path, models):
         assert {hit.doc for hit in colbert.retrieve(QUERIES, 100).hits("q0")} == {f"d0{n}" for n in range(8)} - {"d03"}
         assert [colbert.holds(id) for id in ("new", "d01", "d03")] == [False, True, False]
         assert colbert.evidence(QUERIES.query("q0"), ["new"])[0].tokens == ()
-        assert {one.document.id for one in search_hits(colbert, QUERIES.query("q0"), 20)} == {f"d0{n}" for n in range(8)} - {
-            "d03"
-        }
+        assert {one.document.id for one in hits_of(colbert, QUERIES.query("q0"), 20)} == {f"d0{n}" for n in range(8)} - {"d03"}
         fill_channel(index, "colbert", threads=1)
         assert not np.isnan(opened(index).score(QUERIES, pairs)).any()
 
@@ -226,7 +228,7 @@ def test_an_explanation_shows_which_tokens_met_and_adds_up(tmp_path, models, lay
                 assert sorted(match.in_query for match in matches) == sorted(asked)
                 assert {match.in_document for match in matches} <= set(colbert.encoder.words(texts[hit.doc], Side.PASSAGE))
                 assert [match.similarity for match in matches] == sorted((match.similarity for match in matches), reverse=True)
-        [best, *_] = search_hits(colbert, QUERIES.query("q0"), 3)
+        [best, *_] = hits_of(colbert, QUERIES.query("q0"), 3)
         assert best.found == "colbert"
         assert sum(match.similarity for match in best.matches) == pytest.approx(best.score, rel=1e-5)
 

@@ -16,7 +16,7 @@ from lexfuse.encode.encoder import Side
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.search.results import search_hits
+from lexfuse.search.results import ResultBuilder, find_documents
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -35,6 +35,10 @@ FRENCH = {
     "b": "Le bailleur délivre au locataire un logement décent.",
     "c": "La vitesse des véhicules est limitée en agglomération.",
 }
+
+
+def hits_of(retriever, query, k):
+    return ResultBuilder([retriever], query).answers(find_documents(retriever, query, k))
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +240,7 @@ def test_the_shipped_model_activates_terms_that_the_question_does_not_hold(frenc
     parts = {part.term: part for part in french.evidence(question, ["a"])[0].terms if part.contribution}
     assert set(parts) - set(question.text.split())
     assert sum(part.contribution for part in parts.values()) == pytest.approx(run.hits("q")[0].score, rel=1e-5)
-    [best, *_] = search_hits(french, question, 3)
+    [best, *_] = hits_of(french, question, 3)
     assert (best.document.id, best.found) == ("a", "splade")
     assert {part.term for part in best.parts if part.contribution} == set(parts)
     check(run, {"q": by_definition(french.encoder, [Document(id, text=text) for id, text in FRENCH.items()], question.text)},
