@@ -19,10 +19,13 @@ help:  ## show the targets
 
 install: $(VENV)/.installed  ## make .venv with LexFuse and its test tools, no torch
 
+# The lock file is complete, so nothing is resolved: pip 23.2 looks for the newest release of a package that another
+# one asks for with an extra, even where its version is pinned, and refuses that release for want of a hash.
 $(VENV)/.installed: $(LOCK) pyproject.toml scripts/make-venv
 	scripts/make-venv $(PYTHON) $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r $(LOCK)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip check
 	@touch $@
 
 demo: install  ## fetch real law, index it and serve the search page
