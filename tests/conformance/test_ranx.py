@@ -1,8 +1,10 @@
 """Fusion against ranx where the definitions coincide, and where LexFuse differs on purpose (docs/fusion.md lists it)."""
 
 import warnings
+from contextlib import contextmanager
 from itertools import pairwise
 
+import numba
 import numpy as np
 import pytest
 
@@ -23,20 +25,27 @@ SAME = {
 }
 
 
+@contextmanager
+def interpreted():
+    """Run the code of ranx in Python: compiling it takes minutes, and what numba warns of then is not our concern."""
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("ignore")
+        patch.setattr(numba.config, "DISABLE_JIT", True)
+        yield
+
+
 @pytest.fixture(scope="module")
 def ranx_fused():
-    """Fuse plain rankings with ranx; what numba says about the code of ranx while compiling it is not our concern."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """Fuse plain rankings with ranx."""
+    with interpreted():
         import ranx
 
-        def fuse(rankings, **arguments):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                fused = ranx.fuse([ranx.Run(ranking) for ranking in rankings], **arguments)
-            return {query: dict(hits) for query, hits in fused.run.items()}
+    def fuse(rankings, **arguments):
+        with interpreted():
+            fused = ranx.fuse([ranx.Run(ranking) for ranking in rankings], **arguments)
+        return {query: dict(hits) for query, hits in fused.run.items()}
 
-        yield fuse
+    return fuse
 
 
 def fused(fusion, rankings):
