@@ -23,7 +23,7 @@ from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
-from lexfuse.optimisation.sample_efficiency import TRIALS, SampleEfficiency, sample_efficiency
+from lexfuse.optimisation.weight_studies import TRIALS, SampleEfficiency, sample_efficiency
 from lexfuse.search.candidates import retrieve_union
 from quality_fusion import CHANNEL, opened
 

@@ -20,7 +20,7 @@ from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
-from lexfuse.optimisation.transfer import transfer
+from lexfuse.optimisation.weight_studies import transfer
 from lexfuse.search.candidates import retrieve_union
 from quality_neural import TASKS, Task, opened
 

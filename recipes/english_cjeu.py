@@ -42,9 +42,9 @@ from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.encode.encoder import Side
 from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
-from lexfuse.train.examples.date_filter import QueryDates
-from lexfuse.train.examples.dev_evaluation import DevQueries
-from lexfuse.train.examples.examples import NOTHING, Examples, TrainingPair
+from lexfuse.train.examples.dev_evaluation import DevQueries, QueryDates
+from lexfuse.train.examples.examples import NOTHING, Examples
+from lexfuse.train.examples.training_pair import TrainingPair
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.loop.model_negatives import mine_with_model
 from lexfuse.train.models.base_model import StartingModel, chunks

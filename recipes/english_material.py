@@ -36,10 +36,9 @@ from lexfuse.errors import DataError
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.citation.citation import DECISIONS
 from lexfuse.text.citation.find import mask_citations
-from lexfuse.train.examples.examples import TrainingPair
 from lexfuse.train.examples.hard_negatives import mining_run
 from lexfuse.train.examples.splits import documents_before
-from lexfuse.train.structure.pair_filter import word_count
+from lexfuse.train.examples.training_pair import TrainingPair, word_count
 from lexfuse.train.structure.structure_pairs import StructureKind, structure_pairs
 
 KINDS = (StructureKind.HEADINGS, StructureKind.TITLE, StructureKind.CITING_PARAGRAPH, StructureKind.CLOZE)

@@ -50,7 +50,8 @@ from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.onnx_export.quantisation import write_small_model
 from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
 from lexfuse.train.examples.dev_evaluation import DevQueries
-from lexfuse.train.examples.examples import Examples, TrainingPair
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.training_pair import TrainingPair
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.loop.model_negatives import mine_with_model
 from lexfuse.train.loop.torch_device import best_device

@@ -40,10 +40,9 @@ from lexfuse.encode.passage_plan import whole_text
 from lexfuse.errors import DataError
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.annotation import with_languages
-from lexfuse.train.examples.examples import TrainingPair
 from lexfuse.train.examples.hard_negatives import mining_run
+from lexfuse.train.examples.training_pair import TrainingPair, filter_pairs
 from lexfuse.train.structure.citation_pairs import cited_pairs
-from lexfuse.train.structure.pair_filter import filter_pairs
 from lexfuse.train.structure.structure_pairs import StructureKind, structure_pairs
 
 ARTICLES = (StructureKind.HEADINGS, StructureKind.TITLE, StructureKind.CITED, StructureKind.CLOZE)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from lexfuse.advice.advisor import advise, advise_runs
-from lexfuse.advice.contrast import ScoreScope
+from lexfuse.advice.findings import ScoreScope
 from lexfuse.data.document import Document
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query

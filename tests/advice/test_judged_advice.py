@@ -5,8 +5,8 @@ import pytest
 
 from lexfuse.advice.findings import SourceCost
 from lexfuse.advice.grid import RECIPES, configurations, trials
-from lexfuse.advice.inputs import judged_runs
-from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
+from lexfuse.advice.inputs import CollectionFacts, judged_runs
+from lexfuse.advice.judged_advice import advise_judged
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError

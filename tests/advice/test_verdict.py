@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import nct, t
 
 from lexfuse.advice import verdict
+from lexfuse.advice.choice import power_of
 from lexfuse.advice.findings import Configuration, ConfigurationResult, Confirmation, Difference, Power, Verdict, verdict_of
 from lexfuse.advice.grid import GridTrial
-from lexfuse.advice.sample_size import power_of
 from lexfuse.evaluation.bootstrap import ConfidenceInterval
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.advice.inputs import facts_of, judged_by, usable_recipes
+from lexfuse.advice.grid import usable_recipes
+from lexfuse.advice.inputs import facts_of, judged_by
 from lexfuse.advice.judged_advice import advise_judged
 from lexfuse.channels.channel_plan import ChannelPlan
 from lexfuse.channels.citation.lookup import CitationLookup

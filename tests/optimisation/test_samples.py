@@ -10,8 +10,7 @@ from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.union import union_of
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.optimisation.query_class_weights import tune_classes
-from lexfuse.optimisation.sample_efficiency import sample_efficiency
-from lexfuse.optimisation.transfer import transfer
+from lexfuse.optimisation.weight_studies import sample_efficiency, transfer
 from lexfuse.text.query_class import QueryClass
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from lexfuse.errors import ConfigError, DataError, NotFoundError
 from lexfuse.train.examples.dev_evaluation import DevQueries
-from lexfuse.train.examples.examples import Examples, TrainingPair
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.training_pair import TrainingPair
 from lexfuse.train.hyperparameters import ModelKind
 from lexfuse.train.loop.loop import DevSet, fit
 from lexfuse.train.models.base_model import StartingModel

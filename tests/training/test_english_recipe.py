@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lexfuse.encode.model_folder.folder import ModelFolder
-from lexfuse.train.examples.examples import TrainingPair
+from lexfuse.train.examples.training_pair import TrainingPair
 
 
 @pytest.fixture(scope="module")

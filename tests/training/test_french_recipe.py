@@ -11,7 +11,7 @@ from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.sparse_encoder import SparseEncoder
-from lexfuse.train.examples.examples import TrainingPair
+from lexfuse.train.examples.training_pair import TrainingPair
 
 SHORT = {"steps": 2, "batch": 4, "negatives": 1, "query_length": 16, "passage_length": 24, "evaluate_every": 1}
 SETTINGS = ("BACKBONE", "CONTRAST", "HARD", "TUNED", "SPARSE", "SPARSE_TUNED", "LATE", "LATE_TUNED")

@@ -8,7 +8,8 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.adaptation import masked_language
 from lexfuse.train.adaptation.masked_language import NOT_ASKED, MaskedLanguageLearner, Masking, generator_of, token_loss
 from lexfuse.train.examples.batches import Batches
-from lexfuse.train.examples.examples import Examples, TrainingPair
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.training_pair import TrainingPair
 from lexfuse.train.hyperparameters import ModelKind
 from lexfuse.train.models.splade import SpladeLearner
 

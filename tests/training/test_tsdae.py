@@ -11,7 +11,8 @@ from lexfuse.encode.encoder import Side
 from lexfuse.errors import DataError
 from lexfuse.train.adaptation.tsdae import FAMILIES, TsdaeLearner
 from lexfuse.train.examples.batches import Batches
-from lexfuse.train.examples.examples import Examples, TrainingPair
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.training_pair import TrainingPair
 from lexfuse.train.hyperparameters import ModelKind
 
 SENTENCES = ["le salarié ne perd pas un congé", "the court held that the lease ended", "un préavis"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lexfuse.advice.report.json_report import advice_json
 from lexfuse.advice.report.page import report_of
+from lexfuse.advice.report.report_folder import advice_json
 from lexfuse.data.document import Document
 
 DOCUMENTS = [Document("a", text="la loi", language="fr")]

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import datetime
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lexfuse.advice.advice import Advice
-from lexfuse.advice.advised_spec import advised_spec
-from lexfuse.advice.contrast import Contrast, ScoreScope
+from lexfuse.advice.choice import SMALLEST
 from lexfuse.advice.evidence.corpus_scores import corpus_union
-from lexfuse.advice.grid import configurations, contributing_sources
-from lexfuse.advice.inputs import channels_of, facts_of, judged_by, judged_runs, usable_recipes
-from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
-from lexfuse.advice.judged_sources import JudgedSources
+from lexfuse.advice.findings import ConfigurationResult, Contrast, ScoreScope
+from lexfuse.advice.grid import RECIPES, configurations, contributing_sources, usable_recipes
+from lexfuse.advice.inputs import CollectionFacts, JudgedSources, channels_of, facts_of, judged_by, judged_runs
+from lexfuse.advice.judged_advice import advise_judged
+from lexfuse.advice.rerankers.reranked_run import RerankerFile, read_reranker_files
 from lexfuse.advice.rerankers.reranker_effect import evaluate_rerankers
-from lexfuse.advice.rerankers.reranker_files import RerankerFile, read_reranker_files
-from lexfuse.advice.sample_size import SMALLEST
 from lexfuse.data.dates import parse_date
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
@@ -28,8 +26,13 @@ from lexfuse.errors import BoundWarning, ConfigError
 from lexfuse.fusion.run_fusion import Bounds, bounded_runs, lexical_first
 from lexfuse.index import Index, ProgressBar, no_progress_bar
 from lexfuse.optimisation.cross_validation import FOLDS
+from lexfuse.optimisation.fusion_weights import weighted
 from lexfuse.search.pipeline import DEPTH
+from lexfuse.search.spec.channel_spec import ChannelSpec
+from lexfuse.search.spec.reranker_specs import RerankerChoice
+from lexfuse.search.spec.spec import ClassSpec, SearchSpec
 from lexfuse.storage.filters import Condition, within
+from lexfuse.text.query_class import QueryClass
 
 MEASURES = "nDCG@10 R@100"
 
@@ -174,3 +177,49 @@ def _refuse_shared_queries(dev: Qrels, test: Qrels | None) -> None:
         raise ConfigError(
             f"{len(both)} queries are judged both to choose on and to test, first {both[0]!r}; give a test split of its own"
         )
+
+
+def advised_spec(
+    advice: Advice, depth: int, channels: Mapping[str, ChannelSpec], rerankers: Mapping[str, tuple[RerankerChoice, ...]]
+) -> SearchSpec:
+    """The spec of an advice on an index, from the channels and the rerankers that were tried, by their names."""
+    rerank: tuple[RerankerChoice, ...] = ()
+    evidence: dict[str, str | int | float] = {
+        "verdict": advice.verdict.value,
+        "measure": advice.measure,
+        "dev": round(advice.chosen.value, 4),
+        "dev_queries": advice.queries,
+        "words": " ".join(advice.words),
+    }
+    if advice.confirmation is not None:
+        test = advice.confirmation.means[advice.measure][advice.chosen.configuration.name]
+        evidence |= {"test": round(test, 4), "test_queries": advice.confirmation.queries}
+    if advice.reranking is not None and advice.reranking.taken:
+        taken = next(each for each in advice.reranking.findings if each.name == advice.reranking.taken)
+        rerank = rerankers[taken.name]
+        evidence |= {"reranked_by": taken.name, "reranked_dev": round(taken.dev.means[advice.measure], 4)}
+        if taken.test is not None:
+            evidence["reranked_test"] = round(taken.test.means[advice.measure], 4)
+    off: dict[str, Any] = {"rerank": ()} if rerank else {}  # the reranker is advised for the general search alone
+    classes = {
+        QueryClass(each.name): ClassSpec(**_pipeline(each.own, channels), **off)
+        for each in advice.classes
+        if each.own is not None
+    }
+    return SearchSpec(
+        name=f"advised for {advice.collection}",
+        depth=depth,
+        rerank=rerank,
+        classes=classes,
+        evidence=evidence,
+        **_pipeline(advice.chosen, channels),
+    )
+
+
+def _pipeline(result: ConfigurationResult, channels: Mapping[str, ChannelSpec]) -> dict[str, Any]:
+    """The channels and the fusion of a configuration."""
+    pipeline: dict[str, Any] = {"channels": tuple(channels[name] for name in result.configuration.members)}
+    if not result.configuration.method:
+        return pipeline
+    recipe = RECIPES[result.configuration.method]
+    return pipeline | {"fusion": weighted(recipe.fusion, result.weights) if recipe.tuned else recipe.fusion}

@@ -2,7 +2,7 @@
 
 The highest mean of hundreds of configurations is partly luck. So the choice is not the highest but, of those whose distance to
 it is within one standard error of their paired difference, the one with the fewest sources; then one without tuned weights; then
-the highest. Adding a source must be worth more than the noise.
+the highest. Adding a source must be worth more than the noise. Test queries are looked at once, to confirm the choice.
 """
 
 from __future__ import annotations
@@ -13,17 +13,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from lexfuse.advice.findings import Difference
+from lexfuse.advice.findings import Confirmation, Difference, Power
 from lexfuse.advice.grid import GridTrial
+from lexfuse.advice.inputs import JudgedSources
 from lexfuse.data.arrays import F64
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.bootstrap import ConfidenceInterval, intervals
 from lexfuse.evaluation.correction import adjust_max_t, adjust_p_values
+from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.significance import differences, effect_size, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
+from lexfuse.fusion.convex import Convex
 from lexfuse.optimisation.cross_validation import folds_of
 from lexfuse.optimisation.weight_surface import first_highest, tied_highest
 
+SMALLEST = 0.05  # a difference that matters
+LEVEL, CHANCE = 0.05, 0.8  # of a test, and of finding a difference that is there
 _ROUNDING = 1e-9  # of a mean and of a standard error, generously
 
 
@@ -148,3 +153,63 @@ def pareto_front(points: Sequence[tuple[float, ...]], maximise: Sequence[bool]) 
         raise ConfigError(f"point {at} of the Pareto front has a coordinate that is NaN, got {points[at]}; leave it out")
     gain = np.where(maximise, table, -table)
     return tuple(not bool(((gain >= own).all(axis=1) & (gain > own).any(axis=1)).any()) for own in gain)
+
+
+def power_of(difference: F64, smallest: float = SMALLEST) -> Power:
+    """Whether there are enough queries to tell: the sample size of a paired t-test, from the differences observed.
+
+    With paired differences of standard deviation s on n queries, a two-sided t-test at 0.05 finds a true difference d with a
+    probability of about 0.8 (four times out of five) where
+
+        n >= ((t(0.975, n - 1) + t(0.8, n - 1)) * s / d) ** 2,
+
+    t being quantiles of Student's distribution with the degrees of freedom that s was estimated with, which makes up for few
+    queries (Stein's two-stage procedure). It assumes that the queries are a random sample of those to come, that the spread stays
+    as observed, that differences are near enough to normal, and one test: a correction for many tests needs more queries.
+
+    >>> import numpy as np
+    >>> found = power_of(np.array([0.1, -0.2, 0.3, 0.0, 0.1, -0.1]))
+    >>> found.queries, found.needed, round(found.detectable, 3), found.enough
+    (6, 150, 0.25, False)
+    """
+    from scipy.special import stdtrit
+
+    if not 0 < smallest < math.inf:
+        raise ConfigError(f"the smallest difference that matters must be above 0, got {smallest}; {SMALLEST} is usual")
+    count = len(difference)
+    factor = float(stdtrit(count - 1, 1 - LEVEL / 2) + stdtrit(count - 1, CHANCE)) * float(difference.std(ddof=1))
+    return Power(count, smallest, factor / math.sqrt(count), max(2, math.ceil((factor / smallest) ** 2 - 1e-9)))
+
+
+def confirm_on_test(
+    test: JudgedSources, choice: GridTrial, top: GridTrial, best_member: str, measures: Sequence[str], *, seed: int = 0
+) -> Confirmation:
+    """The choice on test queries, compared with its best member, equal weights, and the highest dev mean if that was another.
+
+    >>> import numpy as np
+    >>> from lexfuse.advice.findings import Configuration
+    >>> from lexfuse.data.qrels import Qrels
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fusion.union import union_of
+    >>> union = union_of([Run.of("a", {"q": {"x": 2.0}, "r": {"y": 1.0}}), Run.of("b", {"q": {"y": 3.0}})])
+    >>> choice = GridTrial(Configuration(("a",)), None, (1.0,), np.ones(2))
+    >>> confirm_on_test(JudgedSources(union, Qrels.of([("q", "x", 1), ("r", "y", 1)])), choice, choice, "", ["RR"]).means
+    {'RR': {'a': 1.0, 'b': 0.0}}
+    """
+    name, members = choice.configuration.name, choice.configuration.members
+    runs = {run.name: run for run in test.singles()}
+    rivals = {f"{best_member} alone": best_member} if best_member else {}
+    for trial in (choice, top):
+        called = trial.configuration.name
+        runs.setdefault(called, test.fused(trial.configuration.members, trial.fusion, called))
+    if top is not choice:
+        rivals[top.configuration.name] = top.configuration.name
+    if choice.tuned and isinstance(choice.fusion, Convex):
+        equal = f"{' + '.join(members)}, equal weights"
+        runs[equal] = test.fused(members, replace(choice.fusion, weights=None), equal)
+        rivals["equal weights"] = equal
+    found = {called: evaluate(test.qrels, run, " ".join(measures)) for called, run in runs.items()}
+    means = {measure: {called: each.mean(measure) for called, each in found.items()} for measure in measures}
+    ours = found[name].values(measures[0])
+    versus = compare_configurations([(ours, found[rival].values(measures[0])) for rival in rivals.values()], seed=seed)
+    return Confirmation(len(ours), means, dict(zip(rivals, versus, strict=True)))

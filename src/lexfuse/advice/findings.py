@@ -6,8 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lexfuse.advice.contrast import ScoreScope
 from lexfuse.evaluation.bootstrap import ConfidenceInterval
+
+
+class Contrast(StrEnum):
+    """When one source wins a query over another, in the analysis of words in common."""
+
+    EXTREMES = "extremes"  # it reaches 1 and the other 0, as in CJEU 5.1 and 5.2
+    HIGHER = "higher"  # it reaches more
+
+
+class ScoreScope(StrEnum):
+    """Whose scores distributions and complementarity are about."""
+
+    CORPUS = "corpus"  # of all documents, as in FUSE Fig. 2, 3 and 6
+    CANDIDATES = "candidates"  # of the documents that some source lists, which is what a fusion adds up
 
 
 class Outcome(StrEnum):

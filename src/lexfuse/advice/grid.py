@@ -14,9 +14,10 @@ from itertools import combinations
 import numpy as np
 
 from lexfuse.advice.findings import Configuration, ConfigurationResult
-from lexfuse.advice.judged_sources import alone
+from lexfuse.advice.inputs import alone
 from lexfuse.data.arrays import F64
 from lexfuse.data.qrels import Qrels
+from lexfuse.errors import ConfigError
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.convex import Convex
@@ -124,6 +125,23 @@ def contributing_sources(union: Union) -> list[int]:
     [0]
     """
     return np.flatnonzero((union.places > 0).any(axis=1)).tolist()
+
+
+def usable_recipes(union: Union) -> tuple[list[str], list[str]]:
+    """The recipes that these sources allow, and notes about what is left out.
+
+    >>> from lexfuse.data.run import Run
+    >>> from lexfuse.fusion.union import union_of
+    >>> usable_recipes(union_of([Run.of("a", {"q": {"x": 1.0}})]))[1]
+    []
+    """
+    try:
+        for levels in union.levels:
+            levels()
+    except ConfigError as error:
+        kept = [name for name, recipe in RECIPES.items() if not isinstance(recipe.normaliser, Percentile)]
+        return kept, [f"percentile was left out: {error}"]
+    return list(RECIPES), []
 
 
 def configurations(sources: int, recipes: int = len(RECIPES)) -> int:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from lexfuse.advice.findings import SourceCost
-from lexfuse.advice.grid import RECIPES
-from lexfuse.advice.judged_advice import CollectionFacts
-from lexfuse.advice.judged_sources import JudgedSources
 from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import levels_of
 from lexfuse.channels.registry import applicable_options, builtin_channels
 from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.data.arrays import I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
-from lexfuse.fusion.normalisation import Percentile
+from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union, union_of
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.spec.channel_spec import ChannelSpec
@@ -28,6 +26,63 @@ from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.snapshot import Snapshot
 
 TIMED = 30  # queries that each source is timed on
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedSources:
+    """Queries, what every source says about them, and what is relevant; the texts of queries may be unknown.
+
+    >>> from lexfuse.fusion.union import union_of
+    >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 3.0}})])
+    >>> judged = JudgedSources(union, Qrels.of([("q", "y", 1)]))
+    >>> judged.alone("b").as_dict(), [run.name for run in judged.singles()]
+    ({'q': {'y': 3.0}}, ['a', 'b'])
+    """
+
+    union: Union
+    qrels: Qrels
+    queries: Queries | None = None
+
+    def alone(self, source: str) -> Run:
+        """The ranking of one source."""
+        return alone(self.union, self.union.names.index(source))
+
+    def singles(self) -> list[Run]:
+        """The rankings of all sources, each alone."""
+        return [self.alone(source) for source in self.union.names]
+
+    def fused(self, members: Sequence[str], fusion: Fusion | None, name: str) -> Run:
+        """The ranking of some sources by a fusion, or of one source without any."""
+        if fusion is None:
+            return replace(self.alone(members[0]), name=name)
+        some = self.union.only([self.union.names.index(member) for member in members])
+        return fusion.fused(some, max(1, len(some)), name)
+
+
+def alone(union: Union, source: int) -> Run:
+    """The ranking of one source of a union set.
+
+    >>> from lexfuse.fusion.union import union_of
+    >>> alone(union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 3.0}})]), 0).as_dict()
+    {'q': {'x': 2.0}}
+    """
+    one = union.only([source])
+    return one.ranked_by(one.names[0], one.scores[0], max(1, len(one)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectionFacts:
+    """What is known about the collection, apart from the rankings."""
+
+    collection: str
+    documents: int
+    lexical: frozenset[str] = frozenset()  # sources that match words; they come first
+    costs: tuple[SourceCost, ...] = ()
+    shared: frozenset[str] = frozenset()  # sources that use the same files: their bytes count once
+    text_of: Callable[[str], str] | None = None  # the text of a document
+    lengths: I64 | None = None  # words of every document of the union
+    notes: tuple[str, ...] = ()
+    every: Union | None = None  # the scores of all documents for the dev queries, or some of them (`corpus_scores`)
 
 
 def channels_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any) -> list[ChannelSpec]:
@@ -118,21 +173,6 @@ def facts_of(snapshot: Snapshot, sources: Sequence[Retriever], queries: Queries,
         lengths,
         _incomplete(snapshot, names),
     )
-
-
-def usable_recipes(union: Union) -> tuple[list[str], list[str]]:
-    """The recipes that these sources allow, and notes about what is left out.
-
-    >>> usable_recipes(union_of([Run.of("a", {"q": {"x": 1.0}})]))[1]
-    []
-    """
-    try:
-        for levels in union.levels:
-            levels()
-    except ConfigError as error:
-        kept = [name for name, recipe in RECIPES.items() if not isinstance(recipe.normaliser, Percentile)]
-        return kept, [f"percentile was left out: {error}"]
-    return list(RECIPES), []
 
 
 def _incomplete(snapshot: Snapshot, names: Sequence[str]) -> tuple[str, ...]:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from lexfuse.advice import verdict
 from lexfuse.advice.advice import Advice
-from lexfuse.advice.choice import best, best_members, choose_configuration, compare_configurations, held_out_choice, pareto_front
-from lexfuse.advice.confirmation import confirm_on_test
-from lexfuse.advice.contrast import Contrast, ScoreScope
+from lexfuse.advice.choice import (
+    SMALLEST,
+    best,
+    best_members,
+    choose_configuration,
+    compare_configurations,
+    confirm_on_test,
+    held_out_choice,
+    pareto_front,
+    power_of,
+)
 from lexfuse.advice.evidence.complementarity import complementarity
 from lexfuse.advice.evidence.corpus_scores import sources_only
 from lexfuse.advice.evidence.length_bias import LengthBias, length_bias
 from lexfuse.advice.evidence.query_overlap import OverlapAnalysis, overlap
 from lexfuse.advice.evidence.score_distribution import score_distributions
-from lexfuse.advice.findings import ConfigurationResult, ScoreBasis, SourceCost, WeightCurve
+from lexfuse.advice.findings import ConfigurationResult, Contrast, ScoreBasis, ScoreScope, WeightCurve
 from lexfuse.advice.grid import RECIPES, GridTrial, contributing_sources, trials, versus_equal_weights
-from lexfuse.advice.judged_sources import JudgedSources
+from lexfuse.advice.inputs import CollectionFacts, JudgedSources
 from lexfuse.advice.query_class_findings import class_findings
-from lexfuse.advice.sample_size import SMALLEST, power_of
-from lexfuse.data.arrays import I64
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.significance import differences
@@ -32,21 +38,6 @@ from lexfuse.fusion.union import Union
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.optimisation.weight_surface import first_highest
 from lexfuse.text.query_class import query_class
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CollectionFacts:
-    """What is known about the collection, apart from the rankings."""
-
-    collection: str
-    documents: int
-    lexical: frozenset[str] = frozenset()  # sources that match words; they come first
-    costs: tuple[SourceCost, ...] = ()
-    shared: frozenset[str] = frozenset()  # sources that use the same files: their bytes count once
-    text_of: Callable[[str], str] | None = None  # the text of a document
-    lengths: I64 | None = None  # words of every document of the union
-    notes: tuple[str, ...] = ()
-    every: Union | None = None  # the scores of all documents for the dev queries, or some of them (`corpus_scores`)
 
 
 def advise_judged(

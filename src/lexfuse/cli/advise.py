@@ -10,10 +10,9 @@ import typer
 from lexfuse.advice.advice import Advice
 from lexfuse.advice.advisor import MEASURES, advise_runs
 from lexfuse.advice.advisor import advise as advise_index
-from lexfuse.advice.contrast import Contrast, ScoreScope
-from lexfuse.advice.findings import Reranking
-from lexfuse.advice.report.json_report import advice_json
-from lexfuse.advice.rerankers.reranker_files import read_reranker_files
+from lexfuse.advice.findings import Contrast, Reranking, ScoreScope
+from lexfuse.advice.report.report_folder import advice_json
+from lexfuse.advice.rerankers.reranked_run import read_reranker_files
 from lexfuse.channels.lexical import bm25
 from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, bounds_by_run, lexical_runs, read_runs
 from lexfuse.cli.options.search_flags import K1, B, QueryFilterFlags

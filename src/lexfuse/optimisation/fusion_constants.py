@@ -23,9 +23,8 @@ from lexfuse.evaluation.measure import Measure
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.union import Union
-from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated, cross_validated
+from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated, PairedDifference, cross_validated, paired_difference
 from lexfuse.optimisation.fusion_weights import STEP, TunedWeights, tune_weights, weighted
-from lexfuse.optimisation.paired_difference import PairedDifference, paired_difference
 from lexfuse.optimisation.weight_choice import affordable
 from lexfuse.optimisation.weight_evaluator import WeightEvaluator
 from lexfuse.optimisation.weight_surface import SAME, WeightSurface, simplex

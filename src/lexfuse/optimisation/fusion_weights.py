@@ -26,9 +26,8 @@ from lexfuse.fusion.normalisation import TheoreticalMinMax
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
-from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated, held_out
+from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated, PairedDifference, held_out, paired_difference
 from lexfuse.optimisation.exact_weight import Plateau
-from lexfuse.optimisation.paired_difference import PairedDifference, paired_difference
 from lexfuse.optimisation.weight_choice import WeightChooser
 from lexfuse.optimisation.weight_evaluator import WeightEvaluator
 from lexfuse.optimisation.weight_surface import WeightSurface

@@ -23,9 +23,8 @@ from lexfuse.evaluation.measure import Measure
 from lexfuse.evaluation.significance_options import Correction
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union
-from lexfuse.optimisation.cross_validation import FOLDS, folds_of
+from lexfuse.optimisation.cross_validation import FOLDS, LEVEL, PairedDifference, folds_of, paired_difference
 from lexfuse.optimisation.fusion_weights import STEP, chooser_of
-from lexfuse.optimisation.paired_difference import LEVEL, PairedDifference, paired_difference
 from lexfuse.optimisation.weight_choice import WeightChooser
 from lexfuse.text.query_class import QueryClass, query_class
 

@@ -26,8 +26,7 @@ from lexfuse.fusion.run_fusion import Bounds, bounded_runs
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union, union_of
 from lexfuse.index import Index, ProgressBar, no_progress_bar
-from lexfuse.optimisation.bm25_and_weights import tune_bm25_and_weights
-from lexfuse.optimisation.bm25_parameters import B_S, K1S
+from lexfuse.optimisation.bm25_parameters import B_S, K1S, tune_bm25_and_weights
 from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated
 from lexfuse.optimisation.fusion_constants import ConstantTrial, TunedConstants, depth_trials, eta_trials, tune_constants
 from lexfuse.optimisation.fusion_weights import STEP, TunedWeights, tune_weights, weighted

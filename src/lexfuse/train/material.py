@@ -16,8 +16,7 @@ from lexfuse.data.run import Run
 from lexfuse.encode.passage_plan import LengthUnit
 from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.train.examples.date_filter import days_of, earlier_hits
-from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.dev_evaluation import DevQueries, days_of, earlier_hits
 from lexfuse.train.examples.examples import Examples
 from lexfuse.train.examples.hard_negatives import hard_negatives
 from lexfuse.train.examples.labelled_examples import judged_examples, judged_pool

@@ -5,13 +5,13 @@ import datetime
 import numpy as np
 import pytest
 
-from lexfuse.advice.contrast import ScoreScope
 from lexfuse.advice.evidence import corpus_scores
 from lexfuse.advice.evidence.complementarity import complementarity
 from lexfuse.advice.evidence.corpus_scores import corpus_union
 from lexfuse.advice.evidence.score_distribution import RAW, score_distributions
-from lexfuse.advice.inputs import judged_by, judged_runs, sources_of
-from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
+from lexfuse.advice.findings import ScoreScope
+from lexfuse.advice.inputs import CollectionFacts, judged_by, judged_runs, sources_of
+from lexfuse.advice.judged_advice import advise_judged
 from lexfuse.data.document import Document
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lexfuse.advice.contrast import Contrast
 from lexfuse.advice.evidence.query_overlap import overlap
 from lexfuse.advice.evidence.verbatim_overlap import METRICS, shared_words
+from lexfuse.advice.findings import Contrast
 from lexfuse.channels.registry import open_retriever
 from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels

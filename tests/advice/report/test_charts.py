@@ -6,13 +6,11 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from lexfuse.advice.report.charts.axes import AxisLabels, frame
+from lexfuse.advice.report.charts.axes import AxisLabels, LinearScale, LogarithmicScale, frame, span, tick_words
 from lexfuse.advice.report.charts.cell_charts import axis_strip, bar_strip, histogram_strip, interval_strip, numbered, share_strip
-from lexfuse.advice.report.charts.cost_chart import CostPoint, front_chart
 from lexfuse.advice.report.charts.distribution_chart import DistributionLane, hill_chart
 from lexfuse.advice.report.charts.line_chart import PlotMark, ReferenceLevel, Series, line_chart
-from lexfuse.advice.report.charts.region_chart import Corner, region_chart
-from lexfuse.advice.report.charts.scales import LinearScale, LogarithmicScale, span, tick_words
+from lexfuse.advice.report.charts.point_charts import Corner, CostPoint, front_chart, region_chart
 from lexfuse.advice.report.charts.svg import ChartSize, escaped, fitted, standalone, style
 
 HOSTILE = '</svg><script>alert("x")</script>\x00\'&\ud800'

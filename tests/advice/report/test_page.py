@@ -13,8 +13,8 @@ import pytest
 
 from lexfuse.advice.advice import Advice
 from lexfuse.advice.findings import ClassFinding, Configuration, ConfigurationResult, Difference, WeightCurve
-from lexfuse.advice.report.json_report import advice_json
 from lexfuse.advice.report.page import SECTIONS, report_of
+from lexfuse.advice.report.report_folder import advice_json
 from lexfuse.advice.report.results import BEST
 from lexfuse.evaluation.bootstrap import ConfidenceInterval
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lexfuse.advice.findings import Outcome
-from lexfuse.advice.inputs import judged_runs
-from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
+from lexfuse.advice.inputs import CollectionFacts, judged_runs
+from lexfuse.advice.judged_advice import advise_judged
 from lexfuse.advice.rerankers.reranked_run import NamedReranker, rerank_run
 from lexfuse.advice.rerankers.reranker_effect import evaluate_rerankers
 from lexfuse.data.qrels import Qrels

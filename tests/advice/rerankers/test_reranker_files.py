@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexfuse.advice.rerankers.reranker_files import read_reranker_files
+from lexfuse.advice.rerankers.reranked_run import read_reranker_files
 from lexfuse.errors import ConfigError, DataError, NotFoundError
 from lexfuse.search.spec.reranker_specs import RescoreSpec, RprsSpec
 from lexfuse.storage.index_folder import IndexFolder

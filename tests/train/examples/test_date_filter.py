@@ -14,8 +14,7 @@ from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
 from lexfuse.encode.passage_plan import WordUnits
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.train.examples.date_filter import QueryDates, days_of, earlier_hits
-from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.dev_evaluation import DevQueries, QueryDates, days_of, earlier_hits
 from lexfuse.train.examples.examples import NOTHING
 from lexfuse.train.examples.labelled_examples import judged_pool
 from lexfuse.train.hyperparameters import ModelKind

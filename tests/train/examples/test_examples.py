@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexfuse.errors import DataError
-from lexfuse.train.examples.examples import NOTHING, Examples, TrainingPair
+from lexfuse.train.examples.examples import NOTHING, Examples
+from lexfuse.train.examples.training_pair import TrainingPair
 
 texts = st.sampled_from([f"t{at}" for at in range(6)])
 rows = st.lists(st.tuples(texts, texts, st.lists(texts, max_size=3), st.sampled_from("ab")), max_size=12)

@@ -15,8 +15,8 @@ from itertools import groupby
 
 import numpy as np
 
-from lexfuse.advice.contrast import Contrast
 from lexfuse.advice.evidence.verbatim_overlap import METRICS, NGRAMS, ngrams_in_common, shared_words
+from lexfuse.advice.findings import Contrast
 from lexfuse.data.arrays import F64, Bools
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from lexfuse.advice.contrast import ScoreScope
-from lexfuse.advice.findings import ConfigurationResult, Outcome, RerankEffect, Reranking, ScoreBasis
+from lexfuse.advice.findings import ConfigurationResult, Outcome, RerankEffect, Reranking, ScoreBasis, ScoreScope
 from lexfuse.optimisation.weight_surface import first_highest
 
 if TYPE_CHECKING:

@@ -10,13 +10,11 @@ from lexfuse.advice.evidence.complementarity import Complementarity
 from lexfuse.advice.evidence.length_bias import LengthBias
 from lexfuse.advice.evidence.query_overlap import OverlapAnalysis
 from lexfuse.advice.findings import Difference, Outcome, WeightCurve
-from lexfuse.advice.report.charts.axes import AxisLabels
+from lexfuse.advice.report.charts.axes import AxisLabels, LinearScale, span
 from lexfuse.advice.report.charts.cell_charts import axis_strip, bar_strip, interval_strip, share_strip
-from lexfuse.advice.report.charts.cost_chart import CostPoint, front_chart
 from lexfuse.advice.report.charts.distribution_chart import DistributionLane, hill_chart
 from lexfuse.advice.report.charts.line_chart import PlotMark, ReferenceLevel, Series, line_chart, values_of
-from lexfuse.advice.report.charts.region_chart import Corner, region_chart
-from lexfuse.advice.report.charts.scales import LinearScale, span
+from lexfuse.advice.report.charts.point_charts import Corner, CostPoint, front_chart, region_chart
 from lexfuse.advice.report.charts.svg import ChartSize
 from lexfuse.advice.report.number_format import share_words, signed_words, size_words, time_words, value_words
 from lexfuse.advice.report.results import colour, colour_number, cost_front, timed_results

@@ -1,19 +1,24 @@
-"""A ranking reranked query by query: the new ranking, the scores behind it, and how long each query took."""
+"""Rerankers from files, and a ranking reranked by them: the new ranking, the scores behind it, and how long a query took."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
 from lexfuse.data.arrays import offsets_of
+from lexfuse.data.files import decode, read_bytes
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.errors import ConfigError
+from lexfuse.errors import ConfigError, DataError, LexFuseError, place
 from lexfuse.rerank.reranker import Reranker
+from lexfuse.search.spec.reranker_specs import RerankerChoice
+from lexfuse.search.spec.spec import SearchSpec, toml_values
+from lexfuse.storage.snapshot import Snapshot
 
 FIRST, SECOND = "first stage", "reranker"  # as rankings; no channel can be called so
 
@@ -86,3 +91,49 @@ def _of_query(run: Run, row: int) -> Run:
     here = slice(int(run.offsets[row]), int(run.offsets[row + 1]))
     offsets = np.array([0, here.stop - here.start], dtype=np.int64)
     return Run(run.name, Ids([run.queries[row]]), run.docs, offsets, run.doc[here], run.score[here])
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerFile:
+    """The rerankers of one file, applied one after the other, and their common name."""
+
+    path: Path
+    name: str  # that of the profile, or of the file
+    choices: tuple[RerankerChoice, ...]
+
+    def open(self, snapshot: Snapshot) -> NamedReranker:
+        """The rerankers on a snapshot, with their models loaded; an error names the file."""
+        stages = []
+        for number, choice in enumerate(self.choices, start=1):
+            try:
+                stages.append(choice.open(snapshot))
+            except LexFuseError as error:
+                raise type(error)(f"{place(self.path, None)}rerank {number} ({choice.method}): {error}") from None
+        return NamedReranker(self.name, tuple(stages))
+
+
+def read_reranker_files(paths: Sequence[Path]) -> list[RerankerFile]:
+    r"""The rerankers of every file; channels and fusions that a file may also have do not count.
+
+    >>> _ = (folder / "mine.toml").write_text('[[rerank]]\nmethod = "rprs"')
+    >>> [(each.name, each.choices[0].method) for each in read_reranker_files([folder / "mine.toml"])]
+    [('mine', 'rprs')]
+    """
+    found = [_read(path) for path in paths]
+    names = [each.name for each in found]
+    for each in found:
+        if names.count(each.name) > 1:
+            raise ConfigError(f'two files to rerank by are called {each.name!r}; write name = "…" at the top of one of them')
+    return found
+
+
+def _read(path: Path) -> RerankerFile:
+    try:  # rerankers are enough; a profile needs a version and a channel too
+        profile = SearchSpec.from_json({"channel": [{"name": "bm25"}], **toml_values(decode(read_bytes(path), path=path))})
+    except DataError as error:
+        raise DataError(error.reason, path=path) from None
+    except ConfigError as error:
+        raise ConfigError(f"{place(path, None)}{error}") from None
+    if not profile.rerank:
+        raise ConfigError(f'{place(path, None)}there is no [[rerank]]; give at least one: [[rerank]] with method = "rprs"')
+    return RerankerFile(path, profile.name or path.stem, profile.rerank)

@@ -14,7 +14,7 @@ from lexfuse.advice.advice import Advice
 from lexfuse.advice.choice import compare_configurations
 from lexfuse.advice.findings import RerankEffect, RerankFinding, Reranking
 from lexfuse.advice.grid import fusion_tried
-from lexfuse.advice.judged_sources import JudgedSources
+from lexfuse.advice.inputs import JudgedSources
 from lexfuse.advice.rerankers.reranked_run import FIRST, NamedReranker, RerankedRun, rerank_run
 from lexfuse.advice.rerankers.reranker_verdict import finding_words, recommended_rerankers, summary_words
 from lexfuse.data.arrays import F64
@@ -38,7 +38,8 @@ def evaluate_rerankers(
 ) -> Advice:
     """An advice with what rerankers are worth on top of its choice; `progress` gets the number of reranked queries.
 
-    >>> from lexfuse.advice.judged_advice import CollectionFacts, advise_judged
+    >>> from lexfuse.advice.inputs import CollectionFacts
+    >>> from lexfuse.advice.judged_advice import advise_judged
     >>> from lexfuse.advice.inputs import judged_runs
     >>> from lexfuse.data.qrels import Qrels
     >>> from lexfuse.data.queries import Queries, Query

@@ -35,8 +35,8 @@ from lexfuse.train.adaptation.corpus_sentences import (
     paragraph_sentences,
     split_off,
 )
-from lexfuse.train.examples.examples import Examples, TrainingPair
-from lexfuse.train.examples.stable_random import stable_random
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.training_pair import TrainingPair, stable_random
 from lexfuse.train.hyperparameters import Hyperparameters
 from lexfuse.train.loop.progress import ProgressListener
 from lexfuse.train.material import cut

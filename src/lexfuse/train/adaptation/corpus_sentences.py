@@ -18,9 +18,8 @@ from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.text.annotation import with_languages
 from lexfuse.text.sentences.splitter import split_sentences
-from lexfuse.train.examples.examples import Examples, TrainingPair
-from lexfuse.train.examples.stable_random import stable_random
-from lexfuse.train.structure.pair_filter import LEAST_WORDS, word_count
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.training_pair import LEAST_WORDS, TrainingPair, stable_random, word_count
 
 SOURCE = "sentences"  # the name of such examples
 _BLANK_LINES = re.compile(r"\n\s*\n")

@@ -8,21 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from lexfuse.data.arrays import F32, I32, I64, offsets_of, read_only
 from lexfuse.errors import DataError
+from lexfuse.train.examples.training_pair import TrainingPair
 
 NOTHING = -1  # in the place of a negative
-
-
-class TrainingPair(NamedTuple):
-    """A query and a passage that answers it."""
-
-    query: str
-    passage: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,7 @@ from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
 from lexfuse.encode.passage_plan import LengthUnit, PassagePlan, whole_text
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.train.examples.date_filter import QueryDates, days_of, earlier_hits
-from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.dev_evaluation import DevQueries, QueryDates, days_of, earlier_hits
 from lexfuse.train.examples.examples import NOTHING, Examples
 
 CANDIDATES = 200  # documents of a ranking that a cross-encoder is measured on; more than 100, else R@100 could not change

@@ -19,7 +19,7 @@ from lexfuse.data.corpus import Corpus
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.train.examples.stable_random import stable_random
+from lexfuse.train.examples.training_pair import stable_random
 
 _SHOWN = 3  # ids in a message
 

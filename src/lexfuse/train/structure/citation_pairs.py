@@ -19,8 +19,7 @@ from lexfuse.text.citation.citation import DECISIONS, STATUTES
 from lexfuse.text.citation.find import find_citations, mask_citations
 from lexfuse.text.citation.resolve import CitationResolver
 from lexfuse.text.sentences.splitter import split_sentences
-from lexfuse.train.examples.examples import TrainingPair
-from lexfuse.train.structure.pair_filter import word_count
+from lexfuse.train.examples.training_pair import TrainingPair, word_count
 
 FEW = 5  # articles: a sentence that cites more says little of each
 LEAST_WORDS = 8  # of a citing sentence or paragraph, beside the citation: "Les dispositions de (…) sont applicables" says nothing

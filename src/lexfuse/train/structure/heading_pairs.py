@@ -16,9 +16,7 @@ from collections.abc import Iterator
 from lexfuse.data.corpus import Corpus
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.text.citation.find import mask_citations
-from lexfuse.train.examples.examples import TrainingPair
-from lexfuse.train.examples.stable_random import stable_random
-from lexfuse.train.structure.pair_filter import LEAST_WORDS, word_count
+from lexfuse.train.examples.training_pair import LEAST_WORDS, TrainingPair, stable_random, word_count
 
 JOINED = " : "
 PLACES = 3  # in which headings may stand and still name what is under them

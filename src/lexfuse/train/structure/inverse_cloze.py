@@ -14,9 +14,7 @@ from lexfuse.data.corpus import Corpus
 from lexfuse.data.sources.legi_html import CELLS
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.text.sentences.splitter import SentenceSpan, split_sentences
-from lexfuse.train.examples.examples import TrainingPair
-from lexfuse.train.examples.stable_random import stable_random
-from lexfuse.train.structure.pair_filter import word_count
+from lexfuse.train.examples.training_pair import TrainingPair, stable_random, word_count
 
 TAKEN_OUT = 0.9  # of the pairs have passages without the sentence
 EVERY = 5  # sentences of a text for each pair beyond the first

@@ -15,11 +15,10 @@ from lexfuse.data.corpus import Corpus
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError
 from lexfuse.text.annotation import with_languages
-from lexfuse.train.examples.examples import TrainingPair
+from lexfuse.train.examples.training_pair import TrainingPair, filter_pairs
 from lexfuse.train.structure.citation_pairs import cited_pairs, citing_paragraph_pairs
 from lexfuse.train.structure.heading_pairs import heading_pairs, title_pairs
 from lexfuse.train.structure.inverse_cloze import cloze_pairs
-from lexfuse.train.structure.pair_filter import filter_pairs
 
 
 class StructureKind(StrEnum):

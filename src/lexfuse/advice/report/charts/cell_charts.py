@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lexfuse.advice.report.charts.scales import LinearScale, tick_words
+from lexfuse.advice.report.charts.axes import LinearScale, tick_words
 from lexfuse.advice.report.charts.svg import escaped, number, shape, text
 
 _HEIGHT = 20

@@ -10,8 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lexfuse.advice.report.charts.axes import AxisLabels, below, head, nothing
-from lexfuse.advice.report.charts.scales import LinearScale, span
+from lexfuse.advice.report.charts.axes import AxisLabels, LinearScale, below, head, nothing, span
 from lexfuse.advice.report.charts.svg import COLOURS, ChartSize, drawing, fitted, path, shape, text
 
 _LANE = 52

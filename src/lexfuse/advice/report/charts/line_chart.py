@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lexfuse.advice.report.charts.axes import AxisLabels, LegendEntry, PlotArea, frame, nothing
-from lexfuse.advice.report.charts.scales import span
+from lexfuse.advice.report.charts.axes import AxisLabels, LegendEntry, PlotArea, frame, nothing, span
 from lexfuse.advice.report.charts.svg import COLOURS, ChartSize, drawing, path, shape, text, width_of
 
 
