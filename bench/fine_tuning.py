@@ -26,7 +26,7 @@ import numpy as np
 
 from lexfuse.channels.distribution import levels_of
 from lexfuse.channels.registry import open_retriever
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries

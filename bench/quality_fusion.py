@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_rel
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.run import Run

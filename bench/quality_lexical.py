@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramChoice, NgramTfIdf
 from lexfuse.channels.lexical.tfidf import TfIdf
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run

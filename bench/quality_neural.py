@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.queries import Queries

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from judgments.irled2017 import COARSE, SENTENCES, Judgments, Record, against, cached_channel, options, read_options, show
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.dense.stored_part import VectorStorage
 from lexfuse.channels.registry import default_model, fill_channel, plan_channel
 from lexfuse.data.arrays import F64

@@ -74,6 +74,9 @@ def test_ranges_that_are_shared_out_stop_too():
 
 def test_retrievers_that_are_asked_on_other_threads_have_the_deadline():
     class Slow:
+        def is_quick(self, queries):
+            return False
+
         def retrieve(self, queries, k, *, within=None):
             deadline.revoke()
             check()

@@ -12,7 +12,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Any
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.query_context import query_context

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.encode.dense_encoder import DenseEncoder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.dense.builder import passage_plan
 from lexfuse.channels.dense.kind import DenseKind
 from lexfuse.channels.late.kind import LateKind

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from lexfuse.channels.citation.lookup import CitationLookup
-from lexfuse.channels.distribution import ChannelDistribution, SampleOrigin, drawn_queries, estimate, levels_of
+from lexfuse.channels.citation import CitationLookup
+from lexfuse.channels.distribution import SHARES, ChannelDistribution, SampleOrigin, drawn_queries, estimate, levels_of
 from lexfuse.channels.lexical.bm25 import BM25, IdfForm
 from lexfuse.channels.lexical.tfidf import TfIdf
-from lexfuse.channels.score_levels import SHARES
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, DataError

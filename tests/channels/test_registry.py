@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.channel_kind import ChannelPlan
+from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.dense.flat_search import PassagePooling
 from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.channels.late.late_search import LateMode

@@ -14,13 +14,12 @@ from fastapi.testclient import TestClient
 
 from lexfuse import TM2C2, Document, Index, Qrels, Queries, Query
 from lexfuse.advice.advisor import advise
-from lexfuse.channels.channel_kind import KindOptions, SearchOptions, StoredKind
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan, KindOptions, SearchOptions, StoredKind
 from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
 from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import estimate
 from lexfuse.channels.registry import channel_kind, open_retriever, register, unregister
-from lexfuse.channels.retriever_protocol import ScoreBounds, checked_k, held_scores, requested_pairs
+from lexfuse.channels.retriever import ScoreBounds, checked_k, held_scores, requested_pairs
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.optimisation.fusion_weights import tune_weights

@@ -9,8 +9,8 @@ import pytest
 from lexfuse.advice.grid import usable_recipes
 from lexfuse.advice.inputs import facts_of, judged_by
 from lexfuse.advice.judged_advice import advise_judged
-from lexfuse.channels.channel_plan import ChannelPlan
-from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.channel_kind import ChannelPlan
+from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.lexical.bm25 import BM25, IdfForm
 from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document

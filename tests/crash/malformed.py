@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.channels.late.codec import TokenCodec

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from lexfuse.channels.retriever_protocol import ScoreBounds
+from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from lexfuse.channels.retriever_protocol import ScoreBounds
-from lexfuse.channels.score_levels import ScoreLevels
+from lexfuse.channels.distribution import ScoreLevels
+from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run

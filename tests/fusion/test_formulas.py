@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lexfuse.channels.retriever_protocol import ScoreBounds
+from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.fusion.borda import Borda

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lexfuse.channels.score_levels import SHARES, ScoreLevels
+from lexfuse.channels.distribution import SHARES, ScoreLevels
 from lexfuse.data.run import Run
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import Percentile

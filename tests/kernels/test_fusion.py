@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexfuse.channels.retriever_protocol import ScoreBounds
+from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run

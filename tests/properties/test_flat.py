@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexfuse.channels.dense import block_products, byte_scan, candidate_screen, flat_search
+from lexfuse.channels.dense import byte_scan, candidate_screen, flat_search
 from lexfuse.channels.dense.flat_search import FlatSearch, PassagePooling
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.kernels import compilation
 
-POOLS = [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling.top_mean(2), PassagePooling.top_mean(3)]
+POOLS = [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling(2), PassagePooling(3)]
 WAYS = ["plain", "compiled", "bytes"]
 BRIEF = settings(max_examples=60, deadline=None)
 
@@ -23,8 +23,8 @@ def using(way):
     """Products in numpy, with compiled loops, or rows of bytes for all queries; blocks small enough to have several."""
     patch = pytest.MonkeyPatch()
     patch.setattr(compilation._Waiting, "steps", -(10**15) if way == "plain" else compilation.PATIENCE)
-    patch.setattr(block_products, "FIRST_BLOCK", 3)
-    patch.setattr(block_products, "BLOCK", 7)
+    patch.setattr(candidate_screen, "FIRST_BLOCK", 3)
+    patch.setattr(candidate_screen, "BLOCK", 7)
     patch.setattr(byte_scan, "GROUP", 2)
     patch.setattr(byte_scan, "CHUNK", 3)
     if way == "bytes":

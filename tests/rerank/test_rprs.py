@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.channels.query_context import query_context

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lexfuse.channels import query_context as module
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query

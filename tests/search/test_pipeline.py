@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.tfidf import TfIdf
-from lexfuse.channels.retriever_protocol import ScoreBounds
+from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -146,6 +146,7 @@ class Counting:
     def __init__(self, retriever):
         self.retriever, self.asked = retriever, 0
         self.name, self.bounds, self.snapshot, self.score = retriever.name, retriever.bounds, retriever.snapshot, retriever.score
+        self.is_quick = retriever.is_quick
 
     def retrieve(self, queries, k, *, within=None):
         self.asked += 1

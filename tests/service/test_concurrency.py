@@ -10,7 +10,7 @@ from threading import Barrier, Event
 
 import pytest
 
-from lexfuse.channels.retriever_protocol import ScoreBounds
+from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -188,6 +188,9 @@ class Slow:
 
     def __init__(self, name, barrier=None, inner=(), fails=False):
         self.name, self._barrier, self._inner, self._fails = name, barrier, inner, fails
+
+    def is_quick(self, queries):
+        return False
 
     def retrieve(self, queries, k, *, within=None):
         if self._barrier:

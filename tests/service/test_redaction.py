@@ -6,7 +6,7 @@ import shutil
 import pytest
 from starlette.testclient import TestClient
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.encode.model_folder.locator import locate_model

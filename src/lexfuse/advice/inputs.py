@@ -12,7 +12,7 @@ from lexfuse.advice.findings import SourceCost
 from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import levels_of
 from lexfuse.channels.registry import applicable_options, builtin_channels
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.arrays import I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
-from lexfuse.channels.base_retriever import BaseRetriever
-from lexfuse.channels.retriever_protocol import Mask, ScoreBounds
+from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds
 from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
@@ -23,7 +22,7 @@ class SearchWork(NamedTuple):
     flops: int
 
 
-class ChannelRetriever(BaseRetriever, ABC):
+class ChannelRetriever(Retriever):
     """A retriever of one channel; a `Retriever`."""
 
     snapshot: Snapshot

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 from pydantic import ValidationError
 
-from lexfuse.channels.channel_kind import KindOptions, StoredKind
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan, KindOptions, StoredKind
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.locator import local_path
 from lexfuse.encode.shared_encoders import shared_or_loaded

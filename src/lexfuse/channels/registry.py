@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lexfuse.channels.channel_kind import ChannelKind, StoredKind
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelKind, ChannelPlan, StoredKind
 from lexfuse.channels.channel_retriever import ChannelRetriever
-from lexfuse.channels.citation.kind import CitationKind
+from lexfuse.channels.citation import CitationKind
 from lexfuse.channels.dense.kind import DenseKind
 from lexfuse.channels.late.kind import LateKind
 from lexfuse.channels.lexical.kinds import BM25Kind, NgramKind, TfIdfKind

@@ -17,7 +17,7 @@ import numpy as np
 from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
 from lexfuse.channels.explanation import Evidence, TermPart
 from lexfuse.channels.query_terms import EncodedQueries, QueryTermReader
-from lexfuse.channels.retriever_protocol import QUICK_SCORES, Mask, checked_k, held_scores, requested_pairs
+from lexfuse.channels.retriever import Mask, checked_k, held_scores, requested_pairs
 from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -25,6 +25,8 @@ from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.builder import LEXICAL
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.snapshot import Snapshot
+
+QUICK_SCORES = 1 << 18  # documents times queries: fewer are ranked by their words in about a millisecond
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import plan_channel
 from lexfuse.cli.import_ import completed
 from lexfuse.cli.options.channel_flags import ChannelFlags, Channels, fill_channels, names_of

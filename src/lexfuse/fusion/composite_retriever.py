@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 import numpy as np
 
-from lexfuse.channels.base_retriever import BaseRetriever
 from lexfuse.channels.explanation import Explanation
-from lexfuse.channels.retriever_protocol import Mask, Retriever, translated
+from lexfuse.channels.retriever import Mask, Retriever, translated
 from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Query
 from lexfuse.data.run import Run
 from lexfuse.fusion.fusion import Fusion
 
 
-class CompositeRetriever(BaseRetriever, ABC):
+class CompositeRetriever(Retriever):
     """A retriever made of others."""
-
-    composed: ClassVar[bool] = True
 
     @abstractmethod
     def members(self, query: Query) -> tuple[Retriever, ...]:

@@ -26,8 +26,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lexfuse.channels.retriever_protocol import ScoreBounds
-from lexfuse.channels.score_levels import ScoreLevels
+from lexfuse.channels.distribution import ScoreLevels
+from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools, Scalar, offsets_of
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries

@@ -15,6 +15,11 @@ def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
+def read_only_views(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """`read_only_view` of several arrays."""
+    return tuple(map(read_only_view, arrays))
+
+
 PATIENCE = 60_000_000  # numpy steps before numba is loaded: about half a second
 
 

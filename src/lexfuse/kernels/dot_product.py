@@ -22,8 +22,8 @@ def error_of(norms: F64, highest: float, dimension: int) -> F64:
 LANES = 32
 
 
-def _summed(queries: F32, rows: NDArray[Any]) -> F64:
-    """Dot products of pairs of rows of two tables."""
+def dot_products(queries: F32, rows: NDArray[Any]) -> F64:
+    """Dot products of pairs of rows of two tables, as `lexfuse.channels.dense.exact_scores` defines them."""
     pairs, dimension = queries.shape
     sums = np.zeros((pairs, LANES), dtype=np.float64)
     for first in range(0, dimension, LANES):

@@ -1,4 +1,4 @@
-"""The inner loops of dense search, compiled by numba and cached on disk.
+"""The inner loops of dense search and of RPRS, which compares vectors of sentences, compiled by numba and cached on disk.
 
 Arrays must be read-only and contiguous (`lexfuse.kernels.compilation.read_only_view`), except output arrays.
 """
@@ -10,32 +10,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexfuse.data.arrays import F32, F64, I64, Bools
+from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.kernels.jit import njit
 
 LANES = 32  # as `lexfuse.channels.dense.exact_scores` defines scores
 
 
 @njit(cache=True, nogil=True)
+def _dot(query: F32, row: NDArray[Any], sums: F64) -> np.float64:
+    """The dot product in the order of additions of `lexfuse.channels.dense.exact_scores`; ``sums`` is overwritten."""
+    dimension = len(query)
+    whole = dimension // LANES * LANES
+    sums[:] = 0.0
+    for first in range(0, whole, LANES):
+        for lane in range(LANES):
+            sums[lane] += np.float64(query[first + lane]) * np.float64(row[first + lane])
+    for lane in range(dimension - whole):
+        sums[lane] += np.float64(query[whole + lane]) * np.float64(row[whole + lane])
+    half = LANES // 2
+    while half:
+        for lane in range(half):
+            sums[lane] += sums[half + lane]
+        half //= 2
+    return np.float64(sums[0])
+
+
+@njit(cache=True, nogil=True)
 def add_dots(matrix: NDArray[Any], scales: F32, queries: F32, query: I64, row: I64, scores: F64) -> None:
     """The dot product of each pair, in the defined order of additions; ``scales`` has one value per pair, or is empty."""
-    dimension = queries.shape[1]
-    whole = dimension // LANES * LANES
     sums = np.empty(LANES, dtype=np.float64)
     for pair in range(len(query)):
-        asked, line = queries[query[pair]], matrix[row[pair]]
-        sums[:] = 0.0
-        for first in range(0, whole, LANES):
-            for lane in range(LANES):
-                sums[lane] += np.float64(asked[first + lane]) * np.float64(line[first + lane])
-        for lane in range(dimension - whole):
-            sums[lane] += np.float64(asked[whole + lane]) * np.float64(line[whole + lane])
-        half = LANES // 2
-        while half:
-            for lane in range(half):
-                sums[lane] += sums[half + lane]
-            half //= 2
-        scores[pair] = sums[0] * np.float64(scales[pair]) if len(scales) else sums[0]
+        product = _dot(queries[query[pair]], matrix[row[pair]], sums)
+        scores[pair] = product * np.float64(scales[pair]) if len(scales) else product
 
 
 @njit(cache=True, nogil=True)
@@ -91,3 +97,97 @@ def scan_ranges(
                 total = np.int32(total + np.int32(line[at]) * np.int32(query[at]))
             scores[size] = scales[row] * (step * np.float32(total))
             size += 1
+
+
+@njit(cache=True, nogil=True)
+def keep_nearest(quick: F32, queries: F32, rows: F32, base: int, order: I32, error: float, cosines: F32, kept: I32) -> None:
+    """Keep the best rows of each query by exact scores, best first, given the fast scores of a block of rows.
+
+    ``cosines`` and ``kept`` hold the best so far. Rows that cannot be among them, given the error of a fast score, are skipped.
+    """
+    last = kept.shape[1] - 1
+    sums = np.empty(LANES, dtype=np.float64)
+    margin = np.float32(error)
+    for query in range(quick.shape[0]):
+        best, places, asked = cosines[query], kept[query], queries[query]
+        floor = best[last] - margin
+        for column in range(quick.shape[1]):
+            if quick[query, column] < floor:
+                continue
+            exact = np.float32(_dot(asked, rows[column], sums))
+            row = base + column
+            if exact < best[last] or (exact == best[last] and places[last] >= 0 and order[row] > order[places[last]]):
+                continue
+            at = last
+            while at > 0 and (
+                places[at - 1] < 0 or exact > best[at - 1] or (exact == best[at - 1] and order[row] < order[places[at - 1]])
+            ):
+                best[at], places[at] = best[at - 1], places[at - 1]
+                at -= 1
+            best[at], places[at] = exact, row
+            floor = best[last] - margin
+
+
+@njit(cache=True, nogil=True)
+def tallied(kept: I32, n: int, owner: I32, documents: int) -> tuple[I32, I32]:
+    """How many query sentences have c of a candidate's sentences among their n, and how many of these are in f lists."""
+    met = np.zeros((documents, n + 1), dtype=np.int32)
+    frequency = np.zeros(len(owner), dtype=np.int32)
+    count = np.zeros(documents, dtype=np.int32)
+    highest = 0
+    for sentence in range(kept.shape[0]):
+        for at in range(n):
+            row = kept[sentence, at]
+            if row >= 0:
+                count[owner[row]] += 1
+                frequency[row] += 1
+                highest = max(highest, frequency[row])
+        for at in range(n):
+            row = kept[sentence, at]
+            if row >= 0 and count[owner[row]]:
+                met[owner[row], count[owner[row]]] += 1
+                count[owner[row]] = 0
+    uses = np.zeros((documents, highest + 1), dtype=np.int32)
+    for row in range(len(owner)):
+        if frequency[row]:
+            uses[owner[row], frequency[row]] += 1
+    return met, uses
+
+
+@njit(cache=True, nogil=True)
+def saturated(counts: I32, penalty: F64, sums: F64) -> None:
+    """The sum over c of counts[c] * c / (c + penalty) for every candidate: eq. 6 and 7 of RPRS."""
+    for document in range(counts.shape[0]):
+        total = 0.0
+        for c in range(1, counts.shape[1]):
+            if counts[document, c]:
+                total += counts[document, c] * (c / (c + penalty[document]))
+        sums[document] = total
+
+
+@njit(cache=True, nogil=True)
+def grid_ranks(
+    met: I32, uses: I32, lengths: I64, sentences: int, average: float, k1s: F64, b_s: F64, order: I32, hits: I64, ranks: I32
+) -> None:
+    """The rank of some candidates among all that have sentences, for every k1 and b; scores are compared in 32 bits."""
+    documents = len(lengths)
+    penalty, query_sum, document_sum = np.empty(documents), np.empty(documents), np.empty(documents)
+    scores = np.empty(documents, dtype=np.float32)
+    for first in range(len(k1s)):
+        for second in range(len(b_s)):
+            for document in range(documents):
+                penalty[document] = k1s[first] * ((1.0 - b_s[second]) + b_s[second] * lengths[document] / average)
+            saturated(met, penalty, query_sum)
+            saturated(uses, penalty, document_sum)
+            for document in range(documents):
+                length = max(lengths[document], 1)
+                scores[document] = np.float32((query_sum[document] / sentences) * (document_sum[document] / length))
+            for at in range(len(hits)):
+                own = hits[at]
+                rank = 1
+                for document in range(documents):
+                    if lengths[document] and (
+                        scores[document] > scores[own] or (scores[document] == scores[own] and order[document] < order[own])
+                    ):
+                        rank += 1
+                ranks[first, second, at] = rank

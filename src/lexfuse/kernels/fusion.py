@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of
-from lexfuse.kernels.compilation import compiled_is_due
+from lexfuse.kernels.compilation import compiled_is_due, read_only_view, read_only_views
 from lexfuse.kernels.threads import run_on_cores
 
 _STEPS = 50  # approximate numpy steps per candidate
@@ -56,11 +56,10 @@ def align(starts: Sequence[I64], docs: Sequence[I32], scores: Sequence[F32], doc
 def _compiled_aligned(table: I64, docs: Sequence[I32], scores: Sequence[F32], documents: int) -> tuple[I64, I32, F64, I32]:
     """`align` on all cores, in blocks of queries: one pass counts, one fills."""
     from lexfuse.kernels import fusion_numba
-    from lexfuse.kernels.compilation import read_only_view
 
-    def starts(first: int, last: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def starts(first: int, last: int) -> tuple[NDArray[Any], ...]:
         inside = table[:, first : last + 1] - table[:, first : first + 1]
-        return read_only_view(offsets_of(inside[:, -1])), read_only_view(inside)
+        return read_only_views(offsets_of(inside[:, -1]), inside)
 
     def together(columns: Sequence[NDArray[Any]], first: int, last: int) -> NDArray[Any]:
         return read_only_view(
@@ -112,11 +111,8 @@ def rank(offsets: I64, scores: F64, known: Bools, listed: Bools, order: I32) -> 
     single = np.where(known, scores, 0.0).astype(np.float32)
     if compiled_is_due(_STEPS * len(scores)):
         from lexfuse.kernels import fusion_numba
-        from lexfuse.kernels.compilation import read_only_view
 
-        found: I32 = fusion_numba.ranked(
-            read_only_view(offsets), read_only_view(single), read_only_view(known), read_only_view(listed), read_only_view(order)
-        )
+        found: I32 = fusion_numba.ranked(*read_only_views(offsets, single, known, listed, order))
         return found
     ranks = np.zeros(len(scores), dtype=np.int32)
     query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -140,9 +136,8 @@ def best(offsets: I64, scores: F32, order: I32, k: int) -> tuple[I64, I64]:
     """
     if compiled_is_due(_STEPS * len(scores)):
         from lexfuse.kernels import fusion_numba
-        from lexfuse.kernels.compilation import read_only_view
 
-        found: tuple[I64, I64] = fusion_numba.best(read_only_view(offsets), read_only_view(scores), read_only_view(order), k)
+        found: tuple[I64, I64] = fusion_numba.best(*read_only_views(offsets, scores, order), k)
         return found
     query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     by_score = np.lexsort((order, -scores, query))
@@ -158,11 +153,8 @@ def smooth_ranks(offsets: I64, scores: F64, known: Bools, listed: Bools, beta: f
     [1.0, 2.0]
     """
     from lexfuse.kernels import fusion_numba  # a sum over pairs: numpy would need too much memory
-    from lexfuse.kernels.compilation import read_only_view
 
-    found: F64 = fusion_numba.smooth_ranks(
-        read_only_view(offsets), read_only_view(scores), read_only_view(known), read_only_view(listed), beta
-    )
+    found: F64 = fusion_numba.smooth_ranks(*read_only_views(offsets, scores, known, listed), beta)
     return found
 
 

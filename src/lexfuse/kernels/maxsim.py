@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from lexfuse.data.arrays import F32, I32, I64
-from lexfuse.kernels.compilation import compiled_is_due
+from lexfuse.kernels.compilation import compiled_is_due, read_only_view
+from lexfuse.kernels.threads import run_on_cores
 
 _LANES = 16  # as in the compiled loops
 _AT_ONCE = 1 << 20  # products in numpy
@@ -26,9 +27,7 @@ def maxsim(query: F32, tokens: F32, starts: I64) -> F32:
     """
     if not compiled_is_due(steps(len(tokens), query)):
         return summed(highest(products(tokens, query), starts), starts)
-    from lexfuse.kernels.compilation import read_only_view
     from lexfuse.kernels.maxsim_numba import maxsim as loop
-    from lexfuse.kernels.threads import run_on_cores
 
     scores = np.empty(len(starts) - 1, dtype=np.float32)
     rows, lanes = read_only_view(tokens), read_only_view(in_lanes(query))
@@ -58,9 +57,7 @@ def products(rows: F32, vectors: F32) -> F32:
 
 def padded_products(rows: F32, vectors: F32) -> F32:
     """`products` by compiled loops, with columns for whole groups of lanes."""
-    from lexfuse.kernels.compilation import read_only_view
     from lexfuse.kernels.maxsim_numba import products as loop
-    from lexfuse.kernels.threads import run_on_cores
 
     lanes = read_only_view(in_lanes(vectors))
     found = np.empty((len(rows), len(lanes) * _LANES), dtype=np.float32)
@@ -82,9 +79,7 @@ def nearest(vectors: F32, centroids: F32) -> I32:
         for first in range(0, len(vectors), size):
             found[first : first + size] = (_plain(vectors[first : first + size], columns) - halves).argmax(axis=1)
         return found
-    from lexfuse.kernels.compilation import read_only_view
     from lexfuse.kernels.maxsim_numba import nearest as loop
-    from lexfuse.kernels.threads import run_on_cores
 
     rows, each = read_only_view(centroids), read_only_view(halves)
     run_on_cores(lambda first, last: loop(read_only_view(vectors[first:last]), rows, each, found[first:last]), len(vectors), 2048)

@@ -20,7 +20,7 @@ import orjson
 
 from lexfuse.channels.distribution import levels_of
 from lexfuse.channels.lexical.bm25 import BM25, B, IdfForm
-from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds
+from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds
 from lexfuse.data.arrays import F32, F64, read_only
 from lexfuse.data.files import written_file
 from lexfuse.data.qrels import Qrels

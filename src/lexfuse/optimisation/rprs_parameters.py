@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lexfuse.channels.retriever_protocol import translated
+from lexfuse.channels.retriever import translated
 from lexfuse.data.arrays import I32, I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
@@ -127,7 +127,7 @@ class _TallyWork:
             self._fill(*divmod(one, len(self.grid.n)))
 
     def _fill(self, depth: int, n: int) -> None:
-        from lexfuse.kernels.rprs_numba import grid_ranks, tallied
+        from lexfuse.kernels.dot_product_numba import grid_ranks, tallied
 
         size = min(self.grid.depth[depth], len(self.lengths))
         rows, lengths = self.found[depth].rows, self.lengths[:size]

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run

@@ -12,8 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lexfuse.channels.base_retriever import BaseRetriever
-from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds, checked_k, requested_pairs
+from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, checked_k, requested_pairs
 from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
@@ -83,7 +82,7 @@ class CrossEncoder(Reranker):
 
 
 @dataclass(frozen=True)
-class CrossEncoderRetriever(BaseRetriever):
+class CrossEncoderRetriever(Retriever):
     """A cross-encoder as a source for fusion: it ranks the first documents of another retriever, and scores any document.
 
     ``FusedRetriever([bm25, dense, CrossEncoderRetriever(bm25, CrossEncoder(snapshot, encoder, depth=50))], depth=100)`` asks it

@@ -17,10 +17,9 @@ import numpy as np
 
 from lexfuse.data.arrays import F32, I32
 from lexfuse.errors import ConfigError
-from lexfuse.kernels.blas import one_core_each
 from lexfuse.kernels.compilation import read_only_view
 from lexfuse.kernels.dot_product import error_of
-from lexfuse.kernels.threads import run_on_cores
+from lexfuse.kernels.threads import one_core_each, run_on_cores
 from lexfuse.rerank.sentence_vectors import CandidateSentences
 
 ASKED = 64  # query sentences per task
@@ -88,7 +87,7 @@ class _NearestSearch:
 
     def work(self, first: int, last: int) -> None:
         """Fill in the lists of these query sentences."""
-        from lexfuse.kernels.rprs_numba import keep_nearest
+        from lexfuse.kernels.dot_product_numba import keep_nearest
 
         asked, done = read_only_view(self.queries[first:last]), 0
         best = np.full((last - first, self.rows.shape[2]), -np.inf, dtype=np.float32)

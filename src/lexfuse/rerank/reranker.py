@@ -16,7 +16,7 @@ import numpy as np
 
 from lexfuse.channels.explanation import Explanation, SourceContribution
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds, checked_k
+from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, checked_k
 from lexfuse.data.arrays import F32, offsets_of
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.rerank.reranker import Reranker, first_documents, reorder

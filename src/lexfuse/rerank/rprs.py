@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.retriever_protocol import Retriever, requested_pairs
+from lexfuse.channels.retriever import Retriever, requested_pairs
 from lexfuse.data.arrays import F32, F64, I32
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -75,7 +75,7 @@ class RprsFormula:
         >>> RprsFormula(n=1, frequency=False).proportions(found, candidates, 2.0)
         Proportions(query=array([1., 0.]), document=array([0.5, 0. ]))
         """
-        from lexfuse.kernels.rprs_numba import tallied
+        from lexfuse.kernels.dot_product_numba import tallied
 
         if self.n > found.n:
             raise ConfigError(f"lists of {found.n} sentences have no first {self.n}; look for more")
@@ -87,7 +87,7 @@ class RprsFormula:
 
     def _counted(self, counts: I32, penalty: F64) -> F64:
         """Eq. 2 or 3, 6 or 7, from the number of sentences of each count."""
-        from lexfuse.kernels.rprs_numba import saturated
+        from lexfuse.kernels.dot_product_numba import saturated
 
         if self.frequency and self.ablation is not Ablation.NO_PARAMETERS:
             sums = np.empty(len(counts))

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.retriever_protocol import Retriever, requested_pairs
+from lexfuse.channels.retriever import Retriever, requested_pairs
 from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Query
 from lexfuse.rerank.cross_encoder import PairScorer

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexfuse.channels.distribution import levels_of
 from lexfuse.channels.query_context import query_blocks, query_context
-from lexfuse.channels.retriever_protocol import Mask, QuickRetriever, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run, join_runs
 from lexfuse.deadline import check
@@ -29,7 +29,7 @@ def retrieve_all(retrievers: Sequence[Retriever], queries: Queries, depth: int, 
     []
     """
     asks = [partial(_retrieved, one, queries, depth, within) for one in retrievers]
-    quick = [isinstance(one, QuickRetriever) and one.is_quick(queries) for one in retrievers]
+    quick = [one.is_quick(queries) for one in retrievers]
     runs = {at: ask() for at, ask in enumerate(asks) if quick[at]}
     slow = [at for at in range(len(asks)) if not quick[at]]
     others = [_threads().submit(copy_context().run, asks[at]) for at in slow[:-1]]  # with the deadline of this call

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexfuse.channels.citation.lookup import article_order
+from lexfuse.channels.citation import article_order
 from lexfuse.data.arrays import I32, I64, offsets_of
 from lexfuse.data.document import Document, DocumentKind
 from lexfuse.search.index_version import IndexVersion

@@ -9,9 +9,9 @@ from functools import cached_property
 from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
-from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.lexical.bm25 import BM25
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError, LexFuseError, UnknownDocumentError, UnknownProfileError
 from lexfuse.search.similar import known_day, open_similar

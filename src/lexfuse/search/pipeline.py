@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.channels.base_retriever import pairs_of
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.retriever_protocol import Mask, Retriever, ScoreBounds, checked_k
+from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, checked_k, pairs_of
 from lexfuse.data.arrays import F32, I64, offsets_of
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries, Query
@@ -137,7 +136,7 @@ class RoutedRetriever(CompositeRetriever):
     >>> from lexfuse.data.document import Document
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> from lexfuse.channels.citation.lookup import CitationLookup
+    >>> from lexfuse.channels.citation import CitationLookup
     >>> documents = [Document("a", text="l'article L. 2", language="fr"), Document("b", number="L2", language="fr")]
     >>> queries = Queries.of([Query("q", "article L. 2", "fr"), Query("p", "que dit cet article ?", "fr")])
     >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from lexfuse.channels.citation.lookup import CitationLookup
+from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.explanation import Evidence, Explanation, TermPart, TokenMatch
 from lexfuse.channels.lexical.bm25 import BM25
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Hit

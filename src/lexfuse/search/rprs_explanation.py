@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.queries import Queries, Query
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance

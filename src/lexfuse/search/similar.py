@@ -11,7 +11,7 @@ import numpy as np
 
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.registry import open_retriever
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.dates import parse_date
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query

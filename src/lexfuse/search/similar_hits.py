@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from lexfuse.channels.lexical.bm25_kli import ChosenTerms, choice_of, notes_of, terms_of, with_terms
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.sentence_alignment import ProportionalRelevance

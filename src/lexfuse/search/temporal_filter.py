@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.arrays import I64, Days
 from lexfuse.data.corpus import days
 from lexfuse.data.dates import parse_date

@@ -22,7 +22,7 @@ from lexfuse.encode.passage_plan import whole_text
 from lexfuse.encode.static_encoder import StaticEncoder, WordWeighting
 from lexfuse.encode.word_vectors import WordVectors
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.kernels.blas import one_core_each
+from lexfuse.kernels.threads import one_core_each
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
 

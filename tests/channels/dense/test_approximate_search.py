@@ -13,7 +13,7 @@ from lexfuse.storage.array_file import save_array
 
 every_storage = pytest.mark.parametrize("storage", VectorStorage, ids=lambda storage: storage.value)
 every_pool = pytest.mark.parametrize(
-    "pool", [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling.top_mean(2)], ids=["best", "mean", "top-2"]
+    "pool", [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling(2)], ids=["best", "mean", "top-2"]
 )
 COUNT = 40
 

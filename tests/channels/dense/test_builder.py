@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.dense.builder import divider
 from lexfuse.channels.dense.kind import DenseKind
 from lexfuse.channels.registry import plan_channel

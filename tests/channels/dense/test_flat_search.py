@@ -8,18 +8,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lexfuse.channels.dense import block_products, byte_scan, candidate_screen
-from lexfuse.channels.dense.candidate_rows import CandidateRows
+from lexfuse.channels.dense import byte_scan, candidate_screen
+from lexfuse.channels.dense.candidate_screen import CandidateRows
 from lexfuse.channels.dense.exact_scores import exact_scores
 from lexfuse.channels.dense.flat_search import EVERYTHING, FlatSearch, PassagePooling
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.errors import ConfigError, DataError, NotFoundError
-from lexfuse.kernels import blas, compilation
+from lexfuse.kernels import compilation, threads
 from lexfuse.kernels.threads import run_on_cores
 
 every_storage = pytest.mark.parametrize("storage", VectorStorage, ids=lambda storage: storage.value)
 every_pool = pytest.mark.parametrize(
-    "pool", [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling.top_mean(2)], ids=["best", "mean", "top-2"]
+    "pool", [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling(2)], ids=["best", "mean", "top-2"]
 )
 
 
@@ -146,7 +146,7 @@ def test_pools_by_hand():
     one = np.ones((1, 1), dtype=np.float32)
     assert [array.tolist() for array in search.best(one, 9)[1:]] == [[0, 2, 3], [4, 3, -1]]
     assert [array.tolist() for array in search.best(one, 9, PassagePooling.MEAN)[1:]] == [[2, 0, 3], [3, 2, -1]]
-    assert [array.tolist() for array in search.best(one, 9, PassagePooling.top_mean(2))[1:]] == [[0, 2, 3], [3, 3, -1]]
+    assert [array.tolist() for array in search.best(one, 9, PassagePooling(2))[1:]] == [[0, 2, 3], [3, 3, -1]]
     assert search.best_passages(one[0], [0]) == [0]
     assert search.best_passages(-one[0], [0]) == [1]
     scores = search.pair_scores(one, np.zeros(4, np.int32), np.arange(4, dtype=np.int32))
@@ -200,7 +200,7 @@ def test_nothing_to_find():
     empty = FlatSearch([VectorPart.of(np.empty((0, 4), np.float32), starts=[0, 0, 0])], np.arange(2, dtype=np.int32))
     some = search_of(clustered(30, 4))
     two = np.ones((2, 4), dtype=np.float32)
-    for pool in (PassagePooling.BEST, PassagePooling.MEAN, PassagePooling.top_mean(2)):
+    for pool in (PassagePooling.BEST, PassagePooling.MEAN, PassagePooling(2)):
         for search, mask in ((nothing, EVERYTHING), (empty, EVERYTHING), (some, np.zeros(30, bool))):
             assert [array.tolist() for array in search.best(two, 5, pool, mask)] == [[0, 0, 0], [], []]
     assert [array.tolist() for array in some.best(two[:0], 5)] == [[0], [], []]
@@ -299,19 +299,19 @@ def test_threads_share_all_work_and_pass_errors_on():
 
 
 def test_blas_has_its_threads_back_afterwards():
-    threads = blas._openblas()
-    if threads is None:
+    library = threads._openblas()
+    if library is None:
         pytest.skip("numpy has another BLAS here")
-    before = threads.get()
-    with blas.one_core_each() as outer, blas.one_core_each() as inner:
-        assert (outer, inner, threads.get()) == (True, True, 1)
-    assert threads.get() == before
+    before = library.get()
+    with threads.one_core_each() as outer, threads.one_core_each() as inner:
+        assert (outer, inner, library.get()) == (True, True, 1)
+    assert library.get() == before
 
 
 def test_without_openblas_products_are_the_same(monkeypatch):
     rows = clustered(6000, 8)
     expected = search_of(rows).best(rows[:9], 20)
-    monkeypatch.setattr(blas, "_openblas", lambda: None)
+    monkeypatch.setattr(threads, "_openblas", lambda: None)
     same(search_of(rows).best(rows[:9], 20), expected)
 
 
@@ -333,6 +333,6 @@ def test_errors_of_products_cover_what_blas_is_off_by():
     rows, queries = (random.standard_normal((count, 384)).astype(np.float32) for count in (500, 20))
     exact = queries.astype(np.float64) @ rows.astype(np.float64).T
     norms = np.linalg.norm(queries.astype(np.float64), axis=1)
-    error = block_products.error_of(norms, float(np.linalg.norm(rows, axis=1).max()), 384)
+    error = candidate_screen.error_of(norms, float(np.linalg.norm(rows, axis=1).max()), 384)
     assert (np.abs(queries @ rows.T - exact) <= error[:, None]).all()
     assert error.max() < 0.02

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.dense.flat_search import PassagePooling
 from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
@@ -112,9 +112,7 @@ def test_every_family_follows_the_definition(tmp_path, models, family):
 
 
 @pytest.mark.parametrize("storage", CLOSE)
-@pytest.mark.parametrize(
-    "pool", [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling.top_mean(2)], ids=["best", "mean", "top 2"]
-)
+@pytest.mark.parametrize("pool", [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling(2)], ids=["best", "mean", "top 2"])
 def test_every_storage_and_pool_follows_the_definition(tmp_path, models, storage, pool):
     documents, model = library(), models()
     plan = PassagePlan(PassageScheme.WINDOWS, size=20, overlap=5)
@@ -137,7 +135,7 @@ def test_pools_differ(tmp_path, models):
     with made(tmp_path / "i", library(), models(), passages=PassageScheme.WINDOWS, size=20, overlap=5) as index:
         best, mean, two = (
             opened(index, pool=pool).retrieve(QUERIES, 100).as_dict()["q0"]["d07"]
-            for pool in (PassagePooling.BEST, PassagePooling.MEAN, PassagePooling.top_mean(2))
+            for pool in (PassagePooling.BEST, PassagePooling.MEAN, PassagePooling(2))
         )
     assert best > two > mean
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.late.late_search import LateMode
 from lexfuse.channels.late.retriever import LateRetriever
 from lexfuse.channels.late.stored_part import TokenPart

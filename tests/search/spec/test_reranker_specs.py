@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query

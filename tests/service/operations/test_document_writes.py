@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.errors import ConfigError, ConflictError, DataError, NotFoundError
 from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document

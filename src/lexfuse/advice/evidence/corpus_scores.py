@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from lexfuse.advice.inputs import JudgedSources
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.arrays import I32, I64, offsets_of
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run

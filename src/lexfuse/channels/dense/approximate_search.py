@@ -13,17 +13,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from lexfuse.channels.dense.block_products import add_block_products
 from lexfuse.channels.dense.byte_scan import UNDERFLOW, ByteRows, Query16
-from lexfuse.channels.dense.candidate_rows import CandidateRows
-from lexfuse.channels.dense.candidate_screen import CandidateScreen
+from lexfuse.channels.dense.candidate_screen import CandidateRows, CandidateScreen, add_block_products
 from lexfuse.channels.dense.clusters import Clusters
 from lexfuse.channels.dense.flat_search import FlatSearch
 from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.errors import ConfigError
-from lexfuse.kernels.blas import one_core_each
-from lexfuse.kernels.threads import run_on_cores
+from lexfuse.kernels.compilation import read_only_views
+from lexfuse.kernels.threads import one_core_each, run_on_cores
 from lexfuse.storage.part_cache import made_once
 
 PROBES = 32  # clusters
@@ -118,14 +116,9 @@ class _ClusterProbe(CandidateScreen):
         seen = np.cumsum(np.diff(clusters.bounds)[nearest]) * share
         return nearest[: max(round(self._probes / share), int(np.searchsorted(seen, rows)) + 1)]
 
-    def _scanning(self, queries: int) -> bool:
-        """Rows of bytes are in another order here."""
-        return False
-
 
 def _scanned(clusters: Clusters, ordered: ByteRows, query: F32, wanted: I64) -> tuple[I64, F64, F64]:
     """The rows of clusters, their scores, and how far these may be off."""
-    from lexfuse.kernels.compilation import read_only_view
     from lexfuse.kernels.dot_product_numba import scan_ranges
 
     asked = Query16.of(query, ordered.rest)
@@ -134,7 +127,6 @@ def _scanned(clusters: Clusters, ordered: ByteRows, query: F32, wanted: I64) -> 
     sizes = lasts - firsts
     place = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
     scores = np.empty(len(place), dtype=np.float32)
-    rows = read_only_view(ordered.codes), read_only_view(ordered.scales), read_only_view(firsts), read_only_view(lasts)
-    scan_ranges(*rows, read_only_view(asked.numbers), asked.step, scores)
+    scan_ranges(*read_only_views(ordered.codes, ordered.scales, firsts, lasts, asked.numbers), asked.step, scores)
     error = ordered.scales[place].astype(np.float64) * np.float64(asked.error) + UNDERFLOW
     return clusters.rows[place].astype(np.int64), scores.astype(np.float64), error

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lexfuse.channels.dense.stored_part import STEPS, VectorPart, VectorStorage, quantised
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools, read_only
+from lexfuse.kernels.compilation import read_only_view, read_only_views
 from lexfuse.kernels.threads import run_on_cores
 
 GROUP = 16  # rows, about, whose highest bounds are kept
@@ -133,18 +134,12 @@ def scanned(rows: ByteRows, query: F32, allowed: Bools) -> ScanResult:
     >>> [value.round(1).tolist() for value in found.reaching(1.5)]
     [[1], [2.0], [0.0]]
     """
-    from lexfuse.kernels.compilation import read_only_view
     from lexfuse.kernels.dot_product_numba import scan
 
     asked = Query16.of(query, rows.rest)
     upper = np.empty(len(rows.codes), dtype=np.float32)
     lower_of, upper_of = (np.empty(len(rows.bounds) - 1, dtype=np.float32) for _ in range(2))
-    codes, scales, numbers, allowed = (
-        read_only_view(rows.codes),
-        read_only_view(rows.scales),
-        read_only_view(asked.numbers),
-        read_only_view(allowed),
-    )
+    codes, scales, numbers, allowed = read_only_views(rows.codes, rows.scales, asked.numbers, allowed)
 
     def work(first: int, last: int) -> None:
         bounds = read_only_view(rows.bounds[first : last + 1])

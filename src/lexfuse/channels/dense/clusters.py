@@ -16,8 +16,7 @@ import numpy as np
 
 from lexfuse.data.arrays import F32, I32, I64, read_only
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.kernels.blas import one_core_each
-from lexfuse.kernels.threads import run_on_cores
+from lexfuse.kernels.threads import one_core_each, run_on_cores
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
 
 ROUNDS = 10  # of k-means

@@ -15,8 +15,9 @@ import numpy as np
 
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.data.arrays import F32, F64, I64
-from lexfuse.kernels.compilation import compiled_is_due
-from lexfuse.kernels.dot_product import _summed
+from lexfuse.kernels.compilation import compiled_is_due, read_only_views
+from lexfuse.kernels.dot_product import dot_products
+from lexfuse.kernels.threads import run_on_cores
 
 _AT_ONCE = 1 << 18  # products
 
@@ -34,14 +35,12 @@ def exact_scores(part: VectorPart, queries: F32, query: I64, row: I64) -> F64:
     size = max(1, _AT_ONCE // part.dimension)
     for first in range(0, len(query), size):
         pairs = slice(first, first + size)
-        scores[pairs] = _summed(queries[query[pairs]], part.matrix[row[pairs]])
+        scores[pairs] = dot_products(queries[query[pairs]], part.matrix[row[pairs]])
     return scores * part.scales[row] if part.storage is VectorStorage.INT8 else scores
 
 
 def _compiled(part: VectorPart, queries: F32, query: I64, row: I64) -> F64:
-    from lexfuse.kernels.compilation import read_only_view
     from lexfuse.kernels.dot_product_numba import add_dots
-    from lexfuse.kernels.threads import run_on_cores
 
     scores = np.empty(len(query), dtype=np.float64)
 
@@ -50,14 +49,7 @@ def _compiled(part: VectorPart, queries: F32, query: I64, row: I64) -> F64:
         if part.storage is VectorStorage.FP16:  # which compiled loops do not know
             matrix, at = part.taken(at), np.arange(last - first)
         scales = part.scales[row[first:last]] if part.storage is VectorStorage.INT8 else part.scales
-        add_dots(
-            read_only_view(matrix),
-            read_only_view(scales),
-            read_only_view(queries),
-            read_only_view(query[first:last]),
-            read_only_view(at),
-            scores[first:last],
-        )
+        add_dots(*read_only_views(matrix, scales, queries, query[first:last], at), scores[first:last])
 
     run_on_cores(work, len(query), 2048)
     return scores

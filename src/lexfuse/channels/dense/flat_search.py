@@ -29,10 +29,12 @@ EVERYTHING: Bools = np.empty(0, dtype=np.bool_)  # the mask that allows all docu
 
 @dataclass(frozen=True, slots=True)
 class PassagePooling:
-    """A document's score is the mean of its best so many passages' scores; None means all its passages.
+    """A document's score is the mean of its best so many passages' scores, or of all that it has; None means all.
 
-    >>> PassagePooling.BEST == PassagePooling.top_mean(1), PassagePooling.MEAN
-    (True, PassagePooling(passages=None))
+    >>> PassagePooling(0)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: a document's score needs at least 1 passage, got 0
     """
 
     passages: int | None
@@ -44,17 +46,6 @@ class PassagePooling:
         """Check the number."""
         if self.passages is not None and self.passages < 1:
             raise ConfigError(f"a document's score needs at least 1 passage, got {self.passages}")
-
-    @classmethod
-    def top_mean(cls, passages: int) -> PassagePooling:
-        """The mean of the best few passages; of all of them in a document that has fewer.
-
-        >>> PassagePooling.top_mean(0)
-        Traceback (most recent call last):
-        ...
-        lexfuse.errors.ConfigError: a document's score needs at least 1 passage, got 0
-        """
-        return cls(passages)
 
 
 PassagePooling.BEST = PassagePooling(1)

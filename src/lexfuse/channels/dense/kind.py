@@ -34,7 +34,7 @@ def _pooling(given: Any) -> PassagePooling:
         return given
     if given != _ALL and type(given) is not int:
         expect(f"a number of passages or {_ALL!r}")
-    return PassagePooling.MEAN if given == _ALL else PassagePooling.top_mean(given)
+    return PassagePooling.MEAN if given == _ALL else PassagePooling(given)
 
 
 class DenseOptions(SearchOptions):

@@ -21,7 +21,7 @@ from lexfuse.channels.dense.flat_search import FlatSearch, PassagePooling
 from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.channels.explanation import Evidence
 from lexfuse.channels.query_context import read_once
-from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
+from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
 from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run

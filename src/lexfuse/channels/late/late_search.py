@@ -20,8 +20,9 @@ from lexfuse.channels.late.codec import checked
 from lexfuse.channels.late.stored_part import TokenPart
 from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of
 from lexfuse.errors import ConfigError
-from lexfuse.kernels.compilation import compiled_is_due
+from lexfuse.kernels.compilation import compiled_is_due, read_only_view, read_only_views
 from lexfuse.kernels.maxsim import highest, in_lanes, padded_products, products, steps, summed
+from lexfuse.kernels.threads import run_on_cores
 
 CANDIDATES = 1024  # documents that get their true score
 PROBES = 8  # nearest centroids of a query vector
@@ -158,7 +159,6 @@ class LateSearch:
 
     def _promising(self, asked: _LateQuery, allowed: Bools) -> I64:
         """The documents that get their true score, by the centroids of their tokens."""
-        from lexfuse.kernels.compilation import read_only_view
         from lexfuse.kernels.maxsim_numba import gathered, probed
 
         near = read_only_view(asked.near)
@@ -169,13 +169,7 @@ class LateSearch:
             probed(near, asked.count, min(probes, len(near)), chosen)
             for part, base in zip(self._parts, self._bases.tolist(), strict=False):
                 span = slice(base, base + len(part))
-                gathered(
-                    read_only_view(chosen),
-                    read_only_view(part.lists),
-                    read_only_view(part.members),
-                    read_only_view(allowed[span]),
-                    found[span],
-                )
+                gathered(*read_only_views(chosen, part.lists, part.members, allowed[span]), found[span])
             if np.count_nonzero(found) >= self.candidates or probes >= len(near):
                 break
             probes *= 4
@@ -185,15 +179,13 @@ class LateSearch:
 
     def _approximate(self, asked: _LateQuery, docs: I32) -> F32:
         """MaxSim of documents with centroids in place of tokens."""
-        from lexfuse.kernels.compilation import read_only_view
         from lexfuse.kernels.maxsim_numba import by_centroids
-        from lexfuse.kernels.threads import run_on_cores
 
-        scores, near = np.empty(len(docs), dtype=np.float32), read_only_view(asked.near)
+        scores = np.empty(len(docs), dtype=np.float32)
         for part, span, local in self._by_part(docs):
 
             def work(first: int, last: int, part: TokenPart = part, local: I32 = local, out: F32 = scores[span]) -> None:
-                arrays = read_only_view(local[first:last]), read_only_view(part.starts), read_only_view(part.codes), near
+                arrays = read_only_views(local[first:last], part.starts, part.codes, asked.near)
                 by_centroids(*arrays, asked.count, out[first:last])
 
             run_on_cores(work, len(local), 16 * _CHUNK)
@@ -218,16 +210,13 @@ class LateSearch:
 
 
 def _compiled_scores(asked: _LateQuery, part: TokenPart, docs: I32, scores: F32) -> None:
-    from lexfuse.kernels.compilation import read_only_view
     from lexfuse.kernels.maxsim_numba import stored
-    from lexfuse.kernels.threads import run_on_cores
 
-    near, lanes = read_only_view(asked.near), read_only_view(in_lanes(asked.residual))
-    code = read_only_view(part.codec.places), read_only_view(part.codec.values)
-    tokens = read_only_view(part.starts), read_only_view(part.codes), read_only_view(part.scales), read_only_view(part.residuals)
+    tokens = read_only_views(part.starts, part.codes, part.scales, part.residuals, part.codec.places, part.codec.values)
+    query = read_only_views(asked.near, in_lanes(asked.residual))
 
     def work(first: int, last: int) -> None:
-        stored(read_only_view(docs[first:last]), *tokens, *code, near, lanes, asked.count, scores[first:last])
+        stored(read_only_view(docs[first:last]), *tokens, *query, asked.count, scores[first:last])
 
     run_on_cores(work, len(docs), _CHUNK)
 

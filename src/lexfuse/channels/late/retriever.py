@@ -17,7 +17,7 @@ from lexfuse.channels.explanation import Evidence, TokenMatch
 from lexfuse.channels.late.late_search import LateMode, LateSearch
 from lexfuse.channels.late.stored_part import TokenPart
 from lexfuse.channels.query_context import read_once
-from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
+from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
 from lexfuse.data.arrays import F32
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run

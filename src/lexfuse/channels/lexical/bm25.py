@@ -18,7 +18,7 @@ import numpy as np
 
 from lexfuse.channels.channel_retriever import Parameter, SearchWork
 from lexfuse.channels.query_terms import EncodedQueries
-from lexfuse.channels.retriever_protocol import Mask, ScoreBounds
+from lexfuse.channels.retriever import Mask, ScoreBounds
 from lexfuse.channels.term_retriever import TermRetriever, kept
 from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Queries

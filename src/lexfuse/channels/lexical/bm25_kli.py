@@ -16,7 +16,7 @@ import numpy as np
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import EncodedQueries, QueryLanguages
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.data.arrays import offsets_of
 from lexfuse.data.queries import Queries, Query
 from lexfuse.text.analysis.analyser import Analyser

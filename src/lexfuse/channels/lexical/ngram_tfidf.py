@@ -22,7 +22,7 @@ import numpy as np
 from lexfuse.channels.lexical.tfidf import log_ratio
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import EncodedQueries, QueryLanguages, encoded
-from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k
+from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k
 from lexfuse.channels.term_retriever import TermRetriever
 from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.queries import Queries

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lexfuse.channels.retriever_protocol import ScoreBounds
+from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.channels.term_retriever import TermRetriever, kept
 from lexfuse.data.arrays import F32, F64, I64
 

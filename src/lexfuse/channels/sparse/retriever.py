@@ -15,7 +15,7 @@ import numpy as np
 from lexfuse.channels.channel_retriever import Parameter, SearchWork
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import EncodedQueries
-from lexfuse.channels.retriever_protocol import ScoreBounds
+from lexfuse.channels.retriever import ScoreBounds
 from lexfuse.channels.term_retriever import TermRetriever
 from lexfuse.data.arrays import F32, F64, offsets_of
 from lexfuse.data.queries import Queries

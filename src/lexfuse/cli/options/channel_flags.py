@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import builtin_channels, channels_with, stored_kind
 from lexfuse.cli.options.flag_group import FlagGroup
 from lexfuse.cli.options.values import names_in

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_serializer
 
 from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
 from lexfuse.channels.registry import builtin_channels, channel_kind, channel_kinds, open_retriever
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.data.validation import Model, Name, by_method
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.cross_encoder import CrossEncoderRetriever

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from lexfuse.channels.registry import kind_in
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.tm2c2 import TM2C2

@@ -58,7 +58,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator
 
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.dates import parse_date
 from lexfuse.data.files import decode, read_bytes, written_file
 from lexfuse.data.formats.toml_text import to_toml

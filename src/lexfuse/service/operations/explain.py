@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lexfuse.channels.explanation import Explanation, SourceContribution
-from lexfuse.channels.retriever_protocol import Mask, Retriever
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.queries import Query
 from lexfuse.data.run import Hit
 from lexfuse.errors import ConfigError, EmptyQuestionError

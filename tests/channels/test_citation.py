@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from lexfuse.channels.citation.lookup import CitationLookup, article_order
+from lexfuse.channels.citation import CitationLookup, article_order
 from lexfuse.data.document import Document, DocumentKind
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run

@@ -1,15 +1,17 @@
-"""What every retriever is: a name, bounds of its scores, a ranking, and exact scores of given pairs."""
+"""What every retriever is: a name, bounds of its scores, a ranking, exact scores of given pairs, and an explanation."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from lexfuse.channels.explanation import Evidence, Explanation
+from lexfuse.channels.explanation import Evidence, Explanation, SourceContribution
+from lexfuse.channels.query_context import query_context
 from lexfuse.data.arrays import F32, F64, I32, Bools
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries, Query
@@ -39,78 +41,100 @@ class ScoreBounds:
         return np.full(len(queries), self.low)
 
 
-class Retriever(Protocol):
-    """The shape of a retriever."""
+class Retriever(ABC):
+    """Ranks the documents of a snapshot; one that is made of others overrides what depends on them.
+
+    >>> from lexfuse.channels.lexical.bm25 import BM25
+    >>> bm25, query = BM25(snapshot), Query("q", "retard de prêt", "fr")
+    >>> bm25.members(query) == (bm25,), [why.rank for why in bm25.explain(query, ["lib-4"])]
+    (True, [1])
+    """
+
+    marks_words: ClassVar[bool] = False  # whether its terms are words of the texts, to be marked in snippets
+    has_passages: ClassVar[bool] = False  # whether it compares passages, of which the nearest can be shown
+
+    if TYPE_CHECKING:  # fields or properties of a subclass
+
+        @property
+        def snapshot(self) -> Snapshot:
+            """The state of the index whose documents it ranks."""
+
+        @property
+        def name(self) -> str:
+            """How the retriever is called in runs and explanations."""
 
     @property
-    def snapshot(self) -> Snapshot:
-        """The state of the index whose documents it ranks."""
-
-    @property
-    def name(self) -> str:
-        """How the retriever is called in runs and explanations."""
-
-    @property
+    @abstractmethod
     def bounds(self) -> ScoreBounds:
         """Infimum and supremum of its scores, whatever the query."""
 
+    @abstractmethod
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The best k documents of every query, among those the mask allows; the run states the infimum of every query."""
 
+    @abstractmethod
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair of query and document in a run, in its order."""
 
-    # The rest is given by `lexfuse.channels.base_retriever.BaseRetriever`.
-
-    @property
-    def composed(self) -> bool:
-        """Whether it is made of other retrievers."""
-
-    @property
-    def marks_words(self) -> bool:
-        """Whether its terms are words of the texts, to be marked in snippets."""
-
-    @property
-    def has_passages(self) -> bool:
-        """Whether it compares passages, of which the nearest can be shown."""
+    def is_quick(self, queries: Queries) -> bool:
+        """Whether these queries are answered in about a millisecond, sooner than another thread would have started."""
+        return False
 
     def members(self, query: Query) -> tuple[Retriever, ...]:
         """The retrievers of channels that answer a query."""
+        return (self,)
 
     def mapped(self, change: Callable[[Retriever], Retriever]) -> Retriever:
         """The same retriever with each of its channels' retrievers changed."""
+        return change(self)
 
     def rerankings(self, query: Query) -> tuple[tuple[Retriever, Any], ...]:
         """The rerankers of a query, last first, each with the retriever whose documents it reranks."""
+        return ()
 
     def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
-        """What it compares in each of the documents with a query."""
+        """What it compares in each of the documents with a query; they need not be ranked."""
+        return [Evidence()] * len(docs)
 
     def explain(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Any] = ()
     ) -> list[Explanation]:
-        """Why documents have their ranks, or which they would have, with the evidence."""
+        """Why documents have their ranks, or which they would have, with the evidence; `others` are fusions to rank by too."""
+        with query_context():
+            found = self.stages(query, docs, within=within, others=others)
+            names = [(one.name, one.evidence(query, docs)) for one in self.members(query)]
+        return [replace(one, evidence={name: every[at] for name, every in names}) for at, one in enumerate(found)]
 
     def stages(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Any] = ()
     ) -> list[Explanation]:
         """`explain` without the evidence."""
+        queries = Queries.of([query])
+        with query_context():
+            ranking = self.retrieve(queries, max(len(self.snapshot), 1), within=within)
+            scores = self.score(queries, pairs_of(self, query, docs)).tolist()
+        ranks = dict(zip(ranking.doc.tolist(), range(1, len(ranking) + 1), strict=True))
+        found = []
+        for doc, score in zip(docs, scores, strict=True):
+            rank = ranks.get(self.snapshot.ids.ordinal(doc))
+            known = not math.isnan(score)
+            value = score if known else 0.0
+            part = SourceContribution(self.name, score if known else None, rank, value, not known, 1.0, value)
+            found.append(Explanation(query.id, doc, value, rank or len(ranks) + 1, rank is not None, (part,)))
+        return found
 
 
-QUICK_SCORES = 1 << 18  # documents times queries: fewer are ranked by their words in about a millisecond
-
-
-@runtime_checkable
-class QuickRetriever(Protocol):
-    """A retriever that knows when it answers sooner than another thread would have started.
+def pairs_of(retriever: Retriever, query: Query, docs: Sequence[str]) -> Run:
+    """One query with documents of the index, as a run whose pairs can be scored; `NotFoundError` for one that is not there.
 
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> isinstance(BM25(snapshot), QuickRetriever), BM25(snapshot).is_quick(Queries.of([]))
-    (True, True)
+    >>> len(pairs_of(BM25(snapshot), Query("q", "loi"), ["lib-4"]))
+    1
     """
-
-    def is_quick(self, queries: Queries) -> bool:
-        """Whether these queries are answered in about a millisecond."""
+    ids = retriever.snapshot.ids
+    ordinals = np.array([ids.ordinal(doc) for doc in docs], dtype=np.int32)
+    offsets, scores = np.array([0, len(docs)]), np.zeros(len(docs), dtype=np.float32)
+    return Run("pairs", Queries.of([query]).ids, ids, offsets, ordinals, scores)
 
 
 def checked_k(k: int) -> int:

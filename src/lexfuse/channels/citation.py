@@ -13,9 +13,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
 from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
 from lexfuse.channels.query_context import read_once
-from lexfuse.channels.retriever_protocol import Mask, ScoreBounds, checked_k, translated
+from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k, translated
 from lexfuse.data.arrays import F32, I32, offsets_of
 from lexfuse.data.corpus import Corpus, days
 from lexfuse.data.document import DocumentKind, DocumentStatus
@@ -204,3 +205,17 @@ def article_order(number: str) -> tuple[tuple[int, int, str], ...]:
 
 def _texts(snapshot: Snapshot, column: str) -> list[str]:
     return [value or "" for value in snapshot.column(column)]
+
+
+class CitationKind(ChannelKind):
+    """Citation lookup, which every index has."""
+
+    name = "citation"
+    channels = ("citation",)
+    lexical = True
+
+    def open(
+        self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None = None
+    ) -> CitationLookup:
+        """Citation lookup; it has no parameters."""
+        return CitationLookup(snapshot, name=name)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.explanation import Evidence, Explanation
 from lexfuse.channels.lexical.bm25_kli import choice_of, terms_of, with_terms
 from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel

@@ -1,1 +1,0 @@
-"""The citation channel: documents that a question cites."""
