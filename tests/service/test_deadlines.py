@@ -24,7 +24,9 @@ SHORT = 0.05  # seconds: what a call has that must be stopped; the call waits un
 
 
 def service_of(library, **settings):
-    return ServiceContext(library, ServiceSettings(**{"workers": 2, "timeout_seconds": SHORT, "requests_per_minute": 0, **settings}))
+    return ServiceContext(
+        library, ServiceSettings(**{"workers": 2, "timeout_seconds": SHORT, "requests_per_minute": 0, **settings})
+    )
 
 
 class Endless:
