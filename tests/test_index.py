@@ -9,6 +9,7 @@ import pytest
 
 import lexfuse
 from lexfuse.data.document import Document
+from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.errors import ConfigError, DataError, NotFoundError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -161,6 +162,15 @@ def test_channels_are_filled_dropped_and_resumed(index):
     assert index.add_channels()["dense"].encoded == 1
     index.drop_channels(["dense"])
     assert index.channels == ()
+
+
+def test_a_model_is_loaded_once_to_make_a_channel_and_fill_it(index, monkeypatch):
+    loaded, load = [], DenseEncoder.load.__func__
+    monkeypatch.setattr(
+        DenseEncoder, "load", classmethod(lambda cls, *name, **how: loaded.append(name) or load(cls, *name, **how))
+    )
+    assert index.add_channels("dense")["dense"].encoded == 6
+    assert len(loaded) == 1
 
 
 def test_an_unknown_kind_of_channel_lists_those_there_are(index):

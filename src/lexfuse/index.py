@@ -32,7 +32,7 @@ from lexfuse.data.run import Run
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import no_progress
 from lexfuse.encode.model_folder.locator import fetch_model, local_path
-from lexfuse.encode.shared_encoders import SharedEncoders
+from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.registry import default_fusions
 from lexfuse.search.candidates import retrieve_blocks
@@ -258,10 +258,10 @@ class Index:
         A model that is not at hand is fetched. A call that was interrupted is resumed by the next.
         """
         plans = _plans(channels)
-        with self._changing():
+        with self._changing(), sharing(SharedEncoders()):  # a model that is planned with is the one that encodes
             for name, plan in plans.items():
                 if plan or name not in self._files.channels.names:
-                    self._files.channels.make(name, plan_channel(name, self._plan(name, plan)))
+                    self._files.channels.make(name, plan_channel(name, self._plan(name, plan), threads=threads))
             every = dict.fromkeys((*plans, *self._files.channels.names))
             return {name: self._fill(name, threads, cache, progress) for name in every}
 

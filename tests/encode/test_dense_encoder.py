@@ -4,7 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lexfuse.encode.dense_encoder import DenseEncoder, TwoTowerEncoder
+from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
 from lexfuse.errors import ConfigError, DataError
 
@@ -106,17 +106,6 @@ def test_steps_that_give_no_dense_vector_are_refused(tmp_path, tiny, own_cache):
     (path / "modules.json").write_text(json.dumps(steps))
     with pytest.raises(DataError, match="steps that give no dense vector: SpladePooling"):
         DenseEncoder.load(path)
-
-
-def test_two_towers(tmp_path, tiny, own_cache):
-    first = DenseEncoder.load(tiny.folder(tmp_path / "a", pooling=["cls"]), threads=1)
-    second = DenseEncoder.load(tiny.folder(tmp_path / "b", pooling=["max"]), threads=1)
-    towers = TwoTowerEncoder(first, second)
-    assert np.array_equal(towers.encode(["loi"], Side.QUERY), first.encode(["loi"], Side.QUERY))
-    assert np.array_equal(towers.encode(["loi"], Side.PASSAGE), second.encode(["loi"], Side.PASSAGE))
-    assert towers.fingerprint not in (first.fingerprint, second.fingerprint, TwoTowerEncoder(second, first).fingerprint)
-    with pytest.raises(ConfigError, match="vectors of 32 numbers, that of passages of 8"):
-        TwoTowerEncoder(first, DenseEncoder.load(tiny.folder(tmp_path / "c", dense=8), threads=1))
 
 
 def test_int8_is_close_and_does_not_depend_on_the_batch(tmp_path, tiny, own_cache):

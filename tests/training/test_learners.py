@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lexfuse.encode.dense_encoder import DenseEncoder, TwoTowerEncoder
+from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.late_encoder import LateEncoder
 from lexfuse.encode.pair_encoder import PairEncoder
@@ -58,11 +58,9 @@ def encoded(kind, folder, small, width=0):
         encoder = PairEncoder.load(folder)
         return np.array([encoder.scores(question, small.answers) for question in small.questions])
     if kind is ModelKind.TWO_TOWER:
-        encoder = TwoTowerEncoder(DenseEncoder.load(folder / "queries"), DenseEncoder.load(folder / "passages"))
-    else:
-        encoder = {ModelKind.DENSE: DenseEncoder, ModelKind.SPLADE: SparseEncoder, ModelKind.COLBERT: LateEncoder}[kind].load(
-            folder
-        )
+        queries = DenseEncoder.load(folder / "queries").encode(small.questions, Side.QUERY)
+        return queries @ DenseEncoder.load(folder / "passages").encode(small.answers, Side.PASSAGE).T
+    encoder = {ModelKind.DENSE: DenseEncoder, ModelKind.SPLADE: SparseEncoder, ModelKind.COLBERT: LateEncoder}[kind].load(folder)
     queries, passages = encoder.encode(small.questions, Side.QUERY), encoder.encode(small.answers, Side.PASSAGE)
     if kind is ModelKind.COLBERT:
         return matched(queries, passages)

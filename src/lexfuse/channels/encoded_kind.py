@@ -80,12 +80,20 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
         """The options, and the fingerprints of the models, which are loaded for it."""
         options, model, query_model = self._options(channel, plan), _lasting(plan.model), _lasting(plan.query_model)
         stored = options.stored(channel)
-        passages = self.load_encoder(model, options, threads)
+        passages = self._loaded(model, options, threads)
         if not query_model:
             return ChannelSettings(self.name, model, passages.fingerprint, options=stored)
-        queries = self.load_encoder(query_model, options, threads)
+        queries = self._loaded(query_model, options, threads)
         self.check_towers(queries, passages)
         return ChannelSettings(self.name, model, passages.fingerprint, query_model, queries.fingerprint, stored)
+
+    def _loaded(self, model: str, options: Options, threads: int | None) -> Loaded:
+        """A model, loaded anew; while encoders are shared, whoever needs it next takes this one."""
+        encoder = self.load_encoder(model, options, threads)
+        return shared_or_loaded(self._key(model, encoder.fingerprint, options), lambda: encoder)
+
+    def _key(self, model: str, fingerprint: str, options: Options) -> tuple[Hashable, ...]:
+        return (self.name, model, fingerprint, *self.encoder_key(options))
 
     def encoder(self, settings: ChannelSettings, side: Side, *, threads: int | None = None) -> Loaded:
         """The encoder of a channel for one side; a `DataError` if the model of that name gives other vectors now."""
@@ -102,7 +110,7 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
                 )
             return encoder
 
-        return shared_or_loaded((self.name, model, fingerprint, *self.encoder_key(options)), load)
+        return shared_or_loaded(self._key(model, fingerprint, options), load)
 
     def encoder_key(self, options: Options) -> tuple[Hashable, ...]:
         """Options that change what the encoder gives: channels with equal ones share it."""
@@ -130,6 +138,19 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
 
     def _options(self, channel: str, plan: ChannelPlan) -> Options:
         return cast(Options, self.build_options.of(channel, plan.options))
+
+
+def check_same_dimension(queries: int, passages: int) -> None:
+    """Refuse two towers whose vectors cannot be compared.
+
+    >>> check_same_dimension(384, 8)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: the encoder of queries gives vectors of 384 numbers, that of passages of 8; two towers need ...
+    """
+    if queries != passages:
+        lengths = f"the encoder of queries gives vectors of {queries} numbers, that of passages of {passages}"
+        raise ConfigError(f"{lengths}; two towers need the same")
 
 
 def _lasting(model: str) -> str:

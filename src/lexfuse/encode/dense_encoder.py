@@ -11,19 +11,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from lexfuse.data.arrays import F32
-from lexfuse.encode.encoder import Encoder, Progress, Side, check_texts, no_progress
+from lexfuse.encode.encoder import Progress, Side, encoded_once, no_progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.encode.model_folder.modules import final_dimension
 from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import ModelTokenizer, Row
 from lexfuse.encode.transformer import GRAPHS, Transformer
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import DataError
 
 BLOCK = 4096  # texts sorted by length together
 
@@ -83,21 +84,10 @@ class DenseEncoder:
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
         """One row per text; a repeated text is encoded once. An empty text has the vector of no words."""
-        check_texts(texts)
-        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        distinct = list(places)
-        vectors = np.zeros((len(distinct), self.dimension), dtype=np.float32)
-        for start in range(0, len(distinct), BLOCK):
-            block = distinct[start : start + BLOCK]
+        vectors = encoded_once(texts, BLOCK, partial(self._block, side), progress)
+        return np.array(vectors, dtype=np.float32).reshape(len(texts), self.dimension)
 
-            def scaled(done: int, start: int = start) -> None:
-                progress(len(texts) * (start + done) // len(distinct))
-
-            vectors[start : start + len(block)] = self._block(block, side, scaled)
-        progress(len(texts))
-        return vectors[[places[text] for text in texts]] if len(distinct) < len(texts) else vectors
-
-    def _block(self, texts: list[str], side: Side, progress: Progress) -> F32:
+    def _block(self, side: Side, texts: list[str], progress: Progress) -> F32:
         """The vectors of distinct texts."""
         prompt = self.prompts[side]
         kept = self.tokens.count(prompt) if prompt else 0
@@ -109,14 +99,11 @@ class DenseEncoder:
             windows += found
             owners += [place] * len(found)
         pieces = np.zeros((len(windows), self.dimension), dtype=np.float32)
-        done = 0
-        for chosen, ids, mask in self.tokens.batches(windows, self.transformer.most_tokens):
-            hidden = self.transformer.run(ids, mask)
-            for place, states in zip(chosen, hidden, strict=True):
-                if len(windows[place]):  # without special tokens an empty text has no tokens
-                    pieces[place] = self._finished(states[: len(windows[place])], skipped)
-            done += len(chosen)
-            progress(len(texts) * done // len(windows))
+        for place, states in self.transformer.outputs(
+            self.tokens, windows, lambda done: progress(len(texts) * done // len(windows))
+        ):
+            if len(windows[place]):  # without special tokens an empty text has no tokens
+                pieces[place] = self._finished(states[: len(windows[place])], skipped)
         return self._joined(pieces, np.array(owners, dtype=np.int64), len(texts))
 
     def _read_at_once(self, row: Row, kept: int) -> list[Row]:
@@ -145,46 +132,6 @@ class DenseEncoder:
             vectors[long] = [normalised(vector) for vector in vectors[long]]
         vectors[~long] = pieces[starts[~long]]
         return vectors.astype(np.float32, copy=False)
-
-
-@dataclass(frozen=True, slots=True)
-class TwoTowerEncoder:
-    """One encoder for queries, another for passages; their vectors must have the same length.
-
-    >>> TwoTowerEncoder(DenseEncoder.load("queries"), DenseEncoder.load("articles")).dimension  # doctest: +SKIP
-    384
-    """
-
-    queries: Encoder
-    passages: Encoder
-
-    def __post_init__(self) -> None:
-        """Refuse vectors that cannot be compared."""
-        if self.queries.dimension != self.passages.dimension:
-            raise ConfigError(
-                f"the encoder of queries gives vectors of {self.queries.dimension} numbers, that of passages of "
-                f"{self.passages.dimension}; two towers need the same"
-            )
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self.passages.dimension
-
-    @property
-    def normalises(self) -> bool:
-        """Whether all vectors of both towers have length one."""
-        return self.queries.normalises and self.passages.normalises
-
-    @property
-    def fingerprint(self) -> str:
-        """Both towers' fingerprints in one."""
-        return hashlib.sha256(f"{self.queries.fingerprint}/{self.passages.fingerprint}".encode()).hexdigest()[:32]
-
-    def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
-        """Encode texts with the encoder of their side."""
-        tower = self.queries if side is Side.QUERY else self.passages
-        return tower.encode(texts, side, progress=progress)
 
 
 def normalised(vector: F32) -> F32:

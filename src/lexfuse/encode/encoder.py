@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from lexfuse.data.arrays import F32
 from lexfuse.errors import ConfigError
 
 Progress = Callable[[int], None]  # gets the number of finished texts
+Encoded = TypeVar("Encoded")
 
 
 def no_progress(_: int) -> None:
@@ -20,6 +21,29 @@ def check_texts(texts: Sequence[str]) -> None:
     """Refuse a single text where a list of texts is expected: its letters would be encoded one by one."""
     if isinstance(texts, str):
         raise ConfigError("expected a list of texts, got one text; put it into a list")
+
+
+def encoded_once(
+    texts: Sequence[str], block: int, encode: Callable[[list[str], Progress], Sequence[Encoded]], progress: Progress
+) -> list[Encoded]:
+    """What ``encode`` makes of each text, given in blocks of distinct texts; ``progress`` counts repeated texts too.
+
+    >>> encoded_once(["loi", "la", "loi"], 1, lambda some, progress: [text.upper() for text in some], print)
+    3
+    ['LOI', 'LA', 'LOI']
+    """
+    check_texts(texts)
+    distinct = list(dict.fromkeys(texts))
+    found: dict[str, Encoded] = {}
+    for start in range(0, len(distinct), block):
+
+        def scaled(done: int, start: int = start) -> None:
+            progress(len(texts) * (start + done) // len(distinct))
+
+        some = distinct[start : start + block]
+        found.update(zip(some, encode(some, scaled), strict=True))
+    progress(len(texts))
+    return [found[text] for text in texts]
 
 
 class Encoder(Protocol):

@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from lexfuse.data.arrays import F32, I32, Bools
-from lexfuse.encode.encoder import Progress, Side, check_texts, no_progress
+from lexfuse.encode.encoder import Progress, Side, encoded_once, no_progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.late_settings import LateSettings, projections
 from lexfuse.encode.model_folder.locator import locate_model
@@ -81,39 +82,23 @@ class LateEncoder:
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[F32]:
         """The token vectors of every text, one table per text; a repeated text is encoded once."""
-        check_texts(texts)
-        distinct = list(dict.fromkeys(texts))
-        tables: dict[str, F32] = {}
-        for start in range(0, len(distinct), BLOCK):
-
-            def scaled(done: int, start: int = start) -> None:
-                progress(len(texts) * (start + done) // len(distinct))
-
-            block = distinct[start : start + BLOCK]
-            tables.update(zip(block, self._block(block, side, scaled), strict=True))
-        progress(len(texts))
-        return [tables[text] for text in texts]
+        return encoded_once(texts, BLOCK, partial(self._block, side), progress)
 
     def words(self, text: str, side: Side) -> list[str]:
         """The tokens of the rows of a text's table, as spelled in the vocabulary, for explanations."""
         rows = [row[self._kept(row, side)] for row, _ in self._windows(text, side)]
         return [self.tokens.word(number) for row in rows for number in row.tolist()]
 
-    def _block(self, texts: list[str], side: Side, progress: Progress) -> list[F32]:
+    def _block(self, side: Side, texts: list[str], progress: Progress) -> list[F32]:
         """The tables of distinct texts."""
         windows = [self._windows(text, side) for text in texts]
         rows = [row for some in windows for row, _ in some]
         seen = [length for some in windows for _, length in some]
         pieces: list[F32] = [np.empty((0, self.dimension), dtype=np.float32)] * len(rows)
-        done = 0
-        for chosen, ids, mask in self.tokens.batches(rows, self.transformer.most_tokens):
-            for place, flags in zip(chosen, mask, strict=True):
-                flags[seen[place] :] = 0
-            hidden = self.transformer.run(ids, mask)
-            for place, states in zip(chosen, hidden, strict=True):
-                pieces[place] = self._finished(states[: len(rows[place])][self._kept(rows[place], side)])
-            done += len(chosen)
-            progress(len(texts) * done // len(rows))
+        for place, states in self.transformer.outputs(
+            self.tokens, rows, lambda done: progress(len(texts) * done // len(rows)), attended=seen
+        ):
+            pieces[place] = self._finished(states[: len(rows[place])][self._kept(rows[place], side)])
         ends = np.cumsum([len(some) for some in windows])
         return [np.concatenate(pieces[end - len(some) : end]) for some, end in zip(windows, ends, strict=True)]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from lexfuse.data.archives import parse_json
 from lexfuse.data.arrays import F32, I32
 from lexfuse.data.files import read_bytes
-from lexfuse.encode.encoder import Progress, Side, check_texts, no_progress
+from lexfuse.encode.encoder import Progress, Side, encoded_once, no_progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.encode.onnx_export.heads import OutputHead
@@ -84,20 +85,9 @@ class SparseEncoder:
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[SparseVector]:
         """The vector of every text, with the prompt of the side; a repeated text is encoded once."""
-        check_texts(texts)
-        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        distinct = list(places)
-        vectors: list[SparseVector] = []
-        for start in range(0, len(distinct), BLOCK):
+        return encoded_once(texts, BLOCK, partial(self._block, self.prompts[side]), progress)
 
-            def scaled(done: int, start: int = start) -> None:
-                progress(len(texts) * (start + done) // len(distinct))
-
-            vectors += self._block(distinct[start : start + BLOCK], self.prompts[side], scaled)
-        progress(len(texts))
-        return [vectors[places[text]] for text in texts]
-
-    def _block(self, texts: list[str], prompt: str, progress: Progress) -> list[SparseVector]:
+    def _block(self, prompt: str, texts: list[str], progress: Progress) -> list[SparseVector]:
         """The vectors of distinct texts; those of long texts grow window by window."""
         windows: list[Row] = []
         owners: list[int] = []
@@ -107,14 +97,11 @@ class SparseEncoder:
             windows += found
             owners += [place] * len(found)
         pieces: list[list[SparseVector]] = [[] for _ in texts]
-        done = 0
-        for chosen, ids, mask in self.tokens.batches(windows, MOST_TOKENS):
-            logits = self.transformer.run(ids, mask)
-            for at, row in zip(chosen.tolist(), logits, strict=True):
-                if len(windows[at]):  # without special tokens an empty text has no tokens
-                    pieces[owners[at]].append(_activated(row, self.logarithms))
-            done += len(chosen)
-            progress(len(texts) * done // len(windows))
+        for at, logits in self.transformer.outputs(
+            self.tokens, windows, lambda done: progress(len(texts) * done // len(windows)), most_tokens=MOST_TOKENS
+        ):
+            if len(windows[at]):  # without special tokens an empty text has no tokens
+                pieces[owners[at]].append(_activated(logits, self.logarithms))
         return [self._pruned(_largest(some)) for some in pieces]
 
     def _pruned(self, vector: SparseVector) -> SparseVector:

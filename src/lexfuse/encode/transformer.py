@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import mmap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,10 +20,12 @@ from lexfuse.data.arrays import F32, I64
 from lexfuse.data.downloads import cache_folder
 from lexfuse.data.files import written_file
 from lexfuse.deadline import check
+from lexfuse.encode.encoder import Progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.onnx_export.heads import OutputHead, build_graph
 from lexfuse.encode.onnx_export.quantisation import computed_as_int8
 from lexfuse.encode.onnx_runtime import onnx_runtime
+from lexfuse.encode.tokenizer import ModelTokenizer, Row
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.kernels.threads import cores
 
@@ -107,6 +109,28 @@ class Transformer:
         if self.head is OutputHead.MLM and found.ndim == 3:  # an ONNX file with the logits of every token
             found = np.where(mask[:, :, None] != 0, found, np.float32(-np.inf)).max(axis=1)
         return found.astype(np.float32, copy=False)
+
+    def outputs(
+        self,
+        tokens: ModelTokenizer,
+        rows: Sequence[Row],
+        progress: Progress,
+        *,
+        attended: Sequence[int] | None = None,
+        most_tokens: int | None = None,
+    ) -> Iterator[tuple[int, F32]]:
+        """The output for every row of token ids with the row's place, longest rows first; ``progress`` counts rows.
+
+        Tokens attend to the first ``attended`` of their row, to all of them if not given.
+        """
+        done = 0
+        for chosen, ids, mask in tokens.batches(rows, most_tokens or self.most_tokens):
+            if attended is not None:
+                for place, flags in zip(chosen, mask, strict=True):
+                    flags[attended[place] :] = 0
+            yield from zip(chosen.tolist(), self.run(ids, mask), strict=True)
+            done += len(chosen)
+            progress(done)
 
     def _damage(self, what: str) -> DataError:
         return DataError(f"{what}; fetch or export the model again", path=self.folder.path)

@@ -12,9 +12,9 @@ from lexfuse.channels.dense.builder import encode_dense
 from lexfuse.channels.dense.flat_search import PassagePooling
 from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
-from lexfuse.channels.encoded_kind import EncodedKind, EncoderOptions
+from lexfuse.channels.encoded_kind import EncodedKind, EncoderOptions, check_same_dimension
 from lexfuse.data.validation import expect, refusing
-from lexfuse.encode.dense_encoder import DenseEncoder, TwoTowerEncoder
+from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.model_folder.locator import local_path
@@ -98,7 +98,7 @@ class DenseKind(EncodedKind[Encoder, DenseBuildOptions]):
 
     def check_towers(self, queries: Encoder, passages: Encoder) -> None:
         """Vectors must have the same length."""
-        TwoTowerEncoder(queries, passages)
+        check_same_dimension(queries.dimension, passages.dimension)
 
     def encoding(
         self, index: IndexFolder, channel: str, *, threads: int | None = None, cache: EmbeddingCache | None = None

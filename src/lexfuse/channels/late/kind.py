@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from lexfuse.channels.channel_kind import SearchOptions
-from lexfuse.channels.encoded_kind import EncodedKind, EncoderOptions
+from lexfuse.channels.encoded_kind import EncodedKind, EncoderOptions, check_same_dimension
 from lexfuse.channels.late.codec import BITS, TokenCodec
 from lexfuse.channels.late.late_search import LateMode
 from lexfuse.channels.late.retriever import LateRetriever
@@ -51,11 +51,7 @@ class LateKind(EncodedKind[LateEncoder, LateBuildOptions]):
 
     def check_towers(self, queries: LateEncoder, passages: LateEncoder) -> None:
         """Vectors must have the same length."""
-        if queries.dimension != passages.dimension:
-            lengths = (
-                f"the encoder of queries gives vectors of {queries.dimension} numbers, that of passages of {passages.dimension}"
-            )
-            raise ConfigError(f"{lengths}; two towers need the same")
+        check_same_dimension(queries.dimension, passages.dimension)
 
     def encoding(
         self, index: IndexFolder, channel: str, *, threads: int | None = None, cache: EmbeddingCache | None = None
