@@ -35,9 +35,9 @@ from lexfuse.optimisation.rprs_surface import RprsGrid
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sdr import sdr_scores
 from lexfuse.rerank.sentence_vectors import QuerySentences, unit_length
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.channel_store import EncodedBlock
+from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.stored_channel import ChannelSettings
 from lexfuse.text.passages import Passage
 
 CANDIDATES, SENTENCES, ASKED, DIMENSION = 50, 250, 200, 384

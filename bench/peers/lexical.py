@@ -25,7 +25,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.segments.builder import LEXICAL
+from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot, open_snapshot
 from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
 

@@ -18,7 +18,7 @@ from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.encode.static_encoder import StaticEncoder
 from lexfuse.errors import ConfigError, DataError, NotFoundError
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
+from lexfuse.storage.stored_channel import ChannelSettings
 
 KINDS = {"dense": "dense", "static": "dense", "sentences": "dense", "splade": "sparse", "colbert": "late"}
 dense_encoder, sparse_encoder, late_encoder = DenseKind().encoder, SparseKind().encoder, LateKind().encoder

@@ -13,8 +13,8 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.fusion.normalisation import Percentile
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.pipeline import FusedRetriever
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.stored_channel import ChannelSettings
 
 WORDS = ["loi", "droit", "juge", "contrat", "bail", "congé", "salaire", "préavis"]
 QUERIES = Queries.of([Query(f"q{number}", f"{word} et {WORDS[number - 1]}", "fr") for number, word in enumerate(WORDS)])

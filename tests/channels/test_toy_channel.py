@@ -29,9 +29,8 @@ from lexfuse.service.context import ServiceContext
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.storage.array_file import map_array, save_array
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.channel_store import EncodedBlock
-from lexfuse.storage.channel_data.stored_part import NO_OPTIONS
+from lexfuse.storage.channel_store import EncodedBlock
+from lexfuse.storage.stored_channel import NO_OPTIONS, ChannelSettings
 
 
 def trigram_vector(text, width):

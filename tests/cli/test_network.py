@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lexfuse.data.document import Document
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.stored_channel import ChannelSettings
 
 SESSION = Path(__file__).parent / "session.py"
 HOSTILE = "evil-org/evil-model"

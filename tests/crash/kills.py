@@ -24,8 +24,8 @@ from pathlib import Path
 from tracer import Event, require, trace
 from workload import EXAMPLES, Change, State, Writer, after, copy, possible, problems_of, started, unnamed, warm
 
-from lexfuse.storage.channel_data.channel_segment import ChannelSegment
 from lexfuse.storage.segments.segment import Segment
+from lexfuse.storage.stored_channel import ChannelSegment
 
 KILLS = 40  # of one index; then comes a new one
 CALLS = 250  # until a kill at most: those of a few changes

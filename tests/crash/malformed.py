@@ -36,11 +36,11 @@ from lexfuse.channels.sparse.stored_part import SparsePart
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import LexFuseError
-from lexfuse.storage.channel_data import channel_segment as parts_of_channels
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.channel_store import EncodedBlock
+from lexfuse.storage import stored_channel as parts_of_channels
+from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.feedback import FeedbackEntry
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.stored_channel import ChannelSettings
 from lexfuse.text.analysis.vocabulary import Vocabulary
 
 CATALOG = "catalog.sqlite"

@@ -29,10 +29,10 @@ from lexfuse.data.formats.jsonl import write_corpus
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import LexFuseError
 from lexfuse.service.api_keys import KeyScope, add_key, read_keys, revoke_key
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.channel_store import EncodedBlock
+from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.feedback import FeedbackEntry
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.stored_channel import ChannelSettings
 
 MOST = 60  # documents
 BLOCK = 7  # documents that are committed to the channel at once

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lexfuse.cli import main
-from lexfuse.storage.channel_data.channel_store import BLOCK
+from lexfuse.storage.channel_store import BLOCK
 from lexfuse.storage.index_folder import IndexFolder
 
 ROOT = Path(__file__).parents[2]
@@ -248,7 +248,7 @@ def long_corpus(path, count=2000):
 INTERRUPTED = """
 import os, signal
 from lexfuse.cli import main
-from lexfuse.storage.channel_data.channel_store import ChannelStore
+from lexfuse.storage.channel_store import ChannelStore
 
 add = ChannelStore._add
 

@@ -15,12 +15,12 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import DataError, LexFuseError
 from lexfuse.storage.catalog import FEEDBACK, Catalog
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.channel_store import EncodedBlock
+from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.feedback import FeedbackEntry
 from lexfuse.storage.filters import Condition, within
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import open_snapshot
+from lexfuse.storage.stored_channel import ChannelSettings
 
 TABLES = ("meta", "segments", "tombstones", "documents", "contents", "channels", "parts")
 

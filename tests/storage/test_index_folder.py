@@ -286,10 +286,10 @@ def test_a_catalog_that_does_not_fit_its_segments_is_found(index, change):
 
 
 def test_verifying_while_another_merges(index, monkeypatch):
-    from lexfuse.storage import damage_check
+    from lexfuse.storage import index_folder
 
     index.add([document("c")])
-    other, damages = IndexFolder(index.folder), damage_check.damages
+    other, damages = IndexFolder(index.folder), index_folder.damages
     merges = [other.merge]
 
     def later(folder, sha256):
@@ -297,7 +297,7 @@ def test_verifying_while_another_merges(index, monkeypatch):
             merges.pop()()
         return damages(folder, sha256)
 
-    monkeypatch.setattr(damage_check, "damages", later)
+    monkeypatch.setattr(index_folder, "damages", later)
     assert index.verify() == []
     other.close()
 

@@ -14,11 +14,10 @@ from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.data.validation import Model
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.errors import ConfigError
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.channel_store import Encode
-from lexfuse.storage.channel_data.stored_part import StoredPart
+from lexfuse.storage.channel_store import Encode
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
+from lexfuse.storage.stored_channel import ChannelSettings, StoredPart
 
 
 class KindOptions(Model):

@@ -19,7 +19,7 @@ from lexfuse.data.queries import Queries
 from lexfuse.errors import DataError
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
 from lexfuse.storage.folder_names import CHANNELS, SEGMENTS
-from lexfuse.storage.segments.builder import LEXICAL
+from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 
 DEPTH = 100  # results of a query that is timed

@@ -17,8 +17,7 @@ from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.locator import local_path
 from lexfuse.encode.shared_encoders import shared_or_loaded
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.stored_part import Option
+from lexfuse.storage.stored_channel import ChannelSettings, Option
 
 
 class EncoderOptions(KindOptions):

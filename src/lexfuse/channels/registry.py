@@ -18,10 +18,9 @@ from lexfuse.channels.sparse.kind import SparseKind
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Progress, no_progress
 from lexfuse.errors import ConfigError, DataError, UnknownChannelError
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.stored_part import StoredPart
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
+from lexfuse.storage.stored_channel import ChannelSettings, StoredPart
 
 _KINDS: dict[str, ChannelKind] = {}
 

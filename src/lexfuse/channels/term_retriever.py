@@ -22,8 +22,8 @@ from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.storage.document_numbers import Numbering
-from lexfuse.storage.segments.builder import LEXICAL
 from lexfuse.storage.segments.channel_postings import Postings
+from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 
 QUICK_SCORES = 1 << 18  # documents times queries: fewer are ranked by their words in about a millisecond

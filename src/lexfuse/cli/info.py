@@ -27,7 +27,7 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError
 from lexfuse.storage.folder_names import CHANNELS
-from lexfuse.storage.segments.builder import LEXICAL
+from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot, open_snapshot
 
 CATALOG = "catalog.sqlite"  # what makes a folder an index

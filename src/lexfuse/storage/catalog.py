@@ -14,9 +14,9 @@ import orjson
 from lexfuse.data.document import Document
 from lexfuse.errors import DataError, LexFuseError, UnknownDocumentError, UnknownFieldError
 from lexfuse.storage.catalog_file import NUMBERS, CatalogFile, damaged, sqlite_errors
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
 from lexfuse.storage.document_rows import COLUMNS, LONG, OPTIONAL, SHORT, DocumentRow, check_types, checksum_of, document_of
 from lexfuse.storage.folder_names import CHANNEL_NAME, part_folder, segment_folder
+from lexfuse.storage.stored_channel import ChannelSettings
 from lexfuse.storage.table_digests import DIGESTS
 
 FEEDBACK = "query, doc, grade, rank, profile, moment, generation"  # columns of the table that `feedback` creates
@@ -98,14 +98,15 @@ class Catalog(CatalogFile):
 
     def present(self, ids: Sequence[str]) -> set[str]:
         """Which of these ids are in the index."""
+        return {id for (id,) in self._rows_of_ids("SELECT id FROM documents", ids)}
+
+    def _rows_of_ids(self, statement: str, ids: Sequence[str]) -> Iterator[Any]:
+        """The rows of a statement for those of the ids that the index has, in no order."""
         # A lone surrogate cannot be stored, so it cannot be present, and SQLite refuses it.
-        wanted = [id for id in ids if id.isascii() or id.encode("utf-8", "ignore").decode() == id]
-        found: set[str] = set()
+        wanted = [id for id in dict.fromkeys(ids) if id.isascii() or id.encode("utf-8", "ignore").decode() == id]
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
-            marks = ",".join("?" * len(some))
-            found.update(id for (id,) in self._rows(f"SELECT id FROM documents WHERE id IN ({marks})", some))  # noqa: S608
-        return found
+            yield from self._rows(f"{statement} WHERE id IN ({_marks(len(some))})", some)
 
     def column(self, name: str) -> tuple[list[int], list[int], list[Any]]:
         """Segments, ordinals and one column of all documents, as three parallel lists."""
@@ -130,28 +131,21 @@ class Catalog(CatalogFile):
 
     def document(self, id: str) -> Document:
         """A whole document; `NotFoundError` if it is not in the index."""
-        rows = self._rows(f"SELECT {_ROW} FROM {_WHOLE} WHERE id = ?", (id,)) if self.present([id]) else []  # noqa: S608
-        if not rows:
-            raise UnknownDocumentError(f"the index has no document {id!r}")
-        return document_of(rows[0])
+        return self.whole([id])[0]
 
     def whole(self, ids: Sequence[str]) -> list[Document]:
         """Whole documents in this order; `NotFoundError` for one that the index does not have."""
-        wanted, found = sorted(self.present(ids)), dict[str, Document]()
-        for start in range(0, len(wanted), _AT_ONCE):
-            some = wanted[start : start + _AT_ONCE]
-            rows = self._rows(f"SELECT {_ROW} FROM {_WHOLE} WHERE id IN ({_marks(len(some))})", some)  # noqa: S608
-            found |= {document.id: document for document in map(document_of, rows)}
-        return [found[id] if id in found else self.document(id) for id in ids]
+        rows = self._rows_of_ids(f"SELECT {_ROW} FROM {_WHOLE}", ids)  # noqa: S608 -- constants
+        found = {document.id: document for document in map(document_of, rows)}
+        for id in ids:
+            if id not in found:
+                raise UnknownDocumentError(f"the index has no document {id!r}")
+        return [found[id] for id in ids]
 
     def heads(self, ids: Sequence[str]) -> dict[str, Document]:
         """Documents by id without text and extra fields, for lists; unknown ids are skipped."""
-        wanted, found = sorted(self.present(ids)), dict[str, Document]()
-        for start in range(0, len(wanted), _AT_ONCE):
-            some = wanted[start : start + _AT_ONCE]
-            rows = self._rows(f"SELECT id, {', '.join(SHORT)} FROM documents WHERE id IN ({_marks(len(some))})", some)  # noqa: S608
-            found |= {row[0]: document_of((*row, None, "")) for row in rows}
-        return found
+        rows = self._rows_of_ids(f"SELECT id, {', '.join(SHORT)} FROM documents", ids)  # noqa: S608 -- constants
+        return {row[0]: document_of((*row, None, "")) for row in rows}
 
     def documents(self) -> Iterator[Document]:
         """All documents, by id."""
@@ -165,8 +159,8 @@ class Catalog(CatalogFile):
 
     def versions(self, serials: Sequence[int]) -> dict[int, Document]:
         """Whole documents by serial number, without those that are deleted."""
-        marks = ",".join("?" * len(serials))
-        rows = self._rows(f"SELECT serial, {_ROW} FROM {_WHOLE} WHERE serial IN ({marks}) ORDER BY serial", list(serials))  # noqa: S608
+        statement = f"SELECT serial, {_ROW} FROM {_WHOLE} WHERE serial IN ({_marks(len(serials))}) ORDER BY serial"  # noqa: S608
+        rows = self._rows(statement, list(serials))
         return {serial: document_of(row) for serial, *row in rows}
 
     def channels(self) -> list[CatalogChannel]:

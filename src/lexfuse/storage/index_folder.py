@@ -10,18 +10,19 @@ from typing import Any
 
 from lexfuse.data.document import Document
 from lexfuse.data.files import written_folder
-from lexfuse.errors import ConfigError, DataError, StorageError
-from lexfuse.storage.catalog import Catalog
+from lexfuse.errors import ConfigError, DataError, LexFuseError, StorageError
+from lexfuse.storage.catalog import Catalog, CatalogSegment
 from lexfuse.storage.catalog_file import WAIT_TO_WRITE, damaged
-from lexfuse.storage.channel_data.channel_store import ChannelStore
-from lexfuse.storage.damage_check import find_damage
+from lexfuse.storage.channel_store import ChannelStore
 from lexfuse.storage.document_rows import DocumentRow, rows_of
 from lexfuse.storage.feedback import FeedbackStore, forget_feedback
 from lexfuse.storage.folder_names import FILE, SEGMENTS, check_plain, foreign_name
 from lexfuse.storage.index_settings import IndexSettings
-from lexfuse.storage.segments.builder import build_segment
+from lexfuse.storage.manifest import damages
+from lexfuse.storage.segments.segment import build_segment
 from lexfuse.storage.segments.segment_set import SegmentSet
 from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.storage.string_list import StringList
 
 Progress = Callable[[int], None]  # gets the number of finished documents
 
@@ -146,7 +147,7 @@ class IndexFolder:
     def verify(self) -> list[str]:
         """Every damage found, one line each; empty if there is none."""
         while True:
-            found, generation = find_damage(self._catalog, self.folder)
+            found, generation = _find_damage(self._catalog, self.folder)
             if not found or generation is None or self._catalog.meta("generation") == generation:
                 return found  # else another process merged and removed the older files
 
@@ -255,3 +256,34 @@ class IndexFolder:
         """Remove files that no state names: left by a killed writer, a failed change, or a merge."""
         self._segments.remove_orphans()
         self.channels.remove_orphans()
+
+
+def _find_damage(catalog: Catalog, folder: Path) -> tuple[list[str], int | None]:
+    """Every damage of an index, one line each, and the generation that was checked, ``None`` if unknown."""
+    found: list[str] = []
+    generation = None
+    try:
+        with catalog.reading():
+            generation = catalog.meta("generation")
+            check_plain(folder)
+            found += catalog.damages()
+            for segment in catalog.segments():
+                wrong = damages(folder / segment.folder, segment.manifest)
+                found += wrong or _differences(catalog, folder, segment)
+            for channel in catalog.channels():
+                for part in catalog.parts(channel.name):
+                    found += damages(folder / part.folder, part.manifest)
+    except LexFuseError as error:
+        found.append(str(error))
+    return found, generation
+
+
+def _differences(catalog: Catalog, folder: Path, segment: CatalogSegment) -> list[str]:
+    """Differences between the catalog's live documents and a segment's ids without tombstones."""
+    buried = {ordinal for number, ordinal in catalog.tombstones() if number == segment.number}
+    ids = StringList.load(folder / segment.folder / "ids")
+    expected = [(ordinal, id) for ordinal, id in enumerate(ids) if ordinal not in buried]
+    members = catalog.members(segment.number)
+    if members == expected and len(ids) == segment.documents and all(ordinal < len(ids) for ordinal in buried):
+        return []
+    return [f"{folder / segment.folder}: {len(expected):,} living documents, the catalog has {len(members):,} or others"]

@@ -15,13 +15,12 @@ from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
 from lexfuse.storage.catalog import SERIAL, Catalog, CatalogChannel, CatalogSegment
-from lexfuse.storage.channel_data.channel_segment import ChannelSegment
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.index_settings import IndexSettings
-from lexfuse.storage.segments.builder import LEXICAL
 from lexfuse.storage.segments.channel_postings import Postings
-from lexfuse.storage.segments.segment import Segment
+from lexfuse.storage.segments.segment import LEXICAL, Segment
 from lexfuse.storage.segments.shared_postings import JoinedLists
+from lexfuse.storage.stored_channel import ChannelSegment
 from lexfuse.storage.stored_ids import StoredIds
 
 

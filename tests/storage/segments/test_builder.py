@@ -5,7 +5,7 @@ import pytest
 from lexfuse.data.document import Document
 from lexfuse.errors import DataError
 from lexfuse.storage.index_settings import IndexSettings
-from lexfuse.storage.segments.builder import build_segment
+from lexfuse.storage.segments.segment import build_segment
 
 
 def postings(segment, term):

@@ -6,8 +6,8 @@ import pytest
 from lexfuse.data.document import Document
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments import merge
-from lexfuse.storage.segments.builder import build_segment
 from lexfuse.storage.segments.merge import merge_segments, segments_to_merge
+from lexfuse.storage.segments.segment import build_segment
 
 WORDS = ["contract", "notice", "court", "damages", "lease", "tenant", "appeal"]
 

@@ -15,8 +15,8 @@ from lexfuse.encode.embedding_cache import CachedEncoder, EmbeddingCache
 from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.passage_plan import PassagePlan, PassageScheme, WordUnits
 from lexfuse.encode.shared_encoders import unshared
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.channel_store import Encode, EncodedBlock
+from lexfuse.storage.channel_store import Encode, EncodedBlock
+from lexfuse.storage.stored_channel import ChannelSettings
 from lexfuse.text.passages import Passage
 
 Divide = Callable[[Document], list[tuple[str, Passage]]]  # texts to encode, with the piece that each is made of

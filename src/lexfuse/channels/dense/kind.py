@@ -20,10 +20,10 @@ from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.model_folder.locator import local_path
 from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
 from lexfuse.encode.static_encoder import StaticEncoder, is_static
-from lexfuse.storage.channel_data.channel_store import Encode
-from lexfuse.storage.channel_data.stored_part import Option
+from lexfuse.storage.channel_store import Encode
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
+from lexfuse.storage.stored_channel import Option
 
 _ALL = "all"
 

@@ -21,7 +21,7 @@ from lexfuse.channels.dense.clusters import Clusters
 from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of, read_only
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
-from lexfuse.storage.channel_data.stored_part import NO_OPTIONS, Option
+from lexfuse.storage.stored_channel import NO_OPTIONS, Option
 
 CLUSTERED_FROM = 10_000  # vectors of a part: fewer are scanned sooner than clusters are chosen
 LONGEST = 2.0**60  # norm of a vector: products of two such are far from the end of 32-bit floats

@@ -19,7 +19,7 @@ from lexfuse.encode.encoder import Side
 from lexfuse.encode.late_encoder import LateEncoder
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.errors import ConfigError
-from lexfuse.storage.channel_data.channel_store import Encode, EncodedBlock
+from lexfuse.storage.channel_store import Encode, EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
 

@@ -16,7 +16,7 @@ from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of, read_only
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.kernels.trellis import U8
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
-from lexfuse.storage.channel_data.stored_part import NO_OPTIONS, Option
+from lexfuse.storage.stored_channel import NO_OPTIONS, Option
 
 _TOGETHER = 1 << 15  # vectors that are compressed at once
 

@@ -24,7 +24,7 @@ from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.storage.segments.builder import LEXICAL
+from lexfuse.storage.segments.segment import LEXICAL
 
 K1, B = 1.2, 0.75  # the parameters where none are given
 

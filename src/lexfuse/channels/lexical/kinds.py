@@ -14,7 +14,7 @@ from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramTfIdf
 from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.data.validation import Model, Texts, refusing
 from lexfuse.errors import ConfigError
-from lexfuse.storage.segments.builder import LEXICAL
+from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice, TermWeight, WeightedWord
 

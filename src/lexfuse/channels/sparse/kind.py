@@ -14,7 +14,7 @@ from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.encode.sparse_encoder import SparseEncoder
-from lexfuse.storage.channel_data.channel_store import Encode, EncodedBlock
+from lexfuse.storage.channel_store import Encode, EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from lexfuse.data.arrays import F32, I32, Bools, read_only
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
-from lexfuse.storage.channel_data.stored_part import NO_OPTIONS, Option
 from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.segments.merge import merged_inverted
+from lexfuse.storage.stored_channel import NO_OPTIONS, Option
 from lexfuse.storage.string_list import StringList
 from lexfuse.text.analysis.vocabulary import Vocabulary
 

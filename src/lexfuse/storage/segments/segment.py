@@ -1,4 +1,4 @@
-"""A segment: documents that were added together, as immutable files in one folder.
+"""A segment: documents that were added together, built, and kept as immutable files in one folder.
 
 Documents are sorted by id, so that within a segment the lower ordinal wins ties, and the same documents give the same bytes in
 any order of input.
@@ -6,14 +6,24 @@ any order of input.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from lexfuse.data.arrays import F32, I32
+from lexfuse.data.document import Document
 from lexfuse.data.files import make_folder
-from lexfuse.errors import DataError
+from lexfuse.errors import ConfigError, DataError
+from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.manifest import read_manifest, write_manifest
 from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.string_list import StringList
+from lexfuse.text.analysis.analyser import Analyser
+from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
+
+LEXICAL = "bm25"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,3 +66,33 @@ class Segment:
                 reason = f"has {len(inverted.lengths):,} documents, not {len(segment.ids):,}; restore it, or rebuild the index"
                 raise DataError(reason, path=folder / name)
         return segment
+
+
+def build_segment(
+    documents: Sequence[Document], settings: IndexSettings, *, progress: Callable[[int], None] = lambda _: None
+) -> Segment:
+    """A segment of documents, which must be sorted by id.
+
+    >>> build_segment([Document("a", text="la loi", language="fr")], IndexSettings()).channels["bm25"].terms[0]
+    'loi'
+    """
+    vocabulary = Vocabulary()
+    encoders: dict[str, TermEncoder] = {}
+    rows: list[I32] = []
+    weights: list[F32] = []
+    for done, document in enumerate(documents, start=1):
+        if document.language not in encoders:
+            encoders[document.language] = TermEncoder(_analyser(document, settings), vocabulary)
+        parts = [(encoders[document.language].encode(text), weight) for text, weight in settings.texts(document)]
+        rows.append(np.concatenate([terms for terms, _ in parts]) if parts else np.empty(0, dtype=np.int32))
+        weights.append(np.repeat(np.array([w for _, w in parts], dtype=np.float32), [len(terms) for terms, _ in parts]))
+        progress(done)
+    inverted = InvertedFile.from_rows(rows, vocabulary, weights)
+    return Segment(StringList.of(document.id for document in documents), {LEXICAL: inverted})
+
+
+def _analyser(document: Document, settings: IndexSettings) -> Analyser:
+    try:
+        return settings.analyser(document.language)
+    except ConfigError as error:
+        raise DataError(f"document {document.id!r}: {error}") from None

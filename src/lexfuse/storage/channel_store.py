@@ -21,12 +21,10 @@ from lexfuse.errors import BusyError, ConfigError, DataError, UnknownChannelErro
 from lexfuse.storage.array_file import map_array
 from lexfuse.storage.catalog import Catalog, CatalogChannel, CatalogSegment
 from lexfuse.storage.catalog_file import damaged
-from lexfuse.storage.channel_data.channel_segment import SERIALS, ChannelSegment, merged_parts
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings, checked_name
-from lexfuse.storage.channel_data.stored_part import StoredPart
 from lexfuse.storage.folder_names import part_folder, remove_unnamed_parts
 from lexfuse.storage.manifest import check_files, damages
 from lexfuse.storage.segments.merge import segments_to_merge
+from lexfuse.storage.stored_channel import SERIALS, ChannelSegment, ChannelSettings, StoredPart, checked_name, merged_parts
 
 BLOCK = 512  # documents that are encoded and committed at once
 PATIENCE = 600.0  # seconds that a filling waits for another writer: its work was long

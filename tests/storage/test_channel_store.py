@@ -6,9 +6,9 @@ import pytest
 from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError, DataError, NotFoundError, StorageError
-from lexfuse.storage.channel_data.channel_settings import ChannelSettings
-from lexfuse.storage.channel_data.channel_store import EncodedBlock
+from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.stored_channel import ChannelSettings
 
 SETTINGS = ChannelSettings("dense", "lengths", "0001")
 
@@ -213,8 +213,8 @@ def test_damaged_settings_are_told(index):
 
 
 def test_filling_waits_for_another_writer_and_does_not_wait_for_ever(index, monkeypatch):
-    monkeypatch.setattr("lexfuse.storage.channel_data.channel_store.PATIENCE", 0)
-    monkeypatch.setattr("lexfuse.storage.channel_data.channel_store.TURN", 1)
+    monkeypatch.setattr("lexfuse.storage.channel_store.PATIENCE", 0)
+    monkeypatch.setattr("lexfuse.storage.channel_store.TURN", 1)
     with IndexFolder(index.folder) as other, other.changing(), pytest.raises(StorageError, match="another process"):
         index.channels.fill("dense", encode)
 

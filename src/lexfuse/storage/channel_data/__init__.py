@@ -1,1 +1,0 @@
-"""Stored channels: settings, segments and their commit."""
