@@ -232,7 +232,7 @@ class Recipe:
 
     def _cut(self, training: Hyperparameters) -> Hyperparameters:
         """The settings, smaller where it is to be quick."""
-        return Hyperparameters.of({**training.plain(), **self.changed})
+        return training.replace(**self.changed)
 
     def _stage(
         self, name: str, kind: Any, start: Path, examples: Examples, training: Hyperparameters, judged: DevQueries | None = None

@@ -29,7 +29,6 @@ The measure of choice is R@100 on dev; the test questions are not in ``material`
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -154,10 +153,7 @@ class Recipe:
             structure = mine_with_model(learner_of(DenseLearner, start, CONTRAST), structure, amount=4, skip=2, depth=60)
         hard = staged(self.work, f"{name}-hard", DenseLearner, start, structure, shared(HARD, material))
         examples = self.questions(learner_of(DenseLearner, hard, TUNED), material, self.near(hard, material))
-        trained = [
-            staged(self.work, f"{name}-{seed}", DenseLearner, hard, examples, dataclasses.replace(TUNED, seed=seed))
-            for seed in seeds
-        ]
+        trained = [staged(self.work, f"{name}-{seed}", DenseLearner, hard, examples, TUNED.replace(seed=seed)) for seed in seeds]
         return self.averaged(name, trained)
 
     def splade(self) -> None:
@@ -208,7 +204,7 @@ class Recipe:
 
     def near(self, folder: Path, material: Material) -> dict[str, list[str]]:
         """The articles that BM25 and a model together rank first for the text of each section, by its title."""
-        model = learner_of(DenseLearner, folder, dataclasses.replace(TUNED, query_length=WINDOW))
+        model = learner_of(DenseLearner, folder, TUNED.replace(query_length=WINDOW))
         below = dict(material.pairs["sheets"])
         scores = scored(model, [f"{title} {below[title]}" for title in material.sections], self.articles)
         found = {}
@@ -272,7 +268,7 @@ def shared(training: Hyperparameters, material: Material) -> Hyperparameters:
     """Batches of each source as it has pairs, but few of sheets."""
     counts = {name: len(some) for name, some in material.pairs.items()}
     shares = {name: count / sum(counts.values()) for name, count in counts.items()} | {"sheets": SHEETS}
-    return dataclasses.replace(training, shares=shares)
+    return training.replace(shares=shares)
 
 
 def divided(text: str) -> list[str]:

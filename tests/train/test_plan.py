@@ -1,6 +1,5 @@
 """The TOML of a training: every setting can be given, what is not known is named, stages inherit."""
 
-import dataclasses
 import datetime
 import re
 import tomllib
@@ -66,8 +65,8 @@ def test_the_documentation_shows_every_setting_with_its_usual_value():
     text = (Path(__file__).parents[2] / "docs" / "training.md").read_text("utf-8")
     whole, chain = (tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", text, re.DOTALL))
     shown = {name for name in whole["training"] if name != "shares"} | {"shares", "seed"}
-    assert shown == {entry.name for entry in dataclasses.fields(Hyperparameters)}
-    assert set(whole["mining"]) == {entry.name for entry in dataclasses.fields(MiningSettings)}
+    assert shown == set(Hyperparameters.model_fields)
+    assert set(whole["mining"]) == set(MiningSettings.model_fields)
     assert TrainingPlan.usual(ModelKind.DENSE, whole) == TrainingPlan.usual(
         ModelKind.DENSE, {"training": {"shares": {"judged": 1.0}}}
     )
@@ -86,18 +85,18 @@ def test_the_usual_plan_is_that_of_the_kind():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("seed = 1", "the configuration has no 'seed'"),
-        ("seeds = 1", "seeds must be a list of whole numbers"),
+        ("seed = 1", "there is no 'seed'; there are seeds"),
+        ("seeds = 1", "seeds must be a list, got 1"),
         ("seeds = [1, 1]", "each once"),
         ("seeds = []", "seeds must be"),
-        ("[training]\nrate = 1", "training has no setting 'rate'"),
+        ("[training]\nrate = 1", "there is no 'rate'; there are steps"),
         ("[training]\nseed = 1", "write seeds = \\[1\\]"),
         ('[training]\nsteps = "many"', "steps must be a whole number"),
         ("training = 3", "training must be a table"),
-        ("[mining]\ndeep = 1", "\\[mining\\] has no 'deep'"),
-        ("[mining]\namount = 0.5", "amount of \\[mining\\] must be a whole number"),
+        ("[mining]\ndeep = 1", "mining: there is no 'deep'"),
+        ("[mining]\namount = 0.5", "mining: amount must be a whole number"),
         ("[mining]\namount = true", "must be a whole number"),
-        ("[mining]\nmargin = 2", "margin must lie between"),
+        ("[mining]\nmargin = 2", "mining: margin must be at most 1"),
         ("[mining]\ndepth = 0", "depth must be 1 or more"),
         ("[dev]\npool = -1", "pool must be 0"),
         ('examples = "judged"', "examples must be a list"),
@@ -105,9 +104,9 @@ def test_the_usual_plan_is_that_of_the_kind():
         ('examples = ["judged", "judged"]', "each kind once"),
         ('examples = ["titles"]', "there are no examples 'titles'"),
         ('examples = ["judged"]\n[[stage]]\nexamples = ["judged"]', "not in both"),
-        ("[stage]\nsteps = 1", "written as \\[\\[stage\\]\\]"),
+        ("[stage]\nsteps = 1", "a list of tables, \\[\\[stage\\]\\]"),
         ("[[stage]]\nsteps = 1", "examples must be a list"),
-        ('[[stage]]\nexamples = ["judged"]\nseed = 3', "seed is not a setting of a stage"),
+        ('[[stage]]\nexamples = ["judged"]\nseed = 3', "seed is not a setting of .training. or a stage"),
         ('[[stage]]\nexamples=["judged"]\n[[stage]]\nexamples=["judged"]\ndimension=5', "the same dimension"),
     ],
 )

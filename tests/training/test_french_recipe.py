@@ -1,6 +1,5 @@
 """The recipe of the French models, all stages, with a handful of texts and steps."""
 
-import dataclasses
 import json
 import sys
 
@@ -22,7 +21,7 @@ def recipe(recipe_named):
     module = recipe_named("french_legal")
     for name in SETTINGS:
         given = getattr(module, name)
-        setattr(module, name, dataclasses.replace(given, **SHORT | ({"negatives": 0} if not given.negatives else {})))
+        setattr(module, name, given.replace(**SHORT | ({"negatives": 0} if not given.negatives else {})))
     module.SEEDS, module.VOCABULARY = (1, 2), 300
     return module
 

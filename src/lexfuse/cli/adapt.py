@@ -53,7 +53,7 @@ def tsdae(
 
         lexfuse adapt tsdae fr-legal-mlm data/legi legi.tsdae
     """
-    _run(TsdaeSettings(deleted), adaptation, sentences)
+    _run(TsdaeSettings(deleted=deleted), adaptation, sentences)
 
 
 def sdr(
@@ -70,7 +70,7 @@ def sdr(
 
         lexfuse adapt sdr fr-legal-mlm data/legi legi.sdr
     """
-    _run(SdrSettings(masked, margin), adaptation, sentences)
+    _run(SdrSettings(masked=masked, margin=margin), adaptation, sentences)
 
 
 def mlm(
@@ -89,7 +89,7 @@ def mlm(
 
         lexfuse adapt mlm fr-legal-dense data/legi legi.mlm --new-head
     """
-    _run(MlmSettings(masked, new_head), adaptation, sentences)
+    _run(MlmSettings(masked=masked, new_head=new_head), adaptation, sentences)
 
 
 def structure(
@@ -107,7 +107,7 @@ def structure(
     names = names_in(kinds) or list(StructureKind)
     if unknown := [name for name in names if name not in set(StructureKind)]:
         raise ConfigError(f"--kinds takes {', '.join(StructureKind)} with commas between; got {unknown[0]!r}")
-    _run(StructureSettings(tuple(StructureKind(name) for name in names)), adaptation)
+    _run(StructureSettings(structures=tuple(StructureKind(name) for name in names)), adaptation)
 
 
 def _run(method: Method, adaptation: AdaptationFlags, sentences: int = 0) -> None:

@@ -29,6 +29,12 @@ _WORDS = {
     "list_type": "a list",
     "dict_type": "a table",
 }
+_LIMITS = {
+    "greater_than": "above {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than": "below {lt:g}",
+    "less_than_equal": "at most {le:g}",
+}
 
 
 class Model(BaseModel):
@@ -201,6 +207,9 @@ def _tables(value: Any) -> Any:
 Numbers = Annotated[float | tuple[float, ...], BeforeValidator(_numbers)]  # one for all, or one each
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Name = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=1)]
+Amount = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
 Tables = BeforeValidator(_tables)  # of a tuple of models
 
 
@@ -215,6 +224,8 @@ def _words(error: ErrorDetails) -> str:
     if kind == _REFUSED:
         return f"{where}: {error['msg']}" if where else error["msg"]
     expected = error["msg"] if kind == _EXPECTED else _WORDS.get(kind)
+    if kind in _LIMITS:
+        expected = _LIMITS[kind].format(**error["ctx"])
     if kind in ("enum", "literal_error"):
         expected = f"one of {error['ctx']['expected'].replace(' or ', ', ').replace(chr(39), '')}"
     key, table = (str(place[-1]), _where(place[:-1])) if place else ("", "")

@@ -19,15 +19,17 @@ Instead of ``examples``, ``[[stage]]`` lists consecutive stages (pre-finetuning,
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from lexfuse.data.files import decode, read_bytes
+from lexfuse.data.validation import Amount, Count, Model, Share, Tables
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.examples.hard_negatives import DEPTH
 from lexfuse.train.examples.labelled_examples import CANDIDATES
@@ -45,46 +47,46 @@ class Device(StrEnum):
     CUDA = "cuda"
 
 
-@dataclass(frozen=True, slots=True)
-class MiningSettings:
+class MiningSettings(Model):
     """The source and selection of hard negatives; see `lexfuse.train.examples.hard_negatives`.
 
     >>> MiningSettings(margin=2.0)
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: margin must lie between 0 (none) and 1, got 2.0
+    lexfuse.errors.ConfigError: margin must be at most 1, got 2.0
     """
 
     channel: str = "bm25"  # of the index
-    depth: int = DEPTH  # documents that are ranked
-    amount: int = 30  # negatives of a query at most
-    skip: int = 0  # of the first ones
-    margin: float = 0.95  # share of the best relevant document's score, above which a document is too close; 0 for none
-
-    def __post_init__(self) -> None:
-        """Refuse invalid values."""
-        for name in ("depth", "amount"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be 1 or more, got {getattr(self, name)}")
-        if self.skip < 0:
-            raise ConfigError(f"skip must be 0 or more, got {self.skip}")
-        if not 0 <= self.margin <= 1:
-            raise ConfigError(f"margin must lie between 0 (none) and 1, got {self.margin}")
+    depth: Count = DEPTH  # documents that are ranked
+    amount: Count = 30  # negatives of a query at most
+    skip: Amount = 0  # of the first ones
+    margin: Share = 0.95  # of the best relevant document's score, above which a document is too close; 0 for none
 
 
-@dataclass(frozen=True, slots=True)
-class DevPool:
+class DevPool(Model):
     """The data that weights are selected on; see `lexfuse.train.examples.labelled_examples.judged_pool`."""
 
-    pool: int = 0  # documents that are ranked; 0 for the whole corpus
-    candidates: int = CANDIDATES  # documents of the ranking, for cross-encoders
+    pool: Amount = 0  # documents that are ranked; 0 for the whole corpus
+    candidates: Count = CANDIDATES  # documents of the ranking, for cross-encoders
 
-    def __post_init__(self) -> None:
-        """Refuse invalid values."""
-        if self.pool < 0 or self.candidates < 1:
-            raise ConfigError(
-                f"pool must be 0 (all documents) or more and candidates 1 or more, got {self.pool}, {self.candidates}"
-            )
+
+class _PlanTable(Model):
+    """A plan as it is written."""
+
+    seeds: Annotated[tuple[int, ...], Field(strict=False)] = (1,)
+    before_query_date: bool = False
+    examples: list[str] = Field(default=[JUDGED])
+    training: dict[str, Any] = Field(default_factory=dict)
+    mining: MiningSettings = Field(default_factory=MiningSettings)
+    dev: DevPool = Field(default_factory=DevPool)
+    stage: Annotated[tuple[dict[str, Any], ...], Tables] = ()
+
+    def check(self) -> None:
+        """Refuse stages next to examples, and a seed where the seeds at the top count."""
+        if self.stage and "examples" in self.model_fields_set:
+            raise ConfigError("examples are at the top or in every [[stage]], not in both")
+        if any("seed" in table for table in (self.training, *self.stage)):
+            raise ConfigError("seed is not a setting of [training] or a stage; write seeds = [1] at the top")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,25 +170,18 @@ class TrainingPlan:
         >>> [(stage.name, stage.training.steps) for stage in plan.stages]
         [('headings', 9), ('judged', 1000)]
         """
-        values = dict(values or {})
-        _refuse_others(
-            values, ("seeds", "before_query_date", "examples", "training", "mining", "dev", "stage"), "the configuration"
-        )
-        shared = {**_table(values, "training"), **(changes or {})}
-        if "seed" in shared:
-            raise ConfigError("seed is not a setting of [training] here; write seeds = [1] at the top")
-        stages = values.get("stage", [{"examples": values.get("examples", [JUDGED])}])
-        if "stage" in values and "examples" in values:
-            raise ConfigError("examples stand at the top or in every [[stage]], not in both")
-        if not isinstance(stages, list) or not all(isinstance(stage, Mapping) for stage in stages):
-            raise ConfigError("stages are written as [[stage]], one after the other")
+        table = _PlanTable(**(values or {}))
+        if "seed" in (changes or {}):
+            raise ConfigError("seed is not a setting of all stages; write seeds = [1] at the top")
+        shared = {**table.training, **(changes or {})}
+        stages = table.stage or ({"examples": table.examples},)
         return cls(
             kind,
-            tuple(_stage(kind, stage, shared, changes or {}) for stage in stages),
-            tuple(_wholes(values.get("seeds", [1]), "seeds")),
-            MiningSettings(**_typed(MiningSettings, _table(values, "mining"), "mining")),
-            DevPool(**_typed(DevPool, _table(values, "dev"), "dev")),
-            _truth(values.get("before_query_date", False), "before_query_date"),
+            tuple(_stage(kind, {**shared, **stage, **(changes or {})}) for stage in stages),
+            table.seeds,
+            table.mining,
+            table.dev,
+            table.before_query_date,
         )
 
     def plain(self) -> dict[str, Any]:
@@ -197,15 +192,12 @@ class TrainingPlan:
         True
         """
         stages = [
-            {
-                "examples": list(stage.examples),
-                **{name: value for name, value in stage.training.plain().items() if name != "seed"},
-            }
+            {"examples": list(stage.examples), **stage.training.model_dump(mode="json", exclude={"seed"})}
             for stage in self.stages
         ]
         return {
-            "seeds": list(self.seeds), "before_query_date": self.before_query_date, "mining": dataclasses.asdict(self.mining),
-            "dev": dataclasses.asdict(self.dev), "stage": stages,
+            "seeds": list(self.seeds), "before_query_date": self.before_query_date, "mining": self.mining.model_dump(),
+            "dev": self.dev.model_dump(), "stage": stages,
         }  # fmt: skip
 
 
@@ -222,52 +214,9 @@ def read_plan_values(path: str | Path) -> dict[str, Any]:
         raise DataError(f"not valid TOML: {error}", path=path) from None
 
 
-def _stage(kind: ModelKind, values: Mapping[str, Any], shared: Mapping[str, Any], changes: Mapping[str, Any]) -> TrainingStage:
-    own = {name: value for name, value in values.items() if name != "examples"}
-    if "seed" in own:
-        raise ConfigError("seed is not a setting of a stage; write seeds = [1] at the top")
-    examples = values.get("examples")
+def _stage(kind: ModelKind, values: Mapping[str, Any]) -> TrainingStage:
+    settings = dict(values)
+    examples = settings.pop("examples", None)
     if not isinstance(examples, list) or not all(isinstance(name, str) for name in examples):
         raise ConfigError(f'examples must be a list like ["judged", "headings"], got {examples!r}')
-    return TrainingStage(tuple(examples), Hyperparameters.usual(kind, **{**shared, **own, **changes}))
-
-
-def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    table = values.get(name, {})
-    if not isinstance(table, Mapping):
-        raise ConfigError(f"{name} must be a table, [{name}], got {table!r}")
-    return table
-
-
-def _refuse_others(values: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    if unknown := [name for name in values if name not in known]:
-        raise ConfigError(f"{where} has no {unknown[0]!r}; it has {', '.join(known)}")
-
-
-def _typed(kind: type[MiningSettings | DevPool], values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Values with the types of the fields of a table."""
-    types = {entry.name: entry.type for entry in dataclasses.fields(kind)}
-    _refuse_others(values, tuple(types), f"[{where}]")
-    allowed: Mapping[str, tuple[tuple[type, ...], str]] = {
-        "str": ((str,), "text"),
-        "int": ((int,), "a whole number"),
-        "float": ((int, float), "a number"),
-        "bool": ((bool,), "true or false"),
-    }
-    for name, value in values.items():
-        fitting, called = allowed[str(types[name])]
-        if not isinstance(value, fitting) or (isinstance(value, bool) and bool not in fitting):
-            raise ConfigError(f"{name} of [{where}] must be {called}, got {value!r}")
-    return dict(values)
-
-
-def _truth(value: Any, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise ConfigError(f"{name} must be true or false, got {value!r}")
-    return value
-
-
-def _wholes(values: Any, name: str) -> list[int]:
-    if not isinstance(values, list) or not all(isinstance(value, int) and not isinstance(value, bool) for value in values):
-        raise ConfigError(f"{name} must be a list of whole numbers, got {values!r}")
-    return values
+    return TrainingStage(tuple(examples), Hyperparameters.usual(kind, **settings))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,7 +175,7 @@ def _trained_seed(work: WorkFolder, prepared: _PreparedStage, seed: int, device:
     for number, (stage, examples) in enumerate(zip(prepared.plan.stages, prepared.examples, strict=True)):
         if len(prepared.plan.stages) > 1:
             say(f"stage {number + 1} of {len(prepared.plan.stages)}: {stage.name}")
-        training, folder = replace(stage.training, seed=seed), work.stage(seed, number)
+        training, folder = stage.training.replace(seed=seed), work.stage(seed, number)
         learner = _learner(prepared.plan.kind, prepared.base, training)
         if number:
             Checkpoints(work.stage(seed, number - 1)).load_best(learner)
@@ -194,7 +194,7 @@ def _kept(work: WorkFolder, prepared: _PreparedStage, seed: int) -> Learner:
     from lexfuse.train.loop.checkpoint import Checkpoints
 
     number = len(prepared.plan.stages) - 1
-    learner = _learner(prepared.plan.kind, prepared.base, replace(prepared.plan.stages[number].training, seed=seed))
+    learner = _learner(prepared.plan.kind, prepared.base, prepared.plan.stages[number].training.replace(seed=seed))
     Checkpoints(work.stage(seed, number)).load_best(learner)
     return learner
 

@@ -163,7 +163,13 @@ def test_steps_and_epochs_together_are_refused():
 
 
 @pytest.mark.parametrize(
-    "wrong", [lambda: MlmSettings(0), lambda: TsdaeSettings(1), lambda: SdrSettings(masked=2), lambda: SdrSettings(margin=1)]
+    "wrong",
+    [
+        lambda: MlmSettings(masked=0),
+        lambda: TsdaeSettings(deleted=1),
+        lambda: SdrSettings(masked=2),
+        lambda: SdrSettings(margin=1),
+    ],
 )
 def test_numbers_that_cannot_be(wrong):
     with pytest.raises(ConfigError):
@@ -171,7 +177,7 @@ def test_numbers_that_cannot_be(wrong):
 
 
 def test_methods_as_json():
-    assert plain(StructureSettings((StructureKind.TITLE,))) == {"adaptation": "structure", "structures": ["title"]}
+    assert plain(StructureSettings(structures=(StructureKind.TITLE,))) == {"adaptation": "structure", "structures": ["title"]}
 
 
 def test_structure_holds_out_whole_passages():
@@ -179,7 +185,7 @@ def test_structure_holds_out_whole_passages():
         Document(str(at), text=f"Le preneur {at} paie le loyer convenu.", language="fr", headings=(f"Le bail de type {at}",))
         for at in range(20)
     ]
-    found = prepare(StructureSettings((StructureKind.HEADINGS,)), Corpus.of(documents), held_out=0.25, name="baux")
+    found = prepare(StructureSettings(structures=(StructureKind.HEADINGS,)), Corpus.of(documents), held_out=0.25, name="baux")
     assert len(found.split.dev) == 5
     assert not set(found.split.train.passages) & set(found.split.dev.passages)
     assert found.facts["learned from"] == "15 headings"
@@ -195,7 +201,7 @@ def test_other_vectors_are_for_structure_alone():
 
 def test_a_corpus_without_structure():
     with pytest.raises(DataError, match="gives no pair of the kinds headings"):
-        prepare(StructureSettings((StructureKind.HEADINGS,)), corpus_of())
+        prepare(StructureSettings(structures=(StructureKind.HEADINGS,)), corpus_of())
 
 
 def test_without_torch_the_message_says_what_to_install(monkeypatch):

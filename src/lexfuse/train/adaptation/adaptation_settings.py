@@ -5,17 +5,19 @@ Settings of all trainings are in `lexfuse.train.hyperparameters`; `default_setti
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from pydantic import Field
+
+from lexfuse.data.validation import Model
 from lexfuse.errors import ConfigError
 from lexfuse.train.hyperparameters import KINDS_OF, Hyperparameters
 from lexfuse.train.structure.structure_pairs import StructureKind
 
 EVALUATIONS = 10  # in a training
+Part = Annotated[float, Field(gt=0, lt=1)]
 
 
 class Adaptation(StrEnum):
@@ -27,60 +29,36 @@ class Adaptation(StrEnum):
     STRUCTURE = "structure"
 
 
-@dataclass(frozen=True, slots=True)
-class MlmSettings:
+class MlmSettings(Model):
     """Masked-language training: the model predicts masked tokens.
 
     >>> MlmSettings(masked=1.5)
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: masked must lie between 0 and 1, neither of them included, got 1.5
+    lexfuse.errors.ConfigError: masked must be below 1, got 1.5
     """
 
     kind: ClassVar[Adaptation] = Adaptation.MLM
-    masked: float = 0.15  # share of the tokens
+    masked: Part = 0.15  # of the tokens
     new_head: bool = False  # for a base that has none
 
-    def __post_init__(self) -> None:
-        """Refuse invalid values."""
-        _check_share("masked", self.masked)
 
-
-@dataclass(frozen=True, slots=True)
-class TsdaeSettings:
+class TsdaeSettings(Model):
     """TSDAE: a sentence without most of its tokens becomes one vector, from which the sentence is reconstructed."""
 
     kind: ClassVar[Adaptation] = Adaptation.TSDAE
-    deleted: float = 0.6  # share of the tokens
-
-    def __post_init__(self) -> None:
-        """Refuse invalid values."""
-        _check_share("deleted", self.deleted)
+    deleted: Part = 0.6  # of the tokens
 
 
-@dataclass(frozen=True, slots=True)
-class SdrSettings:
-    """SDR: sentences of one paragraph move together, those of different documents apart, and tokens are masked.
-
-    >>> SdrSettings(margin=1.0)
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: margin is a cosine from -1 to below 1, got 1.0
-    """
+class SdrSettings(Model):
+    """SDR: sentences of one paragraph move together, those of different documents apart, and tokens are masked."""
 
     kind: ClassVar[Adaptation] = Adaptation.SDR
-    masked: float = 0.15
-    margin: float = 0.0  # the cosine up to which sentences of different documents cost nothing
-
-    def __post_init__(self) -> None:
-        """Refuse invalid values."""
-        _check_share("masked", self.masked)
-        if not -1 <= self.margin < 1:
-            raise ConfigError(f"margin is a cosine from -1 to below 1, got {self.margin}")
+    masked: Part = 0.15
+    margin: Annotated[float, Field(ge=-1, lt=1)] = 0.0  # the cosine up to which sentences of different documents cost nothing
 
 
-@dataclass(frozen=True, slots=True)
-class StructureSettings:
+class StructureSettings(Model):
     """Contrastive training on pairs from the structure of law."""
 
     kind: ClassVar[Adaptation] = Adaptation.STRUCTURE
@@ -96,9 +74,7 @@ def plain(method: Method) -> dict[str, Any]:
     >>> plain(SdrSettings())
     {'adaptation': 'sdr', 'masked': 0.15, 'margin': 0.0}
     """
-    values = {entry.name: getattr(method, entry.name) for entry in dataclasses.fields(method)}
-    listed = {name: list(map(str, value)) if isinstance(value, tuple) else value for name, value in values.items()}
-    return {"adaptation": str(method.kind), **listed}
+    return {"adaptation": str(method.kind), **method.model_dump(mode="json")}
 
 
 def default_settings(
@@ -115,14 +91,14 @@ def default_settings(
         raise ConfigError(f"say how long to train in steps ({steps:,}) or in epochs ({epochs:g}), not in both")
     if epochs is not None and not 0 < epochs < float("inf"):
         raise ConfigError(f"epochs must be above 0, got {epochs:g}")
-    training = Hyperparameters.of({**_USUAL[kind], **changes})
+    training = Hyperparameters(**{**_USUAL[kind], **changes})
     for name in KINDS_OF if kind is not Adaptation.STRUCTURE else ():
         if getattr(training, name) != getattr(Hyperparameters(), name):
             raise ConfigError(f"{name} is no setting of {kind}, whose vectors are means compared by cosine; leave it out")
     if steps is None:
-        rounds = _EPOCHS[kind] if epochs is None else epochs
+        rounds = (3 if kind is Adaptation.MLM else 1) if epochs is None else epochs
         steps = max(1, -int(-rounds * examples // min(training.batch, max(1, examples))))
-    return dataclasses.replace(training, steps=steps, evaluate_every=max(1, -(-steps // EVALUATIONS)))
+    return training.replace(steps=steps, evaluate_every=max(1, -(-steps // EVALUATIONS)))
 
 
 _USUAL: Mapping[Adaptation, Mapping[str, Any]] = {
@@ -131,14 +107,3 @@ _USUAL: Mapping[Adaptation, Mapping[str, Any]] = {
     Adaptation.SDR: {"batch": 32, "patience": 0, "negatives": 0},
     Adaptation.STRUCTURE: {"batch": 64, "temperature": 0.05, "patience": 0, "negatives": 0},
 }
-_EPOCHS: Mapping[Adaptation, int] = {
-    Adaptation.MLM: 3,
-    Adaptation.TSDAE: 1,
-    Adaptation.SDR: 1,
-    Adaptation.STRUCTURE: 1,
-}
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise ConfigError(f"{name} must lie between 0 and 1, neither of them included, got {value}")

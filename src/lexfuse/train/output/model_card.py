@@ -51,7 +51,7 @@ def model_card(trained: TrainingResult, name: str) -> str:
     """
     kind = ModelKind(trained.kind)
     parts = [
-        f"# {name}", _what(kind, Hyperparameters.of(_last_settings(trained))),
+        f"# {name}", _what(kind, Hyperparameters(**_last_settings(trained))),
         _listed([("Trained from", trained.base), ("Licence", trained.licence), ("Trained by", "LexFuse, `lexfuse train`")]),
         "## Data", _listed((key, value) for key, value in trained.facts.items()),
         "## Figures", _figures(trained),
