@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import Row
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.adaptation.adaptation_settings import Adaptation
@@ -26,7 +27,7 @@ from lexfuse.train.hyperparameters import Hyperparameters
 from lexfuse.train.models.base_model import StartingModel, chunks, move_to_device, padded
 from lexfuse.train.models.colbert import MASKS
 from lexfuse.train.models.learner import TOKENS, Learner, TokenisedTexts
-from lexfuse.train.models.model_folder import write_masked
+from lexfuse.train.models.model_folder import write_graph, write_transformer
 
 SHARES = (0.8, 0.9)  # up to the first a chosen token becomes the mask, up to the second another token
 NOT_ASKED = -100  # a label that counts for nothing
@@ -76,7 +77,8 @@ class MaskedLanguageLearner(Learner):
 
     def save(self, folder: Path) -> None:
         """A transformers folder with the head."""
-        write_masked(folder, self.base, self.model, self.training_settings)
+        write_transformer(folder, self.base, self.model, self.training_settings)
+        write_graph(folder, OutputHead.MLM)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

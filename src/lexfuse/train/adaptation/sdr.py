@@ -7,7 +7,7 @@ pairs are of one paragraph; in the others the second sentence is from another do
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -21,14 +21,16 @@ from lexfuse.train.adaptation.masked_language import Masking, generator_of, head
 from lexfuse.train.examples.batches import Batch
 from lexfuse.train.hyperparameters import Hyperparameters
 from lexfuse.train.models.base_model import StartingModel, chunks
-from lexfuse.train.models.dense import mean_of_tokens
-from lexfuse.train.models.learner import TOKENS, EncodingLearner, TokenisedTexts
-from lexfuse.train.models.model_folder import write_dense
+from lexfuse.train.models.dense import SingleVectors
+from lexfuse.train.models.learner import TOKENS, TokenisedTexts
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 SAME = 0.5  # share of the pairs that are of one paragraph
 
 
-class SdrLearner(EncodingLearner):
+class SdrLearner(SingleVectors):
     """An encoder with a masked-language head, which is dropped after training.
 
     >>> from lexfuse.train.examples.batches import Batches
@@ -49,13 +51,10 @@ class SdrLearner(EncodingLearner):
         self.model, self.fresh = base.masked(new_head=True), not base.has_head
         self.masking, self.margin = Masking.of(base, masked), margin
 
-    def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
-        """One vector a text."""
-        return self.pooled(rows, self.model.base_model, mean_of_tokens)
-
-    def scores(self, queries: Tensor, passages: Tensor) -> Tensor:
-        """Cosines."""
-        return queries @ passages.T
+    def tower(self, side: Side) -> PreTrainedModel:
+        """The encoder without the head."""
+        model: PreTrainedModel = self.model.base_model
+        return model
 
     def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
         """Both losses; each sentence is read once."""
@@ -80,10 +79,6 @@ class SdrLearner(EncodingLearner):
             order.append(torch.from_numpy(places))
         back = torch.argsort(torch.cat(order)).to(self.device)
         return torch.cat(vectors)[back], torch.stack(losses).sum() / noisy.asked
-
-    def save(self, folder: Path) -> None:
-        """A sentence-transformers folder of the encoder."""
-        write_dense(folder, self.base, self.model.base_model, self.training_settings)
 
 
 def contrastive(first: Tensor, second: Tensor, same: Tensor, margin: float = 0.0) -> Tensor:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
@@ -25,9 +24,8 @@ from lexfuse.train.adaptation.masked_language import NOT_ASKED, generator_of, he
 from lexfuse.train.examples.batches import Batch
 from lexfuse.train.hyperparameters import Hyperparameters
 from lexfuse.train.models.base_model import StartingModel, chunks, padded, quiet
-from lexfuse.train.models.dense import mean_of_tokens
-from lexfuse.train.models.learner import TOKENS, EncodingLearner, TokenisedTexts
-from lexfuse.train.models.model_folder import write_dense
+from lexfuse.train.models.dense import SingleVectors
+from lexfuse.train.models.learner import TOKENS, TokenisedTexts
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -40,7 +38,7 @@ FAMILIES = (
 )  # that have a decoder of the same shape
 
 
-class TsdaeLearner(EncodingLearner):
+class TsdaeLearner(SingleVectors):
     """An encoder, and a decoder that shares its weights.
 
     >>> from lexfuse.train.models.tiny_model import tiny_base
@@ -65,13 +63,9 @@ class TsdaeLearner(EncodingLearner):
         rows = self.base.rows(queries, self.training_settings.query_length)
         return TokenisedTexts(rows, rows)
 
-    def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
-        """One vector a text."""
-        return self.pooled(rows, self.encoder, mean_of_tokens)
-
-    def scores(self, queries: Tensor, passages: Tensor) -> Tensor:
-        """Cosines."""
-        return queries @ passages.T
+    def tower(self, side: Side) -> PreTrainedModel:
+        """The encoder."""
+        return self.encoder
 
     def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
         """The loss of each token of the sentences, given the vector and the previous tokens."""
@@ -97,10 +91,6 @@ class TsdaeLearner(EncodingLearner):
             input_ids=ids[:, :-1], attention_mask=mask[:, :-1], encoder_hidden_states=looked_at, use_cache=False
         ).last_hidden_state
         return token_loss(head_of(self.decoder), states, ids[:, 1:].masked_fill(mask[:, 1:] == 0, NOT_ASKED))
-
-    def save(self, folder: Path) -> None:
-        """A sentence-transformers folder of the encoder."""
-        write_dense(folder, self.base, self.encoder, self.training_settings)
 
 
 def decoder_of(base: StartingModel, encoder: PreTrainedModel) -> PreTrainedModel:

@@ -18,6 +18,7 @@ from torch.nn import functional
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.late_settings import PUNCTUATION
 from lexfuse.encode.model_folder.modules import ActivationFunction
+from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import Row
 from lexfuse.errors import DataError
 from lexfuse.train.examples.batches import Batch
@@ -26,7 +27,14 @@ from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.models.base_model import StartingModel, move_to_device
 from lexfuse.train.models.learner import EncodingLearner, own_scores
 from lexfuse.train.models.losses import pairwise_softmax
-from lexfuse.train.models.model_folder import window_of, write_late
+from lexfuse.train.models.model_folder import (
+    make_readable,
+    window_of,
+    write_graph,
+    write_json,
+    write_modules,
+    write_transformer,
+)
 
 MASKS = ("[MASK]", "<mask>")
 CELLS = 1 << 28  # of the table of all token pairs that is held at once
@@ -107,4 +115,18 @@ class ColbertLearner(EncodingLearner):
 
     def save(self, folder: Path) -> None:
         """A folder in PyLate's layout."""
-        write_late(folder, self.base, self.model, self.projection, self.training_settings)
+        from safetensors.torch import save_file
+
+        settings, window = self.training_settings, window_of(self.base, self.training_settings)
+        write_transformer(folder, self.base, self.model, settings)
+        write_modules(folder, [("", "sentence_transformers.models.Transformer"), ("1_Dense", "pylate.models.Dense.Dense")])
+        weight = self.projection.weight.detach().cpu().contiguous()
+        shape = {"in_features": weight.shape[1], "out_features": weight.shape[0], "bias": False}
+        write_json(folder / "1_Dense" / "config.json", {**shape, "activation_function": "torch.nn.modules.linear.Identity"})
+        save_file({"linear.weight": weight}, str(folder / "1_Dense" / "model.safetensors"))
+        make_readable(folder / "1_Dense" / "model.safetensors")
+        late = {"query_prefix": "", "document_prefix": "", "query_length": min(settings.query_length, window)}
+        late |= {"document_length": window, "do_query_expansion": True, "attend_to_expansion_tokens": False}
+        late |= {"skiplist_words": list(PUNCTUATION), "similarity_fn_name": "MaxSim"}
+        write_json(folder / "config_sentence_transformers.json", late)
+        write_graph(folder, OutputHead.HIDDEN)

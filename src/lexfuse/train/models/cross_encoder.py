@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lexfuse.data.arrays import I32
+from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.pair_encoder import PairTemplate
 from lexfuse.encode.tokenizer import Row
 from lexfuse.errors import ConfigError
@@ -18,8 +20,8 @@ from lexfuse.train.examples.examples import NOTHING
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.models.base_model import StartingModel, chunks, move_to_device
 from lexfuse.train.models.learner import TOKENS, Learner, TokenisedTexts
-from lexfuse.train.models.losses import binary_cross_entropy, divergence
-from lexfuse.train.models.model_folder import window_of, write_classifier
+from lexfuse.train.models.losses import binary_cross_entropy
+from lexfuse.train.models.model_folder import window_of, write_graph, write_json, write_transformer
 
 
 class CrossEncoderLearner(Learner):
@@ -38,6 +40,7 @@ class CrossEncoderLearner(Learner):
         """Start from a base; a missing classifier starts at random."""
         super().__init__(base, training)
         self.model = base.classifier()
+        self.typed = base.folder.sizes is not None and base.folder.sizes.types > 1  # whether it is told the two texts apart
         self.frame = PairTemplate.of(base.tokens)
         self.room = self.frame.room - base.tokens.window + window_of(base, training)  # for both, as the folder will say
 
@@ -60,14 +63,10 @@ class CrossEncoderLearner(Learner):
         )
         losses = {"pairs": binary_cross_entropy(logits, move_to_device(column == 0, logits.device))}
         losses["loss"] = losses["pairs"]
-        weight = self.training_settings.distillation
-        if batch.teacher is not None and weight:
-            own = torch.zeros(there.shape, device=logits.device).masked_scatter(
-                move_to_device(there, logits.device), logits.float()
-            )
-            teacher = move_to_device(np.where(there, batch.teacher, np.float32(np.nan)), logits.device)
-            losses["teacher"] = divergence(own, teacher, self.training_settings.temperature)
-            losses["loss"] = (1 - weight) * losses["loss"] + weight * losses["teacher"]
+        if batch.teacher is not None and self.training_settings.distillation:
+            own = torch.zeros(there.shape, device=logits.device)
+            own = own.masked_scatter(move_to_device(there, logits.device), logits.float())
+            self.distil(losses, own, np.where(there, batch.teacher, np.float32(np.nan)))
         return losses
 
     def logits(self, pairs: Sequence[tuple[Row, Row]]) -> Tensor:
@@ -83,7 +82,7 @@ class CrossEncoderLearner(Learner):
             for at, place in enumerate(places):
                 types[at, : len(framed[place][1])] = framed[place][1]
             inputs = {"input_ids": ids, "attention_mask": mask}
-            if self.base.folder.sizes is not None and self.base.folder.sizes.types > 1:
+            if self.typed:
                 inputs["token_type_ids"] = types
             given = {name: move_to_device(values, self.device) for name, values in inputs.items()}
             parts.append(self.model(**given).logits.squeeze(1))
@@ -105,4 +104,9 @@ class CrossEncoderLearner(Learner):
 
     def save(self, folder: Path) -> None:
         """A transformers folder with the classifier."""
-        write_classifier(folder, self.base, self.model, self.training_settings)
+        write_transformer(folder, self.base, self.model, self.training_settings)
+        path = folder / "tokenizer_config.json"
+        settings = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        settings["model_input_names"] = ["input_ids", *(["token_type_ids"] if self.typed else []), "attention_mask"]
+        write_json(path, settings)
+        write_graph(folder, OutputHead.CLASSES)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +22,9 @@ from lexfuse.train.hyperparameters import Hyperparameters, ModelKind, Similarity
 from lexfuse.train.models.base_model import TOWERS, StartingModel
 from lexfuse.train.models.learner import EncodingLearner
 from lexfuse.train.models.model_folder import write_dense
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 def first_token(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
@@ -50,11 +54,6 @@ def token_mean(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
     return (states.float() * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
 
 
-def mean_of_tokens(model: nn.Module, ids: Tensor, mask: Tensor) -> Tensor:
-    """The mean of the tokens' last states, of length one."""
-    return functional.normalize(token_mean(model, ids, mask), dim=1)
-
-
 class SingleVectors(EncodingLearner):
     """An encoder with one vector per text, made and compared according to the settings."""
 
@@ -66,9 +65,14 @@ class SingleVectors(EncodingLearner):
                 f"a chunk of {training.chunk} tokens is beyond the {base.tokens.window} that the base reads at once; take fewer"
             )
 
-    def encoded(self, rows: Sequence[Row], model: nn.Module) -> Tensor:
-        """The vectors of texts; the mean over the chunks of a text."""
-        settings, tokens = self.training_settings, self.base.tokens
+    def tower(self, side: Side) -> PreTrainedModel:
+        """The transformer of a side."""
+        model: PreTrainedModel = self.model
+        return model
+
+    def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
+        """One vector per text: the mean over the chunks of a text."""
+        model, settings, tokens = self.tower(side), self.training_settings, self.base.tokens
         pool = first_token if settings.pooling is TokenPooling.CLS else token_mean
         if not settings.chunk:
             return self._finished(self.pooled(rows, model, pool))
@@ -86,6 +90,10 @@ class SingleVectors(EncodingLearner):
         """Dot products, which are cosines for normalised vectors."""
         return queries @ passages.T
 
+    def save(self, folder: Path) -> None:
+        """A sentence-transformers folder."""
+        write_dense(folder, self.base, self.tower(Side.PASSAGE), self.training_settings)
+
 
 class DenseLearner(SingleVectors):
     """One transformer for queries and passages.
@@ -102,14 +110,6 @@ class DenseLearner(SingleVectors):
         """Start from a base."""
         super().__init__(base, training)
         self.model = base.transformer()
-
-    def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
-        """One vector per text."""
-        return self.encoded(rows, self.model)
-
-    def save(self, folder: Path) -> None:
-        """A sentence-transformers folder."""
-        write_dense(folder, self.base, self.model, self.training_settings)
 
 
 class TwoTowerLearner(SingleVectors):
@@ -129,11 +129,11 @@ class TwoTowerLearner(SingleVectors):
         super().__init__(base, training)
         self.queries, self.passages = (base.tower(side).transformer() for side in (Side.QUERY, Side.PASSAGE))
 
-    def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
-        """One vector per text, by the tower of its side."""
-        return self.encoded(rows, self.queries if side is Side.QUERY else self.passages)
+    def tower(self, side: Side) -> PreTrainedModel:
+        """The transformer of a side."""
+        return self.queries if side is Side.QUERY else self.passages
 
     def save(self, folder: Path) -> None:
         """Two sentence-transformers folders in one: ``queries`` and ``passages``."""
-        for side, model in ((Side.QUERY, self.queries), (Side.PASSAGE, self.passages)):
-            write_dense(folder / TOWERS[side], self.base.tower(side), model, self.training_settings)
+        for side, name in TOWERS.items():
+            write_dense(folder / name, self.base.tower(side), self.tower(side), self.training_settings)

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from lexfuse.data.arrays import F32, I32
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.tokenizer import Row
 from lexfuse.train.examples.batches import Batch
@@ -62,17 +63,23 @@ class Learner(nn.Module):
         """Preparation before the first step, with the texts; returns a message."""
         return ""
 
+    def distil(self, losses: dict[str, Tensor], own: Tensor, teacher: F32) -> None:
+        """Mix the distance of the model's own scores from those of a teacher into the loss."""
+        weight = self.training_settings.distillation
+        losses["teacher"] = divergence(own, move_to_device(teacher, own.device), self.training_settings.temperature)
+        losses["loss"] = (1 - weight) * losses["loss"] + weight * losses["teacher"]
+
     @abstractmethod
     def forward(self, batch: Batch, texts: TokenisedTexts, step: int) -> dict[str, Tensor]:
         """The losses of a batch by name; ``loss`` is minimised."""
 
     @abstractmethod
-    def score(self, texts: TokenisedTexts, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]] | None) -> Tensor:
+    def score(self, texts: TokenisedTexts, candidates: I32 | None) -> Tensor:
         """Scores of all passages for all queries, or of each query's candidates."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write a folder that `lexfuse.encode` loads."""
+        """Write a folder that `lexfuse.encode` and the original library of the kind load."""
 
 
 class EncodingLearner(Learner):
@@ -103,14 +110,10 @@ class EncodingLearner(Learner):
         passages = self.vectors([texts.passages[place] for place in batch.passage], Side.PASSAGE)
         scores = self.scores(queries, passages)
         allowed = move_to_device(batch.allowed, scores.device)
-        temperature = self.training_settings.temperature
-        losses = {"ranking": nt_xent(scores, allowed, temperature)}
+        losses = {"ranking": nt_xent(scores, allowed, self.training_settings.temperature)}
         losses["loss"] = losses["ranking"] + self.added(losses, queries, passages, scores, batch, step)
-        weight = self.training_settings.distillation
-        if batch.teacher is not None and weight:
-            teacher = move_to_device(batch.teacher, scores.device)
-            losses["teacher"] = divergence(own_scores(scores, batch), teacher, temperature)
-            losses["loss"] = (1 - weight) * losses["loss"] + weight * losses["teacher"]
+        if batch.teacher is not None and self.training_settings.distillation:
+            self.distil(losses, own_scores(scores, batch), batch.teacher)
         return losses
 
     def added(
@@ -120,7 +123,7 @@ class EncodingLearner(Learner):
         return 0.0
 
     @torch.no_grad()
-    def score(self, texts: TokenisedTexts, candidates: np.ndarray[tuple[int, int], np.dtype[np.int32]] | None = None) -> Tensor:
+    def score(self, texts: TokenisedTexts, candidates: I32 | None = None) -> Tensor:
         """Scores of all passages for all queries, block by block."""
         asked = self.vectors(texts.queries, Side.QUERY)
         found = torch.empty(len(texts.queries), len(texts.passages))

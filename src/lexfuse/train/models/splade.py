@@ -20,13 +20,14 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 from lexfuse.encode.encoder import Side
+from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import Row
 from lexfuse.train.examples.batches import Batch
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind, Similarity
 from lexfuse.train.models.base_model import StartingModel
 from lexfuse.train.models.learner import EncodingLearner, TokenisedTexts
 from lexfuse.train.models.losses import flops, flops_schedule
-from lexfuse.train.models.model_folder import write_masked, write_similarity
+from lexfuse.train.models.model_folder import write_graph, write_similarity, write_transformer
 
 HEAD_TOKENS = 8192  # whose logits are held at once
 SAMPLE = 256  # passages that the first bias is chosen on
@@ -106,7 +107,8 @@ class SpladeLearner(EncodingLearner):
 
     def save(self, folder: Path) -> None:
         """A transformers folder with the head, including the similarity."""
-        write_masked(folder, self.base, self.model, self.training_settings)
+        write_transformer(folder, self.base, self.model, self.training_settings)
+        write_graph(folder, OutputHead.MLM)
         write_similarity(folder, self.training_settings.similarity)
 
 
