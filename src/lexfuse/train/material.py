@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -145,17 +145,22 @@ def dev_pool(material: TrainingMaterial, plan: TrainingPlan, units: LengthUnit, 
     )  # fmt: skip
 
 
-def cut(tokens: ModelTokenizer, texts: Sequence[str], length: int) -> int:
-    """The number of texts with more tokens than training reads.
+def truncated(tokens: ModelTokenizer, texts: Sequence[str], length: int, what: str, say: Callable[[str], None]) -> str:
+    """Report how many texts have more tokens than training reads; the same for the card, empty if there are none.
 
     >>> class Letters:
     ...     def ids(self, texts):
     ...         return texts
-    >>> cut(Letters(), ["loi", "contrat"], 5)
-    1
+    >>> truncated(Letters(), ["loi", "contrat"], 5, "queries", print)
+    1 of 2 queries are longer than 5 tokens: training reads the beginning of each
+    '1 of 2; the beginning was read'
     """
     blocks = (texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK))
-    return sum(len(row) > length for block in blocks for row in tokens.ids(block))
+    longer = sum(len(row) > length for block in blocks for row in tokens.ids(block))
+    if not longer:
+        return ""
+    say(f"{longer:,} of {len(texts):,} {what} are longer than {length} tokens: training reads the beginning of each")
+    return f"{longer:,} of {len(texts):,}; the beginning was read"
 
 
 def _judged(material: TrainingMaterial, queries: Queries, qrels: Qrels, mining: MiningSettings, report: ReadReport) -> Examples:

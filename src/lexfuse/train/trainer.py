@@ -5,14 +5,13 @@ The work is in ``OUT.training``; the same call resumes an interrupted training f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import lexfuse
-from lexfuse.data.files import named_storage_errors, written_folder
+from lexfuse.data.files import named_storage_errors
 from lexfuse.data.read_report import ReadReport
 from lexfuse.dependencies import Extra
 from lexfuse.encode.passage_plan import LengthUnit, WordUnits
@@ -21,9 +20,9 @@ from lexfuse.train.examples.examples import Examples
 from lexfuse.train.examples.labelled_examples import PassageWindow
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.loop.progress import ProgressListener, TrainingSpeed
-from lexfuse.train.material import TrainingMaterial, cut, dev_examples, dev_pool, stage_examples
+from lexfuse.train.material import TrainingMaterial, dev_examples, dev_pool, stage_examples, truncated
 from lexfuse.train.output.model_card import model_card
-from lexfuse.train.output.training_results import RESULTS, SeedResult, StageResult, TrainingResult
+from lexfuse.train.output.training_results import SeedResult, StageResult, TrainingResult
 from lexfuse.train.output.work_folder import WorkFolder
 from lexfuse.train.plan import Device, TrainingPlan, TrainingStage
 
@@ -75,11 +74,8 @@ def train_model(
             results.append(_trained_seed(work, prepared, seed, computing, pace))
         facts = {**prepared.facts, "LexFuse": lexfuse.__version__}
         trained = TrainingResult(str(plan.kind), _called(base, start), licence, plan.plain(), facts, tuple(results))
-        with written_folder(out, replace=replace_out) as partial:
-            _kept(work, prepared, trained.best.seed).save(partial)
-            (partial / "README.md").write_text(model_card(trained, out.name), "utf-8")
-            (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
-        work.remove()
+        best = _kept(work, prepared, trained.best.seed)
+        work.publish(out, best, trained, model_card(trained, out.name), replace=replace_out)
     return trained
 
 
@@ -124,9 +120,8 @@ def _told_stage(stage: TrainingStage, examples: Examples, base: StartingModel, s
         ("passages", examples.passages, stage.training.passage_length),
     ):
         read = length if stage.training.chunk else min(length, base.tokens.window)
-        if longer := cut(base.tokens, texts, read):
-            say(f"{longer:,} of {len(texts):,} {what} are longer than {read} tokens: training reads the beginning of each")
-            facts[f"{what} longer than {read} tokens ({stage.name})"] = f"{longer:,} of {len(texts):,}; the beginning was read"
+        if longer := truncated(base.tokens, texts, read, what, say):
+            facts[f"{what} longer than {read} tokens ({stage.name})"] = longer
     return facts
 
 

@@ -6,7 +6,6 @@ a masked-language model stays one, all other methods give a dense encoder.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import lexfuse
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.files import named_storage_errors, written_folder
+from lexfuse.data.files import named_storage_errors
 from lexfuse.data.read_report import ReadReport
 from lexfuse.dependencies import Extra
 from lexfuse.errors import DataError, StorageError
-from lexfuse.train.adaptation.adaptation_card import adaptation_card
 from lexfuse.train.adaptation.adaptation_settings import (
     Method,
     MlmSettings,
@@ -39,7 +37,8 @@ from lexfuse.train.examples.examples import Examples
 from lexfuse.train.examples.training_pair import TrainingPair, stable_random
 from lexfuse.train.hyperparameters import Hyperparameters
 from lexfuse.train.loop.progress import ProgressListener
-from lexfuse.train.material import cut
+from lexfuse.train.material import truncated
+from lexfuse.train.output.model_card import adaptation_card
 from lexfuse.train.output.training_results import RESULTS, SeedResult, StageResult, TrainingResult
 from lexfuse.train.output.work_folder import WorkFolder
 from lexfuse.train.plan import Device
@@ -140,8 +139,11 @@ def adapt(
     out, telling = Path(out), telling or ProgressListener()
     refuse_other_folder(out, replace=replace)
     computing = chosen_device(device, telling.say)
-    facts = {**prepared.facts, **_told_cut(prepared, base, telling.say)}
-    method, training = prepared.method, prepared.training
+    method, training, train = prepared.method, prepared.training, prepared.split.train
+    facts, read = dict(prepared.facts), min(training.passage_length, base.tokens.window)
+    if longer := truncated(base.tokens, tuple(dict.fromkeys((*train.queries, *train.passages))), read, "texts", telling.say):
+        facts[f"texts longer than {read} tokens"] = longer
+    facts["LexFuse"] = lexfuse.__version__
     what = {"kind": str(method.kind), "base": base.folder.fingerprint, "settings": plain(method)}  # `fit` checks the rest
     with WorkFolder.beside(out, what).claimed() as work:
         learner, folder = _learner(method, base, training), work.stage(training.seed, 0)
@@ -158,13 +160,9 @@ def adapt(
         stage = {"examples": list(prepared.split.train.sources), **training.plain()}
         trained = TrainingResult(
             str(method.kind), base.folder.path.resolve().name, licence, {**plain(method), "stage": [stage]},
-            {**facts, "LexFuse": lexfuse.__version__}, (SeedResult(training.seed, (result,)),),
+            facts, (SeedResult(training.seed, (result,)),),
         )  # fmt: skip
-        with written_folder(out, replace=replace) as partial:
-            learner.save(partial)
-            (partial / "README.md").write_text(adaptation_card(trained, out.name), "utf-8")
-            (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
-        work.remove()
+        work.publish(out, learner, trained, adaptation_card(trained, out.name), replace=replace)
     return trained
 
 
@@ -222,15 +220,3 @@ def _learner(method: Method, base: StartingModel, training: Hyperparameters) -> 
             return SdrLearner(base, training, masked=method.masked, margin=method.margin)
         case StructureSettings():
             return DenseLearner(base, training)
-
-
-def _told_cut(prepared: AdaptationData, base: StartingModel, say: Callable[[str], None]) -> dict[str, Any]:
-    """Report how many texts are longer than the model reads."""
-    train = prepared.split.train
-    texts = tuple(dict.fromkeys((*train.queries, *train.passages)))
-    read = min(prepared.training.passage_length, base.tokens.window)
-    longer = cut(base.tokens, texts, read)
-    if not longer:
-        return {}
-    say(f"{longer:,} of {len(texts):,} texts are longer than {read} tokens: training reads the beginning of each")
-    return {f"texts longer than {read} tokens": f"{longer:,} of {len(texts):,}; the beginning was read"}

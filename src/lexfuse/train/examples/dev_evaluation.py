@@ -6,7 +6,7 @@ Only documents earlier than a query, where that is asked for, are ranked for it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MEASURES = " ".join(DevMeasure)
 DEPTH = 1000
-_SHOWN = 3  # ids in a message
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,12 +129,20 @@ def days_of(queries: Queries, names: Iterable[str]) -> Days:
     names = list(names)
     found: Days = queries.date[queries.ids.ordinals(names)]
     if undated := [name for name, missing in zip(names, np.isnat(found).tolist(), strict=True) if missing]:
-        shown = f"{', '.join(map(repr, undated[:_SHOWN]))}{' …' if len(undated) > _SHOWN else ''}"
         raise DataError(
             f"{len(undated):,} of {len(names):,} judged queries have no date, and documents must be earlier than the query: "
-            f"{shown}; give them one, or remove their judgements"
+            f"{first_ids(undated)}; give them one, or remove their judgements"
         )
     return found
+
+
+def first_ids(names: Sequence[str]) -> str:
+    """The first ids of a list, for a message.
+
+    >>> first_ids(["a", "b", "c", "d"])
+    "'a', 'b', 'c' …"
+    """
+    return f"{', '.join(map(repr, names[:3]))}{' …' if len(names) > 3 else ''}"
 
 
 def earlier_hits(run: Run, queries: Queries, corpus: Corpus) -> Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,10 @@ from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
 from lexfuse.encode.passage_plan import LengthUnit, PassagePlan, whole_text
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.train.examples.dev_evaluation import DevQueries, QueryDates, days_of, earlier_hits
+from lexfuse.train.examples.dev_evaluation import DevQueries, QueryDates, days_of, earlier_hits, first_ids
 from lexfuse.train.examples.examples import NOTHING, Examples
 
 CANDIDATES = 200  # documents of a ranking that a cross-encoder is measured on; more than 100, else R@100 could not change
-_SHOWN = 3  # ids in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +185,7 @@ def relevant_documents(corpus: Corpus, queries: Queries, qrels: Qrels, report: R
         else:
             without.append(name)
     if without:
-        report.note(f"{len(without):,} queries have no relevant document and are not used: {_listed(without)}")
+        report.note(f"{len(without):,} queries have no relevant document and are not used: {first_ids(without)}")
     if not found:
         raise DataError(
             f"none of {len(qrels.queries):,} judged queries has a relevant document, a grade above 0; there is nothing to use"
@@ -264,8 +263,3 @@ def _candidates(ranked: Sequence[I32], chosen: I32, owner: I32) -> I32:
     for place, row in enumerate(rows):
         table[place, : len(row)] = row
     return table
-
-
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    return f"{', '.join(map(repr, names[:_SHOWN]))}{' …' if len(names) > _SHOWN else ''}"

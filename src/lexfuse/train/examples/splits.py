@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,9 +19,8 @@ from lexfuse.data.corpus import Corpus
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.train.examples.dev_evaluation import first_ids
 from lexfuse.train.examples.training_pair import stable_random
-
-_SHOWN = 3  # ids in a message
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +169,7 @@ def held_out(corpus: Corpus, field: Field, value: str, qrels: Qrels) -> HeldOut:
     if not held.any() or held.all():
         known = sorted({one for one in column if one})
         some = "all" if held.any() else "no"
-        raise DataError(f"{some} documents have {field.value} {value!r}; there are {_listed(known)}")
+        raise DataError(f"{some} documents have {field.value} {value!r}; there are {first_ids(known)}")
     inside = held[_ordinals(qrels, corpus)]
     pointing = set(_row_queries(qrels)[inside & (qrels.grade > 0)].tolist())
     tested = np.isin(_row_queries(qrels), np.array(sorted(pointing), dtype=np.int64))
@@ -196,7 +195,7 @@ def documents_before(corpus: Corpus, day: datetime.date) -> Corpus:
     """
     undated = np.flatnonzero(np.isnat(corpus.date))
     if len(undated):
-        raise DataError(f"{len(undated):,} documents have no date: {_listed([corpus.ids[int(at)] for at in undated])}")
+        raise DataError(f"{len(undated):,} documents have no date: {first_ids([corpus.ids[int(at)] for at in undated])}")
     earlier = np.flatnonzero(corpus.date < np.datetime64(day))
     if not len(earlier):
         raise DataError(f"no document is earlier than {day}; the first is of {corpus.date.min() if len(corpus) else 'no day'}")
@@ -216,7 +215,7 @@ def _known(queries: Queries, qrels: Qrels) -> list[str]:
         raise DataError("there are no judgements to divide")
     unknown = [name for name in names if name not in queries.ids]
     if unknown:
-        raise DataError(f"{len(unknown):,} judged queries are not among the queries: {_listed(unknown)}")
+        raise DataError(f"{len(unknown):,} judged queries are not among the queries: {first_ids(unknown)}")
     return names
 
 
@@ -225,7 +224,7 @@ def _days(queries: Queries, qrels: Qrels) -> Days:
     names = _known(queries, qrels)
     undated = [name for name in names if np.isnat(queries.date[queries.ids.ordinal(name)])]
     if undated:
-        raise DataError(f"{len(undated):,} judged queries have no date: {_listed(undated)}; date them, or take random shares")
+        raise DataError(f"{len(undated):,} judged queries have no date: {first_ids(undated)}; date them, or take random shares")
     ordinals = queries.ids.ordinals(qrels.queries)[_row_queries(qrels)]
     return np.asarray(queries.date[ordinals])
 
@@ -235,7 +234,7 @@ def _ordinals(qrels: Qrels, documents: Corpus) -> I32:
     ordinals: I32 = documents.ids.ordinals(qrels.docs)[qrels.doc]
     if (ordinals < 0).any():
         unknown = sorted({qrels.docs[int(at)] for at in qrels.doc[ordinals < 0]})
-        raise DataError(f"{len(unknown):,} judged documents are not in the corpus: {_listed(unknown)}")
+        raise DataError(f"{len(unknown):,} judged documents are not in the corpus: {first_ids(unknown)}")
     return ordinals
 
 
@@ -243,7 +242,7 @@ def _latest(day: Days, qrels: Qrels, groups: Mapping[str, str]) -> Days:
     """The latest day of the group of each judgement's query."""
     missing = [name for name in qrels.queries if name not in groups]
     if missing:
-        raise DataError(f"{len(missing):,} queries have no group: {_listed(missing)}; give each a name of its own at least")
+        raise DataError(f"{len(missing):,} queries have no group: {first_ids(missing)}; give each a name of its own at least")
     group = np.unique([groups[name] for name in qrels.queries], return_inverse=True)[1][_row_queries(qrels)]
     latest = np.full(int(group.max()) + 1, np.datetime64(datetime.date.min), dtype="datetime64[D]")
     np.maximum.at(latest, group, day)
@@ -272,8 +271,3 @@ def _rows(qrels: Qrels, rows: Bools) -> Qrels:
     """Some of the judgements, with only their own queries and documents."""
     query, doc, grade = _row_queries(qrels)[rows].tolist(), qrels.doc[rows].tolist(), qrels.grade[rows].tolist()
     return Qrels.of((qrels.queries[q], qrels.docs[d], g) for q, d, g in zip(query, doc, grade, strict=True))
-
-
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    return f"{', '.join(map(repr, names[:_SHOWN]))}{' …' if len(names) > _SHOWN else ''}"

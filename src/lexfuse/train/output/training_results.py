@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from lexfuse.data.archives import parse_json
 from lexfuse.data.files import read_bytes
@@ -59,7 +60,7 @@ class StageResult:
     measures: Mapping[str, float]
     seconds: float
     stopped_early: bool
-    log: Sequence[Mapping[str, Any]] = ()
+    log: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +115,13 @@ class TrainingResult:
         return spreads([one.measures for one in self.seeds])
 
     def plain(self) -> dict[str, Any]:
-        """JSON values; `TrainingResult.of` reads them."""
-        return {
-            "kind": self.kind, "base": self.base, "licence": self.licence, "plan": dict(self.plan), "facts": dict(self.facts),
-            "seeds": [{"seed": one.seed, "stages": [_plain(stage) for stage in one.stages]} for one in self.seeds],
-        }  # fmt: skip
+        """Plain values for JSON; `TrainingResult.of` reads them."""
+        return asdict(self)
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> TrainingResult:
+    def of(cls, values: Any) -> TrainingResult:
         """From plain values."""
-        seeds = tuple(
-            SeedResult(one["seed"], tuple(StageResult(**{**stage, "log": tuple(stage["log"])}) for stage in one["stages"]))
-            for one in values["seeds"]
-        )
-        return cls(values["kind"], values["base"], values["licence"], values["plan"], values["facts"], seeds)
+        return TypeAdapter(cls).validate_python(values)
 
     @classmethod
     def read(cls, folder: str | Path) -> TrainingResult:
@@ -135,10 +129,7 @@ class TrainingResult:
         path = Path(folder, RESULTS)
         try:
             return cls.of(parse_json(read_bytes(path), str(path)))
-        except (KeyError, TypeError) as error:
-            raise DataError(f"not the results of a training ({error})", path=path) from None
-
-
-def _plain(stage: StageResult) -> dict[str, Any]:
-    values = {entry.name: getattr(stage, entry.name) for entry in dataclasses.fields(stage)}
-    return values | {"start": dict(stage.start), "measures": dict(stage.measures), "log": [dict(one) for one in stage.log]}
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"])) or "all of it"
+            raise DataError(f"not the results of a training ({where}: {first['msg']})", path=path) from None

@@ -10,11 +10,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexfuse.data.archives import parse_json
-from lexfuse.data.files import named_storage_errors, read_bytes, written_file
+from lexfuse.data.files import named_storage_errors, read_bytes, written_file, written_folder
 from lexfuse.errors import BusyError, ConfigError, StorageError
+from lexfuse.train.output.training_results import RESULTS, TrainingResult
+
+if TYPE_CHECKING:
+    from lexfuse.train.models.learner import Learner
 
 SUFFIX = ".training"  # what is added to the name of the result
 PLAN = "plan.json"
@@ -65,6 +69,14 @@ class WorkFolder:
     def stage(self, seed: int, number: int) -> Path:
         """The folder of one stage of a seed."""
         return self.folder / f"seed-{seed}" / f"stage-{number + 1}"
+
+    def publish(self, out: Path, model: Learner, trained: TrainingResult, card: str, *, replace: bool = False) -> None:
+        """Write the model folder with its card and results, complete or not at all; then remove the work."""
+        with written_folder(out, replace=replace) as partial:
+            model.save(partial)
+            (partial / "README.md").write_text(card, "utf-8")
+            (partial / RESULTS).write_text(json.dumps(trained.plain(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        self.remove()
 
     def remove(self) -> None:
         """Remove the folder when the result is complete.
