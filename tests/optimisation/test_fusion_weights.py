@@ -19,7 +19,7 @@ from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import union_of
 from lexfuse.optimisation.cross_validation import cross_validated, folds_of
 from lexfuse.optimisation.exact_weight import Plateau
-from lexfuse.optimisation.fusion_constants import cut_depth, depth_trials, eta_trials, tune_constants, tune_eta
+from lexfuse.optimisation.fusion_constants import cut_depth, depth_trials, eta_trials, tune_constants
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.optimisation.weight_choice import affordable, round_alpha
 from lexfuse.optimisation.weight_surface import simplex, surface_of
@@ -192,11 +192,16 @@ def test_cutting_a_union_set_is_the_union_of_cut_runs():
         cut_depth(whole, 0)
 
 
+def tune_eta(union, etas, *, qrels, each=False, **how):
+    trials, usual = eta_trials(union, ReciprocalRank(), etas, each=each), next(eta_trials(union, ReciprocalRank(), []))
+    return tune_constants(trials, qrels, "nDCG@10", usual=usual, **{"with_weights": False, **how})
+
+
 @pytest.mark.parametrize("each", [False, True])
 def test_eta_is_tuned_at_equal_weights_as_bruch_does(each):
     union, qrels = judged((1.4, 2.2))
     etas = [2, 10, 60]
-    tuned = tune_eta(union, ReciprocalRank(), qrels, "nDCG@10", etas, each=each)
+    tuned = tune_eta(union, etas, qrels=qrels, each=each)
     grid = list(product(etas, repeat=2)) if each else [(eta, eta) for eta in etas]
     expected = [evaluate(qrels, ReciprocalRank(eta).fused(union, 1000), "nDCG@10").mean("nDCG@10") for eta in grid]
     assert tuned.values == pytest.approx(expected, abs=1e-12)
@@ -215,8 +220,8 @@ def test_eta_is_tuned_at_equal_weights_as_bruch_does(each):
 
 def test_eta_with_weights_is_asked_for_by_name():
     union, qrels = judged((1.4, 2.2))
-    equal = tune_eta(union, ReciprocalRank(), qrels, "nDCG@10", [5, 60])
-    both = tune_eta(union, ReciprocalRank(), qrels, "nDCG@10", [5, 60], with_weights=True)
+    equal = tune_eta(union, [5, 60], qrels=qrels)
+    both = tune_eta(union, [5, 60], qrels=qrels, with_weights=True)
     assert both.value >= equal.value
     assert both.tuned is not None
     assert both.fusion.source_weights(2).tolist() == pytest.approx(list(both.tuned.weights))
@@ -225,7 +230,7 @@ def test_eta_with_weights_is_asked_for_by_name():
 
 def test_held_out_values_of_eta_know_nothing_of_their_fold():
     union, qrels = judged((1.4, 2.2))
-    tuned = tune_eta(union, ReciprocalRank(), qrels, "nDCG@10", [2, 10, 60], each=True, seed=4)
+    tuned = tune_eta(union, [2, 10, 60], qrels=qrels, each=True, seed=4)
     values = [
         evaluate(qrels, ReciprocalRank(eta).fused(union, 1000), "nDCG@10").values("nDCG@10")
         for eta in product([2, 10, 60], repeat=2)

@@ -13,7 +13,7 @@ from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
 from lexfuse.fusion.union import union_of
 from lexfuse.index import Index
-from lexfuse.optimisation.fusion_constants import tune_eta
+from lexfuse.optimisation.fusion_constants import eta_trials, tune_constants
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.optimisation.tuned_search import TuneGrid, tune
 from lexfuse.search.spec.spec import SearchSpec
@@ -37,7 +37,9 @@ def test_runs_give_the_weights_that_the_union_gives(tmp_path):
 
 def test_constants_are_tuned_at_equal_weights_unless_weights_are_asked_for():
     tuned = tune(RUNS, None, QRELS, "RR", fusion=RRF, grid=TuneGrid(etas=(4.0, 60.0), eta_each=True), folds=2)
-    expected = tune_eta(union_of(RUNS), RRF, QRELS, "RR", [4.0, 60.0], each=True, folds=2)
+    union = union_of(RUNS)
+    trials, usual = eta_trials(union, RRF, [4.0, 60.0], each=True), next(eta_trials(union, RRF, []))
+    expected = tune_constants(trials, QRELS, "RR", with_weights=False, usual=usual, folds=2)
     assert tuned.constants.as_json() == expected.as_json()
     assert tuned.weights is None
     both = tune(RUNS, None, QRELS, "RR", fusion=RRF, grid=TuneGrid(etas=(4.0, 60.0), with_weights=True), folds=2)

@@ -91,7 +91,7 @@ def advise(
         with progress("scoring all documents", 0):
             every = corpus_union(sources, asked, within=mask, before_query_date=before_query_date)
         facts = replace(facts, every=every)
-    found = _advise(asked, confirming, facts, measures, folds, smallest, seed, progress, contrast)
+    found = _advise(asked, confirming, facts, measures, progress, folds=folds, smallest=smallest, seed=seed, contrast=contrast)
     if opened:
         ranked = len(asked.union.queries) + (len(confirming.union.queries) if confirming is not None else 0)
         with progress("reranking", len(opened) * ranked) as done:
@@ -133,36 +133,17 @@ def advise_runs(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundWarning)  # the notes say it
         confirming = judged_runs(ordered.runs, test) if test is not None else None
-        return _advise(asked, confirming, facts, measures, folds, smallest, seed, progress)
+        return _advise(asked, confirming, facts, measures, progress, folds=folds, smallest=smallest, seed=seed)
 
 
 def _advise(
-    dev: JudgedSources,
-    test: JudgedSources | None,
-    facts: CollectionFacts,
-    measures: str,
-    folds: int,
-    smallest: float,
-    seed: int,
-    progress: ProgressBar,
-    contrast: Contrast = Contrast.EXTREMES,
+    dev: JudgedSources, test: JudgedSources | None, facts: CollectionFacts, measures: str, progress: ProgressBar, **how: Any
 ) -> Advice:
-    """Leave out the recipes that the sources do not allow, and try the others."""
+    """Leave out the recipes that the sources do not allow, and try the others; see `advise_judged` for `how`."""
     recipes, left_out = usable_recipes(dev.union)
     facts = replace(facts, notes=(*facts.notes, *left_out))
     with progress("trying", configurations(len(contributing_sources(dev.union)), len(recipes))) as done:
-        return advise_judged(
-            dev,
-            test,
-            facts,
-            measures.split(),
-            recipes=recipes,
-            folds=folds,
-            smallest=smallest,
-            seed=seed,
-            contrast=contrast,
-            progress=done,
-        )
+        return advise_judged(dev, test, facts, measures.split(), recipes=recipes, progress=done, **how)
 
 
 def _reranker_files(given: Sequence[RerankerFile | str | Path]) -> list[RerankerFile]:

@@ -178,10 +178,8 @@ def versus_equal_weights(tuned: TunedWeights) -> str:
     ...     folds=2))
     'not distinguishable from equal weights (+0.000 on queries they were not tuned on)'
     """
-    outcome = "not distinguishable from"
-    if tuned.distinguishable:
-        outcome = "better than" if tuned.versus_equal.mean > 0 else "worse than"
-    return f"{outcome} equal weights ({tuned.versus_equal.mean:+.3f} on queries they were not tuned on)"
+    outcome = tuned.versus_equal.outcome("equal weights")
+    return f"{outcome} ({tuned.versus_equal.mean:+.3f} on queries they were not tuned on)"
 
 
 def _single(union: Union, at: int, qrels: Qrels, measure: str) -> GridTrial:

@@ -103,15 +103,6 @@ def channels_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any
     return [ChannelSpec.of(name, **each) for name, each in own.items()]
 
 
-def sources_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any) -> list[Retriever]:
-    """The retrievers of these channels.
-
-    >>> [source.name for source in sources_of(snapshot)]
-    ['bm25', 'tfidf', 'citation']
-    """
-    return [channel.open(snapshot) for channel in channels_of(snapshot, channels, **options)]
-
-
 def judged_by(
     sources: Sequence[Retriever],
     queries: Queries,
@@ -125,7 +116,8 @@ def judged_by(
 
     >>> from lexfuse.data.queries import Query
     >>> asked = Queries.of([Query("q1", "retard", "fr"), Query("q2", "inscription", "fr")])
-    >>> judged = judged_by(sources_of(snapshot, ["bm25", "tfidf"]), asked, Qrels.of([("q2", "lib-2", 1)]), 10)
+    >>> sources = [channel.open(snapshot) for channel in channels_of(snapshot, ["bm25", "tfidf"])]
+    >>> judged = judged_by(sources, asked, Qrels.of([("q2", "lib-2", 1)]), 10)
     >>> list(judged.union.queries), judged.union.names
     (['q2'], ('bm25', 'tfidf'))
     """

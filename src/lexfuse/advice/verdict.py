@@ -17,6 +17,7 @@ from lexfuse.advice.findings import (
 )
 from lexfuse.advice.grid import GridTrial
 from lexfuse.data.arrays import F64
+from lexfuse.optimisation.cross_validation import p_said
 
 
 def use(chosen: ConfigurationResult) -> str:
@@ -204,15 +205,6 @@ def listed(names: Sequence[str]) -> str:
     'a, b and c'
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def p_said(p: float) -> str:
-    """The value of a test; what is smaller than a thousandth is not spelt out.
-
-    >>> p_said(0.0312), p_said(1e-9)
-    ('p = 0.031', 'p < 0.001')
-    """
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _confirmed(difference: Difference, measure: str, other: str) -> str:

@@ -6,7 +6,7 @@ is scanned once, only as deep as the measures look, and what comes out is (query
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,12 @@ class RelevanceTable:
     def found(self, cutoff: int | None, rel: int) -> I64:
         """How many relevant documents of each query are in the first `cutoff` ranks."""
         return np.bincount(self.hits(cutoff, rel)[0], minlength=len(self.queries))
+
+    def with_ranks(self, ranks: I32) -> RelevanceTable:
+        """The same where the relevant documents have other ranks, given in the order of the hits."""
+        order = np.lexsort((ranks, self.hit_query))
+        query, grade = self.hit_query[order], self.hit_grade[order]
+        return replace(self, hit_query=query, hit_rank=ranks[order].astype(np.int64), hit_grade=grade)
 
     def percentile(self, query: I64, rank: I64) -> F64:
         """For each ranked relevant document, the share of its ranking that does not come before it."""

@@ -26,12 +26,7 @@ LEVEL = 0.05  # of a test
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossValidated:
-    """The value of every query under the choice that was made without its fold, and these choices.
-
-    >>> found = CrossValidated(("q1", "q2"), np.array([0.2, 0.4]), np.array([0, 1]), np.array([3, 3]), np.full((2, 2), 0.5))
-    >>> round(found.mean, 2), found.folds
-    (0.3, 2)
-    """
+    """The value of every query under the choice that was made without its fold, and these choices."""
 
     queries: tuple[str, ...]
     values: F64  # of every query, held out
@@ -50,11 +45,7 @@ class CrossValidated:
         return len(self.points)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values.
-
-        >>> CrossValidated(("q",), np.array([0.2]), np.array([0]), np.array([3]), np.ones((1, 1))).as_json()["mean"]
-        0.2
-        """
+        """Plain values."""
         return {
             "mean": self.mean,
             "folds": self.folds,
@@ -118,11 +109,7 @@ def cross_validated(surface: WeightSurface, folds: int = FOLDS, seed: int = 0) -
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """The mean of paired differences, its bootstrap interval (95 %) and the p of the paired t-test (two-sided).
-
-    >>> PairedDifference(0.02, ConfidenceInterval(0.01, 0.03), 0.001, 150).distinguishable
-    True
-    """
+    """The mean of paired differences, its bootstrap interval (95 %) and the p of the paired t-test (two-sided)."""
 
     mean: float
     interval: ConfidenceInterval
@@ -134,21 +121,27 @@ class PairedDifference:
         """Whether the test sees a difference at 0.05."""
         return self.p < LEVEL
 
+    def outcome(self, other: str) -> str:
+        """Whether it is better than something else, worse or not distinguishable.
+
+        >>> PairedDifference(0.02, ConfidenceInterval(-0.01, 0.05), 0.21, 150).outcome("equal weights")
+        'not distinguishable from equal weights'
+        """
+        if not self.distinguishable:
+            return f"not distinguishable from {other}"
+        return f"better than {other}" if self.mean > 0 else f"worse than {other}"
+
     def words(self) -> str:
         """The difference with its interval and p.
 
         >>> PairedDifference(0.02, ConfidenceInterval(-0.01, 0.05), 0.21, 150).words()
         '+0.0200, 95 % interval -0.0100 to +0.0500, p = 0.210'
         """
-        p = "p < 0.001" if self.p < 0.001 else f"p = {self.p:.3f}"
-        return f"{self.mean:+.4f}, 95 % interval {self.interval.low:+.4f} to {self.interval.high:+.4f}, {p}"
+        low, high = self.interval.low, self.interval.high
+        return f"{self.mean:+.4f}, 95 % interval {low:+.4f} to {high:+.4f}, {p_said(self.p)}"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values.
-
-        >>> PairedDifference(0.02, ConfidenceInterval(-0.01, 0.05), 0.21, 150).as_json()["interval"]
-        [-0.01, 0.05]
-        """
+        """Plain values."""
         return {
             "mean": self.mean,
             "interval": [self.interval.low, self.interval.high],
@@ -156,6 +149,15 @@ class PairedDifference:
             "queries": self.queries,
             "distinguishable": self.distinguishable,
         }
+
+
+def p_said(p: float) -> str:
+    """The value of a test; what is smaller than a thousandth is not spelt out.
+
+    >>> p_said(0.0312), p_said(1e-9)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def paired_difference(first: F64, second: F64, *, seed: int = 0) -> PairedDifference:

@@ -117,7 +117,7 @@ def exact_curve(evaluator: WeightEvaluator) -> ExactCurve:
     for row in range(len(evaluator.union.queries)):
         if evaluator.starts[row] == evaluator.starts[row + 1]:
             continue
-        query = int(evaluator.hit_query[evaluator.starts[row]])
+        query = int(evaluator.template.hit_query[evaluator.starts[row]])
         alphas, values = _of_query(evaluator, row, query)
         begin[query] = values[0]
         changed = np.flatnonzero(np.diff(values)) + 1
@@ -147,7 +147,7 @@ def _of_query(evaluator: WeightEvaluator, row: int, query: int) -> tuple[F64, F6
     points, blocks = [], []
     for crossed, table in _rank_tables(*seen):
         points.append(crossed)
-        blocks.append(_values(evaluator, table, query, evaluator.hit_grade[mine]))
+        blocks.append(_values(evaluator, table, query, evaluator.template.hit_grade[mine]))
     return np.concatenate(points), np.concatenate(blocks)
 
 

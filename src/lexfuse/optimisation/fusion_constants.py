@@ -4,8 +4,8 @@ Each value to try is a trial. At equal weights a trial is one point; with weight
 one point are chosen by the measure; the held-out values come from choosing both without the fold that they are measured on, so
 that trying many values does not flatter the result.
 
-BRUCH tunes the etas of reciprocal ranks at equal weights (Fig. 7; RRF(10, 4) in Table 2) and compares with eta 60: `tune_eta`.
-Its RRF-CC (eq. 10) has weights as well.
+BRUCH tunes the etas of reciprocal ranks at equal weights (Fig. 7; RRF(10, 4) in Table 2) and compares with eta 60, the usual
+trial. Its RRF-CC (eq. 10) has weights as well.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated, PairedDifference, cross_validated, paired_difference
-from lexfuse.optimisation.fusion_weights import STEP, TunedWeights, tune_weights, weighted
+from lexfuse.optimisation.fusion_weights import STEP, TunedWeights, evaluator_of, tune_weights
 from lexfuse.optimisation.weight_choice import affordable
-from lexfuse.optimisation.weight_evaluator import WeightEvaluator
 from lexfuse.optimisation.weight_surface import SAME, WeightSurface, simplex
 
 
@@ -74,10 +73,8 @@ class TunedConstants:
         )
         if self.usual is None or self.versus_usual is None:
             return found
-        outcome = "not distinguishable from"
-        if self.versus_usual.distinguishable:
-            outcome = "better than" if self.versus_usual.mean > 0 else "worse than"
-        return f"{found} There it is {outcome} {self.usual[0]} ({self.usual[1]:.4f}): {self.versus_usual.words()}."
+        outcome = self.versus_usual.outcome(self.usual[0])
+        return f"{found} There it is {outcome} ({self.usual[1]:.4f}): {self.versus_usual.words()}."
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -154,42 +151,11 @@ def tune_constants(
     )
 
 
-def tune_eta(
-    union: Union,
-    fusion: ReciprocalRank | SmoothReciprocalRank,
-    qrels: Qrels,
-    measure: Measure | str,
-    etas: Sequence[float],
-    betas: Sequence[float] = (),
-    *,
-    each: bool = False,
-    with_weights: bool = False,
-    step: float = STEP,
-    folds: int = FOLDS,
-    seed: int = 0,
-) -> TunedConstants:
-    """The eta of reciprocal ranks, one for all sources or (`each`) one a source, at equal weights as BRUCH tunes it.
-
-    The held-out values are compared with the fusion as given, whose eta is 60 unless it says otherwise (BRUCH Fig. 7).
-
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
-    >>> lists = {"x": 3.0, "y": 2.0, "z": 1.0}, {"z": 3.0, "w": 2.0, "x": 1.0}
-    >>> union = union_of([Run.of(name, dict.fromkeys("pq", scores)) for name, scores in zip("ab", lists)])
-    >>> tuned = tune_eta(union, ReciprocalRank(), Qrels.of([("p", "z", 1), ("q", "z", 1)]), "RR", [4, 10], each=True, folds=2)
-    >>> tuned.fusion.eta, [round(value, 2) for value in tuned.values]
-    ((10, 4), [0.5, 0.33, 1.0, 0.5])
-    """
-    trials = eta_trials(union, fusion, etas, betas, each=each)
-    usual = next(eta_trials(union, fusion, []))
-    return tune_constants(trials, qrels, measure, with_weights=with_weights, usual=usual, step=step, folds=folds, seed=seed)
-
-
 def _surface(trial: ConstantTrial, qrels: Qrels, measure: Measure | str, step: float | None) -> WeightSurface:
     """The measure over a grid of weights; without a step at equal weights alone."""
     sources = len(trial.union.names)
     points = np.ones((1, sources)) if step is None else simplex(sources, affordable(sources, step))
-    evaluator = WeightEvaluator.of_fusion(trial.union, weighted(trial.fusion, (1 / sources,) * sources), qrels, measure)
+    evaluator = evaluator_of(trial.union, trial.fusion, qrels, measure)
     return WeightSurface(trial.union.names, str(evaluator.measure), points, evaluator.at(points), evaluator.queries)
 
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import floor, log10
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 
 from lexfuse.data.arrays import F64, I64
-from lexfuse.data.files import written_file
 from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.measure import Measure
@@ -89,12 +86,9 @@ class TunedWeights:
                 f"With {len(self.sources)} sources the first grid has steps of {self.step:g}, not {self.asked_step:g}; "
                 "it was refined around its best point."
             )
-        outcome = "not distinguishable from equal weights"
-        if self.distinguishable:
-            outcome = "better than equal weights" if self.versus_equal.mean > 0 else "worse than equal weights"
         parts.append(
-            f"On queries they were not chosen on, tuned weights are {outcome} ({self.equal.mean():.4f}): "
-            f"{self.versus_equal.words()}."
+            f"On queries they were not chosen on, tuned weights are {self.versus_equal.outcome('equal weights')} "
+            f"({self.equal.mean():.4f}): {self.versus_equal.words()}."
         )
         return " ".join(parts)
 
@@ -119,11 +113,6 @@ class TunedWeights:
             "words": self.words(),
             "surface": surface,
         }
-
-    def save(self, path: str | Path) -> None:
-        """Write everything as JSON, complete or not at all."""
-        with written_file(path) as out:
-            out.write(orjson.dumps(self.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def tune_weights(
@@ -176,8 +165,12 @@ def chooser_of(union: Union, fusion: Fusion, qrels: Qrels, measure: Measure | st
     """
     if len(union.names) < 2:
         raise ConfigError(f"weights are tuned for two sources or more, got {len(union.names)}")
-    even = weighted(fusion, (1 / len(union.names),) * len(union.names))
-    return WeightChooser.of(WeightEvaluator.of_fusion(union, even, qrels, measure), step)
+    return WeightChooser.of(evaluator_of(union, fusion, qrels, measure), step)
+
+
+def evaluator_of(union: Union, fusion: Fusion, qrels: Qrels, measure: Measure | str) -> WeightEvaluator:
+    """What evaluates any weights of a fusion that has weights."""
+    return WeightEvaluator.of_fusion(union, weighted(fusion, (1 / len(union.names),) * len(union.names)), qrels, measure)
 
 
 def weighted(fusion: Fusion, weights: tuple[float, ...]) -> Fusion:

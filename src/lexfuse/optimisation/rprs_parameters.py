@@ -7,11 +7,10 @@ at every depth on the way; all the rest is counting, and of the rankings only th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from lexfuse.channels.retriever import translated
+from lexfuse.channels.retriever_protocol import translated
 from lexfuse.data.arrays import I32, I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
@@ -19,11 +18,11 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.measure import Measure, QueryMeasure
 from lexfuse.evaluation.measure_names import parse_measure
-from lexfuse.evaluation.relevance_table import RelevanceTable, relevance_table
+from lexfuse.evaluation.relevance_table import relevance_table
 from lexfuse.kernels.compilation import read_only_view
 from lexfuse.kernels.threads import run_on_cores
 from lexfuse.optimisation.rprs_surface import RprsGrid, RprsSurface
-from lexfuse.rerank.nearest_sentences import NearestSentences, nearest_at
+from lexfuse.rerank.nearest_sentences import nearest_at
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences
 
@@ -79,7 +78,7 @@ def rprs_surface(
         progress(at + 1)
     values = np.empty((grid.points, len(template.queries)))
     for point, some in enumerate(ranks.reshape(grid.points, -1)):
-        values[point] = chosen.values(_aligned(template, some))
+        values[point] = chosen.values(template.with_ranks(some))
     return RprsSurface(grid, str(chosen), tuple(template.queries), values.reshape(*grid.shape, -1))
 
 
@@ -93,65 +92,35 @@ def ranks_of_hits(
     >>> ranks_of_hits(query, candidates, np.array([0, 1]), 2.0, grid)[:, 0, 0, 0].tolist()
     [[1, 2], [2, 1]]
     """
+    from lexfuse.kernels.dot_product_numba import grid_ranks, tallied
+
     ranks = np.tile(places.astype(np.int32) + 1, (*grid.shape, 1))
-    if len(query):
-        found = nearest_at(query.vectors, candidates, grid.n[-1], grid.depth)
-        counting = _TallyWork(candidates, found, places, average_length, grid, ranks)
-        run_on_cores(counting.work, len(grid.depth) * len(grid.n), 1)
-    return ranks
+    if not len(query):
+        return ranks
+    found = nearest_at(query.vectors, candidates, grid.n[-1], grid.depth)
+    k1s, b_s = (read_only_view(np.array(values, dtype=np.float64)) for values in (grid.k1, grid.b))
 
-
-class _TallyWork:
-    """Ranks at every k1 and b, for one depth and n at a time, from several threads."""
-
-    def __init__(
-        self,
-        candidates: CandidateSentences,
-        found: list[NearestSentences],
-        places: I64,
-        average: float,
-        grid: RprsGrid,
-        ranks: I32,
-    ) -> None:
-        self.starts, self.lengths, self.order = candidates.starts, candidates.lengths, candidates.order
-        self.owner, self.found, self.places = candidates.owner, found, places
-        self.average, self.grid, self.ranks = average, grid, ranks
-        self.k1s, self.b_s = (
-            read_only_view(np.array(grid.k1, dtype=np.float64)),
-            read_only_view(np.array(grid.b, dtype=np.float64)),
-        )
-
-    def work(self, first: int, last: int) -> None:
-        """Fill in the ranks of combinations of depth and n."""
-        for one in range(first, last):
-            self._fill(*divmod(one, len(self.grid.n)))
-
-    def _fill(self, depth: int, n: int) -> None:
-        from lexfuse.kernels.dot_product_numba import grid_ranks, tallied
-
-        size = min(self.grid.depth[depth], len(self.lengths))
-        rows, lengths = self.found[depth].rows, self.lengths[:size]
-        met, uses = tallied(read_only_view(rows), self.grid.n[n], read_only_view(self.owner[: int(self.starts[size])]), size)
+    def fill(depth: int, n: int) -> None:
+        """The ranks at every k1 and b, for one depth and n."""
+        size = min(grid.depth[depth], len(candidates.lengths))
+        rows, lengths = found[depth].rows, candidates.lengths[:size]
+        owner = candidates.owner[: int(candidates.starts[size])]
+        met, uses = tallied(read_only_view(rows), grid.n[n], read_only_view(owner), size)
         scored = lengths > 0
-        inside = np.flatnonzero(self.places < size)
-        hits = inside[scored[self.places[inside]]]
-        ranks = np.empty((len(self.k1s), len(self.b_s), len(hits)), dtype=np.int32)
+        inside = np.flatnonzero(places < size)
+        hits = inside[scored[places[inside]]]
+        new = np.empty((len(k1s), len(b_s), len(hits)), dtype=np.int32)
         grid_ranks(
-            read_only_view(met), read_only_view(uses), read_only_view(lengths), len(rows), self.average, self.k1s, self.b_s,
-            read_only_view(self.order[:size]), read_only_view(self.places[hits]), ranks,
+            read_only_view(met), read_only_view(uses), read_only_view(lengths), len(rows), average_length, k1s, b_s,
+            read_only_view(candidates.order[:size]), read_only_view(places[hits]), new,
         )  # fmt: skip
-        self.ranks[depth, n][..., hits] = ranks
+        ranks[depth, n][..., hits] = new
         for hit in np.setdiff1d(inside, hits).tolist():  # without sentences: after those that have some, in the old order
-            place = int(self.places[hit])
-            self.ranks[depth, n][..., hit] = int(scored.sum()) + int((~scored[:place]).sum()) + 1
+            ranks[depth, n][..., hit] = int(scored.sum()) + int((~scored[: int(places[hit])]).sum()) + 1
 
+    def work(first: int, last: int) -> None:
+        for one in range(first, last):
+            fill(*divmod(one, len(grid.n)))
 
-def _aligned(template: RelevanceTable, ranks: I32) -> RelevanceTable:
-    """The alignment with these ranks of its hits."""
-    order = np.lexsort((ranks, template.hit_query))
-    return replace(
-        template,
-        hit_query=template.hit_query[order],
-        hit_rank=ranks[order].astype(np.int64),
-        hit_grade=template.hit_grade[order],
-    )
+    run_on_cores(work, len(grid.depth) * len(grid.n), 1)
+    return ranks

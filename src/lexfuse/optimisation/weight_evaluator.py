@@ -43,11 +43,9 @@ class WeightEvaluator:
     values: F64  # sources x candidates
     qrels: Qrels
     measure: QueryMeasure
-    template: RelevanceTable  # of the union set, in no order
+    template: RelevanceTable  # of the union set, its hits in the order of `hits`
     hits: I64  # candidates that are relevant, query after query of the union
     starts: I64  # of the hits of every query of the union
-    hit_query: I64  # of every hit, among the evaluated ones
-    hit_grade: I32
     fusion: Fusion | None = None  # None where the values are no fusion's: then a weight of 0 is a number like others
     faces: dict[tuple[int, ...], WeightEvaluator] = field(default_factory=dict)  # by the sources that have a weight
 
@@ -68,8 +66,8 @@ class WeightEvaluator:
         hits = union.offsets[row] + found.hit_rank - 1
         order = np.argsort(hits, kind="stable")
         starts = offsets_of(np.bincount(row, minlength=len(union.queries)))
-        columns = hits[order], starts, found.hit_query[order], found.hit_grade[order]
-        return cls(union, values, qrels, chosen, found, *columns)
+        ordered = replace(found, hit_query=found.hit_query[order], hit_grade=found.hit_grade[order])
+        return cls(union, values, qrels, chosen, ordered, hits[order], starts)
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -85,7 +83,7 @@ class WeightEvaluator:
         for sources, points in groups.items():
             face = self._face(sources)
             for point, ranks in zip(points, face._ranks(weights[points]), strict=True):
-                found[point] = face.measure.values(face._aligned(ranks))
+                found[point] = face.measure.values(face.template.with_ranks(ranks))
         return found
 
     def _face(self, sources: tuple[int, ...]) -> WeightEvaluator:
@@ -108,13 +106,3 @@ class WeightEvaluator:
         with ThreadPoolExecutor(cores()) as pool:
             found = list(pool.map(lambda block: hit_ranks(*columns, read_only_view(block), *hits), blocks))
         return np.concatenate(found) if found else np.empty((0, len(self.hits)), dtype=np.int32)
-
-    def _aligned(self, ranks: I32) -> RelevanceTable:
-        """The alignment with these ranks."""
-        order = np.lexsort((ranks, self.hit_query))
-        return replace(
-            self.template,
-            hit_query=self.hit_query[order],
-            hit_rank=ranks[order].astype(np.int64),
-            hit_grade=self.hit_grade[order],
-        )

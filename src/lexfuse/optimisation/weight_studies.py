@@ -22,8 +22,7 @@ from lexfuse.evaluation.measure import Measure
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.cross_validation import FOLDS
-from lexfuse.optimisation.fusion_weights import STEP, chooser_of, tune_weights, weighted
-from lexfuse.optimisation.weight_evaluator import WeightEvaluator
+from lexfuse.optimisation.fusion_weights import STEP, chooser_of, evaluator_of, tune_weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,8 +89,7 @@ def transfer(
     judged = collections.values()
     tuned = [tune_weights(union, fusion, qrels, measure, step=step, folds=folds, seed=seed) for union, qrels in judged]
     weights = np.array([one.weights for one in tuned])
-    even = weighted(fusion, (1 / len(names),) * len(names))
-    evaluators = [WeightEvaluator.of_fusion(union, even, qrels, measure) for union, qrels in judged]
+    evaluators = [evaluator_of(union, fusion, qrels, measure) for union, qrels in judged]
     return Transfer(
         names,
         tuned[0].measure,
@@ -199,7 +197,7 @@ def sample_efficiency(
         raise ConfigError(f"train has the sources {', '.join(train[0].names)}, test has {', '.join(test[0].names)}")
     chooser = chooser_of(train[0], fusion, train[1], measure, step)
     sources = len(train[0].names)
-    evaluator = WeightEvaluator.of_fusion(test[0], weighted(fusion, (1 / sources,) * sources), test[1], measure)
+    evaluator = evaluator_of(test[0], fusion, test[1], measure)
     shares = [min(1.0, round(share * at, 9)) for at in range(1, int(np.ceil(1 / share - 1e-9)) + 1)]
     count = len(chooser.grid.queries)
     sizes = [max(1, round(one * count)) for one in shares]

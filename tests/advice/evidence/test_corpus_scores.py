@@ -10,7 +10,7 @@ from lexfuse.advice.evidence.complementarity import complementarity
 from lexfuse.advice.evidence.corpus_scores import corpus_union
 from lexfuse.advice.evidence.score_distribution import RAW, score_distributions
 from lexfuse.advice.findings import ScoreScope
-from lexfuse.advice.inputs import CollectionFacts, judged_by, judged_runs, sources_of
+from lexfuse.advice.inputs import CollectionFacts, channels_of, judged_by, judged_runs
 from lexfuse.advice.judged_advice import advise_judged
 from lexfuse.data.document import Document
 from lexfuse.data.qrels import Qrels
@@ -41,7 +41,7 @@ def made(tmp_path_factory):
     )
     qrels = Qrels.of([(query.id, f"d{doc:02}", 1) for query in queries for doc in chance.choice(DOCUMENTS, 2, replace=False)])
     with IndexFolder.create(tmp_path_factory.mktemp("corpus") / "i", documents=documents) as index, index.snapshot() as snapshot:
-        sources = sources_of(snapshot, ["bm25", "tfidf"])
+        sources = [channel.open(snapshot) for channel in channels_of(snapshot, ["bm25", "tfidf"])]
         yield sources, queries, qrels, judged_by(sources, queries, qrels, DEPTH)
 
 

@@ -156,10 +156,6 @@ def test_a_span_is_never_empty(values):
     assert low < high
 
 
-def test_a_span_keeps_to_its_limits():
-    assert span([0.0, 1.0], margin=0.5, floor=0.0, ceiling=1.2) == (0.0, 1.2)
-
-
 def test_tick_words_differ():
     assert tick_words([0.485, 0.49]) == ["0.485", "0.490"]
 

@@ -34,10 +34,10 @@ def corpus_union(
 ) -> Union:
     """The true score of every source for every document that a judged query may rank.
 
-    >>> from lexfuse.advice.inputs import judged_by, sources_of
+    >>> from lexfuse.advice.inputs import channels_of, judged_by
     >>> from lexfuse.data.qrels import Qrels
     >>> from lexfuse.data.queries import Query
-    >>> sources = sources_of(snapshot, ["bm25", "tfidf"])
+    >>> sources = [channel.open(snapshot) for channel in channels_of(snapshot, ["bm25", "tfidf"])]
     >>> judged = judged_by(sources, Queries.of([Query("q", "inscription", "fr")]), Qrels.of([("q", "lib-2", 1)]), 10)
     >>> len(judged.union) < len(snapshot), len(corpus_union(sources, judged)) == len(snapshot)
     (True, True)

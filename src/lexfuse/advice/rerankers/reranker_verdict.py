@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lexfuse.advice.findings import Difference, Outcome, RerankEffect, RerankFinding
-from lexfuse.advice.verdict import gain, listed, p_said
+from lexfuse.advice.verdict import gain, listed
+from lexfuse.optimisation.cross_validation import p_said
 from lexfuse.optimisation.weight_surface import first_highest
 
 _OVER = "the choice without it"

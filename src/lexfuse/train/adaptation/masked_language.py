@@ -20,12 +20,11 @@ from torch.utils.checkpoint import checkpoint
 
 from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import Row
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import ConfigError
 from lexfuse.train.adaptation.adaptation_settings import Adaptation
 from lexfuse.train.examples.batches import Batch
 from lexfuse.train.hyperparameters import Hyperparameters
 from lexfuse.train.models.base_model import StartingModel, chunks, move_to_device, padded
-from lexfuse.train.models.colbert import MASKS
 from lexfuse.train.models.learner import TOKENS, Learner, TokenisedTexts
 from lexfuse.train.models.model_folder import write_graph, write_transformer
 
@@ -126,10 +125,7 @@ class Masking:
     @classmethod
     def of(cls, base: StartingModel, share: float) -> Masking:
         """For the vocabulary of a base; `DataError` if it has no mask token."""
-        found = [number for number in range(base.tokens.vocabulary_size) if base.tokens.word(number) in MASKS]
-        if not found:
-            raise DataError("the vocabulary has no mask token, which hidden tokens become", path=base.folder.path)
-        return cls(base, share, found[0])
+        return cls(base, share, base.mask_token("hidden tokens become"))
 
     def of_rows(self, rows: Sequence[Row], generator: torch.Generator | None, device: torch.device) -> MaskedTokens:
         """Hide a share of the tokens of each row, at least one, never special tokens; all on a device."""

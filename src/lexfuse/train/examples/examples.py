@@ -83,7 +83,7 @@ class Examples:
         offsets, flat = _rows(known, len(queries))
         return cls(
             tuple(queries), tuple(passages), read_only(table[:, 0].copy()), read_only(table[:, 1].copy()),
-            read_only(_padded(negatives)), tuple(sources), read_only(table[:, 2].copy()), read_only(offsets), read_only(flat),
+            read_only(padded_rows(negatives)), tuple(sources), read_only(table[:, 2].copy()), read_only(offsets), read_only(flat),
         )  # fmt: skip
 
     @classmethod
@@ -157,7 +157,8 @@ class Examples:
         return len(self.query)
 
 
-def _padded(rows: Sequence[Sequence[int]]) -> I32:
+def padded_rows(rows: Sequence[Sequence[int]]) -> I32:
+    """Rows of different lengths as a table, with NOTHING at their ends."""
     table = np.full((len(rows), max(map(len, rows), default=0)), NOTHING, dtype=np.int32)
     for place, row in enumerate(rows):
         table[place, : len(row)] = row

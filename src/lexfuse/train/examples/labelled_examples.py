@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from lexfuse.data.run import Run
 from lexfuse.encode.passage_plan import LengthUnit, PassagePlan, whole_text
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.examples.dev_evaluation import DevQueries, QueryDates, days_of, earlier_hits, first_ids
-from lexfuse.train.examples.examples import NOTHING, Examples
+from lexfuse.train.examples.examples import Examples, padded_rows
 
 CANDIDATES = 200  # documents of a ranking that a cross-encoder is measured on; more than 100, else R@100 could not change
 
@@ -71,15 +72,19 @@ def judged_examples(
     """
     report = ReadReport() if report is None else report
     relevant = relevant_documents(corpus, queries, qrels, report)
-    texts = _PassageTexts(corpus)
+
+    @cache
+    def text_of(doc: str) -> str:
+        return whole_text(corpus.document(doc))
+
     rows, answers, without = [], dict[str, list[str]](), 0
     for name, positives in relevant.items():
         question = queries.query(name).text
-        known = [texts.of(doc) for doc in positives]
-        close = [texts.of(doc) for doc in _ranked(too_close, name, corpus)]
+        known = [text_of(doc) for doc in positives]
+        close = [text_of(doc) for doc in _ranked(too_close, name, corpus)]
         answers.setdefault(question, []).extend((*known, *close))
         excluded = {*known, *close, ""}
-        others = [text for doc in _ranked(negatives, name, corpus) if (text := texts.of(doc)) not in excluded]
+        others = [text for doc in _ranked(negatives, name, corpus) if (text := text_of(doc)) not in excluded]
         for positive in known:
             if positive:
                 rows.append((question, positive, list(dict.fromkeys(others)), source))
@@ -214,18 +219,6 @@ def _tell_later(corpus: Corpus, relevant: Mapping[str, tuple[str, ...]], days: D
         )
 
 
-class _PassageTexts:
-    """What is read of documents, made once each."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus, self.made = corpus, dict[str, str]()
-
-    def of(self, doc: str) -> str:
-        if doc not in self.made:
-            self.made[doc] = whole_text(self.corpus.document(doc))
-        return self.made[doc]
-
-
 def _ranked(run: Run | None, query: str, corpus: Corpus) -> Sequence[str]:
     """The documents of the corpus that a run has for a query, best first."""
     if run is None or query not in run.queries:
@@ -259,7 +252,4 @@ def _candidates(ranked: Sequence[I32], chosen: I32, owner: I32) -> I32:
         [passage for place in np.searchsorted(chosen, docs).tolist() for passage in range(first[place], first[place + 1])]
         for docs in ranked
     ]
-    table = np.full((len(rows), max(map(len, rows), default=0)), NOTHING, dtype=np.int32)
-    for place, row in enumerate(rows):
-        table[place, : len(row)] = row
-    return table
+    return padded_rows(rows)

@@ -155,6 +155,14 @@ class StartingModel:
                 found.append(row if short else self.tokens.wrapped(row[before : before + room]))
         return found
 
+    def mask_token(self, purpose: str) -> int:
+        """The id of the mask token; `DataError` if the vocabulary has none for this purpose."""
+        words = {self.tokens.word(number): number for number in range(self.tokens.vocabulary_size)}
+        found = [words[mask] for mask in ("[MASK]", "<mask>") if mask in words]
+        if not found:
+            raise DataError(f"the vocabulary has no mask token, which {purpose}", path=self.folder.path)
+        return found[0]
+
     def _refuse_towers(self) -> None:
         if self.queries is not None:
             one, other = (str(self.path / tower) for tower in TOWERS.values())

@@ -20,7 +20,6 @@ from lexfuse.encode.model_folder.late_settings import PUNCTUATION
 from lexfuse.encode.model_folder.modules import ActivationFunction
 from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import Row
-from lexfuse.errors import DataError
 from lexfuse.train.examples.batches import Batch
 from lexfuse.train.examples.examples import NOTHING
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
@@ -36,7 +35,6 @@ from lexfuse.train.models.model_folder import (
     write_transformer,
 )
 
-MASKS = ("[MASK]", "<mask>")
 CELLS = 1 << 28  # of the table of all token pairs that is held at once
 
 
@@ -70,10 +68,7 @@ class ColbertLearner(EncodingLearner):
         if len(own) == 1 and own[0].shape == tuple(self.projection.weight.shape):
             self.projection.weight.data.copy_(torch.from_numpy(own[0]))
         words = {base.tokens.word(number): number for number in range(base.tokens.vocabulary_size)}
-        found = [words[mask] for mask in MASKS if mask in words]
-        if not found:
-            raise DataError("the vocabulary has no mask token, which queries are filled up with", path=base.folder.path)
-        self.mask = found[0]
+        self.mask = base.mask_token("queries are filled up with")
         self.register_buffer(
             "skipped", torch.tensor(sorted(words[mark] for mark in PUNCTUATION if mark in words)), persistent=False
         )

@@ -72,10 +72,8 @@ class LogarithmicScale:
         return within[:: math.ceil(len(within) / count)]
 
 
-def span(
-    values: Iterable[float], *, margin: float = 0.05, floor: float | None = None, ceiling: float | None = None
-) -> tuple[float, float]:
-    """The range of all finite values, a little wider, but not beyond `floor` and `ceiling`; (0, 1) where there are none.
+def span(values: Iterable[float], *, margin: float = 0.05) -> tuple[float, float]:
+    """The range of all finite values, a little wider; (0, 1) where there are none.
 
     >>> span([1.0, 3.0, math.nan], margin=0.5)
     (0.0, 4.0)
@@ -89,9 +87,7 @@ def span(
     wider = (high - low) * margin
     if high - low <= 1e-9 * max(abs(low), abs(high), 1e-12):
         wider = 0.25 * abs(low) or 0.5
-    low, high = low - wider, high + wider
-    low, high = low if floor is None else max(low, floor), high if ceiling is None else min(high, ceiling)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    return low - wider, high + wider
 
 
 def tick_words(ticks: list[float]) -> list[str]:

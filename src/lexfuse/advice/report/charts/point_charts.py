@@ -27,12 +27,7 @@ class CostPoint:
     chosen: bool = False
 
 
-def front_chart(
-    priced: Sequence[CostPoint],
-    labels: AxisLabels,
-    *,
-    size: ChartSize = ChartSize(360, 300),  # noqa: B008 — frozen
-) -> str:
+def front_chart(priced: Sequence[CostPoint], labels: AxisLabels) -> str:
     """Cost on a logarithmic axis; what costs nothing or has no number is left out and counted in the description.
 
     >>> chart = front_chart([CostPoint(1.0, 0.5, 1), CostPoint(30.0, 0.6, 2, True)], AxisLabels("T", "ms", "R@100", "Two."))
@@ -40,7 +35,7 @@ def front_chart(
     (2, True)
     """
     drawable = [each for each in priced if each.cost > 0 and math.isfinite(each.cost) and math.isfinite(each.quality)]
-    left_out = len(priced) - len(drawable)
+    size, left_out = ChartSize(360, 300), len(priced) - len(drawable)
     description = f"{labels.description} {len(drawable)} configurations are shown, {left_out} left out for want of a number."
     if not drawable:
         return drawing(size, labels.title, description, nothing(labels, size).parts)
@@ -90,14 +85,7 @@ class Corner:
     words: str
 
 
-def region_chart(
-    points: Sequence[Point],
-    quartiles: Quartiles,
-    corners: Sequence[Corner],
-    labels: AxisLabels,
-    *,
-    size: ChartSize = ChartSize(360, 344),  # noqa: B008 — frozen
-) -> str:
+def region_chart(points: Sequence[Point], quartiles: Quartiles, corners: Sequence[Corner], labels: AxisLabels) -> str:
     """Relevant pairs over other pairs; `quartiles` are the first and third of x and of y and bound the shaded corners.
 
     >>> corners = [Corner("C", True, True, "90 % relevant")]
@@ -105,6 +93,7 @@ def region_chart(
     1
     """
     finite = [point for point in points if math.isfinite(point[0]) and math.isfinite(point[1])]
+    size = ChartSize(360, 344)
     if not finite:
         return drawing(size, labels.title, labels.description, nothing(labels, size).parts)
     across = span([x for x, _, _ in finite] + [0.0, 1.0], margin=0.02)
