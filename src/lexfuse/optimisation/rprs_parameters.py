@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lexfuse.channels.retriever_protocol import translated
+from lexfuse.channels.retriever import translated
 from lexfuse.data.arrays import I32, I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
