@@ -52,6 +52,27 @@ def test_cited_documents_come_first(built):
     assert found(built, "articles L. 2 à L. 4", "-k", "3") == ["lib-2", "lib-3", "lib-4"]
 
 
+def test_stems_and_stop_words_are_chosen_when_an_index_is_built(tmp_path):
+    plain = tmp_path / "plain.index"
+    assert lexfuse("index", EXAMPLES / "articles.csv", plain, "--no-stems", "--no-stop-words").returncode == 0
+    assert found(plain, "mineur") == []  # the articles have "mineurs"
+    assert sorted(found(plain, "est")) == ["lib-2", "lib-3", "lib-4"]
+    done = lexfuse("index", EXAMPLES / "articles.csv", plain, "--update", "--no-stems")
+    assert done.returncode == 2
+    assert "--no-stems is for a new index" in done.stderr
+
+
+def test_the_form_of_idf(built, tmp_path):
+    """Robertson's logarithm of the odds is negative for a word of most articles: FUSE eq. 1, BSARD eq. 3, CJEU eq. 1."""
+    query = ("search", built, "bibliothèques", "--json")
+    usual, papers = (json.loads(lexfuse(*query, *flags).stdout)["results"] for flags in ((), ("--idf", "robertson")))
+    assert all(result["score"] > 0 for result in usual)
+    assert papers
+    assert all(result["score"] < 0 for result in papers)
+    (tmp_path / "search.toml").write_text('version = 1\n[[channel]]\nname = "bm25"\nidf = "robertson"\n')
+    assert json.loads(lexfuse(*query, "--profile", tmp_path / "search.toml").stdout)["results"] == papers
+
+
 def test_filters_and_validity(built):
     assert found(built, "prêt lecteur", "--filter", "headings^=Partie législative > Titre II") == ["lib-3", "lib-4"]
     assert "lib-4" not in found(built, "retard prêt", "--as-of", "2021-01-01")

@@ -9,6 +9,7 @@ import typer
 
 from lexfuse.channels.lexical import bm25
 from lexfuse.cli.import_ import refuse_existing
+from lexfuse.cli.options.analysis_flags import AnalysisFlags
 from lexfuse.cli.options.channel_flags import ChannelFlags, fill_channels
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner
 from lexfuse.cli.output.distributions import DistributionQueries, Distributions, distribution_figures
@@ -28,6 +29,7 @@ def index(
         ),
     ],
     channels: ChannelFlags,
+    analysis: AnalysisFlags,
     add: Annotated[bool, typer.Option("--add", help="Add the corpus to an existing index.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Add the corpus, and replace documents with the same id.")] = False,
     delete: Annotated[list[str] | None, typer.Option("--delete", help="Delete this document. May be repeated.")] = None,
@@ -38,10 +40,6 @@ def index(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Rebuild damaged segments from the documents in the catalog.")
     ] = False,
-    fields: Annotated[
-        str, typer.Option("--fields", help="Fields to search, with optional weights: title:2,headings,text.")
-    ] = "title,headings,text",
-    citations: Annotated[bool, typer.Option(help="Index citations as terms.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing index.")] = False,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel. May be repeated.")] = None,
     distributions: Distributions = False,
@@ -78,6 +76,8 @@ def index(
     if sum((add, update, tending)) > 1:
         raise ConfigError("choose one of --add, --update, or --delete/--drop/--merge/--verify/--rebuild")
     channels.check()
+    if len(paths) == 1 or add or update:
+        analysis.refuse_given()
     if tending:
         folder = _only(paths)
         result = _maintain(folder, delete or [], drop or [], merge, verify, rebuild)
@@ -85,7 +85,7 @@ def index(
         folder, result = paths[0], {"index": str(paths[0])}
     else:
         corpus, folder = _both(paths)
-        result = _build(corpus, folder, add or update, update, _settings(fields, citations), force, skip_bad)
+        result = _build(corpus, folder, add or update, update, analysis.settings(), force, skip_bad)
     if channels.names or (add or update):
         with Index.open(folder) as opened:
             result |= {"channels": fill_channels(opened, channels)}
@@ -124,17 +124,6 @@ def _both(paths: list[Path]) -> tuple[Path, Path]:
     if len(paths) != 2:
         raise ConfigError(f"two paths were expected, the corpus and the index folder; got {len(paths)}")
     return paths[0], paths[1]
-
-
-def _settings(fields: str, citations: bool) -> IndexSettings:
-    weights: dict[str, float] = {}
-    for part in fields.split(","):
-        name, _, weight = part.strip().partition(":")
-        try:
-            weights[name] = float(weight or 1)
-        except ValueError:
-            raise ConfigError(f"the weight of field {name!r} must be a number, got {weight!r}") from None
-    return IndexSettings(fields=weights, citations=citations)
 
 
 def _build(

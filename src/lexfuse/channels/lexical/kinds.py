@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
 
 from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
-from lexfuse.channels.lexical.bm25 import BM25, K1, B, check_parameters
+from lexfuse.channels.lexical.bm25 import BM25, K1, B, IdfForm, check_parameters
 from lexfuse.channels.lexical.bm25_kli import BM25Kli
 from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramTfIdf
 from lexfuse.channels.lexical.tfidf import TfIdf
@@ -58,6 +58,7 @@ class BM25Options(SearchOptions):
 
     k1: float = K1
     b: float = B
+    idf: Annotated[IdfForm, Field(strict=False)] = IdfForm.LUCENE
     kli: float | None = None  # how many of a query's terms, most informative first: a share, or above 1 a number
     terms: Annotated[InstanceOf[TermChoice], PlainSerializer(_term_values), BeforeValidator(refusing(_term_choice))] | None = None
 
@@ -85,8 +86,8 @@ class BM25Kind(ChannelKind):
     def open(self, snapshot: Snapshot, channel: str, options: BM25Options, *, name: str, threads: int | None = None) -> BM25:
         """BM25 with these parameters."""
         if options.choice is not None:
-            return BM25Kli(snapshot, k1=options.k1, b=options.b, choice=options.choice, name=name)
-        return BM25(snapshot, k1=options.k1, b=options.b, name=name)
+            return BM25Kli(snapshot, options.k1, options.b, options.idf, choice=options.choice, name=name)
+        return BM25(snapshot, options.k1, options.b, options.idf, name=name)
 
 
 class TfIdfKind(ChannelKind):

@@ -50,6 +50,10 @@ ChannelNames = Annotated[
 ]
 K1 = Annotated[float, typer.Option("--k1", help="BM25: how fast repeated words saturate.")]
 B = Annotated[float, typer.Option("--b", help="BM25: how much long documents are penalised, 0 to 1.")]
+Idf = Annotated[
+    bm25.IdfForm,
+    typer.Option("--idf", help="BM25: ln(1 + odds), always positive, or ln(odds) of the papers, negative for frequent words."),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +104,7 @@ class SearchFlags(FlagGroup):
     fusing: FusionFlags = FusionFlags()
     k1: K1 = bm25.K1
     b: B = bm25.B
+    idf: Idf = bm25.IdfForm.LUCENE
     exact: Annotated[bool, typer.Option("--exact", help="Score every document, also where a channel searches clusters.")] = False
     cosine: Annotated[
         bool | None,
@@ -122,7 +127,14 @@ class SearchFlags(FlagGroup):
             raise ConfigError(f"{_flag(terms.given[0])} chooses words for bm25; add --channels bm25")
         fusion = self.fusing.method() if len(channels) > 1 else None
         choice = terms.choice() if terms is not None else None
-        values: dict[str, Any] = {"k1": self.k1, "b": self.b, "exact": self.exact or None, "cosine": self.cosine, "terms": choice}
+        values: dict[str, Any] = {
+            "k1": self.k1,
+            "b": self.b,
+            "idf": self.idf if "idf" in given else None,
+            "exact": self.exact or None,
+            "cosine": self.cosine,
+            "terms": choice,
+        }
         known = {option for name in channels for option in channel_options(name)}
         options = {name: value for name, value in values.items() if value is not None and (name in known or name in given)}
         return SearchSpec.of(channels, fusion=fusion, depth=depth or DEPTH, **options)
