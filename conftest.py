@@ -4,13 +4,14 @@ Where torch is not installed, nothing that imports it is collected: the tests of
 LEXFUSE_TEST_ORDER=7 runs the tests in another order, the same one for the same number: no test may need another to come first.
 
 An example in a docstring may use `snapshot`, an open snapshot of examples/articles.csv (French, words only), and `folder`, an
-empty folder (a `Path`).
+empty folder (a `Path`). Those of `Index` may use `index`, an index of the same articles that they may change, and `lexfuse`.
 """
 
 import ast
 import importlib.util
 import os
 import random
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,7 +36,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 @pytest.fixture(autouse=True)
 def _names_for_examples(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Give a doctest the names `snapshot` and `folder`, where it uses them; other tests pay nothing."""
+    """Give a doctest the names that it uses; other tests pay nothing."""
     if not isinstance(request.node, pytest.DoctestItem):
         yield
         return
@@ -47,10 +48,19 @@ def _names_for_examples(request: pytest.FixtureRequest) -> Iterator[None]:
         from lexfuse.storage.snapshot import open_snapshot
 
         names["snapshot"] = open_snapshot(request.getfixturevalue("example_index"))
+    if request.node.name.startswith("lexfuse.index.Index"):
+        import lexfuse
+
+        copy = request.getfixturevalue("tmp_path_factory").mktemp("index") / "law.index"
+        shutil.copytree(request.getfixturevalue("example_index"), copy)
+        names |= {"lexfuse": lexfuse, "index": lexfuse.Index(copy)}
     yield
-    names.pop("folder", None)
-    if opened := names.pop("snapshot", None):
-        opened.close()
+    opened = [names.pop(name, None) for name in ("snapshot", "index")]
+    for name in ("folder", "lexfuse"):
+        names.pop(name, None)
+    for one in opened:
+        if one is not None:
+            one.close()
 
 
 @pytest.fixture(scope="session")

@@ -33,8 +33,9 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.evaluation.correction import adjust_max_t
 from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.fusion.run_union import union_of
 from lexfuse.fusion.tm2c2 import TM2C2
-from lexfuse.fusion.union import Union, union_of
+from lexfuse.fusion.union import Union
 from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.filters import Condition
 from lexfuse.storage.index_folder import IndexFolder

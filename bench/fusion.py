@@ -39,7 +39,8 @@ from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
-from lexfuse.fusion.union import Missing, union_of
+from lexfuse.fusion.run_union import union_of
+from lexfuse.fusion.union import Missing
 from lexfuse.kernels.threads import cores
 from lexfuse.optimisation.weight_surface import WeightSurface, simplex, surface_of
 

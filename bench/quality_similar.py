@@ -37,7 +37,7 @@ from lexfuse.evaluation.comparison import compare
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import MinMax, ZScore
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 from lexfuse.optimisation.birch_weights import tune_birch
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.optimisation.rprs_parameters import rprs_surface

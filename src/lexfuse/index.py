@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import Any
 
+from lexfuse.channels.channel_build import (
+    ChannelFilled,
+    Channels,
+    ProgressBar,
+    complete_channel,
+    make_channel,
+    no_progress_bar,
+    plans_by_name,
+)
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.registry import (
-    applicable_options,
-    builtin_channels,
-    channel_kind,
-    default_model,
-    fill_channel,
-    open_retriever,
-    plan_channel,
-)
+from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.encode.embedding_cache import EmbeddingCache
-from lexfuse.encode.encoder import no_progress
-from lexfuse.encode.model_folder.locator import fetch_model, local_path
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.registry import default_fusions
@@ -47,26 +45,6 @@ from lexfuse.storage.index_settings import FALLBACK_LANGUAGE, IndexSettings
 from lexfuse.storage.snapshot import Snapshot, open_snapshot
 from lexfuse.text.annotation import with_languages
 
-Channels = str | Sequence[str] | Mapping[str, str | ChannelPlan]  # names, or names with models or plans
-# Shows the progress of a long step: given its name and its length, a context whose value takes how much of it is done.
-ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-
-
-def no_progress_bar(_: str, __: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Progress that nobody looks at."""
-    return nullcontext(no_progress)
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelFilled:
-    """What filling a channel did."""
-
-    model: str
-    encoded: int  # documents, by this call
-    passages: int
-    cut: int  # documents whose end is beyond the model's window
-    seconds: float
-
 
 class Index:
     """An index folder, opened: it is searched, explained, changed and checked.
@@ -74,9 +52,8 @@ class Index:
     One process writes at a time, any number may read. An `Index` sees its own changes at once, and those of other
     processes after `refresh`.
 
-    >>> import lexfuse
-    >>> with lexfuse.Index.build(folder / "law.index", lexfuse.read_corpus("examples/articles.csv")) as index:
-    ...     [hit.id for hit in index.search("retard de prêt", k=2)]
+    >>> with lexfuse.Index.build(folder / "law.index", lexfuse.read_corpus("examples/articles.csv")) as built:
+    ...     [hit.id for hit in built.search("retard de prêt", k=2)]
     ['lib-4', 'lib-3']
     """
 
@@ -98,7 +75,12 @@ class Index:
 
     @classmethod
     def open(cls, folder: str | Path, **options: Any) -> Index:
-        """Open an index that is there; the same as ``Index(folder)``."""
+        """Open an index that is there; the same as ``Index(folder)``.
+
+        >>> with lexfuse.Index.open(index.folder) as same:
+        ...     len(same)
+        6
+        """
         return cls(folder, **options)
 
     @classmethod
@@ -116,8 +98,13 @@ class Index:
 
         Words and citations are always indexed, completely or not at all. `channels` names others, or maps their names to
         models; `add_channels` resumes them after an interruption.
+
+        >>> corpus = lexfuse.read_corpus("examples/articles.csv")
+        >>> with lexfuse.Index.build(folder / "law.index", corpus, channels=["dense"]) as built:
+        ...     built.channels, list(built.specs)
+        (('dense',), ['hybrid', 'bm25', 'dense'])
         """
-        plans, documents = _plans(channels), detect_languages(corpus)
+        plans, documents = plans_by_name(channels), detect_languages(corpus)
         with progress("indexing", len(documents)) as done:
             IndexFolder.create(folder, settings, documents=documents, replace=replace, progress=done).close()
         index = cls(folder)
@@ -175,7 +162,11 @@ class Index:
         return next(iter(self.languages), FALLBACK_LANGUAGE)
 
     def document(self, id: str) -> Document:
-        """The document of an id; `NotFoundError` if there is none."""
+        """The document of an id; `NotFoundError` if there is none.
+
+        >>> index.document("lib-4").number
+        'L4'
+        """
         return self.snapshot.document(id)
 
     # Searching
@@ -186,17 +177,30 @@ class Index:
         `profile` names a profile of the index or is a `SearchSpec`. Without one, options of `SearchSpec.of` say how to
         search: ``channels=["bm25", "dense"], fusion=TM2C2(alpha=0.8)``. ``filters=["code=Code civil"]``, ``as_of``,
         ``language``, ``sort``, ``facets`` and ``after`` are as for `lexfuse.search.hits.find_hits`.
+
+        >>> hits = index.search("retard de prêt", k=2, channels=["bm25", "tfidf"], fusion="rrf")
+        >>> [(hit.rank, hit.id, str(hit.snippet)[:18]) for hit in hits]
+        [(1, 'lib-4', 'En cas de retard, '), (2, 'lib-3', 'Le prêt est consen')]
         """
         with query_context():
             return find_hits(self.version, question, k, **options)
 
     def similar(self, text: str = "", k: int = 10, **options: Any) -> SimilarHits:
-        """Documents like a whole text, or like a ``document`` of the index; see `lexfuse.search.similar_hits.find_similar`."""
+        """Documents like a whole text, or like a ``document`` of the index; see `lexfuse.search.similar_hits.find_similar`.
+
+        >>> [hit.id for hit in index.similar(document="lib-4", k=1)]
+        ['lib-3']
+        """
         with query_context():
             return find_similar(self.version, text, k, **options)
 
     def explain(self, question: str | Query, document: str, *, language: str = "", **search: Any) -> Explanation:
-        """Why a document, by its id or a citation, has its rank for a question, or which rank it would have."""
+        """Why a document, by its id or a citation, has its rank for a question, or which rank it would have.
+
+        >>> why = index.explain("retard de prêt", "article L. 4")
+        >>> why.doc, why.rank, [term.term for term in why.evidence["bm25"].terms]
+        ('lib-4', 1, ['retard', 'pret'])
+        """
         query, id = checked_query(question, language), self.version.meant(document)
         opened = self.version.search_by(**search)
         with query_context():
@@ -213,7 +217,12 @@ class Index:
         name: str | None = None,
         **options: Any,
     ) -> Run:
-        """The best `depth` documents of every query; with `before_query_date` among those dated before it."""
+        """The best `depth` documents of every query; with `before_query_date` among those dated before it.
+
+        >>> queries = lexfuse.Queries.of([lexfuse.Query("q", "cotisation")])
+        >>> [hit.doc for hit in index.run(queries, depth=10, name="words").hits("q")]
+        ['lib-6', 'lib-2']
+        """
         if not profile and options.keys() - {"filters", "as_of"}:
             options = {"depth": depth, **options}
         opened = self.version.search_by(profile, name=name, **options)
@@ -231,17 +240,29 @@ class Index:
         """Add documents; one that is there already is a `DataError`, or is replaced with `update`.
 
         Languages that are not given are detected. `add_channels` encodes the documents for the channels of the index.
+
+        >>> index.add([lexfuse.Document("lib-7", text="Le silence est de règle.")]).added
+        1
         """
         corpus = detect_languages(documents)
         with self._changing(), progress("indexing", len(corpus)) as done:
             return self._files.add(corpus, update=update, progress=done)
 
     def update(self, documents: Iterable[Document], *, progress: ProgressBar = no_progress_bar) -> ChangeCounts:
-        """Add documents and replace those of the same id."""
+        """Add documents and replace those of the same id.
+
+        >>> changed = index.update([lexfuse.Document("lib-5", text="Les horaires changent."), lexfuse.Document("lib-8")])
+        >>> changed.added, changed.updated
+        (1, 1)
+        """
         return self.add(documents, update=True, progress=progress)
 
     def delete(self, ids: Sequence[str]) -> ChangeCounts:
-        """Delete documents; the counts name ids that are not there."""
+        """Delete documents; the counts name ids that are not there.
+
+        >>> index.delete(["lib-6", "lib-9"])
+        ChangeCounts(added=0, updated=0, deleted=1, missing=('lib-9',))
+        """
         with self._changing():
             return self._files.delete(ids)
 
@@ -256,17 +277,26 @@ class Index:
         """Make channels, and encode the documents that they and the existing ones lack.
 
         A model that is not at hand is fetched. A call that was interrupted is resumed by the next.
+
+        >>> index.add_channels({"dense": "fr-legal-dense"})["dense"].encoded
+        6
         """
-        plans = _plans(channels)
+        plans = plans_by_name(channels)
         with self._changing(), sharing(SharedEncoders()):  # a model that is planned with is the one that encodes
             for name, plan in plans.items():
-                if plan or name not in self._files.channels.names:
-                    self._files.channels.make(name, plan_channel(name, self._plan(name, plan), threads=threads))
+                if plan != ChannelPlan() or name not in self._files.channels.names:
+                    make_channel(self._files, name, plan, self.language, threads=threads)
             every = dict.fromkeys((*plans, *self._files.channels.names))
-            return {name: self._fill(name, threads, cache, progress) for name in every}
+            return {name: complete_channel(self._files, name, threads=threads, cache=cache, progress=progress) for name in every}
 
     def drop_channels(self, names: Sequence[str]) -> None:
-        """Drop channels with everything that is stored for them."""
+        """Drop channels with everything that is stored for them.
+
+        >>> _ = index.add_channels("dense")
+        >>> index.drop_channels(["dense"])
+        >>> index.channels
+        ()
+        """
         with self._changing():
             for name in names:
                 self._files.channels.drop(name)
@@ -277,6 +307,9 @@ class Index:
         """Estimate and keep how the scores of every channel are distributed, for percentile normalisation.
 
         Without queries, the first words of documents are searched for. Each channel takes the search options that it has.
+
+        >>> [kept["channel"] for kept in index.estimate_distributions(k1=0.9).values()]
+        ['bm25', 'tfidf', 'citation']
         """
         asked = drawn_queries(self.snapshot) if queries is None else queries
         origin = SampleOrigin.DOCUMENTS if queries is None else SampleOrigin.GIVEN
@@ -293,17 +326,32 @@ class Index:
         return kept
 
     def merge(self) -> None:
-        """Make one segment of all, without deleted documents, and give their space back to the file system."""
+        """Make one segment of all, without deleted documents, and give their space back to the file system.
+
+        >>> _ = index.delete(["lib-6"])
+        >>> index.merge()
+        >>> len(index)
+        5
+        """
         with self._changing():
             self._files.compact()
 
     def rebuild(self) -> None:
-        """Write damaged segments again from the documents in the catalog."""
+        """Write damaged segments again from the documents in the catalog.
+
+        >>> index.rebuild()
+        >>> index.verify()
+        []
+        """
         with self._changing():
             self._files.rebuild()
 
     def verify(self) -> list[str]:
-        """Every damage found, one line each; empty when all is well."""
+        """Every damage found, one line each; empty when all is well.
+
+        >>> index.verify()
+        []
+        """
         return self._files.verify()
 
     @property
@@ -312,7 +360,14 @@ class Index:
         return self._files.has_digests
 
     def refresh(self) -> None:
-        """Search the newest state from now on, which another process may have written."""
+        """Search the newest state from now on, which another process may have written.
+
+        >>> with lexfuse.Index(index.folder) as other:
+        ...     _ = other.delete(["lib-1"])
+        >>> index.refresh()
+        >>> "lib-1" in index
+        False
+        """
         with self._lock:
             if self._version is not None:
                 self._version.close()
@@ -338,31 +393,6 @@ class Index:
             yield
         finally:
             self.refresh()
-
-    def _plan(self, name: str, plan: str | ChannelPlan) -> ChannelPlan:
-        """A plan with its model, which is fetched if it is not at hand."""
-        plan = ChannelPlan(plan) if isinstance(plan, str) else plan
-        plan = plan.with_model(plan.model or default_model(name, self.language))
-        for model in (plan.model, plan.query_model):
-            if model and local_path(model) is None:
-                fetch_model(model)
-        return plan
-
-    def _fill(self, name: str, threads: int | None, cache: EmbeddingCache | None, progress: ProgressBar) -> ChannelFilled:
-        store = self._files.channels
-        pending, settings = len(store.pending(name)), store.named(name).settings
-        if pending:
-            with progress(f"encoding {name} by {settings.model}", pending) as done:
-                fill_channel(self._files, name, threads=threads, cache=cache, progress=done)
-        channel = store.named(name)
-        return ChannelFilled(settings.model, pending, channel.passages, channel.cut, channel.seconds)
-
-
-def _plans(channels: Channels) -> dict[str, str | ChannelPlan]:
-    """Channels by name, each with its plan or model; those that every index has need none, and unknown kinds are refused."""
-    names = [part.strip() for part in channels.split(",") if part.strip()] if isinstance(channels, str) else channels
-    plans = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names, "")
-    return {name: plan for name, plan in plans.items() if channel_kind(name) and name not in builtin_channels()}
 
 
 def detect_languages(documents: Iterable[Document]) -> Corpus:

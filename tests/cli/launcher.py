@@ -51,7 +51,6 @@ def preload():
         "lexfuse.storage.index_folder",
         "lexfuse.channels.registry",
         "lexfuse.data.formats.file_format",
-        "lexfuse.fusion.composite_retriever",
         "lexfuse.service.mcp.server",
         "lexfuse.service.settings",
         "lexfuse.cli.train.static",

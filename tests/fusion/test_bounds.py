@@ -14,8 +14,8 @@ from lexfuse.fusion.comb import CombMax, CombMNZ
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import MinMax, TheoreticalMinMax
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
+from lexfuse.fusion.run_union import union_of
 from lexfuse.fusion.tm2c2 import TM2C2
-from lexfuse.fusion.union import union_of
 from lexfuse.optimisation.fusion_weights import tune_weights
 
 BM25 = Run.of("bm25", {"q1": {"a": 8.0, "b": 2.0}, "q2": {"c": 4.0}})

@@ -10,7 +10,7 @@ from lexfuse.data.run import Run
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import Percentile
 from lexfuse.fusion.registry import fusion_of
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 
 
 def random_run(name, seed, queries=5, docs=40):

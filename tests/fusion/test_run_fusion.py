@@ -8,8 +8,9 @@ from lexfuse.data.run import Run
 from lexfuse.errors import BoundWarning, ConfigError
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
 from lexfuse.fusion.run_fusion import fuse, fuse_runs
+from lexfuse.fusion.run_union import union_of
 from lexfuse.fusion.tm2c2 import TM2C2
-from lexfuse.fusion.union import Missing, union_of
+from lexfuse.fusion.union import Missing
 
 WORDS = Run.of("words", {"p": {"a": 9.0, "b": 4.0, "c": 1.0}, "q": {"b": 3.0}})
 DENSE = Run.of("dense", {"p": {"c": 0.9, "d": 0.2}, "q": {"a": 0.1, "b": -0.3}})

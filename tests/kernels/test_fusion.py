@@ -19,8 +19,8 @@ from lexfuse.fusion.comb import CombMNZ
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import ZScore
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
+from lexfuse.fusion.run_union import union_of
 from lexfuse.fusion.tm2c2 import TM2C2
-from lexfuse.fusion.union import union_of
 from lexfuse.kernels import compilation
 from lexfuse.kernels import fusion as kernel
 from lexfuse.kernels.fusion import align, best, rank, smooth_ranks

@@ -7,7 +7,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.convex import Convex
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 from lexfuse.optimisation import exact_weight
 from lexfuse.optimisation.exact_weight import exact_curve
 from lexfuse.optimisation.weight_evaluator import WeightEvaluator

@@ -7,7 +7,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.convex import Convex
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.optimisation.query_class_weights import tune_classes
 from lexfuse.optimisation.weight_studies import sample_efficiency, transfer

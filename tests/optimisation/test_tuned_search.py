@@ -11,7 +11,7 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 from lexfuse.index import Index
 from lexfuse.optimisation.fusion_constants import eta_trials, tune_constants
 from lexfuse.optimisation.fusion_weights import tune_weights

@@ -8,7 +8,8 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.fusion.convex import Convex
-from lexfuse.fusion.union import Missing, union_of
+from lexfuse.fusion.run_union import union_of
+from lexfuse.fusion.union import Missing
 from lexfuse.optimisation.weight_surface import simplex, surface_of
 
 

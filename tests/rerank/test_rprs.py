@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexfuse.channels.channel_kind import ChannelPlan
+from lexfuse.channels.explanation import Evidence
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.channels.query_context import query_context
@@ -21,7 +22,6 @@ from lexfuse.rerank.rescore import Rescore
 from lexfuse.rerank.rprs import Ablation, Rprs, RprsFormula
 from lexfuse.rerank.sentence_vectors import CandidateSentences, unit_length
 from lexfuse.search.pipeline import RoutedRetriever
-from lexfuse.search.rprs_explanation import proportional_relevance
 from lexfuse.storage.index_folder import IndexFolder
 
 
@@ -291,6 +291,11 @@ class Counted:
         return self.encoder.encode(texts, side, **others)
 
 
+def alignments(pipeline, query, docs, within=None):
+    every = pipeline.rerank_evidence(query, docs, within=within).get("rprs", [Evidence()] * len(docs))
+    return {doc: one.alignment for doc, one in zip(docs, every, strict=True) if one.alignment}
+
+
 def test_a_query_is_encoded_once_for_all_that_is_asked_of_it(snapshot):
     dense = open_retriever(snapshot, "sentences")
     counted = Counted(dense.encoder)
@@ -298,7 +303,7 @@ def test_a_query_is_encoded_once_for_all_that_is_asked_of_it(snapshot):
     pipeline, query = BM25(snapshot) >> rprs, QUERIES.query("q1")
     with query_context():
         docs = [hit.doc for hit in pipeline.retrieve(Queries.of([query]), 5).hits("q1")]
-        assert set(proportional_relevance(pipeline, query, docs)) == set(docs)
+        assert set(alignments(pipeline, query, docs)) == set(docs)
         assert counted.texts == 6
         assert len(rprs.reader.query(QUERIES.query("q2"))) == 1  # another query is read anew
         assert len(rprs.reader.query(query)) == 6
@@ -316,10 +321,12 @@ def test_what_was_compared_is_found_wherever_rprs_stands(snapshot):
     expected = {why.doc: why for why in rprs.explanations(query, docs[:12], docs[:12])}
     assert len(docs) > 12
     for pipeline in (first >> rprs, (first >> rprs) >> other, RoutedRetriever(first >> rprs, {})):
-        assert proportional_relevance(pipeline, query, docs) == expected
-    assert proportional_relevance((first >> other) >> rprs, query, docs).keys() == expected.keys()
-    assert proportional_relevance(first >> other, query, docs) == {}
-    assert proportional_relevance(first, query, docs) == {}
+        assert alignments(pipeline, query, docs) == expected
+    assert alignments((first >> other) >> rprs, query, docs).keys() == expected.keys()
+    assert alignments(first >> other, query, docs) == {}
+    assert alignments(first, query, docs) == {}
+    whys = ((first >> rprs) >> other).explain(query, docs[:1])
+    assert whys[0].evidence["rprs"].alignment == expected[docs[0]]
     within = np.ones(len(snapshot), dtype=bool)
     within[snapshot.ids.ordinal(docs[0])] = False
-    assert docs[0] not in proportional_relevance(first >> rprs, query, docs, within=within)
+    assert docs[0] not in alignments(first >> rprs, query, docs, within=within)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from lexfuse.rerank.sentence_alignment import SentencePair, paragraph_pairs
+from lexfuse.channels.explanation import SentencePair
+from lexfuse.rerank.sentence_alignment import paragraph_pairs
 from lexfuse.text.paragraph_map import ParagraphMap
 from lexfuse.text.passages import Passage
 

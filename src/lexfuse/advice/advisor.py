@@ -18,13 +18,14 @@ from lexfuse.advice.inputs import CollectionFacts, JudgedSources, channels_of, f
 from lexfuse.advice.judged_advice import advise_judged
 from lexfuse.advice.rerankers.reranked_run import RerankerFile, read_reranker_files
 from lexfuse.advice.rerankers.reranker_effect import evaluate_rerankers
+from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
 from lexfuse.data.dates import parse_date
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import BoundWarning, ConfigError
 from lexfuse.fusion.run_fusion import Bounds, bounded_runs, lexical_first
-from lexfuse.index import Index, ProgressBar, no_progress_bar
+from lexfuse.index import Index
 from lexfuse.optimisation.cross_validation import FOLDS
 from lexfuse.optimisation.fusion_weights import weighted
 from lexfuse.search.pipeline import DEPTH

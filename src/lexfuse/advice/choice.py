@@ -190,7 +190,7 @@ def confirm_on_test(
     >>> from lexfuse.advice.findings import Configuration
     >>> from lexfuse.data.qrels import Qrels
     >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0}, "r": {"y": 1.0}}), Run.of("b", {"q": {"y": 3.0}})])
     >>> choice = GridTrial(Configuration(("a",)), None, (1.0,), np.ones(2))
     >>> confirm_on_test(JudgedSources(union, Qrels.of([("q", "x", 1), ("r", "y", 1)])), choice, choice, "", ["RR"]).means

@@ -19,7 +19,8 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.fusion.fusion import Fusion
-from lexfuse.fusion.union import Union, union_of
+from lexfuse.fusion.run_union import union_of
+from lexfuse.fusion.union import Union
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.spec.channel_spec import ChannelSpec
 from lexfuse.search.temporal_filter import retrieve_before
@@ -32,7 +33,7 @@ TIMED = 30  # queries that each source is timed on
 class JudgedSources:
     """Queries, what every source says about them, and what is relevant; the texts of queries may be unknown.
 
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 3.0}})])
     >>> judged = JudgedSources(union, Qrels.of([("q", "y", 1)]))
     >>> judged.alone("b").as_dict(), [run.name for run in judged.singles()]
@@ -62,7 +63,7 @@ class JudgedSources:
 def alone(union: Union, source: int) -> Run:
     """The ranking of one source of a union set.
 
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> alone(union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 3.0}})]), 0).as_dict()
     {'q': {'x': 2.0}}
     """

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from lexfuse.text.paragraph_map import TextParagraph
 from lexfuse.text.passages import Passage
 
 
@@ -30,12 +31,76 @@ class TokenMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class SentencePair:
+    """A document sentence among the most similar ones of a query sentence."""
+
+    query: Passage
+    doc: Passage
+    cosine: float
+    rank: int  # among the candidate sentences of the query sentence
+
+
+@dataclass(frozen=True, slots=True)
+class ParagraphPair:
+    """A paragraph of the query and one of the document, the number of matches of their sentences, and the best cosine."""
+
+    query: TextParagraph
+    doc: TextParagraph
+    meetings: int
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProportionalRelevance:
+    """The explanation of an RPRS score, which is None where nothing was compared."""
+
+    doc: str
+    score: float | None
+    query_proportion: float | None
+    document_proportion: float | None
+    meetings: tuple[SentencePair, ...]  # by place in the query, then by rank
+    paragraphs: tuple[ParagraphPair, ...]  # most matches first
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values: spans in characters, paragraphs by position and number."""
+        return {
+            "doc": self.doc,
+            "score": self.score,
+            "query_proportion": self.query_proportion,
+            "document_proportion": self.document_proportion,
+            "meetings": [
+                {
+                    "query": [one.query.start, one.query.end],
+                    "doc": [one.doc.start, one.doc.end],
+                    "cosine": one.cosine,
+                    "rank": one.rank,
+                }
+                for one in self.meetings
+            ],
+            "paragraphs": [
+                {
+                    "query": _paragraph(pair.query),
+                    "doc": _paragraph(pair.doc),
+                    "meetings": pair.meetings,
+                    "cosine": pair.cosine,
+                }
+                for pair in self.paragraphs
+            ],
+        }
+
+
+def _paragraph(paragraph: TextParagraph) -> dict[str, Any]:
+    return {"at": paragraph.at, "number": paragraph.number, "start": paragraph.start, "end": paragraph.end}
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a retriever compared in a document with the query."""
+    """What a retriever or a reranker compared in a document with the query."""
 
     terms: tuple[TermPart, ...] | None = None  # largest contribution first; None where terms do not make the score
     tokens: tuple[TokenMatch, ...] | None = None  # most similar first; None where tokens do not make the score
     passage: Passage | None = None  # the nearest one, where vectors of passages are compared
+    alignment: ProportionalRelevance | None = None  # the sentences and paragraphs that met, where RPRS compared them
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +118,7 @@ class SourceContribution:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The score and rank of one document for one query, what every source adds, and the evidence of every retriever.
+    """The score and rank of one document for one query, what every source adds, and the evidence for it.
 
     >>> from lexfuse.channels.lexical.bm25 import BM25
     >>> from lexfuse.data.queries import Query
@@ -70,7 +135,7 @@ class Explanation:
     parts: tuple[SourceContribution, ...]
     others: Mapping[str, int] = field(default_factory=dict)  # its rank under other fusions, by their names
     before: Explanation | None = None  # before it was reranked
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)  # of the last stage, by the names of its retrievers
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)  # by the names of retrievers and rerankers
 
     def as_json(self) -> dict[str, Any]:
         """Scores, ranks and sources as plain values; the evidence is rendered apart."""

@@ -96,14 +96,23 @@ class Retriever(ABC):
         """What it compares in each of the documents with a query; they need not be ranked."""
         return [Evidence()] * len(docs)
 
+    def rerank_evidence(self, query: Query, docs: Sequence[str], *, within: Mask | None = None) -> dict[str, list[Evidence]]:
+        """What rerankers compare in each of the documents, by their names; of two with one name, the last."""
+        found: dict[str, list[Evidence]] = {}
+        for first, reranker in self.rerankings(query):
+            evidence = [] if reranker.name in found else reranker.evidence_of(query, docs, first, within=within)
+            found |= {reranker.name: evidence} if evidence else {}
+        return found
+
     def explain(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Any] = ()
     ) -> list[Explanation]:
         """Why documents have their ranks, or which they would have, with the evidence; `others` are fusions to rank by too."""
         with query_context():
             found = self.stages(query, docs, within=within, others=others)
-            names = [(one.name, one.evidence(query, docs)) for one in self.members(query)]
-        return [replace(one, evidence={name: every[at] for name, every in names}) for at, one in enumerate(found)]
+            every = {one.name: one.evidence(query, docs) for one in self.members(query)}
+            every |= self.rerank_evidence(query, docs, within=within)
+        return [replace(one, evidence={name: some[at] for name, some in every.items()}) for at, one in enumerate(found)]
 
     def stages(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Any] = ()
@@ -173,6 +182,24 @@ def translated(names: Ids, used: I32, into: Ids) -> I32:
         return used
     distinct, place = np.unique(used, return_inverse=True)
     return np.array([into.ordinal(names[at]) for at in distinct.tolist()], dtype=np.int32)[place]
+
+
+def lookup_scores(run: Run, pairs: Run) -> F32:
+    """The score in a run of every pair of another, in order; NaN if the run does not rank it.
+
+    >>> lookup_scores(Run.of("x", {"q": {"a": 2.0}}), Run.of("y", {"q": {"b": 2.0, "a": 1.0}})).tolist()
+    [nan, 2.0]
+    """
+    asked = np.repeat(np.arange(len(pairs.queries), dtype=np.int32), np.diff(pairs.offsets))
+    query = translated(pairs.queries, asked, run.queries).astype(np.int64)
+    doc = pairs.doc if pairs.docs is run.docs else run.docs.ordinals([pairs.docs[at] for at in pairs.doc.tolist()])
+    keys = np.repeat(np.arange(len(run.queries)), np.diff(run.offsets)) * max(len(run.docs), 1) + run.doc
+    wanted = np.where(doc >= 0, query * max(len(run.docs), 1) + doc, -1)
+    by_key = np.argsort(keys)
+    at = np.minimum(np.searchsorted(keys, wanted, sorter=by_key), max(len(keys) - 1, 0))
+    if not len(keys):
+        return np.full(len(pairs), np.nan, dtype=np.float32)
+    return np.where(keys[by_key[at]] == wanted, run.score[by_key[at]], np.nan).astype(np.float32)
 
 
 def held_scores(raw: I32, score: Callable[[Bools], F32]) -> F32:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lexfuse.channels.explanation import Explanation
+from lexfuse.channels.explanation import Explanation, ProportionalRelevance
 from lexfuse.channels.lexical.bm25_kli import ChosenTerms
 from lexfuse.channels.query_context import query_context
 from lexfuse.cli.options.search_flags import K1, B, FilterFlags, IndexArgument, SearchFlags, TermFlags
@@ -19,7 +19,6 @@ from lexfuse.cli.search import answer_json, fusions_of, show
 from lexfuse.data.formats.text_file import read_text
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.index import Index
-from lexfuse.rerank.sentence_alignment import ProportionalRelevance
 from lexfuse.search.similar import known_day
 from lexfuse.search.similar_hits import SentenceProgress, SimilarHits
 from lexfuse.text.kli import TermChoice, TermWeight

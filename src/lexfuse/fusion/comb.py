@@ -9,14 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from lexfuse.data.arrays import F64
-from lexfuse.fusion.convex import _MIN_MAX, uses_infimum
-from lexfuse.fusion.fusion import Fusion
-from lexfuse.fusion.normalisation import Normaliser, normalised
+from lexfuse.fusion.convex import MIN_MAX, NormalisedFusion
+from lexfuse.fusion.normalisation import Normaliser
 from lexfuse.fusion.union import Missing, Union
 
 
 @dataclass(frozen=True, slots=True)
-class CombMNZ(Fusion):
+class CombMNZ(NormalisedFusion):
     """Sum of the normalised scores, times the number of sources that list the document.
 
     >>> from lexfuse.data.run import Run
@@ -26,25 +25,17 @@ class CombMNZ(Fusion):
     """
 
     name: ClassVar[str] = "combmnz"
-    normalisers: Normaliser | Sequence[Normaliser] = _MIN_MAX
+    normalisers: Normaliser | Sequence[Normaliser] = MIN_MAX
     missing: Missing = Missing.ZERO
-
-    def values(self, union: Union) -> F64:
-        """The normalised scores."""
-        return normalised(union, self.normalisers, self.missing)
-
-    def uses_infimum(self) -> bool:
-        """Whether a source is normalised by theoretical min-max."""
-        return uses_infimum(self.normalisers)
 
     def combined(self, values: F64, weights: F64, union: Union) -> F64:
         """The sum times the number of lists."""
         lists: F64 = (union.places > 0).sum(axis=0).astype(np.float64)
-        return Fusion.combined(self, values, weights, union) * lists
+        return NormalisedFusion.combined(self, values, weights, union) * lists
 
 
 @dataclass(frozen=True, slots=True)
-class CombMax(Fusion):
+class CombMax(NormalisedFusion):
     """The highest normalised score.
 
     >>> from lexfuse.data.run import Run
@@ -54,16 +45,8 @@ class CombMax(Fusion):
     """
 
     name: ClassVar[str] = "combmax"
-    normalisers: Normaliser | Sequence[Normaliser] = _MIN_MAX
+    normalisers: Normaliser | Sequence[Normaliser] = MIN_MAX
     missing: Missing = Missing.ZERO
-
-    def values(self, union: Union) -> F64:
-        """The normalised scores."""
-        return normalised(union, self.normalisers, self.missing)
-
-    def uses_infimum(self) -> bool:
-        """Whether a source is normalised by theoretical min-max."""
-        return uses_infimum(self.normalisers)
 
     def combined(self, values: F64, weights: F64, union: Union) -> F64:
         """The highest of the values."""

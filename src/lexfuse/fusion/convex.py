@@ -6,6 +6,7 @@ the default of LexFuse.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,12 +19,30 @@ from lexfuse.fusion.fusion import Fusion, check_weights
 from lexfuse.fusion.normalisation import MinMax, Normaliser, TheoreticalMinMax, normalised
 from lexfuse.fusion.union import Missing, Union
 
-_MIN_MAX = MinMax()
+MIN_MAX = MinMax()
 _NEAR = 1e-6  # tolerance of the sum of weights
 
 
+class NormalisedFusion(Fusion):
+    """A fusion of normalised scores."""
+
+    @property
+    @abstractmethod
+    def normalisers(self) -> Normaliser | Sequence[Normaliser]:
+        """One for all sources, or one each."""
+
+    def values(self, union: Union) -> F64:
+        """The normalised scores."""
+        return normalised(union, self.normalisers, self.missing)
+
+    def uses_infimum(self) -> bool:
+        """Whether a source is normalised by theoretical min-max."""
+        each = self.normalisers if isinstance(self.normalisers, Sequence) else [self.normalisers]
+        return any(isinstance(one, TheoreticalMinMax) for one in each)
+
+
 @dataclass(frozen=True, slots=True)
-class Convex(Fusion):
+class Convex(NormalisedFusion):
     """Sum over sources of weight * normalised score; weights sum to one, and are equal by default.
 
     One normaliser serves all sources, or each has its own: `Convex((0.2, 0.8), (ZScore(), TheoreticalMinMax()))`.
@@ -36,7 +55,7 @@ class Convex(Fusion):
 
     name: ClassVar[str] = "convex"
     weights: Sequence[float] | None = None
-    normalisers: Normaliser | Sequence[Normaliser] = _MIN_MAX
+    normalisers: Normaliser | Sequence[Normaliser] = MIN_MAX
     missing: Missing = Missing.RESCORE
 
     def __post_init__(self) -> None:
@@ -56,17 +75,3 @@ class Convex(Fusion):
         if len(self.weights) != sources:
             raise ConfigError(f"{len(self.weights)} weights for {sources} sources; give one each")
         return np.asarray(self.weights, dtype=np.float64)
-
-    def values(self, union: Union) -> F64:
-        """The normalised scores."""
-        return normalised(union, self.normalisers, self.missing)
-
-    def uses_infimum(self) -> bool:
-        """Whether a source is normalised by theoretical min-max."""
-        return uses_infimum(self.normalisers)
-
-
-def uses_infimum(normaliser: Normaliser | Sequence[Normaliser]) -> bool:
-    """Whether a normaliser, or one of several, needs the lowest possible score."""
-    each = normaliser if isinstance(normaliser, Sequence) else [normaliser]
-    return any(isinstance(one, TheoreticalMinMax) for one in each)

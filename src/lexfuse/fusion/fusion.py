@@ -12,7 +12,8 @@ from lexfuse.data.arrays import F64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.union import Missing, RankedSource, Union, union_of
+from lexfuse.fusion.run_union import union_of
+from lexfuse.fusion.union import Missing, RankedSource, Union
 from lexfuse.kernels.fusion import in_order
 
 

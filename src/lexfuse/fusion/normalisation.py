@@ -33,7 +33,7 @@ class MinMax:
     """From 0 for the lowest score of the query to 1 for its highest (FUSE eq. 21, BRUCH eq. 2).
 
     >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> MinMax().of(union_of([Run.of("a", {"q": {"x": 4.0, "y": 1.0, "z": 2.5}})]), 0).tolist()
     [1.0, 0.5, 0.0]
     """
@@ -53,7 +53,7 @@ class TheoreticalMinMax:
     query tokens for MaxSim, minus the product of the norms for a dot product.
 
     >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> TheoreticalMinMax().of(union_of([Run.of("a", {"q": {"x": 4.0, "y": 1.0}}).bounded(0.0)]), 0).tolist()
     [1.0, 0.25]
     """
@@ -70,7 +70,7 @@ class ZScore:
     """Distance from the mean of the query's scores in standard deviations (FUSE eq. 22, BRUCH eq. 5).
 
     >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> ZScore().of(union_of([Run.of("a", {"q": {"x": 3.0, "y": 1.0}})]), 0).tolist()
     [1.0, -1.0]
     """
@@ -96,7 +96,7 @@ class Percentile:
     query. For rankings from files, it is all scores of the run.
 
     >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> run = Run.of("a", {"q": {"x": 4.5, "y": 0.5}, "p": {"x": 9.0, "y": 0.5}})
     >>> Percentile().of(union_of([run]), 0).round(3).tolist()
     [0.5, 0.0, 0.75, 0.0]
@@ -127,7 +127,7 @@ def imputed(union: Union, source: int, normalised: F64, missing: Missing) -> F64
     If a source has no score for a query, every document gets 0.
 
     >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 4.0, "y": 2.0}}), Run.of("b", {"q": {"z": 1.0}})])
     >>> imputed(union, 0, union.scores[0], Missing.MIN).tolist()
     [4.0, 2.0, 2.0]
@@ -169,7 +169,7 @@ def normalised(union: Union, normaliser: Normaliser | Sequence[Normaliser], miss
     """The normalised scores of all sources, with missing ones imputed.
 
     >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> normalised(union_of([Run.of("a", {"q": {"x": 2.0, "y": 0.0}})]), MinMax(), Missing.MIN).tolist()
     [[1.0, 0.0]]
     """

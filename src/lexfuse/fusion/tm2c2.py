@@ -9,13 +9,13 @@ import numpy as np
 
 from lexfuse.data.arrays import F64
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.fusion import Fusion
-from lexfuse.fusion.normalisation import TheoreticalMinMax, normalised
-from lexfuse.fusion.union import Missing, Union
+from lexfuse.fusion.convex import NormalisedFusion
+from lexfuse.fusion.normalisation import Normaliser, TheoreticalMinMax
+from lexfuse.fusion.union import Missing
 
 
 @dataclass(frozen=True, slots=True)
-class TM2C2(Fusion):
+class TM2C2(NormalisedFusion):
     """BRUCH's convex combination with theoretical min-max: alpha for semantic sources, the rest for lexical ones.
 
     The first `lexical` sources share 1 - alpha equally, all others alpha; BRUCH has one of each, and alpha = 0.8.
@@ -25,6 +25,7 @@ class TM2C2(Fusion):
     """
 
     name: ClassVar[str] = "tm2c2"
+    normalisers: ClassVar[Normaliser] = TheoreticalMinMax()
     alpha: float = 0.8
     lexical: int = 1
     missing: Missing = Missing.RESCORE
@@ -43,11 +44,3 @@ class TM2C2(Fusion):
         if not lexical or not semantic:
             return np.full(sources, 1.0 / sources)
         return np.concatenate([np.full(lexical, (1 - self.alpha) / lexical), np.full(semantic, self.alpha / semantic)])
-
-    def values(self, union: Union) -> F64:
-        """Scores by theoretical min-max."""
-        return normalised(union, TheoreticalMinMax(), self.missing)
-
-    def uses_infimum(self) -> bool:
-        """True, for every source."""
-        return True

@@ -19,7 +19,7 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.measure import Measure
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 from lexfuse.optimisation.weight_evaluator import WeightEvaluator
 from lexfuse.optimisation.weight_surface import tied_highest
 from lexfuse.rerank.birch import Birch, check_birch

@@ -20,24 +20,24 @@ import orjson
 
 from lexfuse.channels.distribution import levels_of
 from lexfuse.channels.lexical.bm25 import BM25, B, IdfForm
-from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds
+from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, lookup_scores
 from lexfuse.data.arrays import F32, F64, read_only
 from lexfuse.data.files import written_file
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
-from lexfuse.data.run import Run
+from lexfuse.data.run import Run, join_runs
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.measure import Measure
 from lexfuse.evaluation.measure_names import parse_measure
-from lexfuse.fusion.composite_retriever import lookup_scores
 from lexfuse.fusion.fusion import Fusion
-from lexfuse.fusion.union import Missing, union_of
+from lexfuse.fusion.run_union import union_of
+from lexfuse.fusion.union import Missing
 from lexfuse.optimisation.cross_validation import FOLDS
 from lexfuse.optimisation.fusion_constants import ConstantTrial, TunedConstants, tune_constants
 from lexfuse.optimisation.fusion_weights import STEP
 from lexfuse.search.candidates import retrieve_all
-from lexfuse.search.temporal_filter import SameDay, document_dates, join_groups, queries_by_day
+from lexfuse.search.temporal_filter import SameDay, document_dates, queries_by_day
 from lexfuse.storage.snapshot import Snapshot
 
 K1S = (0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.8, 4.0)
@@ -135,6 +135,7 @@ def tune_bm25(
         groups = list(queries_by_day(queries, document_dates(snapshot), within))
     else:
         groups = [SameDay(np.arange(len(queries)), queries, within)]
+    rows = [group.rows for group in groups]
     reader = BM25(snapshot)
     read = [reader.read(group.queries) for group in groups]
     surface = np.zeros((len(k1s), len(b_s)))
@@ -142,7 +143,7 @@ def tune_bm25(
     for done, (row, column) in enumerate(np.ndindex(surface.shape), start=1):
         point = BM25(snapshot, k1s[row], b_s[column], idf)
         runs = [point.rank(g.queries, encoded, k, within=g.within) for g, encoded in zip(groups, read, strict=True)]
-        evaluation = evaluate(qrels, join_groups(queries, groups, runs), [measure])
+        evaluation = evaluate(qrels, join_runs("bm25", queries, rows, runs), [measure])
         surface[row, column] = evaluation.mean(measure)
         evaluated = len(evaluation.queries)
         progress(done)

@@ -95,7 +95,7 @@ def tune_classes(
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"p": {"x": 3.0}, "q": {"x": 3.0}}), Run.of("b", {"p": {"y": 4.0}, "q": {"y": 4.0}})])
     >>> names = dict.fromkeys("pq", QueryClass.KEYWORDS)
     >>> tune_classes(union, Convex(), Qrels.of([("p", "x", 1), ("q", "x", 1)]), "RR", names, folds=2)[0].words

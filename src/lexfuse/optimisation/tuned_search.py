@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
 from lexfuse.channels.registry import applicable_options
 from lexfuse.data.dates import parse_date
 from lexfuse.data.files import written_file
@@ -23,9 +24,10 @@ from lexfuse.errors import ConfigError
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.run_fusion import Bounds, bounded_runs
+from lexfuse.fusion.run_union import union_of
 from lexfuse.fusion.tm2c2 import TM2C2
-from lexfuse.fusion.union import Union, union_of
-from lexfuse.index import Index, ProgressBar, no_progress_bar
+from lexfuse.fusion.union import Union
+from lexfuse.index import Index
 from lexfuse.optimisation.bm25_parameters import B_S, K1S, tune_bm25_and_weights
 from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated
 from lexfuse.optimisation.fusion_constants import ConstantTrial, TunedConstants, depth_trials, eta_trials, tune_constants

@@ -14,14 +14,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lexfuse.channels.explanation import Explanation, SourceContribution
+from lexfuse.channels.explanation import Evidence, Explanation, SourceContribution
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, checked_k
+from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, checked_k, lookup_scores
 from lexfuse.data.arrays import F32, offsets_of
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.composite_retriever import CompositeRetriever, lookup_scores
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.storage.snapshot import Snapshot
 
@@ -49,13 +48,17 @@ class Reranker(ABC):
     def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
         """The run with the first `depth` documents of every query in a new order (see `reorder`)."""
 
+    def evidence_of(self, query: Query, docs: Sequence[str], first: Retriever, *, within: Mask | None = None) -> list[Evidence]:
+        """What it compares in each of the documents, if they are among those that it reranks; empty if it cannot be shown."""
+        return []
+
     def __rrshift__(self, retriever: Retriever) -> RerankedRetriever:
         """``retriever >> reranker``."""
         return RerankedRetriever(retriever, self, name=f"{retriever.name}>>{self.name}")
 
 
 @dataclass(frozen=True)
-class RerankedRetriever(CompositeRetriever):
+class RerankedRetriever(Retriever):
     """A retriever whose first documents are reranked; itself a retriever.
 
     >>> from lexfuse.channels.lexical.bm25 import BM25

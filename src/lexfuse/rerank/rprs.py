@@ -19,7 +19,8 @@ from functools import cached_property
 import numpy as np
 
 from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.retriever import Retriever, requested_pairs
+from lexfuse.channels.explanation import Evidence, ProportionalRelevance
+from lexfuse.channels.retriever import Mask, Retriever, requested_pairs
 from lexfuse.data.arrays import F32, F64, I32
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -27,7 +28,7 @@ from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.kernels.compilation import read_only_view
 from lexfuse.rerank.nearest_sentences import NearestSentences, nearest
 from lexfuse.rerank.reranker import Reranker, first_documents, reorder
-from lexfuse.rerank.sentence_alignment import ProportionalRelevance, paragraph_pairs, sentence_pairs
+from lexfuse.rerank.sentence_alignment import paragraph_pairs, sentence_pairs
 from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences, SentenceVectorReader
 from lexfuse.text.paragraph_map import ParagraphMap
 
@@ -193,6 +194,13 @@ class Rprs(Reranker):
             return np.full(len(candidates), np.nan, dtype=np.float32)
         found = nearest(query.vectors, candidates, self.n)
         return self.formula.scores(self.formula.proportions(found, candidates, self.reader.average_length))
+
+    def evidence_of(self, query: Query, docs: Sequence[str], first: Retriever, *, within: Mask | None = None) -> list[Evidence]:
+        """Which sentences and paragraphs met, for those of the documents that it compares."""
+        compared = [hit.doc for hit in first.retrieve(Queries.of([query]), self.depth, within=within).hits(query.id)]
+        among = set(compared)
+        found = {one.doc: one for one in self.explanations(query, compared, [doc for doc in docs if doc in among])}
+        return [Evidence(alignment=found.get(doc)) for doc in docs]
 
     def explanations(self, query: Query, compared: Sequence[str], docs: Sequence[str]) -> list[ProportionalRelevance]:
         """Explain the scores of documents among those ``compared``: QP, DP, and the matching sentences.

@@ -3,72 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
+from lexfuse.channels.explanation import ParagraphPair, SentencePair
 from lexfuse.rerank.nearest_sentences import NearestSentences
 from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences
-from lexfuse.text.paragraph_map import ParagraphMap, TextParagraph
+from lexfuse.text.paragraph_map import ParagraphMap
 from lexfuse.text.passages import Passage
-
-
-@dataclass(frozen=True, slots=True)
-class SentencePair:
-    """A document sentence among the most similar ones of a query sentence."""
-
-    query: Passage
-    doc: Passage
-    cosine: float
-    rank: int  # among the candidate sentences of the query sentence
-
-
-@dataclass(frozen=True, slots=True)
-class ParagraphPair:
-    """A paragraph of the query and one of the document, the number of matches of their sentences, and the best cosine."""
-
-    query: TextParagraph
-    doc: TextParagraph
-    meetings: int
-    cosine: float
-
-
-@dataclass(frozen=True, slots=True)
-class ProportionalRelevance:
-    """The explanation of an RPRS score, which is None where nothing was compared."""
-
-    doc: str
-    score: float | None
-    query_proportion: float | None
-    document_proportion: float | None
-    meetings: tuple[SentencePair, ...]  # by place in the query, then by rank
-    paragraphs: tuple[ParagraphPair, ...]  # most matches first
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values: spans in characters, paragraphs by position and number."""
-        return {
-            "doc": self.doc,
-            "score": self.score,
-            "query_proportion": self.query_proportion,
-            "document_proportion": self.document_proportion,
-            "meetings": [
-                {
-                    "query": [one.query.start, one.query.end],
-                    "doc": [one.doc.start, one.doc.end],
-                    "cosine": one.cosine,
-                    "rank": one.rank,
-                }
-                for one in self.meetings
-            ],
-            "paragraphs": [
-                {
-                    "query": _paragraph(pair.query),
-                    "doc": _paragraph(pair.doc),
-                    "meetings": pair.meetings,
-                    "cosine": pair.cosine,
-                }
-                for pair in self.paragraphs
-            ],
-        }
 
 
 def sentence_pairs(
@@ -113,7 +53,3 @@ def paragraph_pairs(query: ParagraphMap, doc: ParagraphMap, meetings: Sequence[S
         ParagraphPair(query.paragraphs[left], doc.paragraphs[right], len(cosines), max(cosines))
         for (left, right), cosines in ordered
     )
-
-
-def _paragraph(paragraph: TextParagraph) -> dict[str, Any]:
-    return {"at": paragraph.at, "number": paragraph.number, "start": paragraph.start, "end": paragraph.end}

@@ -16,7 +16,8 @@ from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run, join_runs
 from lexfuse.deadline import check
-from lexfuse.fusion.union import Missing, Union, union_of
+from lexfuse.fusion.run_union import union_of
+from lexfuse.fusion.union import Missing, Union
 from lexfuse.kernels.threads import cores
 
 
@@ -24,9 +25,6 @@ def retrieve_all(retrievers: Sequence[Retriever], queries: Queries, depth: int, 
     """The best `depth` documents of each retriever; each run states the infimum of every query.
 
     All are asked at the same time, but for those that answer sooner than a thread would: these come before all others.
-
-    >>> retrieve_all([], Queries.of([]), 10)
-    []
     """
     asks = [partial(_retrieved, one, queries, depth, within) for one in retrievers]
     quick = [one.is_quick(queries) for one in retrievers]
@@ -54,18 +52,12 @@ def retrieve_union(
 ) -> Union:
     """The candidates of every query with what each retriever says about them, the infimum and the levels that the index keeps.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Query
-    >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.lexical.bm25 import BM25
     >>> from lexfuse.channels.lexical.tfidf import TfIdf
-    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         union = retrieve_union([BM25(snapshot), TfIdf(snapshot)], Queries.of([Query("q", "loi", "fr")]), 10)
+    >>> from lexfuse.data.queries import Query
+    >>> union = retrieve_union([BM25(snapshot), TfIdf(snapshot)], Queries.of([Query("q", "cotisation", "fr")]), 10)
     >>> union.names, union.doc_names(), union.low.tolist()
-    (('bm25', 'tfidf'), ['a'], [[0.0], [0.0]])
+    (('bm25', 'tfidf'), ['lib-6', 'lib-2'], [[0.0], [0.0]])
     """
     with query_context():
         runs = retrieve_all(retrievers, queries, depth, within=within)
@@ -76,13 +68,10 @@ def retrieve_union(
 def retrieve_blocks(retriever: Retriever, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
     """`retrieve` for a batch of any size: block by block, each in a query context that ends with it.
 
-    >>> import tempfile
-    >>> from lexfuse.data.queries import Query
-    >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     retrieve_blocks(BM25(snapshot), Queries.of([Query("q", "loi", "fr")]), 10).as_dict()
-    {'q': {}}
+    >>> from lexfuse.data.queries import Query
+    >>> [hit.doc for hit in retrieve_blocks(BM25(snapshot), Queries.of([Query("q", "cotisation", "fr")]), 10).hits("q")]
+    ['lib-6', 'lib-2']
     """
     blocks = list(query_blocks(queries))
     if len(blocks) < 2:

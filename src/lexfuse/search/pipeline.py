@@ -15,13 +15,12 @@ import numpy as np
 
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.query_context import query_context
-from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, checked_k, pairs_of
+from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, checked_k, lookup_scores, pairs_of
 from lexfuse.data.arrays import F32, I64, offsets_of
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run, join_runs
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.composite_retriever import CompositeRetriever, lookup_scores
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
@@ -34,23 +33,17 @@ DEPTH = 1000
 
 
 @dataclass(frozen=True)
-class FusedRetriever(CompositeRetriever):
+class FusedRetriever(Retriever):
     """Retrievers of one snapshot, fused; itself a retriever.
 
     Each gives its best `depth` documents, whatever k is, so that scores do not depend on how many results are wanted. Then
     every retriever is asked for the true scores of what only others found (unless the fusion says otherwise).
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.lexical.bm25 import BM25
     >>> from lexfuse.channels.lexical.tfidf import TfIdf
-    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         hybrid = FusedRetriever([BM25(snapshot), TfIdf(snapshot)])
-    ...         hybrid.retrieve(Queries.of([Query("q", "quelle loi ?", "fr")]), 10).as_dict()
-    {'q': {'a': 1.0}}
+    >>> hybrid = FusedRetriever([BM25(snapshot), TfIdf(snapshot)])
+    >>> [hit.doc for hit in hybrid.retrieve(Queries.of([Query("q", "une cotisation ?", "fr")]), 10).hits("q")]
+    ['lib-6', 'lib-2']
     """
 
     retrievers: Sequence[Retriever]
@@ -129,21 +122,15 @@ class FusedRetriever(CompositeRetriever):
 
 
 @dataclass(frozen=True)
-class RoutedRetriever(CompositeRetriever):
+class RoutedRetriever(Retriever):
     """Another retriever for queries of some classes (`lexfuse.text.query_class`); itself a retriever.
 
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.channels.lexical.bm25 import BM25
     >>> from lexfuse.channels.citation import CitationLookup
-    >>> documents = [Document("a", text="l'article L. 2", language="fr"), Document("b", number="L2", language="fr")]
-    >>> queries = Queries.of([Query("q", "article L. 2", "fr"), Query("p", "que dit cet article ?", "fr")])
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         routed = RoutedRetriever(BM25(snapshot), {QueryClass.CITATION: CitationLookup(snapshot)})
-    ...         {query: list(hits) for query, hits in routed.retrieve(queries, 10).as_dict().items()}
-    {'q': ['b'], 'p': ['a']}
+    >>> from lexfuse.channels.lexical.bm25 import BM25
+    >>> routed = RoutedRetriever(BM25(snapshot), {QueryClass.CITATION: CitationLookup(snapshot)})
+    >>> queries = Queries.of([Query("q", "article L. 2", "fr"), Query("p", "quels sont les horaires ?", "fr")])
+    >>> {query: list(hits) for query, hits in routed.retrieve(queries, 10).as_dict().items()}
+    {'q': ['lib-2'], 'p': ['lib-5']}
     """
 
     general: Retriever  # for queries of all other classes

@@ -57,11 +57,7 @@ class SearchHit:
 
 
 class FoundDocument(NamedTuple):
-    """A document that answers, and who found it: a lookup of citations, or the retriever.
-
-    >>> FoundDocument("bm25", Hit("a", 1, 0.5)).hit.doc
-    'a'
-    """
+    """A document that answers, and who found it: a lookup of citations, or the retriever."""
 
     by: str
     hit: Hit
@@ -72,14 +68,10 @@ def find_documents(
 ) -> list[FoundDocument]:
     """What answers a question, best first: the documents that it cites, if a lookup is given, then the k best others.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
-    ...     _ = index.add([Document("a", text="Le préavis est de deux mois.", language="fr"), Document("b", number="L2")])
-    ...     with index.snapshot() as snapshot:
-    ...         found = find_documents(BM25(snapshot), Query("q", "préavis", "fr"), 5)
+    >>> question = Query("q", "la cotisation de l'article L. 2", "fr")
+    >>> found = find_documents(BM25(snapshot), question, 1, citations=CitationLookup(snapshot))
     >>> [(one.by, one.hit.doc) for one in found]
-    [('bm25', 'a')]
+    [('citation', 'lib-2'), ('bm25', 'lib-6')]
     """
     queries = Queries.of([question])
     cited = citations.retrieve(queries, k, within=within).hits(question.id) if citations else []
@@ -92,15 +84,10 @@ def find_documents(
 class ResultBuilder:
     """Makes answers of documents: what of the text to show, and what to mark in it.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
-    ...     _ = index.add([Document("a", text="Le préavis est de deux mois.", language="fr")])
-    ...     with index.snapshot() as snapshot:
-    ...         [answer] = ResultBuilder([BM25(snapshot)], Query("q", "préavis", "fr")).answers([FoundDocument("bm25",
-    ...             Hit("a", 1, 0.5))])
+    >>> builder = ResultBuilder([BM25(snapshot)], Query("q", "horaires", "fr"))
+    >>> [answer] = builder.answers([FoundDocument("bm25", Hit("lib-5", 1, 0.5))])
     >>> answer.snippet.marked(answer.document.text, "[", "]")
-    'Le [préavis] est de deux mois.'
+    "Les [horaires] d'ouverture sont affichés à l'entrée de chaque bibliothèque."
     """
 
     def __init__(self, members: Sequence[Retriever], question: Query, *, words: BM25 | None = None) -> None:

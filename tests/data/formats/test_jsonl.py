@@ -8,7 +8,7 @@ import pytest
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
-from lexfuse.data.formats import jsonl
+from lexfuse.data.formats.file_format import read_corpus, read_queries, write_corpus, write_queries
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError
@@ -36,34 +36,34 @@ FULL = Document(
 def read(tmp_path, *records):
     path = tmp_path / "corpus.jsonl"
     path.write_bytes(b"\n".join(orjson.dumps(record) for record in records))
-    return list(jsonl.read_corpus(path))
+    return list(read_corpus(path))
 
 
 def test_the_written_line_is_beirs_with_metadata_in_canonical_order(tmp_path):
-    jsonl.write_corpus(Corpus.of([FULL]), tmp_path / "c.jsonl")
+    write_corpus(Corpus.of([FULL]), tmp_path / "c.jsonl")
     assert (tmp_path / "c.jsonl").read_bytes().decode() == (
         '{"_id":"L1","title":"Article L1","text":"Ligne un.\\nLigne « deux ».","metadata":{"language":"fr","kind":"statute",'
         '"code":"Code du travail","number":"L1","headings":["Partie","Titre"],"date":"2007-03-12","valid_from":"2008-05-01",'
         '"status":"in force","identifiers":["JORF"],"citations":["L2"],"nota":null,"z":1,'
         '"extra":{"article_no":"other","metadata":{"a":1}}}}\n'
     )
-    assert jsonl.read_corpus(tmp_path / "c.jsonl")[0] == FULL
+    assert read_corpus(tmp_path / "c.jsonl")[0] == FULL
 
 
 def test_gzip_by_name_and_the_same_bytes_every_time(tmp_path):
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
-        jsonl.write_corpus(Corpus.of([FULL]), tmp_path / name)
+        write_corpus(Corpus.of([FULL]), tmp_path / name)
     assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
     assert orjson.loads(gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()))["_id"] == "L1"
 
 
 def test_queries_have_no_title(tmp_path):
     queries = [Query("q1", "préavis ?", "fr", date(2025, 11, 4), {"kind": "question", "n": 2, "date": "x"}), Query("q2", "")]
-    jsonl.write_queries(Queries.of(queries), tmp_path / "q.jsonl")
+    write_queries(Queries.of(queries), tmp_path / "q.jsonl")
     first = orjson.loads((tmp_path / "q.jsonl").read_bytes().splitlines()[0])
     assert list(first) == ["_id", "text", "metadata"]
     assert first["metadata"] == {"language": "fr", "date": "2025-11-04", "kind": "question", "n": 2, "extra": {"date": "x"}}
-    assert list(jsonl.read_queries(tmp_path / "q.jsonl")) == queries
+    assert list(read_queries(tmp_path / "q.jsonl")) == queries
 
 
 def test_other_collections_lines_are_read(tmp_path):
@@ -100,7 +100,7 @@ def test_byte_order_mark_carriage_returns_and_blank_lines_do_no_harm(tmp_path):
     path = tmp_path / "c.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"_id": "a", "text": "x"}\r\n\r\n   \n{"_id": "b", "text": "y"}')
     report = ReadReport()
-    assert jsonl.read_corpus(path, report).ids.names == ("a", "b")
+    assert read_corpus(path, report).ids.names == ("a", "b")
     assert (report.kept, report.lines()) == (2, [])
 
 

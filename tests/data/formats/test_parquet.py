@@ -10,7 +10,7 @@ import pytest
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
-from lexfuse.data.formats import parquet
+from lexfuse.data.formats.file_format import read_corpus, read_queries, write_corpus, write_queries
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError
@@ -37,37 +37,37 @@ FULL = Document(
 
 def read(tmp_path, columns, report=None):
     pq.write_table(pa.table(columns), tmp_path / "c.parquet")
-    return parquet.read_corpus(tmp_path / "c.parquet", report)
+    return read_corpus(tmp_path / "c.parquet", report)
 
 
 def test_columns_have_their_types(tmp_path):
-    parquet.write_corpus(Corpus.of([FULL, Document("b")]), tmp_path / "c.parquet")
+    write_corpus(Corpus.of([FULL, Document("b")]), tmp_path / "c.parquet")
     schema = pq.read_schema(tmp_path / "c.parquet")
     assert schema.field("text").type == pa.string()
     assert schema.field("headings").type == pa.list_(pa.string())
     assert schema.field("valid_to").type == pa.date32()
     assert schema.field("extra").type == pa.string()
-    assert list(parquet.read_corpus(tmp_path / "c.parquet")) == [FULL, Document("b")]
+    assert list(read_corpus(tmp_path / "c.parquet")) == [FULL, Document("b")]
 
 
 def test_the_same_corpus_gives_the_same_bytes(tmp_path):
     for name in ("a.parquet", "b.parquet"):
-        parquet.write_corpus(Corpus.of([FULL] + [Document(f"d{n}", text="x" * n) for n in range(5000)]), tmp_path / name)
+        write_corpus(Corpus.of([FULL] + [Document(f"d{n}", text="x" * n) for n in range(5000)]), tmp_path / name)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
     assert pq.ParquetFile(tmp_path / "a.parquet").num_row_groups == 2
-    assert len(parquet.read_corpus(tmp_path / "a.parquet")) == 5001
+    assert len(read_corpus(tmp_path / "a.parquet")) == 5001
 
 
 def test_a_gzipped_file_is_read(tmp_path):
-    parquet.write_corpus(Corpus.of([FULL]), tmp_path / "c.parquet.gz")
+    write_corpus(Corpus.of([FULL]), tmp_path / "c.parquet.gz")
     assert (tmp_path / "c.parquet.gz").read_bytes()[:2] == b"\x1f\x8b"
-    assert parquet.read_corpus(tmp_path / "c.parquet.gz")[0] == FULL
+    assert read_corpus(tmp_path / "c.parquet.gz")[0] == FULL
 
 
 def test_queries_round_trip(tmp_path):
     queries = [Query("q1", "x", "fr", date(2020, 1, 1), {"n": 1, "kind": "question"}), Query("q2", "")]
-    parquet.write_queries(Queries.of(queries), tmp_path / "q.parquet")
-    assert list(parquet.read_queries(tmp_path / "q.parquet")) == queries
+    write_queries(Queries.of(queries), tmp_path / "q.parquet")
+    assert list(read_queries(tmp_path / "q.parquet")) == queries
 
 
 def test_kindred_types_are_read(tmp_path):
@@ -148,16 +148,16 @@ def test_a_null_id_costs_one_row(tmp_path):
 def test_what_is_no_parquet_is_said(tmp_path, content):
     (tmp_path / "c.parquet").write_bytes(content)
     with pytest.raises(DataError, match=r"c\.parquet: cannot be read as Parquet"):
-        parquet.read_corpus(tmp_path / "c.parquet")
+        read_corpus(tmp_path / "c.parquet")
 
 
 def test_damaged_pages_are_said(tmp_path):
-    parquet.write_corpus(Corpus.of([Document(f"d{n}", text=f"{n} " * 50) for n in range(200)]), tmp_path / "c.parquet")
+    write_corpus(Corpus.of([Document(f"d{n}", text=f"{n} " * 50) for n in range(200)]), tmp_path / "c.parquet")
     content = bytearray((tmp_path / "c.parquet").read_bytes())
     content[4:600] = bytes(596)
     (tmp_path / "c.parquet").write_bytes(content)
     with pytest.raises(DataError, match=r"c\.parquet: cannot be read as Parquet"):
-        parquet.read_corpus(tmp_path / "c.parquet")
+        read_corpus(tmp_path / "c.parquet")
 
 
 def test_text_that_is_not_utf8_is_said(tmp_path):

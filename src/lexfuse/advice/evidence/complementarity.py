@@ -64,7 +64,7 @@ def complementarity(
     regions and correlation are over all pairs.
 
     >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0, "z": 5.0}})])
     >>> found = complementarity(union, Qrels.of([("q", "x", 1), ("q", "z", 1), ("q", "w", 1)]), cutoff=1)[0]
     >>> found.only_first, found.only_second, found.both, found.neither

@@ -74,7 +74,7 @@ def corpus_union(
 def sources_only(union: Union, sources: Sequence[int]) -> Union:
     """The union set of some of the sources, with all candidates that it had.
 
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 9.0}})])
     >>> sources_only(union, [0]).names, sources_only(union, [0]).doc_names()
     (('a',), ['x', 'y'])

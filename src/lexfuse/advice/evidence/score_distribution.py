@@ -42,7 +42,7 @@ def score_distributions(union: Union, normalisers: Mapping[str, Normaliser]) -> 
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.normalisation import MinMax
-    >>> from lexfuse.fusion.union import union_of
+    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 4.0, "y": 2.0, "z": 0.0}})])
     >>> [(found.scale, found.quantiles[2], found.edges[-1]) for found in score_distributions(union, {"min-max": MinMax()})]
     [('raw', 2.0, 4.0), ('min-max', 0.5, 1.0)]

@@ -22,7 +22,7 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.evaluation import Evaluation, evaluate
 from lexfuse.fusion.convex import Convex
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 from lexfuse.optimisation.fusion_weights import TunedWeights, tune_weights
 
 

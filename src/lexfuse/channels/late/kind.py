@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class LateKind(EncodedKind[LateEncoder, LateBuildOptions]):
 
     name = "late"
     channels = ("colbert",)
+    hybrid_places: ClassVar = {"colbert": 3}
     part_class = TokenPart
     build_options = LateBuildOptions
 

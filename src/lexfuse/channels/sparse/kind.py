@@ -36,6 +36,7 @@ class SparseKind(EncodedKind[SparseEncoder, SparseBuildOptions]):
 
     name = "sparse"
     channels = ("splade",)
+    hybrid_places: ClassVar = {"splade": 2}
     part_class = SparsePart
     search_options = SparseOptions
     build_options = SparseBuildOptions

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.files import existing, written_folder
-from lexfuse.data.formats import jsonl
+from lexfuse.data.formats.file_format import plain_or_gzipped, read_corpus, read_queries, write_corpus, write_queries
 from lexfuse.data.formats.trec_qrels import read_qrels, write_qrels
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport
-from lexfuse.errors import ConfigError, DataError, NotFoundError, StorageError
+from lexfuse.errors import ConfigError, DataError, StorageError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,11 +34,12 @@ def read_collection(folder: str | Path, report: ReadReport | None = None) -> Col
     >>> read_collection(folder / "c").corpus.text
     ('un',)
     """
-    report = report or ReadReport()
-    folder = _folder(folder)
-    corpus = jsonl.read_corpus(corpus_file(folder), report)
-    queries_file = _one_of(folder, "queries.jsonl")
-    queries = None if queries_file is None else jsonl.read_queries(queries_file, report)
+    report, folder = report or ReadReport(), existing(folder)
+    if not folder.is_dir():
+        raise DataError("is a file; expected a folder with corpus.jsonl", path=folder)
+    corpus = read_corpus(folder, report)
+    queries_file = plain_or_gzipped(folder, "queries.jsonl")
+    queries = None if queries_file is None else read_queries(queries_file, report)
     names = None if queries is None else queries.ids
     qrels = {split: read_qrels(path, report, queries=names, docs=corpus.ids) for split, path in _qrels_files(folder).items()}
     return Collection(corpus, queries, qrels)
@@ -58,9 +59,9 @@ def write_collection(collection: Collection, folder: str | Path, *, replace: boo
     _check_target(Path(folder))
     suffix = ".jsonl.gz" if gzipped else ".jsonl"
     with written_folder(folder, replace=replace) as partial:
-        jsonl.write_corpus(collection.corpus, partial / f"corpus{suffix}")
+        write_corpus(collection.corpus, partial / f"corpus{suffix}")
         if collection.queries is not None:
-            jsonl.write_queries(collection.queries, partial / f"queries{suffix}")
+            write_queries(collection.queries, partial / f"queries{suffix}")
         for split, qrels in collection.qrels.items():
             write_qrels(qrels, partial / "qrels" / f"{split}.tsv")
 
@@ -70,43 +71,9 @@ def is_collection(path: str | Path) -> bool:
     return any(Path(path, name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
 
 
-def corpus_file(folder: str | Path) -> Path:
-    """The corpus file of a BEIR folder; `NotFoundError` if it is missing."""
-    return _required(folder, "corpus.jsonl")
-
-
-def queries_file(folder: str | Path) -> Path:
-    """The queries file of a BEIR folder; `NotFoundError` if it is missing."""
-    return _required(folder, "queries.jsonl")
-
-
-def _folder(path: str | Path) -> Path:
-    path = existing(path)
-    if not path.is_dir():
-        raise DataError("is a file; expected a folder with corpus.jsonl", path=path)
-    return path
-
-
-def _required(folder: str | Path, name: str) -> Path:
-    folder = _folder(folder)
-    path = _one_of(folder, name)
-    if path is None:
-        found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:8]) or "nothing"
-        raise NotFoundError(f"no {name} or {name}.gz in {str(folder)!r}; found {found}")
-    return path
-
-
-def _one_of(folder: Path, name: str) -> Path | None:
-    """The plain or the gzipped file; having both is an error, since either could be meant."""
-    found = [path for path in (folder / name, folder / f"{name}.gz") if path.exists()]
-    if len(found) > 1:
-        raise DataError(f"has both {name} and {name}.gz; remove one", path=folder)
-    return found[0] if found else None
-
-
 def _qrels_files(folder: Path) -> dict[str, Path]:
     splits = {path.name.removesuffix(".gz").removesuffix(".tsv") for path in (folder / "qrels").glob("*.tsv*")}
-    files = {split: _one_of(folder / "qrels", f"{split}.tsv") for split in sorted(splits)}
+    files = {split: plain_or_gzipped(folder / "qrels", f"{split}.tsv") for split in sorted(splits)}
     return {split: path for split, path in files.items() if path is not None}
 
 

@@ -11,20 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.corpus import Corpus
 from lexfuse.data.files import raw_lines, written_file
-from lexfuse.data.formats.fields import (
-    DOCUMENT_FIELDS,
-    LIST_FIELDS,
-    NAMES,
-    QUERY_FIELDS,
-    document_record,
-    known_names,
-    query_record,
-)
+from lexfuse.data.formats.fields import DOCUMENT_FIELDS, LIST_FIELDS, NAMES, known_names
 from lexfuse.data.formats.json_text import from_json, to_json
-from lexfuse.data.formats.records import corpus_from, queries_from
-from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport, listed
 from lexfuse.errors import DataError
 
@@ -34,41 +23,9 @@ _LISTS = frozenset().union(*(NAMES[field] for field in LIST_FIELDS))
 _HEADINGS = frozenset(NAMES["headings"])
 
 
-def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
-    r"""Read a corpus from CSV, plain or gzipped.
-
-    >>> path = folder / "corpus.csv"
-    >>> _ = path.write_text("id,text,headings\nL1,Tout projet…,Partie I > Titre I\n")
-    >>> read_corpus(path).headings
-    (('Partie I', 'Titre I'),)
-    """
-    report = report or ReadReport()
-    return corpus_from(_records(path, known_names(DOCUMENT_FIELDS), report), path, report)
-
-
-def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
-    r"""Read queries from CSV, plain or gzipped."""
-    report = report or ReadReport()
-    return queries_from(_records(path, known_names(QUERY_FIELDS), report), path, report)
-
-
-def write_corpus(corpus: Corpus, path: str | Path) -> None:
-    """Write a corpus with all canonical columns; the same corpus gives the same bytes.
-
-    >>> from lexfuse.data.document import Document
-    >>> write_corpus(Corpus.of([Document("a", text="un, deux", headings=("I", "II"))]), folder / "c.csv")
-    >>> (folder / "c.csv").read_text().splitlines()[1]
-    'a,,"un, deux",,,,,"[""I"",""II""]",,,,,,,,'
-    """
-    _write(((f"document {document.id!r}", document_record(document)) for document in corpus), DOCUMENT_FIELDS, path)
-
-
-def write_queries(queries: Queries, path: str | Path) -> None:
-    r"""Write queries with the columns id, text, language, date and extra."""
-    _write(((f"query {query.id!r}", query_record(query)) for query in queries), QUERY_FIELDS, path)
-
-
-def _records(path: str | Path, known: frozenset[str], report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def read_records(path: str | Path, fields: tuple[str, ...], report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The records of a file with their lines; rows that are not CSV, or do not fit the header, are reported."""
+    known = known_names(fields)
     rows = _rows(path, report)
     line, header = next(rows, (1, []))
     columns = [name.strip() for name in header]
@@ -78,6 +35,19 @@ def _records(path: str | Path, known: frozenset[str], report: ReadReport) -> Ite
             yield line, _record(columns, cells, known)
         except DataError as error:
             report.bad(DataError(error.reason, path=path, line=line))
+
+
+def write_records(records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[str, ...], path: str | Path) -> None:
+    """Write records, each with what it is for errors, with a column for each field."""
+    columns = (*fields, "extra")
+    with written_file(path) as out:
+        out.write(",".join(columns).encode() + b"\n")
+        for what, record in records:
+            cells = (_cell(record.get(column, ""), what) for column in columns)
+            try:
+                out.write(",".join(cells).encode() + b"\n")
+            except UnicodeEncodeError as error:
+                raise DataError(f"{what} cannot be written as UTF-8: {error.reason}; remove the character") from None
 
 
 def _rows(path: str | Path, report: ReadReport) -> Iterator[tuple[int, list[str]]]:
@@ -157,18 +127,6 @@ def _extra(cell: str) -> Any:
         return from_json(cell)
     except DataError as error:
         raise DataError(f"column 'extra': {error.reason}") from None
-
-
-def _write(records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[str, ...], path: str | Path) -> None:
-    columns = (*fields, "extra")
-    with written_file(path) as out:
-        out.write(",".join(columns).encode() + b"\n")
-        for what, record in records:
-            cells = (_cell(record.get(column, ""), what) for column in columns)
-            try:
-                out.write(",".join(cells).encode() + b"\n")
-            except UnicodeEncodeError as error:
-                raise DataError(f"{what} cannot be written as UTF-8: {error.reason}; remove the character") from None
 
 
 def _cell(value: Any, what: str) -> str:

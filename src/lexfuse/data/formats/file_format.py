@@ -1,78 +1,101 @@
-"""Read and write corpora and queries; the format follows from the file name."""
+"""Read and write corpora and queries; the format follows from the file name.
+
+Unreadable records and repeated ids are refused with their location. An empty document is kept and noted. A corpus without
+documents is an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document
 from lexfuse.data.files import existing
 from lexfuse.data.formats import csv_file, jsonl, parquet
-from lexfuse.data.formats.beir import corpus_file, queries_file
-from lexfuse.data.queries import Queries
+from lexfuse.data.formats.fields import DOCUMENT_FIELDS, QUERY_FIELDS, document_of, document_record, query_of, query_record
+from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
-from lexfuse.errors import ConfigError
+from lexfuse.errors import ConfigError, DataError, NotFoundError
+
+Row = TypeVar("Row", Document, Query)
 
 
-@dataclass(frozen=True, slots=True)
-class FileFormat:
-    """The readers and writers of one format."""
+class FileFormat(Protocol):
+    """The module of one format: it reads and writes flat records, see `lexfuse.data.formats.fields`."""
 
-    read_corpus: Callable[[str | Path, ReadReport | None], Corpus]
-    read_queries: Callable[[str | Path, ReadReport | None], Queries]
-    write_corpus: Callable[[Corpus, str | Path], None]
-    write_queries: Callable[[Queries, str | Path], None]
+    def read_records(
+        self, path: str | Path, fields: tuple[str, ...], report: ReadReport
+    ) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """The records of a file, each with its line (or row, from 1)."""
+
+    def write_records(self, records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[str, ...], path: str | Path) -> None:
+        """Write records, each with what it is for errors; the same records give the same bytes."""
 
 
-_JSONL = FileFormat(jsonl.read_corpus, jsonl.read_queries, jsonl.write_corpus, jsonl.write_queries)
 FORMATS: Mapping[str, FileFormat] = {
-    ".jsonl": _JSONL,
-    ".ndjson": _JSONL,
-    ".jsonlines": _JSONL,
-    ".csv": FileFormat(csv_file.read_corpus, csv_file.read_queries, csv_file.write_corpus, csv_file.write_queries),
-    ".parquet": FileFormat(parquet.read_corpus, parquet.read_queries, parquet.write_corpus, parquet.write_queries),
+    ".jsonl": jsonl,
+    ".ndjson": jsonl,
+    ".jsonlines": jsonl,
+    ".csv": csv_file,
+    ".parquet": parquet,
 }
 
 
 def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
-    """Read a corpus from a JSON Lines, CSV or Parquet file, or from a BEIR folder.
+    """Read a corpus from a JSON Lines, CSV or Parquet file, plain or gzipped, or from a BEIR folder.
 
-    >>> _ = (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "un"}')
-    >>> read_corpus(folder).text
-    ('un',)
+    >>> path = folder / "corpus.jsonl"
+    >>> _ = path.write_text('{"_id": "a", "text": "Le préavis…", "metadata": {"court": "Cass. soc."}}')
+    >>> read_corpus(folder).court
+    ('Cass. soc.',)
     """
-    path = existing(path)
-    path = corpus_file(path) if path.is_dir() else path
-    return format_of(path).read_corpus(path, report)
+    report, path = report or ReadReport(), _file(path, "corpus.jsonl")
+    documents = []
+    for line, document in _rows(path, DOCUMENT_FIELDS, document_of, report):
+        if not document.title.strip() and not document.text.strip():
+            report.note("document without title and text, kept", path=path, line=line)
+        documents.append(document)
+    if not documents:
+        skipped = f" ({report.skipped:,} bad records were skipped)" if report.skipped else ""
+        raise DataError(f"has no documents{skipped}; a corpus needs at least one", path=path)
+    return Corpus.of(documents)
 
 
 def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
-    """Read queries from a JSON Lines, CSV or Parquet file, or from a BEIR folder.
+    r"""Read queries from a JSON Lines, CSV or Parquet file, plain or gzipped, or from a BEIR folder.
 
-    >>> _ = (folder / "queries.jsonl").write_text('{"_id": "q", "text": "préavis"}')
-    >>> read_queries(folder).text
+    >>> _ = (folder / "queries.csv").write_text("id,text\nq,préavis\n")
+    >>> read_queries(folder / "queries.csv").text
     ('préavis',)
     """
-    path = existing(path)
-    path = queries_file(path) if path.is_dir() else path
-    return format_of(path).read_queries(path, report)
+    report, path = report or ReadReport(), _file(path, "queries.jsonl")
+    queries = []
+    for line, query in _rows(path, QUERY_FIELDS, query_of, report):
+        if not query.text.strip():
+            report.note("query without text, kept", path=path, line=line)
+        queries.append(query)
+    if not queries:
+        report.note("no queries", path=path)
+    return Queries.of(queries)
 
 
 def write_corpus(corpus: Corpus, path: str | Path) -> None:
     """Write a corpus as one file, in the format of its suffix; `write_collection` writes folders.
 
-    >>> from lexfuse.data.document import Document
-    >>> write_corpus(Corpus.of([Document("a", text="un")]), folder / "c.parquet")
-    >>> read_corpus(folder / "c.parquet").text
-    ('un',)
+    >>> write_corpus(Corpus.of([Document("a", text="un", headings=("I", "II"))]), folder / "c.parquet")
+    >>> read_corpus(folder / "c.parquet").headings
+    (('I', 'II'),)
     """
-    format_of(path).write_corpus(corpus, path)
+    records = ((f"document {document.id!r}", document_record(document)) for document in corpus)
+    format_of(path).write_records(records, DOCUMENT_FIELDS, path)
 
 
 def write_queries(queries: Queries, path: str | Path) -> None:
     """Write queries as one file, in the format of its suffix."""
-    format_of(path).write_queries(queries, path)
+    records = ((f"query {query.id!r}", query_record(query)) for query in queries)
+    format_of(path).write_records(records, QUERY_FIELDS, path)
 
 
 def format_of(path: str | Path) -> FileFormat:
@@ -90,3 +113,39 @@ def format_of(path: str | Path) -> FileFormat:
     raise ConfigError(
         f"{str(path)!r} has no known format; use {', '.join(FORMATS)}, each also with .gz, or a BEIR folder for reading"
     )
+
+
+def plain_or_gzipped(folder: Path, name: str) -> Path | None:
+    """The file of a folder, plain or gzipped, if it has one; having both is an error, since either could be meant."""
+    found = [path for path in (folder / name, folder / f"{name}.gz") if path.exists()]
+    if len(found) > 1:
+        raise DataError(f"has both {name} and {name}.gz; remove one", path=folder)
+    return found[0] if found else None
+
+
+def _file(path: str | Path, name: str) -> Path:
+    """The file itself, or the one of this name in a BEIR folder."""
+    path = existing(path)
+    if not path.is_dir():
+        return path
+    if (file := plain_or_gzipped(path, name)) is None:
+        found = ", ".join(sorted(entry.name for entry in path.iterdir())[:8]) or "nothing"
+        raise NotFoundError(f"no {name} or {name}.gz in {str(path)!r}; found {found}")
+    return file
+
+
+def _rows(
+    path: Path, fields: tuple[str, ...], read: Callable[[Mapping[str, Any]], Row], report: ReadReport
+) -> Iterator[tuple[int, Row]]:
+    first: dict[str, int] = {}
+    for line, record in format_of(path).read_records(path, fields, report):
+        try:
+            row = read(record)
+            if row.id in first:
+                raise DataError(f"id {row.id!r} is already used on line {first[row.id]}; ids must be unique")
+        except DataError as error:
+            report.bad(DataError(error.reason, path=path, line=line))
+            continue
+        first[row.id] = line
+        report.kept += 1
+        yield line, row

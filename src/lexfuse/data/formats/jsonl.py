@@ -10,73 +10,41 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.corpus import Corpus
 from lexfuse.data.files import decode, lines, written_file
-from lexfuse.data.formats.fields import DOCUMENT_FIELDS, QUERY_FIELDS, document_record, known_names, query_record
+from lexfuse.data.formats.fields import known_names
 from lexfuse.data.formats.json_text import from_json, to_json
-from lexfuse.data.formats.records import corpus_from, queries_from
-from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError
 
 _OWN = known_names(["id", "title", "text"])
-_NOT_FLAT = {"metadata", "extra"}
 
 
-def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
-    """Read a corpus, plain or gzipped; `lexfuse.data.formats.fields` lists the field names.
-
-    >>> path = folder / "corpus.jsonl"
-    >>> _ = path.write_text('{"_id": 1, "text": "Le préavis…", "metadata": {"court": "Cass. soc."}}')
-    >>> read_corpus(path).court
-    ('Cass. soc.',)
-    """
-    report = report or ReadReport()
-    return corpus_from(_records(path, report), path, report)
-
-
-def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
-    """Read queries, plain or gzipped."""
-    report = report or ReadReport()
-    return queries_from(_records(path, report), path, report)
-
-
-def write_corpus(corpus: Corpus, path: str | Path) -> None:
-    r"""Write a corpus, gzipped if the name ends in ``.gz``; the same corpus gives the same bytes.
-
-    >>> from lexfuse.data.document import Document
-    >>> write_corpus(Corpus.of([Document("a", text="un", language="fr")]), folder / "c.jsonl")
-    >>> (folder / "c.jsonl").read_text()
-    '{"_id":"a","title":"","text":"un","metadata":{"language":"fr"}}\n'
-    """
-    names = known_names(DOCUMENT_FIELDS) | _NOT_FLAT
-    _write((("document", document_record(document)) for document in corpus), ("title", "text"), names, path)
-
-
-def write_queries(queries: Queries, path: str | Path) -> None:
-    r"""Write queries, gzipped if the name ends in ``.gz``."""
-    names = known_names(QUERY_FIELDS) | _NOT_FLAT
-    _write((("query", query_record(query)) for query in queries), ("text",), names, path)
-
-
-def _records(path: str | Path, report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def read_records(path: str | Path, fields: tuple[str, ...], report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The records of a file with their lines; a line that is not a JSON object is reported."""
     for number, raw in lines(path):
-        text = decode_or_report(raw, path, number, report)
-        if text is None or not text.strip():
-            continue
         try:
-            yield number, _flat(from_json(text))
+            text = decode(raw, path=path, line=number)
+            record = _flat(from_json(text)) if text.strip() else None
         except DataError as error:
             report.bad(DataError(error.reason, path=path, line=number))
+            continue
+        if record is not None:
+            yield number, record
 
 
-def decode_or_report(raw: bytes, path: str | Path, line: int, report: ReadReport) -> str | None:
-    r"""The text of a line, or ``None`` after reporting that its bytes are not UTF-8."""
-    try:
-        return decode(raw, path=path, line=line)
-    except DataError as error:
-        report.bad(error)
-        return None
+def write_records(records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[str, ...], path: str | Path) -> None:
+    """Write records, each with what it is for errors."""
+    not_flat = known_names(fields) | {"metadata", "extra"}
+    with written_file(path) as out:
+        for what, record in records:
+            line: dict[str, Any] = {"_id": record.pop("id")}
+            line |= {field: record.pop(field) for field in ("title", "text") if field in fields}
+            extra = record.pop("extra", {})
+            # An extra name that would be read as a known field stays in ``extra``; see `fields.document_of`.
+            nested = {name: value for name, value in extra.items() if name in not_flat}
+            metadata = record | {name: value for name, value in extra.items() if name not in not_flat}
+            line["metadata"] = metadata | ({"extra": nested} if nested else {})
+            out.write(to_json(line, what) + b"\n")
 
 
 def _flat(value: Any) -> dict[str, Any]:
@@ -104,17 +72,3 @@ def _flat(value: Any) -> dict[str, Any]:
 
 def _type(value: Any) -> str:
     return {list: "a list", str: "text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
-
-
-def _write(
-    records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[str, ...], not_flat: frozenset[str], path: str | Path
-) -> None:
-    with written_file(path) as out:
-        for what, record in records:
-            line = {"_id": record.pop("id"), **{field: record.pop(field) for field in fields}}
-            extra = record.pop("extra", {})
-            # An extra name that would be read as a known field stays in ``extra``; see `fields.document_of`.
-            nested = {name: value for name, value in extra.items() if name in not_flat}
-            metadata = record | {name: value for name, value in extra.items() if name not in not_flat}
-            line["metadata"] = metadata | ({"extra": nested} if nested else {})
-            out.write(to_json(line, f"{what} {line['_id']!r}") + b"\n")

@@ -13,57 +13,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.corpus import Corpus
 from lexfuse.data.files import read_bytes, written_file
-from lexfuse.data.formats.fields import (
-    DATE_FIELDS,
-    DOCUMENT_FIELDS,
-    LIST_FIELDS,
-    NAMES,
-    QUERY_FIELDS,
-    document_record,
-    query_record,
-)
+from lexfuse.data.formats.fields import DATE_FIELDS, LIST_FIELDS, NAMES
 from lexfuse.data.formats.json_text import from_json, to_json
-from lexfuse.data.formats.records import corpus_from, queries_from
-from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport, listed
 from lexfuse.dependencies import Extra
 from lexfuse.errors import DataError
 
 ROWS = 4096  # per row group: judgments of a megabyte each still fit in memory
-_Rows = Iterable[tuple[str, dict[str, Any]]]
 
 
-def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
-    """Read a corpus from Parquet; line numbers in messages count rows from 1.
-
-    >>> from lexfuse.data.document import Document
-    >>> write_corpus(Corpus.of([Document("a", text="un", headings=("I", "II"))]), folder / "c.parquet")
-    >>> read_corpus(folder / "c.parquet")[0].headings
-    ('I', 'II')
-    """
-    report = report or ReadReport()
-    return corpus_from(_records(path, DOCUMENT_FIELDS, report), path, report)
-
-
-def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
-    """Read queries from Parquet."""
-    report = report or ReadReport()
-    return queries_from(_records(path, QUERY_FIELDS, report), path, report)
-
-
-def write_corpus(corpus: Corpus, path: str | Path) -> None:
-    """Write a corpus; the same corpus and pyarrow give the same bytes."""
-    _write(((f"document {document.id!r}", document_record(document)) for document in corpus), DOCUMENT_FIELDS, path)
-
-
-def write_queries(queries: Queries, path: str | Path) -> None:
-    """Write queries; the same queries and pyarrow give the same bytes."""
-    _write(((f"query {query.id!r}", query_record(query)) for query in queries), QUERY_FIELDS, path)
-
-
-def _records(path: str | Path, fields: tuple[str, ...], report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def read_records(path: str | Path, fields: tuple[str, ...], report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The records of a file with their rows, counted from 1; the type of a column must fit its field."""
     Extra.PARQUET.require(f"reading {path}")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -83,6 +44,20 @@ def _records(path: str | Path, fields: tuple[str, ...], report: ReadReport) -> I
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"cannot be read as Parquet: {reason}; write the file again", path=path) from None
+
+
+def write_records(records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[str, ...], path: str | Path) -> None:
+    """Write records, each with what it is for errors; the same records and pyarrow give the same bytes."""
+    Extra.PARQUET.require(f"writing {path}")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = _schema(fields)
+    rows = iter(records)
+    with written_file(path) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        while batch := list(islice(rows, ROWS)):
+            typed = [_typed(what, record, fields) for what, record in batch]
+            writer.write_batch(pa.RecordBatch.from_pylist(typed, schema=schema))
 
 
 def _check(schema: Any, known: Mapping[str, str], path: str | Path) -> None:
@@ -166,19 +141,6 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, datetime.date):
         return value.isoformat()
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _write(rows: _Rows, fields: tuple[str, ...], path: str | Path) -> None:
-    Extra.PARQUET.require(f"writing {path}")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schema = _schema(fields)
-    rows = iter(rows)
-    with written_file(path) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
-        while batch := list(islice(rows, ROWS)):
-            records = [_typed(what, record, fields) for what, record in batch]
-            writer.write_batch(pa.RecordBatch.from_pylist(records, schema=schema))
 
 
 def _schema(fields: tuple[str, ...]) -> Any:

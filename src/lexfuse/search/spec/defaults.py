@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from lexfuse.channels.registry import channel_kinds
 from lexfuse.errors import ConfigError
 from lexfuse.search.similar import SENTENCES
 from lexfuse.search.spec.spec import SearchSpec
@@ -12,7 +13,6 @@ from lexfuse.storage.snapshot import Snapshot
 
 HYBRID = "hybrid"
 _ENOUGH = 0.99  # share of the documents that a channel must hold to be offered: the rest may be on its way
-_SECOND = ("dense", "splade", "colbert", "static")  # what the hybrid fuses with words, the first that is there
 
 
 def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before: Collection[str] = ()) -> dict[str, SearchSpec]:
@@ -21,15 +21,13 @@ def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before
     A channel that holds too few documents is left out, unless the version `before` offered it: documents that were just added are
     found by their words until they are encoded, and whoever asks for a profile is not told meanwhile that there is none.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     list(default_specs(snapshot, {}))
+    >>> list(default_specs(snapshot, {}))
     ['bm25']
     """
     searched = [name for name in snapshot.channels if name.split("-")[0] != SENTENCES]
     channels = [name for name in searched if name in before or _holds_enough(snapshot, name)]
-    second = sorted((name for name in channels if name in _SECOND), key=_SECOND.index)[:1]
+    places = {name: place for kind in channel_kinds() for name, place in kind.hybrid_places.items()}
+    second = sorted((name for name in channels if name in places), key=places.__getitem__)[:1]
     own = {HYBRID: SearchSpec.of(["bm25", *second])} if second else {}
     own |= {name: SearchSpec.of([name]) for name in ("bm25", *channels)}
     return {**given, **{name: profile for name, profile in own.items() if name not in given}}

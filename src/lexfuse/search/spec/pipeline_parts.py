@@ -4,40 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from lexfuse.channels.registry import kind_in
 from lexfuse.channels.retriever import Retriever
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.search.pipeline import fuse_retrievers
 from lexfuse.search.spec.channel_spec import ChannelChoice, ChannelSpec, CrossEncoderChannel
-from lexfuse.search.spec.reranker_specs import RerankerChoice
 from lexfuse.storage.snapshot import Snapshot
 
-
-class Pipeline(Protocol):
-    """What ranks in a search; `lexfuse.search.spec.spec.SearchSpec` is one."""
-
-    @property
-    def channels(self) -> tuple[ChannelChoice, ...]:
-        """The channels."""
-
-    @property
-    def fusion(self) -> Fusion | None:
-        """Their fusion; None is TM2C2 where there are several."""
-
-    @property
-    def rerank(self) -> tuple[RerankerChoice, ...]:
-        """The rerankers, one after the other."""
-
-    @property
-    def depth(self) -> int:
-        """Candidates of every channel."""
+if TYPE_CHECKING:
+    from lexfuse.search.spec.spec import SearchSpec
 
 
-def check_pipeline(spec: Pipeline) -> None:
+def check_pipeline(spec: SearchSpec) -> None:
     """Refuse channels, a fusion and rerankers that do not fit together."""
     names = [channel.name for channel in spec.channels]
     if not names:
@@ -59,7 +40,7 @@ def check_pipeline(spec: Pipeline) -> None:
             raise ConfigError(f"the fusion {spec.fusion.name} has {len(given)} {option} for {len(names)} channels; give one each")
 
 
-def _candidate_channels(spec: Pipeline, channel: ChannelChoice) -> list[str]:
+def _candidate_channels(spec: SearchSpec, channel: ChannelChoice) -> list[str]:
     """The channel, the one whose candidates it ranks, the one below that … down to one that searches the index."""
     every, way = {one.name: one for one in spec.channels}, [channel.name]
     while isinstance(channel, CrossEncoderChannel):
@@ -75,7 +56,7 @@ def _candidate_channels(spec: Pipeline, channel: ChannelChoice) -> list[str]:
     return way
 
 
-def open_pipeline(spec: Pipeline, snapshot: Snapshot, name: str | None) -> Retriever:
+def open_pipeline(spec: SearchSpec, snapshot: Snapshot, name: str | None) -> Retriever:
     """The channels of a search, fused and reranked, without regard to classes of queries."""
     last = None if spec.rerank else name  # before it is reranked, a ranking has the names of its channels
     opened: dict[str, Retriever] = {}

@@ -20,9 +20,8 @@ from lexfuse.rerank.rprs import Rprs, RprsFormula
 from lexfuse.rerank.sdr import DEPTH as SDR_DEPTH
 from lexfuse.rerank.sdr import Sdr
 from lexfuse.rerank.sentence_scores import CrossEncoderSentences, DenseSentences, SentenceMatch, SentenceScorer
+from lexfuse.search.similar import SENTENCES
 from lexfuse.storage.snapshot import Snapshot
-
-SENTENCES = "sentences"  # the usual name of the channel of sentences
 
 
 class RerankerSpec(Model):
@@ -173,10 +172,7 @@ RerankerChoice = Annotated[
 def open_sentence_retriever(snapshot: Snapshot, channel: str) -> DenseRetriever:
     """The retriever of a channel of sentences; a `ConfigError` for one without vectors of passages.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index, index.snapshot() as snapshot:
-    ...     open_sentence_retriever(snapshot, "bm25")
+    >>> open_sentence_retriever(snapshot, "bm25")
     Traceback (most recent call last):
     ...
     lexfuse.errors.ConfigError: channel 'bm25' has no vectors of sentences; make one: lexfuse index INDEX --channels sentences

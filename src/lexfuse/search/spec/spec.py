@@ -294,11 +294,7 @@ class SearchSpec(Model):
 
         A channel that the index lacks is a `NotFoundError` that lists those it has.
 
-        >>> import tempfile
-        >>> from lexfuse.storage.index_folder import IndexFolder
-        >>> with tempfile.TemporaryDirectory() as folder, IndexFolder.create(f"{folder}/i") as index:
-        ...     with index.snapshot() as snapshot:
-        ...         SearchSpec.of("bm25,tfidf").open(snapshot).name
+        >>> SearchSpec.of("bm25,tfidf").open(snapshot).name
         'bm25+tfidf'
         """
         general = open_pipeline(self, snapshot, name)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lexfuse.channels.explanation import Explanation, SourceContribution
+from lexfuse.channels.explanation import Explanation, ProportionalRelevance, SourceContribution
 from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.queries import Query
 from lexfuse.data.run import Hit
 from lexfuse.errors import ConfigError, EmptyQuestionError
 from lexfuse.fusion.registry import default_fusions
-from lexfuse.rerank.sentence_alignment import ProportionalRelevance
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import FoundDocument, ResultBuilder
-from lexfuse.search.rprs_explanation import proportional_relevance
 from lexfuse.service.operations.document_cards import card_of
 from lexfuse.service.operations.search import mark_of
 from lexfuse.service.registry import IndexRegistry
@@ -92,7 +90,7 @@ def _why(opened: IndexVersion, pipeline: Retriever, question: Query, doc: str, m
     ordinal = opened.snapshot.ids.ordinal(doc)
     hit = FoundDocument(pipeline.name, Hit(doc, found.rank, found.score))
     [answer] = ResultBuilder(members, question).answers([hit])
-    met = proportional_relevance(pipeline, question, [doc], within=mask).get(doc)
+    met = next((one.alignment for one in found.evidence.values() if one.alignment), None)
     return _stage(found, card_of(answer.document)).model_copy(
         update={
             "allowed": mask is None or bool(mask[ordinal]),
@@ -159,7 +157,7 @@ PAIRS_LISTED = 20
 def alignment_of(met: ProportionalRelevance, query: str, text: str) -> ParagraphAlignment:
     """What RPRS tells of a document, with the paragraphs that met most; the rest is counted.
 
-    >>> from lexfuse.rerank.sentence_alignment import ParagraphPair
+    >>> from lexfuse.channels.explanation import ParagraphPair
     >>> pair = ParagraphPair(TextParagraph(0, 0, 5, None), TextParagraph(0, 0, 6, "1"), 2, 0.75)
     >>> alignment_of(ProportionalRelevance("a", 0.1, 0.5, 0.2, (), (pair,)), "Rent.", "Lease.").pairs[0].document.text
     'Lease.'
