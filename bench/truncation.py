@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from judgments.irled2017 import COARSE, SENTENCES, Judgments, Record, against, options, read_options, show
-from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.data.arrays import F64, I32, I64, offsets_of
 from lexfuse.data.queries import Query
 from lexfuse.optimisation.rprs_parameters import rprs_surface
@@ -45,7 +45,7 @@ def ends(text: str, lengths: Sequence[int]) -> list[int]:
 class Beginnings(SentenceVectorReader):
     """Sentences of which only those within the first so many words are known."""
 
-    def __init__(self, dense: DenseRetriever, words: int, limits: I64) -> None:
+    def __init__(self, dense: PassageRetriever, words: int, limits: I64) -> None:
         """Take the channel, the number of words, and where so many words of every document end."""
         super().__init__(dense)
         self.words, self.limits = words, limits
@@ -67,12 +67,8 @@ class Beginnings(SentenceVectorReader):
     @cached_property
     def average_length(self) -> float:
         """Sentences that are known of a document, on average."""
-        rows = [self._rows(raw) for raw in self.dense.numbering.raw.tolist()]
-        known = [
-            np.count_nonzero(part.spans[first:last, 1] <= limit)
-            for (part, first, last), limit in zip(rows, self.limits.tolist(), strict=True)
-            if part is not None
-        ]
+        found = [self.dense.passages_of(doc).spans[:, 1] for doc in range(len(self.dense.snapshot))]
+        known = [np.count_nonzero(ends <= limit) for ends, limit in zip(found, self.limits.tolist(), strict=True) if len(ends)]
         return float(np.mean(known))
 
 

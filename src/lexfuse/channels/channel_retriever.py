@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds
-from lexfuse.data.arrays import F32
+from lexfuse.channels.retriever import Mask, Retriever
+from lexfuse.data.arrays import F32, I32, I64
+from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.storage.snapshot import Snapshot
+from lexfuse.encode.encoder import Encoder
+from lexfuse.text.passages import Passage
 
 Parameter = str | float | bool
 
@@ -23,20 +25,12 @@ class SearchWork(NamedTuple):
 
 
 class ChannelRetriever(Retriever):
-    """A retriever of one channel; a `Retriever`."""
-
-    snapshot: Snapshot
-    name: str
+    """A retriever of one channel."""
 
     @property
     @abstractmethod
     def channel(self) -> str:
         """The channel that is searched."""
-
-    @property
-    @abstractmethod
-    def bounds(self) -> ScoreBounds:
-        """Infimum and supremum of its scores, whatever the query."""
 
     @abstractmethod
     def read(self, queries: Queries) -> Any:
@@ -49,10 +43,6 @@ class ChannelRetriever(Retriever):
     def retrieve(self, queries: Queries, k: int, *, within: Mask | None = None) -> Run:
         """The best k documents of every query, among those the mask allows; the run states the infimum of every query."""
         return self.rank(queries, self.read(queries), k, within=within)
-
-    @abstractmethod
-    def score(self, queries: Queries, pairs: Run) -> F32:
-        """The exact score of every pair of query and document in a run, in its order."""
 
     @abstractmethod
     def work(self, queries: Queries) -> SearchWork:
@@ -74,3 +64,36 @@ class ChannelRetriever(Retriever):
     def unlisted(self, within: Mask | None) -> int:
         """How many documents have a score of 0 for a query that lists none; none have where vectors are compared."""
         return 0
+
+
+class PassageVectors(NamedTuple):
+    """The passages of one document, a row each; none where the channel does not hold it."""
+
+    vectors: F32
+    norms: F32
+    spans: I32  # start and end in the document's text
+
+
+class PassageRetriever(ChannelRetriever):
+    """A retriever of a channel with a vector for each passage: what rerankers compare sentence by sentence."""
+
+    has_passages: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # a field of a subclass
+
+        @property
+        def encoder(self) -> Encoder:
+            """What encodes queries."""
+
+    @abstractmethod
+    def divided(self, query: Document) -> list[tuple[str, Passage]]:
+        """The pieces of a query that is as long as a document, as the channel divides documents: texts to encode, and places."""
+
+    @abstractmethod
+    def passages_of(self, doc: int) -> PassageVectors:
+        """The passages of a document, given by its number in the snapshot."""
+
+    @property
+    @abstractmethod
+    def passage_counts(self) -> I64:
+        """How many passages each document of the channel has."""

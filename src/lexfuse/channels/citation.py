@@ -44,15 +44,9 @@ class CitationLookup(ChannelRetriever):
     an article, articles of that number in several codes where none is named, all paragraphs of a judgment) score the
     same; a range names its articles one after the other. A document that is named twice counts where it is first.
 
-    >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> articles = [Document(f"id{n}", number=f"L{n}", code="Code du travail", kind=DocumentKind.STATUTE) for n in (1, 2, 3)]
-    >>> with IndexFolder.create(folder / "i", documents=articles) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         queries = Queries.of([Query("q", "les articles L. 2 et L. 1 du code du travail")])
-    ...         CitationLookup(snapshot).retrieve(queries, 10).as_dict()
-    {'q': {'id2': 1.0, 'id1': 0.5}}
+    >>> CitationLookup(snapshot).retrieve(Queries.of([Query("q", "les articles L. 2 et L. 1")]), 10).as_dict()
+    {'q': {'lib-2': 1.0, 'lib-1': 0.5}}
     """
 
     snapshot: Snapshot

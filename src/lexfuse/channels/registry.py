@@ -189,9 +189,7 @@ def fill_channel(
     It can be stopped at any moment; the next call resumes after the last block that was committed. Dense vectors of texts
     that the cache has are taken from it, and the others go into it.
 
-    >>> from lexfuse.data.document import Document
-    >>> documents = [Document("a", text="Le préavis dure deux mois.", language="fr")]
-    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
+    >>> with IndexFolder.create(folder / "i", documents=snapshot.documents(["lib-1"])) as index:
     ...     index.channels.make("dense", plan_channel("dense", language="fr"))
     ...     fill_channel(index, "dense")
     1

@@ -84,7 +84,7 @@ class DenseEncoder:
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
         """One row per text; a repeated text is encoded once. An empty text has the vector of no words."""
-        vectors = encoded_once(texts, BLOCK, partial(self._block, side), progress)
+        vectors: list[F32] = encoded_once(texts, BLOCK, partial(self._block, side), progress)
         return np.array(vectors, dtype=np.float32).reshape(len(texts), self.dimension)
 
     def _block(self, side: Side, texts: list[str], progress: Progress) -> F32:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
@@ -24,7 +24,7 @@ def check_texts(texts: Sequence[str]) -> None:
 
 
 def encoded_once(
-    texts: Sequence[str], block: int, encode: Callable[[list[str], Progress], Sequence[Encoded]], progress: Progress
+    texts: Sequence[str], block: int, encode: Callable[[list[str], Progress], Iterable[Encoded]], progress: Progress
 ) -> list[Encoded]:
     """What ``encode`` makes of each text, given in blocks of distinct texts; ``progress`` counts repeated texts too.
 

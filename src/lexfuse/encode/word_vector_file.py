@@ -1,24 +1,33 @@
 """Word vectors from files: word2vec and fastText, as text or binary, plain or gzipped, without pickle.
 
 A text file has a first line ``words dimension``, then one line per word with its numbers. The binary form of word2vec has the
-same first line, then word, space and 32-bit floats. `lexfuse.encode.fasttext` reads fastText's binary form.
+same first line, then word, space and 32-bit floats.
+
+In fastText's binary form a word of the vocabulary has the mean of its row and the rows of its character n-grams, any other word
+the mean of its n-grams. Only the input matrix is read; quantised models (.ftz) are refused.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from lexfuse.data.arrays import F32
 from lexfuse.data.files import decode, raw_lines, read_bytes
 from lexfuse.data.read_report import ReadReport
-from lexfuse.encode.word_vectors import MOST_DIMENSIONS, WordVectors
+from lexfuse.encode.word_vectors import MOST_DIMENSIONS, CharacterNgrams, WordVectors
 from lexfuse.errors import DataError
 from lexfuse.text.analysis.vocabulary import Vocabulary
 
 _FASTTEXT = (793712314).to_bytes(4, "little")
+FASTTEXT_VERSION = 12
+_ARGUMENTS = "<12id"  # dim ws epoch minCount neg wordNgrams loss model bucket minn maxn lrUpdateRate, t
+_DICTIONARY = "<3i2q"  # entries, words, labels, tokens seen, size of the pruned index
+_WORD = 0  # type of an entry that is not a label
 
 
 def read_word_vectors(path: str | Path, report: ReadReport | None = None) -> WordVectors:
@@ -33,9 +42,7 @@ def read_word_vectors(path: str | Path, report: ReadReport | None = None) -> Wor
     report = report or ReadReport()
     head = [line for _, line in _first(path, 2)]
     if head and head[0].startswith(_FASTTEXT):
-        from lexfuse.encode.fasttext import read_fasttext
-
-        return read_fasttext(path, report)
+        return _from_fasttext(path, report)
     count, dimension = _header(head[0] if head else b"", path)
     if len(head) == 2 and _is_text(head[1]):
         return _from_rows(_text_rows(path, dimension, report), count, dimension, path, report)
@@ -131,3 +138,91 @@ def _from_rows(
         raise DataError(f"{expected}, the file has {seen:,}; it is truncated or was changed, fetch it again", path=path)
     report.kept += len(kept)
     return WordVectors(words, np.stack(kept) if kept else np.empty((0, dimension), dtype=np.float32))
+
+
+def _from_fasttext(path: str | Path, report: ReadReport) -> WordVectors:
+    """Read a model saved by fastText (.bin)."""
+    source = _BinaryReader(read_bytes(path), path)
+    _, version = source.take("<2i")
+    if version != FASTTEXT_VERSION:
+        raise DataError(
+            f"fastText format {version}, only {FASTTEXT_VERSION} is read; save the model with a newer fastText", path=path
+        )
+    arguments = source.take(_ARGUMENTS)
+    dimension, buckets, shortest, longest = arguments[0], *arguments[8:11]
+    if not 1 <= dimension <= MOST_DIMENSIONS or buckets < 0 or not 0 <= shortest <= 100 or not 0 <= longest <= 100:
+        raise DataError(f"sizes that no model has: {arguments[:-1]}; fetch the file again", path=path)
+    known, places, words = _dictionary(source, report)
+    if source.take("<?")[0]:
+        raise DataError("the model is quantised (.ftz); take the full .bin or the .vec file", path=path)
+    rows, columns = source.take("<2q")
+    if columns != dimension or rows < known + (buckets if longest else 0):
+        expected = f"{known:,} words and {buckets:,} n-grams of dimension {dimension}"
+        raise DataError(f"a matrix of {rows:,} x {columns:,} does not fit {expected}; fetch the file again", path=path)
+    matrix = source.floats(rows, columns)
+    ngrams = CharacterNgrams(shortest, longest, matrix[known : known + buckets])  # after the words
+    report.kept += len(words)
+    return WordVectors(words, _whole_words(words, places, matrix, ngrams), ngrams if ngrams.buckets("ab") else None)
+
+
+def _whole_words(words: Vocabulary, places: list[int], matrix: F32, ngrams: CharacterNgrams) -> F32:
+    vectors = matrix[places].astype(np.float64)
+    for at, word in enumerate(words):
+        if buckets := ngrams.buckets(word):
+            vectors[at] = (vectors[at] + ngrams.rows[buckets].sum(axis=0, dtype=np.float64)) / (len(buckets) + 1)
+    return vectors.astype(np.float32)
+
+
+def _dictionary(source: _BinaryReader, report: ReadReport) -> tuple[int, list[int], Vocabulary]:
+    """The number of words, and the rows and spellings of those that are UTF-8; labels of supervised models are excluded."""
+    entries, known, _, _, pruned = source.take(_DICTIONARY)
+    words = Vocabulary()
+    places: list[int] = []
+    for place in range(entries):
+        raw = source.until_zero()
+        _, kind = source.take("<qb")
+        if kind != _WORD:
+            continue
+        try:
+            word = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            report.bad(DataError(f"the word {raw[:40]!r} is not UTF-8 ({error.reason})", path=source.path))
+            continue
+        words.learn(word)
+        places.append(place)
+    if pruned > 0:
+        raise DataError("the model is pruned; take the full .bin or the .vec file", path=source.path)
+    if len(words) != len(places) or max(places, default=-1) >= known:
+        raise DataError("the words do not fit the sizes of the dictionary; fetch the file again", path=source.path)
+    return known, places, words
+
+
+class _BinaryReader:
+    """Reads bytes from the front, with a clear error at the end of the file."""
+
+    def __init__(self, data: bytes, path: str | Path) -> None:
+        self.data = data
+        self.path = path
+        self.at = 0
+
+    def take(self, form: str) -> tuple[Any, ...]:
+        self._need(struct.calcsize(form))
+        values = struct.unpack_from(form, self.data, self.at)
+        self.at += struct.calcsize(form)
+        return values
+
+    def until_zero(self) -> bytes:
+        end = self.data.find(b"\0", self.at)
+        if end < 0:
+            self._need(len(self.data))
+        raw, self.at = self.data[self.at : end], end + 1
+        return raw
+
+    def floats(self, rows: int, columns: int) -> F32:
+        self._need(4 * rows * columns)
+        return np.frombuffer(self.data, dtype="<f4", count=rows * columns, offset=self.at).reshape(rows, columns)
+
+    def _need(self, size: int) -> None:
+        if self.at + size > len(self.data):
+            reason = f"the file is cut short: {size:,} bytes are needed at {self.at:,}, and it ends at {len(self.data):,}"
+            raise DataError(f"{reason}; fetch it again", path=self.path)

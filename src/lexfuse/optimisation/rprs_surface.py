@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.data.arrays import F64, I64
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated, held_out
@@ -83,7 +83,7 @@ class RprsPoint:
         """Whether frequencies count: without saturation they do not, and b has no effect."""
         return self.k1 > 0
 
-    def reranker(self, sentences: DenseRetriever) -> Rprs:
+    def reranker(self, sentences: PassageRetriever) -> Rprs:
         """RPRS with these parameters over a channel of sentences."""
         return Rprs(sentences, self.n, self.k1, self.b, self.frequency, depth=self.depth)
 

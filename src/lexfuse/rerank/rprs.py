@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.channels.explanation import Evidence, ProportionalRelevance
 from lexfuse.channels.retriever import Mask, Retriever, requested_pairs
 from lexfuse.data.arrays import F32, F64, I32
@@ -143,7 +143,7 @@ class Rprs(Reranker):
     [1.0, 0.0]
     """
 
-    sentences: DenseRetriever
+    sentences: PassageRetriever
     n: int = 4
     k1: float = 2.8
     b: float = 1.0

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.channels.retriever import Retriever, requested_pairs
 from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.data.queries import Queries
@@ -34,7 +34,7 @@ AT_ONCE = 256  # query sentences in one product
 class Sdr(Reranker):
     """The first `depth` documents of a ranking by SDR inference over the sentences of a dense channel."""
 
-    sentences: DenseRetriever
+    sentences: PassageRetriever
     depth: int = DEPTH
 
     @property

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.channels.retriever import Retriever
 from lexfuse.data.arrays import F32, F64
 from lexfuse.data.queries import Query
@@ -85,7 +85,7 @@ class DenseSentences:
     [array([0.71, 0.12], dtype=float32)]
     """
 
-    dense: DenseRetriever
+    dense: PassageRetriever
     match: SentenceMatch = SentenceMatch.BEST
 
     @property

@@ -12,9 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lexfuse.channels.dense.builder import Divide, divider
-from lexfuse.channels.dense.retriever import DenseRetriever
-from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import QueryLanguages
 from lexfuse.data.arrays import F32, I32, I64, offsets_of
@@ -76,7 +74,7 @@ class CandidateSentences:
 
 
 class SentenceVectorReader:
-    """Splits queries into sentences, and finds those of documents in a dense channel.
+    """Splits queries into sentences, and finds those of documents in a channel of passages.
 
     >>> from lexfuse.channels.registry import fill_channel, plan_channel
     >>> from lexfuse.storage.index_folder import IndexFolder
@@ -91,7 +89,7 @@ class SentenceVectorReader:
     (2, [3])
     """
 
-    def __init__(self, dense: DenseRetriever) -> None:
+    def __init__(self, dense: PassageRetriever) -> None:
         """Keep the retriever of the channel."""
         self.dense = dense
         self._languages = QueryLanguages(dense.snapshot)
@@ -115,7 +113,7 @@ class SentenceVectorReader:
         """The sentences of a query with their spans, not encoded; empty if it has no words."""
         if not query.text.strip():
             return []
-        return self._divide(Document(query.id, text=query.text, language=self._language(query)))
+        return self.dense.divided(Document(query.id, text=query.text, language=self._language(query)))
 
     def _language(self, query: Query) -> str:
         return self._languages.of(query.text, query.language)
@@ -128,39 +126,21 @@ class SentenceVectorReader:
 
     def candidates(self, docs: I32 | I64) -> CandidateSentences:
         """The sentences of documents, given by their numbers in the snapshot."""
-        numbering, dimension = self.dense.numbering, self.dense.encoder.dimension
-        pieces = [self._rows(raw) for raw in numbering.raw[docs].tolist()]
-        starts = offsets_of(np.array([last - first for _, first, last in pieces], dtype=np.int64))
-        vectors = np.empty((int(starts[-1]), dimension), dtype=np.float32)
+        found = [self.dense.passages_of(doc) for doc in docs.tolist()]
+        starts = offsets_of(np.array([len(one.norms) for one in found], dtype=np.int64))
+        vectors = np.empty((int(starts[-1]), self.dense.encoder.dimension), dtype=np.float32)
         spans = np.empty((len(vectors), 2), dtype=np.int32)
-        for at, (part, first, last) in zip(starts.tolist(), pieces, strict=False):
-            if part is not None:
-                here = slice(at, at + last - first)
-                lengths = part.norms[first:last, None]
-                np.divide(part.block(first, last), np.where(lengths > 0, lengths, 1), out=vectors[here])
-                spans[here] = part.spans[first:last]
+        for at, one in zip(starts.tolist(), found, strict=False):
+            here, lengths = slice(at, at + len(one.norms)), one.norms[:, None]
+            np.divide(one.vectors, np.where(lengths > 0, lengths, 1), out=vectors[here])
+            spans[here] = one.spans
         return CandidateSentences(starts, vectors, spans, self.dense.snapshot.ids.order[docs].astype(np.int32))
-
-    def _rows(self, raw: int) -> tuple[VectorPart | None, int, int]:
-        """The part with a document, and the start and end of its rows."""
-        if raw < 0:
-            return None, 0, 0
-        bases = self.dense.numbering.bases
-        at = int(np.searchsorted(bases, raw, side="right")) - 1
-        part, own = self.dense.parts[at], raw - int(bases[at])
-        return part, int(part.starts[own]), int(part.starts[own + 1])
 
     @cached_property
     def average_length(self) -> float:
         """Mean number of sentences over all documents of the channel."""
-        counts = [np.diff(part.starts) for part in self.dense.parts]
-        living = np.concatenate(counts)[self.dense.numbering.alive] if counts else np.empty(0)
-        return float(living.mean()) if len(living) else 1.0
-
-    @cached_property
-    def _divide(self) -> Divide:
-        settings = self.dense.snapshot.channel(self.dense.channel).named.settings
-        return divider(settings, self.dense.encoder, Side.QUERY)
+        counts = self.dense.passage_counts
+        return float(counts.mean()) if len(counts) else 1.0
 
 
 def unit_length(vectors: F32) -> F32:

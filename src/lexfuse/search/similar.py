@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import Mask, Retriever
@@ -174,8 +175,7 @@ def open_similar(snapshot: Snapshot, terms: TermChoice | None = None, *, k1: flo
     first = open_retriever(snapshot, "bm25", k1=k1, b=b, terms=terms or TermChoice())
     if SENTENCES not in snapshot.channels:
         return first
-    from lexfuse.channels.dense.retriever import DenseRetriever
     from lexfuse.rerank.rprs import Rprs
 
     sentences = open_retriever(snapshot, SENTENCES)
-    return first >> Rprs(sentences, depth=SIMILAR_DEPTH) if isinstance(sentences, DenseRetriever) else first
+    return first >> Rprs(sentences, depth=SIMILAR_DEPTH) if isinstance(sentences, PassageRetriever) else first

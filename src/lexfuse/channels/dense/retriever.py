@@ -11,18 +11,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, cast
+from typing import cast
 
 import numpy as np
 
-from lexfuse.channels.channel_retriever import ChannelRetriever, Parameter, SearchWork
+from lexfuse.channels.channel_retriever import Parameter, PassageRetriever, PassageVectors, SearchWork
 from lexfuse.channels.dense.approximate_search import ApproximateSearch
+from lexfuse.channels.dense.builder import Divide, divider
 from lexfuse.channels.dense.flat_search import FlatSearch, PassagePooling
 from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.channels.explanation import Evidence
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
-from lexfuse.data.arrays import F32, F64
+from lexfuse.data.arrays import F32, F64, I64
+from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Encoder, Side
@@ -36,7 +38,7 @@ LONGEST_UNIT = 1.01  # length of a vector of length one, rounded to bytes
 
 
 @dataclass(frozen=True)
-class DenseRetriever(ChannelRetriever):
+class DenseRetriever(PassageRetriever):
     """Exact search over the vectors of one channel; documents that are not encoded yet are not ranked.
 
     >>> from lexfuse.data.queries import Query
@@ -45,8 +47,6 @@ class DenseRetriever(ChannelRetriever):
     >>> dense.retrieve(Queries.of([Query("q", "délai de préavis")]), 10).hits("q")[0].doc  # doctest: +SKIP
     'LEGIARTI000006901112'
     """
-
-    has_passages: ClassVar[bool] = True
 
     snapshot: Snapshot
     encoder: Encoder
@@ -161,7 +161,34 @@ class DenseRetriever(ChannelRetriever):
         return [self._passage(raw, at) for raw, at in zip(raws, self.search.best_passages(vector, raws), strict=True)]
 
     def _passage(self, raw: int, at: int) -> Passage:
-        part = int(np.searchsorted(self.numbering.bases, raw, side="right")) - 1
-        vectors = self.parts[part]
-        start, end = vectors.spans[int(vectors.starts[raw - int(self.numbering.bases[part])]) + at].tolist()
+        part, rows = self._rows(raw)
+        start, end = part.spans[rows.start + at].tolist()
         return Passage(start, end)
+
+    def _rows(self, raw: int) -> tuple[VectorPart, slice]:
+        """The part that holds a document, and the document's rows in it."""
+        number = int(np.searchsorted(self.numbering.bases, raw, side="right")) - 1
+        part, own = self.parts[number], raw - int(self.numbering.bases[number])
+        return part, slice(int(part.starts[own]), int(part.starts[own + 1]))
+
+    def divided(self, query: Document) -> list[tuple[str, Passage]]:
+        """A query that is as long as a document in pieces, by the plan of the channel."""
+        return self._divide(query)
+
+    @cached_property
+    def _divide(self) -> Divide:
+        return divider(self.snapshot.channel(self.channel).named.settings, self.encoder, Side.QUERY)
+
+    def passages_of(self, doc: int) -> PassageVectors:
+        """The passages of a document, given by its number in the snapshot."""
+        if (raw := int(self.numbering.raw[doc])) < 0:
+            empty = np.empty((0, self.encoder.dimension), dtype=np.float32)
+            return PassageVectors(empty, np.empty(0, dtype=np.float32), np.empty((0, 2), dtype=np.int32))
+        part, rows = self._rows(raw)
+        return PassageVectors(part.block(rows.start, rows.stop), part.norms[rows], part.spans[rows])
+
+    @cached_property
+    def passage_counts(self) -> I64:
+        """How many passages each document of the channel has."""
+        counts = [np.empty(0, dtype=np.int64), *(np.diff(part.starts) for part in self.parts)]
+        return np.concatenate(counts)[self.numbering.alive]

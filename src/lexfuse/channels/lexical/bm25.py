@@ -43,14 +43,9 @@ class BM25(TermRetriever):
     With Robertson's idf every document that holds a term of the query is ranked, whatever the sign of its score;
     documents that hold none are not, though `score` gives them 0.
 
-    >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a", text="la loi", language="fr"), Document("b", text="le droit", language="fr")]
-    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         BM25(snapshot).retrieve(Queries.of([Query("q", "quelle loi ?", "fr")]), 10).hits("q")[0].doc
-    'a'
+    >>> [hit.doc for hit in BM25(snapshot).retrieve(Queries.of([Query("q", "retard de prêt", "fr")]), 10).hits("q")]
+    ['lib-4', 'lib-3']
     """
 
     marks_words: ClassVar[bool] = True

@@ -96,15 +96,11 @@ NGRAM_CHANNELS = {
 class NgramTfIdf(TermRetriever):
     """Cosines of TF-IDF vectors over the most frequent n-grams; make one with `fit`.
 
-    >>> from lexfuse.data.document import Document
     >>> from lexfuse.data.queries import Query
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> documents = [Document("a", text="unfair dismissal"), Document("b", text="dismissal, unfair")]
-    >>> with IndexFolder.create(folder / "i", documents=documents) as index:
-    ...     with index.snapshot() as snapshot:
-    ...         bigrams = NgramTfIdf.fit(snapshot, NgramChoice(n=2, shortest=2))
-    ...         bigrams.retrieve(Queries.of([Query("q", "an unfair dismissal", "en")]), 10).as_dict()
-    {'q': {'a': 1.0}}
+    >>> bigrams = NgramTfIdf.fit(snapshot, NgramChoice(n=2, shortest=2))
+    >>> queries = Queries.of([Query("p", "l'inscription gratuite", "fr"), Query("q", "gratuite, l'inscription", "fr")])
+    >>> {query: list(hits) for query, hits in bigrams.retrieve(queries, 10).as_dict().items()}
+    {'p': ['lib-2'], 'q': []}
     """
 
     features: Postings  # posting lists of the n-grams kept; raw numbers as in the snapshot

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
-from lexfuse.channels.dense.retriever import DenseRetriever
+from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.channels.registry import open_retriever
 from lexfuse.data.validation import Model, Name, Numbers, by_method
 from lexfuse.encode.pair_encoder import PairEncoder, WindowAggregate
@@ -169,7 +169,7 @@ RerankerChoice = Annotated[
 ]
 
 
-def open_sentence_retriever(snapshot: Snapshot, channel: str) -> DenseRetriever:
+def open_sentence_retriever(snapshot: Snapshot, channel: str) -> PassageRetriever:
     """The retriever of a channel of sentences; a `ConfigError` for one without vectors of passages.
 
     >>> open_sentence_retriever(snapshot, "bm25")
@@ -178,6 +178,6 @@ def open_sentence_retriever(snapshot: Snapshot, channel: str) -> DenseRetriever:
     lexfuse.errors.ConfigError: channel 'bm25' has no vectors of sentences; make one: lexfuse index INDEX --channels sentences
     """
     dense = open_retriever(snapshot, channel)
-    if not isinstance(dense, DenseRetriever):
+    if not isinstance(dense, PassageRetriever):
         raise ConfigError(f"channel {channel!r} has no vectors of sentences; make one: lexfuse index INDEX --channels sentences")
     return dense
