@@ -4,13 +4,15 @@ Where torch is not installed, nothing that imports it is collected: the tests of
 LEXFUSE_TEST_ORDER=7 runs the tests in another order, the same one for the same number: no test may need another to come first.
 
 An example in a docstring may use `snapshot`, an open snapshot of examples/articles.csv (French, words only), and `folder`, an
-empty folder (a `Path`). Those of `Index` may use `index`, an index of the same articles that they may change, and `lexfuse`.
+empty folder (a `Path`). Those of `Index` may use `index`, an index of the same articles that they may change, and `lexfuse`;
+those of the service may use `registry`, an `IndexRegistry` of such an index.
 """
 
 import ast
 import importlib.util
 import os
 import random
+import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator
@@ -51,16 +53,24 @@ def _names_for_examples(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.node.name.startswith("lexfuse.index.Index"):
         import lexfuse
 
-        copy = request.getfixturevalue("tmp_path_factory").mktemp("index") / "law.index"
-        shutil.copytree(request.getfixturevalue("example_index"), copy)
-        names |= {"lexfuse": lexfuse, "index": lexfuse.Index(copy)}
+        names |= {"lexfuse": lexfuse, "index": lexfuse.Index(_copied(request))}
+    if re.search(r"(?<!\.)\bregistry\b", source):
+        from lexfuse.service.registry import IndexPlace, IndexRegistry
+
+        names["registry"] = IndexRegistry.open([IndexPlace.of(_copied(request))])
     yield
-    opened = [names.pop(name, None) for name in ("snapshot", "index")]
+    opened = [names.pop(name, None) for name in ("snapshot", "index", "registry")]
     for name in ("folder", "lexfuse"):
         names.pop(name, None)
     for one in opened:
         if one is not None:
             one.close()
+
+
+def _copied(request: pytest.FixtureRequest) -> Path:
+    """A copy of the index of the examples, which an example may change."""
+    copy = request.getfixturevalue("tmp_path_factory").mktemp("index") / "law.index"
+    return Path(shutil.copytree(request.getfixturevalue("example_index"), copy))
 
 
 @pytest.fixture(scope="session")

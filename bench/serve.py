@@ -48,7 +48,7 @@ from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.queries import Query
 from lexfuse.search.results import find_documents
 from lexfuse.service.api_keys import KeyScope, add_key
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.snapshot import open_snapshot
 
@@ -219,11 +219,11 @@ class Ways:
     def called(self, question: str) -> None:
         """The same in this process."""
         with query_context():
-            search(self._library, SearchRequest(question, profile=PROFILE, k=K)).model_dump_json()
+            search(self._library, SearchQuery(query=question, profile=PROFILE, k=K)).model_dump_json()
 
     def ranked(self, question: str) -> None:
         """What both do first."""
-        with self._library.shelf().lease() as opened, query_context():
+        with self._library.index().lease() as opened, query_context():
             find_documents(opened.pipeline(PROFILE), Query("q", question), K + 1, citations=opened.citations)
 
 

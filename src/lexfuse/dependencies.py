@@ -41,7 +41,7 @@ class Extra(StrEnum):
             )
 
 
-_SERVE = ("fastapi", "prometheus_client", "pydantic_settings", "python_multipart", "uvicorn")
+_SERVE = ("fastapi", "prometheus_client", "python_multipart", "uvicorn")
 _PACKAGES = {
     Extra.SERVE: _SERVE,
     Extra.PDF: ("pypdf",),

@@ -32,9 +32,9 @@ from lexfuse.data.run import Run
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.registry import default_fusions
 from lexfuse.search.candidates import retrieve_blocks
-from lexfuse.search.hits import Hits, checked_query, find_hits
+from lexfuse.search.document_explanation import explain_document
+from lexfuse.search.hits import Hits, find_hits
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.pipeline import DEPTH
 from lexfuse.search.similar_hits import SimilarHits, find_similar
@@ -201,11 +201,8 @@ class Index:
         >>> why.doc, why.rank, [term.term for term in why.evidence["bm25"].terms]
         ('lib-4', 1, ['retard', 'pret'])
         """
-        query, id = checked_query(question, language), self.version.meant(document)
-        opened = self.version.search_by(**search)
         with query_context():
-            [found] = opened.retriever.explain(query, [id], within=opened.within, others=default_fusions())
-        return found
+            return explain_document(self.version, question, document, language=language, **search).explanation
 
     def run(
         self,

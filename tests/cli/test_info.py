@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lexfuse.cli import info
+from lexfuse.cli.output import summaries
 
 
 def test_files_that_vanish_while_they_are_counted_are_left_out(tmp_path, monkeypatch):
@@ -12,4 +12,4 @@ def test_files_that_vanish_while_they_are_counted_are_left_out(tmp_path, monkeyp
     listed = list(tmp_path.rglob("*"))
     log.unlink()
     monkeypatch.setattr(Path, "rglob", lambda *_: iter(listed))
-    assert dict(info._sizes(tmp_path)) == {tmp_path / "catalog.sqlite": 3}
+    assert dict(summaries._sizes(tmp_path)) == {tmp_path / "catalog.sqlite": 3}

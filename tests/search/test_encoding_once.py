@@ -20,10 +20,10 @@ from lexfuse.search.pipeline import FusedRetriever
 from lexfuse.search.spec.defaults import read_profiles
 from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.service.context import ServiceContext
-from lexfuse.service.operations.compare import CompareRequest, compare
-from lexfuse.service.operations.explain import ExplainRequest, explain
-from lexfuse.service.operations.search import SearchRequest, search
-from lexfuse.service.operations.similar import SimilarRequest, similar
+from lexfuse.service.operations.compare import CompareParameters, compare
+from lexfuse.service.operations.explain import ExplainParameters, explain
+from lexfuse.service.operations.search import SearchQuery, search
+from lexfuse.service.operations.similar import SimilarParameters, similar
 from lexfuse.service.registry import IndexPlace, IndexRegistry, ServedIndex
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.storage.index_folder import IndexFolder
@@ -99,7 +99,7 @@ def service(folder, counts, tmp_path):
 
 
 def ask(service, call, request):
-    return asyncio.run(service.run(call, service.library, request))
+    return asyncio.run(service.run(call, service.registry, request))
 
 
 def assert_once(counts, encoders, texts):
@@ -110,7 +110,7 @@ def assert_once(counts, encoders, texts):
 
 @pytest.mark.parametrize(("profile", "encoders"), [("both", 1), ("three", 2)])
 def test_a_search_with_exact_scores_facets_and_snippets(service, counts, profile, encoders):
-    page = ask(service, search, SearchRequest(QUESTION, profile=profile, language="fr", facets=True))
+    page = ask(service, search, SearchQuery(query=QUESTION, profile=profile, language="fr", facets=True))
     assert page.results
     assert_once(counts, encoders, [QUESTION])
 
@@ -118,18 +118,18 @@ def test_a_search_with_exact_scores_facets_and_snippets(service, counts, profile
 def test_an_explanation_of_what_was_found_and_why_not(service, counts):
     for document, listed in (("d00", True), ("d50", False)):
         counts.clear()
-        why = ask(service, explain, ExplainRequest(QUESTION, document, profile="three", language="fr")).why
+        why = ask(service, explain, ExplainParameters(query=QUESTION, document=document, profile="three", language="fr")).why
         assert why.listed is listed
         assert_once(counts, 2, [QUESTION])
 
 
 def test_a_comparison_of_profiles(service, counts):
-    ask(service, compare, CompareRequest(QUESTION, ("both", "three", "dense"), language="fr"))
+    ask(service, compare, CompareParameters(query=QUESTION, profiles=("both", "three", "dense"), language="fr"))
     assert_once(counts, 2, [QUESTION])  # dense is the same encoder in all of them
 
 
 def test_the_sentences_of_a_document_that_is_compared_and_explained(service, counts):
-    page = ask(service, similar, SimilarRequest(document="d00"))
+    page = ask(service, similar, SimilarParameters(document="d00"))
     assert any(result.alignment for result in page.results)
     assert_once(counts, 1, ["le préavis, puis la démission.", "Ensuite la démission seul."])
 

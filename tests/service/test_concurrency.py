@@ -19,7 +19,7 @@ from lexfuse.search.candidates import retrieve_all
 from lexfuse.search.hits import SortOrder
 from lexfuse.service.operations.cursor import Cursor
 from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.analysis.analyser import Analyser, Folding
@@ -35,7 +35,7 @@ QUESTIONS = [
     "clause abusive",
 ]
 ASKS = [
-    SearchRequest(query, profile=profile, k=k, language=language, facets=facets, sort=sort)
+    SearchQuery(query=query, profile=profile, k=k, language=language, facets=facets, sort=sort)
     for query, profile, (k, language, facets, sort) in product(
         QUESTIONS,
         ["hybrid", "bm25", "dense"],
@@ -90,7 +90,7 @@ def test_every_page_is_that_of_its_version_while_versions_change(own_folder):
                 for number in range(6):
                     text = f"Le loyer du bail et le préavis de démission, texte {number}."
                     written = put_document(library, "changing", DocumentBody(text=text, language="fr"))
-                    page = search(library, SearchRequest("loyer du bail", profile="bm25", language="fr", k=100))
+                    page = search(library, SearchQuery(query="loyer du bail", profile="bm25", language="fr", k=100))
                     assert page.generation >= written.generation
                     assert next(one for one in page.results if one.id == "changing").snippet.text == text
                 delete_document(library, "changing")
@@ -120,14 +120,14 @@ def test_every_page_is_that_of_its_version_while_versions_change(own_folder):
                 again[key] = answer(library, replace(ask, cursor=Cursor(0, page["generation"], ask.digest).text()))
             assert page == again[key]
         assert "changing" not in [
-            one.id for one in search(library, SearchRequest("loyer du bail", profile="bm25", k=100)).results
+            one.id for one in search(library, SearchQuery(query="loyer du bail", profile="bm25", k=100)).results
         ]
 
 
 def test_documents_are_read_by_many_threads_from_one_version(tmp_path):
     documents = [Document(f"d{at}", title=f"t{at}", text=f"mot{at} " * (1 + at % 50), language="fr") for at in range(200)]
     IndexFolder.create(tmp_path / "i", documents=documents).close()
-    with IndexRegistry.open([IndexPlace.of(tmp_path / "i")]) as library, library.shelf().lease() as opened:
+    with IndexRegistry.open([IndexPlace.of(tmp_path / "i")]) as library, library.index().lease() as opened:
 
         def read(number):
             return [opened.snapshot.document(one.id) == one for one in shuffled(number, documents)]
@@ -141,13 +141,13 @@ def test_writers_take_turns_and_nothing_is_lost(small):
 
     generations = together(write, 4)
     assert all(mine == sorted(mine) for mine in generations)
-    page = search(small, SearchRequest("zorglub", language="fr", k=100))
+    page = search(small, SearchQuery(query="zorglub", language="fr", k=100))
     assert {one.id for one in page.results} == {f"w{number}-{at}" for number in range(4) for at in range(3)}
 
 
 def test_readers_and_refreshers_leave_the_versions_that_are_to_be_kept(shelf_folder):
     with IndexRegistry.open([IndexPlace.of(shelf_folder)], kept=2) as library, IndexFolder(shelf_folder) as index:
-        shelf = library.shelf()
+        shelf = library.index()
 
         def work(number):
             for at in range(20):
@@ -170,11 +170,13 @@ def test_readers_and_refreshers_leave_the_versions_that_are_to_be_kept(shelf_fol
 
 def test_nothing_of_old_versions_stays_in_memory(own_folder):
     with IndexRegistry.open([IndexPlace.of(own_folder)], kept=2) as library, IndexFolder(own_folder) as index:
-        shelf, alive = library.shelf(), []
+        shelf, alive = library.index(), []
         for number in range(6):
             index.add([Document("a", text=f"mot{number}", language="fr")], update=True)
             shelf.refresh()
-            search(library, SearchRequest("loyer du bail, article L. 1", profile="hybrid", facets=True, sort=SortOrder.NEWEST))
+            search(
+                library, SearchQuery(query="loyer du bail, article L. 1", profile="hybrid", facets=True, sort=SortOrder.NEWEST)
+            )
             with shelf.lease() as opened:
                 alive += [weakref.ref(opened), weakref.ref(opened.snapshot), weakref.ref(opened.pipeline("hybrid"))]
                 del opened

@@ -15,7 +15,7 @@ from lexfuse.service.app import create_app
 from lexfuse.service.change_outcomes import ChangeOutcome
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.document_writes import DocumentBody, put_document
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -66,7 +66,7 @@ def test_searching_goes_on_after_calls_that_took_too_long(small):
         while service.stuck:
             await asyncio.sleep(0)
         service.settings = ServiceSettings(workers=2, timeout_seconds=PATIENCE)
-        return await service.run(search, small, SearchRequest("préavis", language="fr"))
+        return await service.run(search, small, SearchQuery(query="préavis", language="fr"))
 
     assert asyncio.run(asked()).results
 
@@ -182,7 +182,7 @@ def test_writers_hold_no_thread_that_searches(small):
     async def asked():
         writes = [asyncio.create_task(service.write("", go_on.wait, PATIENCE)) for _ in range(8)]
         await asyncio.sleep(0)
-        page = await service.run(search, small, SearchRequest("préavis", language="fr"))  # done while all of them wait
+        page = await service.run(search, small, SearchQuery(query="préavis", language="fr"))  # done while all of them wait
         go_on.set()
         await asyncio.gather(*writes)
         return page

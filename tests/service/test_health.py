@@ -39,7 +39,7 @@ def test_alive_is_not_ready(library):
     app.state.ready = True
     ready = asked(app, "/readyz").json()
     assert ready["status"] == "ready"
-    assert ready["indexes"] == {name: library.shelf(name).generation for name in ("law", "cases")}
+    assert ready["indexes"] == {name: library.index(name).generation for name in ("law", "cases")}
 
 
 def test_warming_up_tries_every_index(library, monkeypatch):

@@ -83,7 +83,7 @@ def test_a_request_is_one_line_with_what_answered_it(library, stream, tmp_path):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line.pop("time"))
     assert line == {
         "level": "info", "event": "request", "request_id": "abc-123", "method": "GET", "route": "/v1/search", "status": 200,
-        "index": "law", "profile": "bm25", "generation": library.shelf().generation, "results": 2, "key": "editors",
+        "index": "law", "profile": "bm25", "generation": library.index().generation, "results": 2, "key": "editors",
     }  # fmt: skip
 
 

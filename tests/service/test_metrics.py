@@ -42,7 +42,7 @@ def test_requests_stages_and_versions_are_told(library):
     assert value(app, "requests_total", route="/v1/search", method="GET", status="422") == 1
     assert value(app, "request_seconds_count", route="/v1/search") == 3
     assert value(app, "stage_seconds_count", stage="search") == 2
-    assert value(app, "index_generation", index="law") == library.shelf().generation
+    assert value(app, "index_generation", index="law") == library.index().generation
     assert "lexfuse_requests_in_flight 1.0" in answer.text  # the request for the numbers itself
     assert value(app, "requests_in_flight") == 0
 

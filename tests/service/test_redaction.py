@@ -14,8 +14,7 @@ from lexfuse.errors import BusyError, ConfigError, DataError, NotFoundError, Sto
 from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.app import create_app
 from lexfuse.service.context import ServiceContext
-from lexfuse.service.problems import problem_of
-from lexfuse.service.redaction import without_paths
+from lexfuse.service.problems import problem_of, without_paths
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.storage.index_folder import IndexFolder

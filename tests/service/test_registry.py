@@ -19,7 +19,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, GoneError, NotFoundError
 from lexfuse.service import registry as module
 from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -39,7 +39,7 @@ def changed(folder, number=0):
 
 
 def found(library, query):
-    return [result.id for result in search(library, SearchRequest(query, language="fr")).results]
+    return [result.id for result in search(library, SearchQuery(query=query, language="fr")).results]
 
 
 def closed(opened):
@@ -57,7 +57,7 @@ def open_files():
 
 
 def test_a_lease_keeps_its_version_while_newer_ones_come(small, shelf_folder):
-    shelf = small.shelf()
+    shelf = small.index()
     with shelf.lease() as old:
         before = old.generation
         changed(shelf_folder)
@@ -73,7 +73,7 @@ def test_a_lease_keeps_its_version_while_newer_ones_come(small, shelf_folder):
 
 
 def test_versions_that_are_kept_have_nearly_everything_in_common(small, shelf_folder):
-    shelf, kept = small.shelf(), []
+    shelf, kept = small.index(), []
     with ExitStack() as leases:
         for number in range(3):
             changed(shelf_folder, number)
@@ -90,7 +90,7 @@ def test_versions_that_are_kept_have_nearly_everything_in_common(small, shelf_fo
 
 def test_a_version_that_is_read_is_not_closed_though_it_is_one_too_many(shelf_folder):
     with IndexRegistry.open([IndexPlace.of(shelf_folder)], kept=1) as library:
-        shelf = library.shelf()
+        shelf = library.index()
         with shelf.lease() as old:
             for number in range(3):
                 changed(shelf_folder, number)
@@ -106,7 +106,7 @@ def test_a_version_that_is_read_is_not_closed_though_it_is_one_too_many(shelf_fo
 
 
 def test_versions_that_were_replaced_long_ago_are_let_go(small, shelf_folder, monkeypatch):
-    shelf = small.shelf()
+    shelf = small.index()
     with shelf.lease() as old:
         pass
     changed(shelf_folder)
@@ -123,7 +123,7 @@ def test_versions_that_were_replaced_long_ago_are_let_go(small, shelf_folder, mo
 
 
 def test_what_another_process_writes_and_merges_is_taken_over(small, shelf_folder):
-    with small.shelf().lease() as old:
+    with small.index().lease() as old:
         subprocess.run([sys.executable, "-c", ELSEWHERE, str(shelf_folder)], check=True)
         assert found(small, "zorglub") == []
         assert small.refresh() == ["small"]
@@ -135,9 +135,9 @@ def test_what_another_process_writes_and_merges_is_taken_over(small, shelf_folde
 def test_a_write_is_seen_by_the_next_question(small):
     for number in range(3):
         written = put_document(small, "a", DocumentBody(text=f"un zorglub{number}", language="fr"))
-        page = search(small, SearchRequest(f"zorglub{number}", language="fr"))
+        page = search(small, SearchQuery(query=f"zorglub{number}", language="fr"))
         assert [result.id for result in page.results] == ["a"]
-        assert page.generation == written.generation == small.shelf().generation
+        assert page.generation == written.generation == small.index().generation
         if number:
             assert found(small, f"zorglub{number - 1}") == []
     delete_document(small, "a")
@@ -160,16 +160,16 @@ def test_a_version_that_cannot_be_opened_leaves_the_old_one(small, shelf_folder,
 
 
 def test_a_write_that_fails_changes_nothing_and_the_next_one_may(small):
-    before = small.shelf().generation
-    with pytest.raises(ValueError, match="no"), small.shelf().writing():
+    before = small.index().generation
+    with pytest.raises(ValueError, match="no"), small.index().writing():
         raise ValueError("no")
-    assert small.shelf().generation == before
+    assert small.index().generation == before
     put_document(small, "a", DocumentBody(text="zorglub", language="fr"))
     assert found(small, "zorglub") == ["a"]
 
 
 def test_files_of_old_versions_are_closed(small, shelf_folder):
-    shelf = small.shelf()
+    shelf = small.index()
     with IndexFolder(shelf_folder) as index:  # one writer stays open, as its files would come and go
         for number in range(60):
             index.add([Document("a", text=f"mot{number}", language="fr")], update=True)
@@ -184,7 +184,7 @@ def test_files_of_old_versions_are_closed(small, shelf_folder):
 def test_closing_lets_go_of_everything(shelf_folder):
     before = open_files()
     library = IndexRegistry.open([IndexPlace.of(shelf_folder)])
-    with library.shelf().lease() as opened:
+    with library.index().lease() as opened:
         pass
     changed(shelf_folder)
     library.refresh()
@@ -197,11 +197,11 @@ def test_indexes_by_name_the_first_by_default(shelf_folder, tmp_path):
     IndexFolder.create(tmp_path / "other", documents=[Document("o", text="zorglub", language="fr")]).close()
     with IndexRegistry.open([IndexPlace.of(shelf_folder), IndexPlace("second", tmp_path / "other", "Second")]) as library:
         assert library.names == ("small", "second")
-        assert library.shelf().name == "small"
-        assert library.shelf("second").title == "Second"
-        assert [result.id for result in search(library, SearchRequest("zorglub", index="second")).results] == ["o"]
+        assert library.index().name == "small"
+        assert library.index("second").title == "Second"
+        assert [result.id for result in search(library, SearchQuery(query="zorglub", index="second")).results] == ["o"]
         with pytest.raises(NotFoundError, match="'x'; there are small, second"):
-            library.shelf("x")
+            library.index("x")
 
 
 def test_a_library_that_cannot_be_is_refused(shelf_folder, tmp_path):
@@ -221,10 +221,10 @@ def test_a_profile_must_fit_an_index_and_is_offered_where_it_does(shelf_folder, 
     with pytest.raises(ConfigError, match="already"):
         IndexRegistry.open([IndexPlace.of(law_folder)], [profile, profile])
     with IndexRegistry.open([IndexPlace.of(shelf_folder), IndexPlace.of(law_folder)], [profile]) as library:
-        with library.shelf("small").lease() as opened:
+        with library.index("small").lease() as opened:
             assert [(card.name, card.usable) for card in opened.profiles] == [("vectors", False), ("bm25", True)]
             assert opened.default_profile == "bm25"
-        with library.shelf("law").lease() as opened:
+        with library.index("law").lease() as opened:
             assert [card.name for card in opened.profiles] == ["vectors", "hybrid", "bm25", "dense"]
             assert opened.default_profile == "vectors"
             assert opened.pipeline("hybrid") is opened.pipeline("hybrid")
@@ -232,7 +232,7 @@ def test_a_profile_must_fit_an_index_and_is_offered_where_it_does(shelf_folder, 
 
 def test_what_is_derived_is_made_once_for_each_version(small, shelf_folder):
     made = []
-    shelf = small.shelf()
+    shelf = small.index()
 
     def make():
         made.append(1)
@@ -252,16 +252,16 @@ def test_a_profile_does_not_vanish_while_new_documents_are_not_encoded_yet(law_f
     with IndexRegistry.open([IndexPlace.of(folder)]) as library:
         changed(folder)
         assert library.refresh() == ["own"]
-        page = search(library, SearchRequest("neuf0", profile="hybrid", language="fr"))
+        page = search(library, SearchQuery(query="neuf0", profile="hybrid", language="fr"))
         assert page.results[0].id == "n0"
         assert "dense" not in page.results[0].sources
-        assert search(library, SearchRequest("neuf0", language="fr")).profile == "hybrid"
-    with IndexRegistry.open([IndexPlace.of(folder)]) as library, library.shelf().lease() as opened:
+        assert search(library, SearchQuery(query="neuf0", language="fr")).profile == "hybrid"
+    with IndexRegistry.open([IndexPlace.of(folder)]) as library, library.index().lease() as opened:
         assert list(opened.specs) == ["bm25"]  # who opens it now has not promised anything
 
 
 def test_no_half_of_a_write_is_taken_over(small):
-    seen, shelf = [], small.shelf()
+    seen, shelf = [], small.index()
     with ThreadPoolExecutor(1) as pool:
         with shelf.writing() as index:
             index.add([Document("first", text="zorglub", language="fr")])

@@ -16,7 +16,7 @@ from lexfuse.service.schemas.search import MarkedSpan, SearchPage, SearchResult,
 from lexfuse.web import renderer
 from lexfuse.web.highlights import segments_of
 from lexfuse.web.pages.document import body_of
-from lexfuse.web.pages.similar import MOST_WORDS, asked_of
+from lexfuse.web.pages.similar import MAX_WORDS, asked_of
 from lexfuse.web.preferences import ReaderPreferences
 
 
@@ -95,8 +95,8 @@ def test_a_number_in_the_margin_costs_less_than_a_pattern_of_its_own():
 
 
 def test_more_words_than_a_judgment_has_are_refused():
-    assert len(asked_of(FormData([("action", "again"), ("add", "w," * (MOST_WORDS - 1))])).words) == 1
-    for more in ([("add", "w," * MOST_WORDS)], [("term", "w")] * (MOST_WORDS + 1), [("add", "w")] * (MOST_WORDS + 1)):
+    assert len(asked_of(FormData([("action", "again"), ("add", "w," * (MAX_WORDS - 1))])).words) == 1
+    for more in ([("add", "w," * MAX_WORDS)], [("term", "w")] * (MAX_WORDS + 1), [("add", "w")] * (MAX_WORDS + 1)):
         with pytest.raises(ConfigError, match="at most 10,000 words"):
             asked_of(FormData([("action", "again"), *more]))
 

@@ -8,22 +8,27 @@ import pytest
 from jinja2 import UndefinedError
 
 from lexfuse.service.schemas.document import CitedDocument, DocumentCard, DocumentParagraph, WholeDocument
-from lexfuse.service.schemas.explanation import (
+from lexfuse.service.schemas.search import (
     AlignedPair,
     AlignedParagraph,
     ExplainResponse,
+    Facet,
+    FacetValue,
     HitExplanation,
+    IndexCard,
+    MarkedSpan,
     ParagraphAlignment,
+    ProfileCard,
+    SearchPage,
+    SearchResult,
+    SearchTiming,
     SourceShare,
     TermShare,
     TokenShare,
 )
-from lexfuse.service.schemas.index_list import IndexCard, ProfileCard
-from lexfuse.service.schemas.search import Facet, FacetValue, MarkedSpan, SearchPage, SearchResult, SearchTiming
-from lexfuse.web.filter_chips import chips_of
 from lexfuse.web.messages import InterfaceLocale, messages_of
 from lexfuse.web.pages.document import body_of, lists_of, source_url
-from lexfuse.web.pages.search import options_of
+from lexfuse.web.pages.search import chips_of, options_of
 from lexfuse.web.preferences import ReaderPreferences, Theme
 from lexfuse.web.renderer import TEMPLATES, environment, rendered
 from lexfuse.web.search_state import SearchState

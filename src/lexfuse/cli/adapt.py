@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lexfuse.cli.options.flag_group import FlagGroup
-from lexfuse.cli.options.values import names_in
+from lexfuse.cli.options.flag_group import FlagGroup, names_in
 from lexfuse.cli.output.console import line, note, noted_report, print_json, progress_bar, spinner, table
 from lexfuse.cli.train.models import BaseModel, LearningRate, ModelOutputFlags
 from lexfuse.data.formats.file_format import read_corpus

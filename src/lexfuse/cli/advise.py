@@ -14,9 +14,9 @@ from lexfuse.advice.findings import Contrast, Reranking, ScoreScope
 from lexfuse.advice.report.report_folder import advice_json
 from lexfuse.advice.rerankers.reranked_run import read_reranker_files
 from lexfuse.channels.lexical import bm25
+from lexfuse.cli.options.flag_group import names_in
 from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, bounds_by_run, lexical_runs, read_runs
 from lexfuse.cli.options.search_flags import K1, B, QueryFilterFlags
-from lexfuse.cli.options.values import names_in
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner, table
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels

@@ -15,8 +15,8 @@ from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import plan_channel
 from lexfuse.cli.import_ import completed
 from lexfuse.cli.options.channel_flags import ChannelFlags, Channels, fill_channels, names_of
-from lexfuse.cli.output.collection_summary import print_document, print_summary, summary_of
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner
+from lexfuse.cli.output.summaries import print_document, print_summary, summary_of
 from lexfuse.cli.process import end_on_sigterm
 from lexfuse.cli.search import show
 from lexfuse.data import downloads

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, spinner, table
+from lexfuse.cli.output.console import AsJson, SkipBad, note, noted_report, print_json, spinner, table
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.formats.trec_run import read_run
 from lexfuse.data.qrels import Qrels
-from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.evaluation import MEASURES
@@ -63,12 +62,9 @@ def evaluate(
 
 def read_both(qrels: Path, runs: list[Path], skip_bad: bool) -> tuple[Qrels, list[Run]]:
     """Judgements and runs from files, with what the readers had to say; run names must differ."""
-    report = ReadReport(skip_bad=skip_bad)
-    with spinner("reading"):
+    with noted_report(skip_bad) as report, spinner("reading"):
         judged = read_qrels(qrels, report)
         ranked = [read_run(path, report=report) for path in runs]
-    for remark in report.lines():
-        note(remark)
     names = [run.name for run in ranked]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ConfigError(f"two runs have the name {twice[0]!r}, which is the file's; rename one of the files")

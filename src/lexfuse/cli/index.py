@@ -11,10 +11,9 @@ from lexfuse.channels.lexical import bm25
 from lexfuse.cli.import_ import refuse_existing
 from lexfuse.cli.options.analysis_flags import AnalysisFlags
 from lexfuse.cli.options.channel_flags import ChannelFlags, fill_channels
-from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner
-from lexfuse.cli.output.distributions import DistributionQueries, Distributions, distribution_figures
+from lexfuse.cli.output.console import AsJson, SkipBad, line, note, noted_report, print_json, progress_bar, spinner
+from lexfuse.cli.output.summaries import distribution_figures
 from lexfuse.data.formats.file_format import read_corpus, read_queries
-from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError
 from lexfuse.index import Index
 from lexfuse.storage.index_settings import IndexSettings
@@ -42,8 +41,14 @@ def index(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing index.")] = False,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel. May be repeated.")] = None,
-    distributions: Distributions = False,
-    distribution_queries: DistributionQueries = None,
+    distributions: Annotated[
+        bool,
+        typer.Option("--distributions", help="Estimate the score distribution of every channel (for --normaliser percentile)."),
+    ] = False,
+    distribution_queries: Annotated[
+        Path | None,
+        typer.Option("--distribution-queries", help="Queries for --distributions [default: first words of documents]."),
+    ] = None,
     k1: Annotated[float, typer.Option("--k1", help="--distributions: k1 of BM25.")] = bm25.K1,
     b: Annotated[float, typer.Option("--b", help="--distributions: b of BM25.")] = bm25.B,
     cosine: Annotated[
@@ -131,11 +136,8 @@ def _build(
 ) -> dict[str, Any]:
     if not existing:
         refuse_existing(folder, force)
-    report = ReadReport(skip_bad=skip_bad)
-    with spinner(f"reading {source}"):
+    with noted_report(skip_bad) as report, spinner(f"reading {source}"):
         corpus = read_corpus(source, report)
-    for remark in report.lines():
-        note(remark)
     if not existing:
         Index.build(folder, corpus, settings=settings, replace=force, progress=progress_bar).close()
         return {"index": str(folder), "documents": len(corpus), "added": len(corpus), "skipped": report.skipped}

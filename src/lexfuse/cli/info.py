@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import stat
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,9 +11,8 @@ import typer
 
 from lexfuse.channels.cost import ChannelCost, costs_of
 from lexfuse.channels.distribution import drawn_queries
-from lexfuse.cli.output.collection_summary import print_document, print_summary, summary_of
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, table
-from lexfuse.cli.output.distributions import distribution_figures
+from lexfuse.cli.output.summaries import index_figures, print_document, print_summary, summary_of
 from lexfuse.data.files import existing, lines
 from lexfuse.data.formats.beir import Collection, is_collection, read_collection
 from lexfuse.data.formats.fields import document_record
@@ -26,9 +22,8 @@ from lexfuse.data.formats.trec_run import RUN_COLUMNS, columns, read_run
 from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError
-from lexfuse.storage.folder_names import CHANNELS
-from lexfuse.storage.segments.segment import LEXICAL
-from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.index import Index
+from lexfuse.storage.snapshot import Snapshot
 
 CATALOG = "catalog.sqlite"  # what makes a folder an index
 
@@ -83,7 +78,8 @@ def _rows(name: str, value: Any) -> list[tuple[str, object]]:
 def _figures(path: Path, report: ReadReport) -> tuple[str, dict[str, Any]]:
     existing(path)
     if (path / CATALOG).is_file():
-        return f"index {path}", _index_figures(path)
+        with Index.open(path) as index:
+            return f"index {path}", index_figures(index)
     if is_collection(path):
         return f"collection {path}", summary_of(read_collection(path, report))
     suffix = path.name.lower().removesuffix(".gz")
@@ -106,49 +102,6 @@ def _figures(path: Path, report: ReadReport) -> tuple[str, dict[str, Any]]:
     return f"judgements {path}", figures | {f"grade_{grade}": grades[grade] for grade in sorted(grades)}
 
 
-def _index_figures(path: Path) -> dict[str, Any]:
-    sizes = dict(_sizes(path))
-    with open_snapshot(path) as snapshot:
-        figures: dict[str, Any] = {
-            "documents alive": len(snapshot),
-            "documents deleted": len(snapshot.numbering) - len(snapshot),
-            "segments": len(snapshot.segments),
-            "generation": snapshot.generation,
-            "fingerprint": snapshot.settings.fingerprint,
-            "settings": snapshot.settings.as_json(),
-            "languages": dict(Counter(snapshot.column("language")).most_common()),
-            "bytes": sum(sizes.values()),
-        }
-        postings = snapshot.postings(LEXICAL)
-        figures[LEXICAL] = {
-            "terms": int((postings.document_frequency > 0).sum()),
-            "postings": len(postings),
-            "mean length": round(postings.mean_length, 2),
-        }
-        for name in snapshot.channels:
-            named, numbering = snapshot.channel(name).named, snapshot.channel_numbering(name)
-            figures[name] = {
-                "model": named.settings.model,
-                "fingerprint": named.settings.fingerprint,
-                "documents": int(numbering.alive.sum()),
-                "complete": numbering.complete,
-                "bytes": sum(size for file, size in sizes.items() if file.is_relative_to(path / CHANNELS / name)),
-                **named.settings.options,
-            }
-        if snapshot.distributions:
-            figures["distributions"] = distribution_figures(snapshot.distributions)
-    return figures
-
-
-def _sizes(folder: Path) -> Iterator[tuple[Path, int]]:
-    """The bytes of every file; a log or a segment that a writer removes meanwhile is not counted."""
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            found = path.lstat()
-            if stat.S_ISREG(found.st_mode):
-                yield path, found.st_size
-
-
 def _show_document(path: Path, id: str, report: ReadReport, json: bool) -> None:
     with spinner(f"reading {path}"):
         corpus = read_corpus(path, report)
@@ -164,9 +117,9 @@ DRAWN = 50  # queries where none are given
 
 def show_costs(folder: Path, queries: Path | None, json: bool) -> None:
     """Time every channel of an index on queries, and show what it costs."""
-    with open_snapshot(folder) as snapshot, spinner("timing every channel"):
-        asked = read_queries(queries) if queries else _drawn(snapshot)
-        costs = costs_of(snapshot, asked)
+    with Index.open(folder) as index, spinner("timing every channel"):
+        asked = read_queries(queries) if queries else _drawn(index.snapshot)
+        costs = costs_of(index.snapshot, asked)
     if json:
         print_json({"queries": len(asked), "channels": [asdict(cost) for cost in costs]})
         return

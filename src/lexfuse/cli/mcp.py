@@ -34,9 +34,9 @@ def mcp(
     """
     settings = load_settings({"indexes": indexes, "profiles": profiles or None}).settings
     with spinner("opening the indexes"):
-        library = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)
+        registry = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)
     configure_logs()
-    service = ServiceContext(library, settings)
+    service = ServiceContext(registry, settings)
     for number in (signal.SIGINT, signal.SIGTERM):  # a thread that waits for input would keep the process until its next line
         signal.signal(number, signal.SIG_DFL)
     try:

@@ -93,15 +93,15 @@ def run_service(settings: ServiceSettings, *, log_requests: bool = True) -> None
     """Open the indexes, warn about risky settings, and serve until the process ends."""
     with listening(settings.host, settings.port) as bound:
         with spinner("opening the indexes"):
-            library = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)
-        with library:
-            app = create_app(ServiceContext(library, settings))
+            registry = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)
+        with registry:
+            app = create_app(ServiceContext(registry, settings))
             add_pages(app)
             _warn(settings)
             configure_logs()
             if not log_requests:
                 logging.getLogger(LOGGER).setLevel(logging.WARNING)
-            served(app, settings, bound, lambda url: _announce(url, settings.title, library.names))
+            served(app, settings, bound, lambda url: _announce(url, settings.title, registry.names))
 
 
 def _announce(url: str, title: str, names: tuple[str, ...]) -> None:

@@ -59,7 +59,7 @@ def find_similar(
     terms: TermChoice | None = None,
     terms_only: bool = False,
     exclude_self: bool = True,
-    before: str = "",
+    before: str | datetime.date | None = None,
     before_own_date: bool = False,
     mask: bool = False,
     profile: str | SearchSpec = "",

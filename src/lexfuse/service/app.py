@@ -16,10 +16,9 @@ from lexfuse.service.context import ServiceContext
 from lexfuse.service.logs import log
 from lexfuse.service.metrics import ServiceMetrics
 from lexfuse.service.middleware import add_middleware
-from lexfuse.service.openapi import DESCRIPTION, RESPONSES, complete
+from lexfuse.service.openapi import DESCRIPTION, RESPONSES, check_query_string, complete
 from lexfuse.service.problems import add_allowed, add_problems
 from lexfuse.service.routes import ROUTERS
-from lexfuse.service.routes.parameters import check_query_string
 
 
 class Application(FastAPI):
@@ -42,7 +41,7 @@ def create_app(service: ServiceContext) -> FastAPI:
     """
     MultiPartParser.spool_max_size = 0  # uploads are bounded, so they stay in memory and leave nothing on disk
     metrics, keys = ServiceMetrics(), KeyRing(service.settings.keys)
-    metrics.watch(service.library)
+    metrics.watch(service.registry)
     metrics.stuck.set_function(lambda: service.stuck)
 
     @asynccontextmanager
@@ -82,6 +81,6 @@ async def _watched(service: ServiceContext, metrics: ServiceMetrics) -> None:
     while seconds:
         await asyncio.sleep(seconds)
         try:
-            metrics.reloaded(await asyncio.to_thread(service.library.refresh))  # not queued behind requests
+            metrics.reloaded(await asyncio.to_thread(service.registry.refresh))  # not queued behind requests
         except Exception as error:  # the open version continues to answer
             log.error("a newer version of an index could not be opened", exc_info=error)

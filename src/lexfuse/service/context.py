@@ -13,12 +13,14 @@ from lexfuse.deadline import Deadline, limited
 from lexfuse.errors import DeadlineError
 from lexfuse.service.change_outcomes import ChangeOutcome, Outcomes
 from lexfuse.service.middleware.request_log import note_answer
+from lexfuse.service.parameters import check_length
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.service.uploads import UploadReader, UploadText
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
+Given = TypeVar("Given")
 
 PARSERS = 2  # files read at the same time
 
@@ -35,13 +37,13 @@ class ServiceContext:
     3
     """
 
-    def __init__(self, library: IndexRegistry, settings: ServiceSettings) -> None:
+    def __init__(self, registry: IndexRegistry, settings: ServiceSettings) -> None:
         """Start the threads."""
-        self.library = library
+        self.registry = registry
         self.settings = settings
         self.outcomes = Outcomes()
         self._searchers = _Workers(settings.workers, "search")
-        self._writers = {name: _Workers(1, f"write-{name}") for name in library.names}
+        self._writers = {name: _Workers(1, f"write-{name}") for name in registry.names}
         self._parsers = _Workers(PARSERS, "upload")
         self._uploads = UploadReader()
 
@@ -51,6 +53,11 @@ class ServiceContext:
         note_answer(answer)
         return answer
 
+    async def answer(self, operation: Callable[[IndexRegistry, Given], Answer], given: Given) -> Answer:
+        """The answer of an operation to parameters, whose question and text must not be too long."""
+        check_length(given, self.settings)
+        return await self.run(operation, self.registry, given)
+
     async def write(
         self, index: str, call: Callable[Parameters, Answer], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Answer | ChangeOutcome[Answer]:
@@ -59,7 +66,7 @@ class ServiceContext:
         After `timeout_seconds` it is stopped; `DeadlineError` then means that nothing was changed. A change that is being
         committed at that moment cannot be stopped: its `ChangeOutcome` is returned instead.
         """
-        writer = self._writers[self.library.shelf(index).name]
+        writer = self._writers[self.registry.index(index).name]
         deadline = Deadline(self.settings.timeout_seconds)
         future = writer.submit(lambda: call(*args, **kwargs), deadline)
         if not await _ended(future, deadline):
@@ -88,7 +95,7 @@ class ServiceContext:
         self._uploads.close()
         for workers in (self._parsers, self._searchers, *self._writers.values()):
             workers.close()
-        self.library.close()
+        self.registry.close()
 
     async def _done(self, workers: _Workers, call: Callable[[], Answer], deadline: Deadline) -> Answer:
         future = workers.submit(call, deadline)

@@ -23,7 +23,7 @@ import uvicorn
 from lexfuse.errors import ConfigError, LexFuseError
 from lexfuse.service.connections import Connection, ConnectionLimits, accepted_at_once, connections_of, raise_descriptor_limit
 from lexfuse.service.logs import log
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import WARM_QUESTION
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class _Server(uvicorn.Server):
 
     async def _warmed(self) -> None:
         try:
-            await asyncio.to_thread(warm_up, self._app.state.service.library)
+            await asyncio.to_thread(warm_up, self._app.state.service.registry)
             self._app.state.ready = True
             self._ready()
         except Exception as error:  # a caller waiting for the ready line would wait forever
@@ -153,13 +153,13 @@ def _quiet_signals() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-def warm_up(library: IndexRegistry) -> None:
+def warm_up(registry: IndexRegistry) -> None:
     """Search every index once with its default profile and facets, which loads models and compiles loops.
 
     An index that cannot be searched does not stop the service; requests to it return the error.
     """
-    for name in library.names:
+    for name in registry.names:
         try:
-            search(library, SearchRequest(WARM_QUESTION, index=name, facets=True))
+            search(registry, SearchQuery.model_validate({"query": WARM_QUESTION, "index": name, "facets": True}))
         except LexFuseError as error:
             log.error("an index could not be warmed up", exc_info=error, extra={"fields": {"index": name}})

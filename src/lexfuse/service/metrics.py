@@ -65,11 +65,10 @@ class ServiceMetrics:
         for name in names:
             self.reloads.labels(name).inc()
 
-    def watch(self, library: IndexRegistry) -> None:
+    def watch(self, registry: IndexRegistry) -> None:
         """Report the current versions of these indexes."""
-        for name in library.names:
-            shelf = library.shelf(name)
-            self.generations.labels(name).set_function(partial(getattr, shelf, "generation"))
+        for name in registry.names:
+            self.generations.labels(name).set_function(partial(getattr, registry.index(name), "generation"))
             self.reloads.labels(name)
 
     def text(self) -> bytes:

@@ -10,8 +10,11 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from lexfuse.errors import LexFuseError, error_classes
+from fastapi import Request
+
+from lexfuse.errors import ConfigError, LexFuseError, error_classes
 from lexfuse.service.api_keys import KeyScope
+from lexfuse.service.parameters import refuse_unknown
 from lexfuse.service.problems import MEDIA_TYPE, Problem
 from lexfuse.service.settings import ServiceSettings
 
@@ -65,6 +68,15 @@ def query_parameters(document: Mapping[str, Any], path: str, method: str) -> dic
     """The query parameters of an operation, and whether each is a list."""
     stated = document["paths"].get(path, {}).get(method.lower(), {}).get("parameters", [])
     return {one["name"]: one["schema"].get("type") == "array" for one in stated if one["in"] == "query"}
+
+
+async def check_query_string(request: Request) -> None:
+    """Refuse query strings with parameters that the OpenAPI document does not list, or with repeated single values."""
+    known = query_parameters(request.app.openapi(), request.scope["route"].path_format, request.method)
+    refuse_unknown(request.query_params, known)
+    for name, is_list in known.items():
+        if not is_list and (count := len(request.query_params.getlist(name))) > 1:
+            raise ConfigError(f"{name} is given {count} times; give it once")
 
 
 def _security(scope: str, settings: ServiceSettings) -> list[dict[str, list[str]]]:

@@ -1,10 +1,17 @@
-"""Errors as RFC 9457 problem details (``application/problem+json``), from the tree in `lexfuse.errors`."""
+"""Errors as RFC 9457 problem details (``application/problem+json``), from the tree in `lexfuse.errors`.
+
+Errors name files, which helps on the command line. Over the network the folders would only reveal how the server is set up, so
+responses keep the names of files without their folders; the log has the paths.
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
+from functools import cache
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -15,8 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
-from lexfuse.errors import AccessError, ConfigError, LexFuseError, LimitError
-from lexfuse.service.redaction import message_of
+from lexfuse.errors import AccessError, ConfigError, DataError, LexFuseError, LimitError
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -26,6 +32,13 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/problem+json"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _MAX_DETAIL = 500  # characters; a detail may quote the request
+_MAX_MESSAGE = 5_000  # characters of a message that are searched; no response shows more
+# A quoted path may contain any character. Without quotes it ends at a space, unless a word soon after contains a slash.
+_PATH = re.compile(
+    r"""(?P<quote>['"])(?P<quoted>/[^'"\n]*)(?P=quote)"""
+    r"""|(?<![\w:/.<])(?P<plain>/[^\s'":;,()]+(?:\ (?:[^\s/'":;,()]+\ ){0,3}[^\s/'":;,()]+/[^\s'":;,()]*)*)""",
+    re.VERBOSE,
+)
 _INTERNAL = "an unexpected error occurred; the log has it under the id of this request"
 
 
@@ -142,3 +155,41 @@ def _matches(request: Request, route: object, method: str) -> bool:
 
 def _short(text: str) -> str:
     return text if len(text) <= _MAX_DETAIL else f"{text[:_MAX_DETAIL]}…"
+
+
+def message_of(error: LexFuseError) -> str:
+    """The message of an error, with file names instead of paths.
+
+    >>> message_of(DataError("the file is damaged", path="/srv/our laws/law.index/catalog.sqlite"))
+    'catalog.sqlite: the file is damaged'
+    """
+    text = str(error)[:_MAX_MESSAGE]
+    if isinstance(error, DataError) and error.path:
+        text = text.replace(error.path, _name(error.path))
+    return without_paths(text)
+
+
+def without_paths(text: str) -> str:
+    """A text with file names instead of absolute paths.
+
+    A path begins with a folder of this file system, so that addresses of the API and document ids stay as they are.
+
+    >>> without_paths("cannot write '/usr/laws/law.index/segments': disk full; post it to /v1/similar")
+    "cannot write 'segments': disk full; post it to /v1/similar"
+    """
+    return _PATH.sub(_shortened, text[:_MAX_MESSAGE])
+
+
+def _shortened(found: re.Match[str]) -> str:
+    path, quote = found["quoted"] or found["plain"], found["quote"] or ""
+    return f"{quote}{_name(path)}{quote}" if path.split("/")[1] in _roots() else found[0]
+
+
+def _name(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+@cache
+def _roots() -> frozenset[str]:
+    """The folders at the root of the file system at the first call."""
+    return frozenset(path.name for path in Path("/").iterdir())

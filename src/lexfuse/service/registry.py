@@ -54,14 +54,9 @@ class IndexPlace:
 class ServedIndex:
     """One index: its newest version, and a few older ones.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     IndexFolder.create(f"{folder}/law.index").close()
-    ...     shelf = ServedIndex(IndexPlace.of(f"{folder}/law.index"), {}, SharedEncoders())
-    ...     with shelf.lease() as opened:
-    ...         len(opened.snapshot)
-    ...     shelf.close()
-    0
+    >>> with registry.index().lease() as version:
+    ...     len(version.snapshot)
+    6
     """
 
     def __init__(
@@ -130,7 +125,7 @@ class ServedIndex:
         opened = IndexVersion(snapshot, self._profiles, self._encoders, name=self.name, before=former.specs if former else ())
         try:
             _ = opened.profiles  # opens their pipelines, and one search fills their tables, so that no reader waits for that
-            with suppress(LexFuseError):  # whoever asks for what cannot be searched is told
+            with suppress(LexFuseError):  # a request for what cannot be searched returns the error
                 find_documents(opened.pipeline(), Query("q", WARM_QUESTION), 1, citations=opened.citations)
         except BaseException:
             opened.close()
@@ -168,17 +163,13 @@ class _OpenVersion:
 class IndexRegistry:
     """The indexes of a service, by name.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     IndexFolder.create(f"{folder}/law.index").close()
-    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law.index")]) as library:
-    ...         library.names, library.shelf().title
+    >>> registry.names, registry.index().title
     (('law',), 'Law')
     """
 
-    def __init__(self, shelves: Sequence[ServedIndex]) -> None:
+    def __init__(self, indexes: Sequence[ServedIndex]) -> None:
         """Serve open indexes; the first is the default."""
-        self._shelves = {shelf.name: shelf for shelf in shelves}
+        self._indexes = {served.name: served for served in indexes}
 
     @classmethod
     def open(cls, places: Sequence[IndexPlace], profiles: Sequence[Path] = (), *, kept: int = KEPT) -> IndexRegistry:
@@ -188,39 +179,39 @@ class IndexRegistry:
         names = [place.name for place in places]
         if len(set(names)) < len(names):
             raise ConfigError(f"two indexes have the same name: {', '.join(names)}; give each its own name")
-        found, encoders, shelves = read_profiles(list(profiles)), SharedEncoders(), list[ServedIndex]()
+        found, encoders, indexes = read_profiles(list(profiles)), SharedEncoders(), list[ServedIndex]()
         try:
             for place in places:
-                shelves.append(ServedIndex(place, found, encoders, kept=kept))
-            library = cls(shelves)
-            library._check(found)
+                indexes.append(ServedIndex(place, found, encoders, kept=kept))
+            registry = cls(indexes)
+            registry._check(found)
         except BaseException:
-            for shelf in shelves:
-                shelf.close()
+            for served in indexes:
+                served.close()
             raise
-        return library
+        return registry
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the indexes."""
-        return tuple(self._shelves)
+        return tuple(self._indexes)
 
-    def shelf(self, name: str = "") -> ServedIndex:
+    def index(self, name: str = "") -> ServedIndex:
         """An index by its name, or the first one; `UnknownIndexError` lists the names."""
         if not name:
-            return next(iter(self._shelves.values()))
-        if name not in self._shelves:
-            raise UnknownIndexError(f"there is no index {name!r}; there are {', '.join(self._shelves)}")
-        return self._shelves[name]
+            return next(iter(self._indexes.values()))
+        if name not in self._indexes:
+            raise UnknownIndexError(f"there is no index {name!r}; there are {', '.join(self._indexes)}")
+        return self._indexes[name]
 
     def refresh(self) -> list[str]:
         """Open newer versions, and return the names of the indexes that have one."""
-        return [name for name, shelf in self._shelves.items() if shelf.refresh()]
+        return [name for name, served in self._indexes.items() if served.refresh()]
 
     def close(self) -> None:
         """Close all indexes."""
-        for shelf in self._shelves.values():
-            shelf.close()
+        for served in self._indexes.values():
+            served.close()
 
     def __enter__(self) -> IndexRegistry:
         """Use as a context that closes."""
@@ -234,11 +225,11 @@ class IndexRegistry:
         """Refuse a profile that fits no index."""
         for name in profiles:
             reasons: dict[str, str] = {}
-            for shelf in self._shelves.values():
-                with shelf.lease() as opened:
-                    card = next(card for card in opened.profiles if card.name == name)
+            for served in self._indexes.values():
+                with served.lease() as version:
+                    card = next(card for card in version.profiles if card.name == name)
                 if not card.usable:
-                    reasons[shelf.name] = card.reason
-            if len(reasons) == len(self._shelves):
-                told = "; ".join(f"index {index!r}: {reason}" for index, reason in reasons.items())
-                raise ConfigError(f"the profile {name!r} fits no index: {told}")
+                    reasons[served.name] = card.reason
+            if len(reasons) == len(self._indexes):
+                listed = "; ".join(f"index {index!r}: {reason}" for index, reason in reasons.items())
+                raise ConfigError(f"the profile {name!r} fits no index: {listed}")

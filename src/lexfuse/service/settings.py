@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from lexfuse.data.files import decode, read_bytes
 from lexfuse.data.formats.toml_text import to_toml
@@ -59,22 +58,22 @@ class IndexSetting(BaseModel):
         return IndexPlace(self.name or usual.name, self.folder, self.title or usual.title)
 
 
-class ServiceSettings(BaseSettings):
+class ServiceSettings(BaseModel):
     """All settings of the service; the constructor reads neither files nor the environment.
 
     >>> ServiceSettings(port=0).host
     '127.0.0.1'
     """
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix=PREFIX)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    indexes: Annotated[tuple[IndexSetting, ...], NoDecode] = ()
-    profiles: Annotated[tuple[Path, ...], NoDecode] = ()
+    indexes: tuple[IndexSetting, ...] = ()
+    profiles: tuple[Path, ...] = ()
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=8080, ge=0, le=65535)
     title: str = "LexFuse"
     language: InterfaceLanguage = InterfaceLanguage.ENGLISH
-    advice: Annotated[tuple[Path, ...], NoDecode] = ()  # folders of advice reports, for the experiments page
+    advice: tuple[Path, ...] = ()  # folders of advice reports, for the experiments page
     keys: Path | None = None  # file of `lexfuse keys`; without it nobody may write
     anonymous_read: bool = True
     anonymous_judging: bool = False  # judge results and list all judgements without a key
@@ -91,21 +90,7 @@ class ServiceSettings(BaseSettings):
     reload_seconds: float = Field(default=2.0, ge=0)  # between checks for a newer version of an index; 0 = never
     log_queries: bool = False
     client_header: str = ""  # header of a trusted proxy with the client's address
-    allowed_hosts: Annotated[
-        tuple[str, ...], NoDecode
-    ] = ()  # host names to answer to; empty = any, or loopback names on loopback
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only the arguments: `load_settings` reads the other sources, to record the source of each value."""
-        return (init_settings,)
+    allowed_hosts: tuple[str, ...] = ()  # host names to answer to; empty = any, or loopback names on loopback
 
     @field_validator("profiles", "advice", "allowed_hosts", mode="before")
     @classmethod
@@ -188,10 +173,8 @@ def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> LoadedS
         raise ConfigError(_reasons(error, origins, file)) from None
 
 
-def _environment() -> dict[str, Any]:
-    known = EnvSettingsSource(ServiceSettings)()
-    names = (name[len(PREFIX) :].lower() for name in os.environ if name.upper().startswith(PREFIX))
-    return known | {name: None for name in names if name not in known}
+def _environment() -> dict[str, str]:
+    return {name[len(PREFIX) :].lower(): value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
 
 
 def _file(path: Path) -> dict[str, Any]:

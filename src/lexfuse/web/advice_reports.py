@@ -20,7 +20,7 @@ import orjson
 
 from lexfuse.advice.findings import Outcome, Verdict
 from lexfuse.errors import DataError, NotFoundError
-from lexfuse.service.redaction import without_paths
+from lexfuse.service.problems import without_paths
 
 ADVICE, REPORT, PROFILE = "advice.json", "report.html", "profile.toml"
 _LARGEST = 64 << 20  # bytes of a report, or of its figures

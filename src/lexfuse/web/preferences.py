@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from lexfuse.errors import ConfigError
 from lexfuse.web.messages import InterfaceLocale
+from lexfuse.web.search_state import accepts
 
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
+router = APIRouter(include_in_schema=False)
 
 LANGUAGE_COOKIE = "lexfuse_language"
 THEME_COOKIE = "lexfuse_theme"
@@ -53,10 +56,19 @@ class ReaderPreferences:
             remember(response, LANGUAGE_COOKIE, self.language.value)
 
 
+@router.get("/preferences", dependencies=[accepts("theme", "next")])
+async def keep_preferences(theme: str, next: str = "/") -> RedirectResponse:
+    """Keep the theme in a cookie; nothing else changes, so a link is enough."""
+    if theme not in set(Theme):
+        raise ConfigError(f"theme must be one of {', '.join(Theme)}; got {theme[:40]!r}")
+    response = RedirectResponse(own_page(next), 303)
+    remember(response, THEME_COOKIE, theme)
+    return response
+
+
 def preferences_of(request: Request, usual: InterfaceLocale = InterfaceLocale.ENGLISH) -> ReaderPreferences:
     """The preferences of a request; unknown values are skipped.
 
-    >>> from starlette.requests import Request
     >>> headers = [(b"accept-language", b"de, fr-BE;q=0.8, en;q=0.7")]
     >>> preferences_of(Request({"type": "http", "headers": headers, "query_string": b"lang=xx"})).language
     <InterfaceLocale.FRENCH: 'fr'>

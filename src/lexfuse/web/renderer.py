@@ -6,7 +6,8 @@ the template of that part, rendered with the same values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ from starlette.responses import HTMLResponse
 
 from lexfuse.deadline import check
 from lexfuse.web import locale_format
-from lexfuse.web.bars import bar_of
 from lexfuse.web.document_names import localised_citation, name_of, short_name
 from lexfuse.web.highlights import groups_of, mark_groups, segments_of
 from lexfuse.web.messages import InterfaceLocale, messages_of
@@ -76,6 +76,31 @@ def similar_url(document: str, index: str = "") -> str:
     '/similar?document=a+b'
     """
     return f"/similar?{urlencode({'document': document, **({'index': index} if index else {})})}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Start and width of a bar, and the place of zero, in percent of the total width."""
+
+    start: float
+    width: float
+    zero: float
+
+
+def bar_of(value: float, values: Iterable[float]) -> Bar:
+    """The bar of a value among the values it is shown with; negative values extend to the left of zero.
+
+    >>> bar_of(1.0, [1.0, 2.0]), bar_of(-1.0, [-1.0, 1.0]), bar_of(0.0, [0.0])
+    (Bar(start=0.0, width=50.0, zero=0.0), Bar(start=0.0, width=50.0, zero=50.0), Bar(start=0.0, width=0.0, zero=0.0))
+    """
+    shown = [0.0, value, *values]
+    low, high = min(shown), max(shown)
+    if low == high:
+        return Bar(0.0, 0.0, 0.0)
+    unit = 100 / (high - low)
+    zero = round(abs(low) * unit, 2)
+    width = round(abs(value) * unit, 2)
+    return Bar(zero if value >= 0 else round(zero - width, 2), width, zero)
 
 
 def words_for(preferences: ReaderPreferences) -> dict[str, Any]:

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lexfuse.web import preferences, static_files
 from lexfuse.web.error_pages import add_error_pages
-from lexfuse.web.pages import (
-    api_reference,
-    compare,
-    document,
-    experiments,
-    explain,
-    export,
-    feedback,
-    help,
-    preferences,
-    search,
-    similar,
-    static_files,
-)
+from lexfuse.web.pages import compare, document, experiments, explain, export, feedback, help, search, similar
 
 if TYPE_CHECKING:
     from fastapi import APIRouter, FastAPI
 
 ROUTERS: tuple[APIRouter, ...] = (
     search.router, document.router, explain.router, compare.router, similar.router, experiments.router, export.router,
-    help.router, api_reference.router, feedback.router, preferences.router, static_files.router,
+    help.router, feedback.router, preferences.router, static_files.router,
 )  # fmt: skip
 
 

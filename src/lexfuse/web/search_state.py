@@ -1,13 +1,40 @@
-"""The state of a search page. All of it is in the address, so that every page can be bookmarked and shared."""
+"""The state of a search page. All of it is in the address, so that every page can be bookmarked and shared.
+
+People read, keep and share these addresses, so their parameters have short names: `q` and `filter`. The API has its own (`query`,
+`filters`); `SearchState` and the forms translate. Unknown parameters are refused here too.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-if TYPE_CHECKING:
-    from starlette.datastructures import QueryParams
+from fastapi import Depends
+from pydantic import BaseModel
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+
+from lexfuse.service.parameters import page_parameters, refuse_unknown
+
+Model = TypeVar("Model", bound=BaseModel)
+
+SEARCH = ("q", "index", "profile", "filter", "as_of", "sort", "cursor")  # those of a `SearchState`
+_EVERYWHERE = "lang"
+_TRACKING = ("utm_", "fbclid", "gclid", "msclkid")  # other sites append these to the links that people share
+
+
+def accepts(*names: str) -> Any:
+    """A dependency of a page that refuses query parameters with other names.
+
+    >>> from fastapi import APIRouter
+    >>> _ = APIRouter().get("/help", dependencies=[accepts()])
+    """
+
+    async def check(request: Request) -> None:
+        refuse_unknown((name for name in request.query_params if not name.startswith(_TRACKING)), (*names, _EVERYWHERE))
+
+    return Depends(check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +57,6 @@ class SearchState:
     def of(cls, given: QueryParams) -> SearchState:
         """The state of an address.
 
-        >>> from starlette.datastructures import QueryParams
         >>> SearchState.of(QueryParams("q=loi&filter=kind%3Dstatute&filter=")).filters
         ('kind=statute',)
         """
@@ -43,6 +69,16 @@ class SearchState:
             sort=given.get("sort", ""),
             cursor=given.get("cursor", ""),
         )
+
+    def request(self, model: type[Model], **more: Any) -> Model:
+        """The parameters of an operation: what of the state they have, and `more`.
+
+        >>> from lexfuse.service.operations.search import SearchQuery
+        >>> SearchState("loi").request(SearchQuery, k=5).k
+        5
+        """
+        own = {name: value for name, value in asdict(self).items() if value and name in model.model_fields}
+        return page_parameters(model, own | more)
 
     def parameters(self) -> list[tuple[str, str]]:
         """Names and values of the address, always in the same order."""

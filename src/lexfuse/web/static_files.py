@@ -6,9 +6,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+from fastapi import APIRouter
+from starlette.responses import Response
 
 from lexfuse.errors import NotFoundError
+
+router = APIRouter(include_in_schema=False)
 
 FOLDER = Path(__file__).parent / "static"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -43,3 +48,12 @@ def static_files() -> StaticFiles:
     contents = {path.name: path.read_bytes() for path in paths}
     everything = b"".join(name.encode() + b"\0" + content + b"\0" for name, content in contents.items())
     return StaticFiles(contents, hashlib.sha256(everything).hexdigest()[:12])
+
+
+@router.get("/static/{version}/{name}")
+async def static_file(version: str, name: str) -> Response:
+    """A static file, from memory. Other versions are not served: only outdated pages request them."""
+    files = static_files()
+    if version != files.version or name not in files.contents:
+        raise NotFoundError("there is no such file; reload the page")
+    return Response(files.contents[name], media_type=TYPES[PurePosixPath(name).suffix])

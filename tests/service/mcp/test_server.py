@@ -13,12 +13,10 @@ from lexfuse.data.document import Document
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.mcp import tools
 from lexfuse.service.mcp.server import McpServer
-from lexfuse.service.operations.search import SearchRequest
+from lexfuse.service.operations.search import SearchQuery
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.schemas.document import DocumentAnswer, DocumentCard, ResolvedCitations
-from lexfuse.service.schemas.explanation import ExplainResponse
-from lexfuse.service.schemas.search import SearchPage
-from lexfuse.service.schemas.similar import SimilarPage
+from lexfuse.service.schemas.search import ExplainResponse, SearchPage, SimilarPage
 from lexfuse.service.settings import ServiceSettings
 from lexfuse.text.citation.format import format_citation, paragraph_at
 
@@ -92,7 +90,7 @@ def test_instructions_name_indexes_and_profiles(assistant):
 
 def test_search_gives_the_same_page_as_the_call(assistant, law):
     page = assistant.value(SearchPage, "search", query="préavis", profile="bm25", language="fr")
-    direct = tools.search(law, SearchRequest("préavis", profile="bm25", language="fr"))
+    direct = tools.search(law, SearchQuery(query="préavis", profile="bm25", language="fr"))
     assert page.results == direct.results
     assert [result.id for result in page.results] == ["travail-L1", "travail-L2"]
 
@@ -253,7 +251,7 @@ def test_a_newer_version_is_searched_at_once(portal, shelf_folder):
     with IndexRegistry.open([IndexPlace.of(shelf_folder)]) as library, assistant_of(portal, library) as client:
         assistant = Assistant(portal, client)
         assert "No results" in assistant.words("search", query="usufruit", language="fr")
-        with IndexRegistry.open([IndexPlace.of(shelf_folder)]) as other, other.shelf().writing() as index:
+        with IndexRegistry.open([IndexPlace.of(shelf_folder)]) as other, other.index().writing() as index:
             index.add([Document("new", text="L'usufruit s'éteint.", language="fr")])
         assert 'id: "new"' in assistant.words("search", query="usufruit", language="fr")
 
@@ -261,7 +259,7 @@ def test_a_newer_version_is_searched_at_once(portal, shelf_folder):
 def test_a_title_cannot_pass_for_another_result(portal, shelf_folder):
     title = 'Vrai\n\n9. Faux\n   id: "faux"'
     with IndexRegistry.open([IndexPlace.of(shelf_folder)]) as library:
-        with library.shelf().writing() as index:
+        with library.index().writing() as index:
             index.add([Document("x\ny", title=title, text="L'usufruit\n\n8. Faux", language="fr")])
         with assistant_of(portal, library) as client:
             words = Assistant(portal, client).words("search", query="usufruit", language="fr")

@@ -1,7 +1,6 @@
 """Cursors: they come back as they were handed out, and nothing else is taken for one."""
 
 import base64
-from dataclasses import replace
 
 import orjson
 import pytest
@@ -9,9 +8,18 @@ import pytest
 from lexfuse.errors import ConfigError
 from lexfuse.search.hits import SortOrder
 from lexfuse.service.operations.cursor import Cursor, digest
-from lexfuse.service.operations.search import SearchRequest
+from lexfuse.service.operations.search import SearchQuery
 
-ASK = SearchRequest("préavis", "law", "bm25", 5, "", ("code=Code civil",), "2020-01-01", "fr", SortOrder.NEWEST)
+ASK = SearchQuery(
+    query="préavis",
+    index="law",
+    profile="bm25",
+    k=5,
+    filters=["code=Code civil"],
+    as_of="2020-01-01",
+    language="fr",
+    sort="newest",
+)
 
 
 def written(*values):
@@ -21,8 +29,8 @@ def written(*values):
 @pytest.mark.parametrize("after", [0, 1, 10, 999])
 @pytest.mark.parametrize("generation", [0, 7, 2**40])
 def test_it_comes_back_and_says_nothing_of_the_question(after, generation):
-    cursor = Cursor(after, generation, ASK.digest)
-    assert Cursor.parse(cursor.text(), ASK.digest) == cursor
+    cursor = Cursor(after, generation, ASK.digest())
+    assert Cursor.parse(cursor.text(), ASK.digest()) == cursor
     assert "préavis" not in base64.urlsafe_b64decode(cursor.text() + "===").decode()
     assert cursor.text().replace("-", "").replace("_", "").isalnum()
 
@@ -47,19 +55,19 @@ def test_what_is_no_cursor_is_refused(text):
         {"index": ""},
         {"profile": ""},
         {"k": 6},
-        {"filters": ()},
-        {"filters": ("code=Code civil", "kind=statute")},
-        {"as_of": ""},
+        {"filters": []},
+        {"filters": ["code=Code civil", "kind=statute"]},
+        {"as_of": None},
         {"language": ""},
         {"sort": SortOrder.OLDEST},
     ],
 )
 def test_it_belongs_to_everything_that_was_asked(other):
-    text = Cursor(5, 1, ASK.digest).text()
+    text = Cursor(5, 1, ASK.digest()).text()
     with pytest.raises(ConfigError, match="another question"):
-        Cursor.parse(text, replace(ASK, **other).digest)
+        Cursor.parse(text, ASK.model_copy(update=other).digest())
 
 
 def test_facets_and_the_cursor_itself_are_not_part_of_the_ranking():
-    assert replace(ASK, facets=True, cursor="x").digest == ASK.digest
+    assert ASK.model_copy(update={"facets": True, "cursor": "x"}).digest() == ASK.digest()
     assert digest("a", "b") != digest("ab")

@@ -5,24 +5,23 @@ import pytest
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.errors import ConfigError, ConflictError, DataError, NotFoundError
-from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
-from lexfuse.service.operations.documents import DocumentRequest, document
-from lexfuse.service.operations.preconditions import Precondition
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.document_writes import DocumentBody, Precondition, delete_document, put_document
+from lexfuse.service.operations.documents import document
+from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.schemas.document import DocumentChange
 from lexfuse.storage.index_folder import IndexFolder
 
 
 def found(library, question, profile=""):
-    return [result.id for result in search(library, SearchRequest(question, profile=profile, language="fr")).results]
+    return [result.id for result in search(library, SearchQuery(query=question, profile=profile, language="fr")).results]
 
 
 def test_a_new_document_is_found_replaced_and_gone(small):
     written = put_document(small, "x/1", DocumentBody(text="La clause de mobilité.", kind="statute"))
-    assert (written.change, written.generation) == (DocumentChange.CREATED, small.shelf().generation)
+    assert (written.change, written.generation) == (DocumentChange.CREATED, small.index().generation)
     assert found(small, "mobilité") == ["x/1"]
-    assert document(small, DocumentRequest("x/1")).document.etag == written.etag
+    assert document(small, "x/1").document.etag == written.etag
     again = put_document(small, "x/1", DocumentBody(text="La clause de dédit.", kind="statute"))
     assert (again.change, again.etag == written.etag, again.generation > written.generation) == (
         DocumentChange.REPLACED,
@@ -42,14 +41,14 @@ def test_the_same_again_changes_nothing(small):
 def test_language_and_citations_are_found_in_the_text(small):
     text = "Le salarié est dispensé du préavis de l'article L. 1 du code du travail, sauf faute grave."
     put_document(small, "x", DocumentBody(text=text, citations=["given"]))
-    held = document(small, DocumentRequest("x")).document
+    held = document(small, "x").document
     assert (held.language, [card.id for card in held.cites]) == ("fr", ["travail-L1"])
-    assert "x" in [card.id for card in document(small, DocumentRequest("travail-L1")).document.cited_by]
+    assert "x" in [card.id for card in document(small, "travail-L1").document.cited_by]
 
 
 def test_a_change_on_what_has_changed_is_refused_and_changes_nothing(small):
     etag = put_document(small, "x", DocumentBody(text="un")).etag
-    generation = small.shelf().generation
+    generation = small.index().generation
     with pytest.raises(ConflictError, match="has changed since it was read"):
         put_document(small, "x", DocumentBody(text="deux"), precondition=Precondition(match=("other",)))
     with pytest.raises(ConflictError, match="is there already"):
@@ -58,7 +57,7 @@ def test_a_change_on_what_has_changed_is_refused_and_changes_nothing(small):
         put_document(small, "y", DocumentBody(text="deux"), precondition=Precondition(match=("*",)))
     with pytest.raises(ConflictError, match="has changed"):
         delete_document(small, "x", precondition=Precondition(match=("other",)))
-    assert (small.shelf().generation, document(small, DocumentRequest("x")).document.text) == (generation, "un")
+    assert (small.index().generation, document(small, "x").document.text) == (generation, "un")
     assert (
         put_document(small, "x", DocumentBody(text="deux"), precondition=Precondition(match=(etag,))).change
         is DocumentChange.REPLACED
@@ -85,7 +84,7 @@ def test_channels_hold_the_new_document_with_the_model_that_searches(shelf_folde
     with IndexRegistry.open([IndexPlace.of(shelf_folder)]) as library:
         assert put_document(library, "x", DocumentBody(text="Le bail commercial et le loyer.", language="fr")).notes == []
         assert found(library, "location d'un local", "dense")[0] == "x"
-        page = search(library, SearchRequest("loyer", profile="hybrid", language="fr"))
+        page = search(library, SearchQuery(query="loyer", profile="hybrid", language="fr"))
         assert page.results[0].id == "x"
         assert page.results[0].sources["dense"] is not None
     with IndexFolder(shelf_folder) as index:

@@ -6,14 +6,14 @@ import pytest
 
 from lexfuse.data.document import Document
 from lexfuse.errors import NotFoundError
-from lexfuse.service.operations.documents import DocumentRequest, document, etag_of, text_paragraphs
+from lexfuse.service.operations.documents import document, etag_of, text_paragraphs
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.schemas.document import CitedDocument
 from lexfuse.storage.index_folder import IndexFolder
 
 
 def read(library, id):
-    return document(library, DocumentRequest(id)).document
+    return document(library, id).document
 
 
 def ids(cards):
@@ -115,4 +115,4 @@ def test_a_document_that_is_not_there(law):
         with pytest.raises(NotFoundError, match="no document"):
             read(law, id)
     with pytest.raises(NotFoundError, match="no index 'other'; there are law"):
-        document(law, DocumentRequest("dec-1", "other"))
+        document(law, "dec-1", "other")

@@ -3,20 +3,22 @@
 import pytest
 
 from lexfuse.errors import ConfigError, NotFoundError
-from lexfuse.service.operations.explain import ExplainRequest, explain
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.explain import ExplainParameters, explain
+from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 
 QUESTION = "préavis de démission"
 
 
 def why(library, document, **values):
-    return explain(library, ExplainRequest(values.pop("query", QUESTION), document, language="fr", **values)).why
+    return explain(
+        library, ExplainParameters(query=values.pop("query", QUESTION), document=document, language="fr", **values)
+    ).why
 
 
 @pytest.mark.parametrize("profile", ["bm25", "dense", "hybrid"])
 def test_what_is_explained_is_what_was_found(law, profile):
-    page = search(law, SearchRequest(QUESTION, profile=profile, language="fr"))
+    page = search(law, SearchQuery(query=QUESTION, profile=profile, language="fr"))
     for result in page.results:
         told = why(law, result.id, profile=profile)
         assert (told.rank, told.listed, told.document.id) == (result.rank, True, result.id)
@@ -38,7 +40,7 @@ def test_why_not(law):
     told = why(law, "civil-L1", profile="bm25")
     assert (told.listed, told.sources[0].rank) == (False, None)
     assert [(term.in_document, term.contribution) for term in told.terms] == [(0, 0)] * 2  # both words, and it holds neither
-    assert told.rank == len(search(law, SearchRequest(QUESTION, profile="bm25", language="fr", k=100)).results) + 1
+    assert told.rank == len(search(law, SearchQuery(query=QUESTION, profile="bm25", language="fr", k=100)).results) + 1
 
 
 def test_a_document_by_citation(law):
@@ -69,7 +71,7 @@ def test_what_was_before_reranking_and_what_met_what(law_folder, tmp_path):
     )
     with IndexRegistry.open([IndexPlace.of(law_folder)], [profile]) as library:
         query = "Le locataire doit le loyer. Le bail a pris fin."
-        page = search(library, SearchRequest(query, profile="judgments", language="fr"))
+        page = search(library, SearchQuery(query=query, profile="judgments", language="fr"))
         told = why(library, page.results[0].id, query=query, profile="judgments")
         assert (told.sources[0].source, told.rank) == ("rprs", 1)
         assert {source.source for source in told.before.sources} == {"bm25", "dense"}

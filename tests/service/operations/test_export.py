@@ -11,7 +11,7 @@ import pytest
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.formats.trec_run import read_run
 from lexfuse.service.operations.export import JudgementFormat, ResultFormat, export_results, exported_judgements
-from lexfuse.service.schemas.feedback import Judgement, Judgements
+from lexfuse.service.schemas.document import Judgement, Judgements
 from lexfuse.service.schemas.search import MarkedSpan, SearchPage, SearchResult, SearchTiming
 
 HOSTILE = [

@@ -6,7 +6,7 @@ import pytest
 
 from lexfuse.data.document import Document, DocumentKind
 from lexfuse.search import facets as facets_module
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -14,7 +14,7 @@ QUESTION = "le loyer, le bail, le préavis et la rupture"
 
 
 def facets(library, *filters, query=QUESTION, **asked):
-    page = search(library, SearchRequest(query, profile="bm25", language="fr", facets=True, filters=filters, **asked))
+    page = search(library, SearchQuery(query=query, profile="bm25", language="fr", facets=True, filters=filters, **asked))
     return page, {facet.field: facet for facet in page.facets}
 
 
@@ -24,7 +24,7 @@ def counts(facet):
 
 def test_they_count_all_candidates_not_the_page(law):
     page, found = facets(law, k=1)
-    every = search(law, SearchRequest(QUESTION, profile="bm25", language="fr", k=100)).results
+    every = search(law, SearchQuery(query=QUESTION, profile="bm25", language="fr", k=100)).results
     assert page.candidates == len(every) > 1
     assert counts(found["kind"]) == Counter(result.kind for result in every)
     assert counts(found["code"]) == Counter(result.code for result in every if result.code)
@@ -33,7 +33,7 @@ def test_they_count_all_candidates_not_the_page(law):
 
 
 def test_without_facets_nothing_is_counted(law):
-    page = search(law, SearchRequest(QUESTION, profile="bm25", language="fr"))
+    page = search(law, SearchQuery(query=QUESTION, profile="bm25", language="fr"))
     assert (page.facets, page.candidates) == ([], None)
 
 

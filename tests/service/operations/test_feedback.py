@@ -14,7 +14,7 @@ def given(**values):
 
 
 def test_what_was_said_is_kept_in_order_and_changes_no_version(small):
-    generation = small.shelf().generation
+    generation = small.index().generation
     kept = add_feedback(small, given(rank=3, profile="bm25"))
     add_feedback(small, given(document="travail-L2", grade=0, generation=0))
     small.refresh()
@@ -24,7 +24,7 @@ def test_what_was_said_is_kept_in_order_and_changes_no_version(small):
         ("travail-L1", 1, 3, "bm25", generation),
         ("travail-L2", 0, None, "", 0),
     ]
-    assert small.shelf().generation == generation
+    assert small.index().generation == generation
 
 
 def test_qrels_hold_the_last_word(small, tmp_path):

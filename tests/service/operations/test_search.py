@@ -13,7 +13,8 @@ from lexfuse.search.results import FoundDocument
 from lexfuse.search.similar import known_day
 from lexfuse.search.stage_clock import StageClock
 from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.search import SearchQuery, search
+from lexfuse.service.parameters import page_parameters
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -23,9 +24,9 @@ def ids(page):
 
 
 def all_pages(library, **asked):
-    pages = [search(library, SearchRequest(**asked))]
+    pages = [search(library, SearchQuery(**asked))]
     while pages[-1].next_cursor:
-        pages.append(search(library, SearchRequest(**asked, cursor=pages[-1].next_cursor)))
+        pages.append(search(library, SearchQuery(**asked, cursor=pages[-1].next_cursor)))
     return pages
 
 
@@ -35,7 +36,7 @@ def all_pages(library, **asked):
 def test_pages_together_are_the_one_large_page(law, profile, sort, k):
     asked = {"query": "le loyer du bail, article L. 1 du code civil", "profile": profile, "language": "fr", "sort": sort}
     pages = all_pages(law, **asked, k=k)
-    large = search(law, SearchRequest(**asked, k=100))
+    large = search(law, SearchQuery(**asked, k=100))
     assert [result for page in pages for result in page.results] == large.results
     assert large.next_cursor is None
     assert [len(page.results) for page in pages[:-1]] == [k] * (len(pages) - 1)
@@ -52,12 +53,12 @@ def test_no_more_than_the_depth_is_paged_through(law, monkeypatch):
 
 
 def test_a_cursor_of_another_question_is_refused(law):
-    cursor = search(law, SearchRequest("loyer du bail", k=1, language="fr")).next_cursor
+    cursor = search(law, SearchQuery(query="loyer du bail", k=1, language="fr")).next_cursor
     for other in ({"query": "bail"}, {"k": 2}, {"profile": "bm25"}, {"filters": ("kind=decision",)}, {"sort": SortOrder.NEWEST}):
         with pytest.raises(ConfigError, match="another question"):
-            search(law, SearchRequest(**{"query": "loyer du bail", "k": 1, "language": "fr", "cursor": cursor} | other))
+            search(law, SearchQuery(**{"query": "loyer du bail", "k": 1, "language": "fr", "cursor": cursor} | other))
     with pytest.raises(ConfigError, match="no cursor"):
-        search(law, SearchRequest("loyer du bail", k=1, language="fr", cursor="nonsense"))
+        search(law, SearchQuery(query="loyer du bail", k=1, language="fr", cursor="nonsense"))
 
 
 def test_pages_after_a_change_are_those_of_the_first_page(small):
@@ -65,10 +66,10 @@ def test_pages_after_a_change_are_those_of_the_first_page(small):
     cursor = before[0].next_cursor
     delete_document(small, before[1].results[0].id)
     put_document(small, "new", DocumentBody(text="Le préavis, le préavis du salarié.", language="fr"))
-    second = search(small, SearchRequest("préavis salarié articles", k=1, language="fr", cursor=cursor))
+    second = search(small, SearchQuery(query="préavis salarié articles", k=1, language="fr", cursor=cursor))
     assert second.results == before[1].results
     assert second.generation == before[0].generation
-    now = search(small, SearchRequest("préavis salarié articles", k=100, language="fr"))
+    now = search(small, SearchQuery(query="préavis salarié articles", k=100, language="fr"))
     assert now.generation > second.generation
     assert "new" in ids(now)
     assert before[1].results[0].id not in ids(now)
@@ -76,16 +77,16 @@ def test_pages_after_a_change_are_those_of_the_first_page(small):
 
 def test_a_version_that_is_not_kept_is_gone(shelf_folder):
     with IndexRegistry.open([IndexPlace.of(shelf_folder)], kept=2) as library:
-        cursor = search(library, SearchRequest("préavis", k=1, language="fr")).next_cursor
+        cursor = search(library, SearchQuery(query="préavis", k=1, language="fr")).next_cursor
         put_document(library, "one", DocumentBody(text="un", language="fr"))
-        assert search(library, SearchRequest("préavis", k=1, language="fr", cursor=cursor)).results
+        assert search(library, SearchQuery(query="préavis", k=1, language="fr", cursor=cursor)).results
         put_document(library, "two", DocumentBody(text="deux", language="fr"))
         with pytest.raises(GoneError, match="search again from the first page"):
-            search(library, SearchRequest("préavis", k=1, language="fr", cursor=cursor))
+            search(library, SearchQuery(query="préavis", k=1, language="fr", cursor=cursor))
 
 
 def test_what_the_question_cites_comes_first(law):
-    page = search(law, SearchRequest("loyer, article L. 2 du code du travail", profile="hybrid", language="fr"))
+    page = search(law, SearchQuery(query="loyer, article L. 2 du code du travail", profile="hybrid", language="fr"))
     assert (page.results[0].id, page.results[0].found) == ("travail-L2", "citation")
     assert {result.found for result in page.results[1:]} == {"hybrid"}
     assert len(set(ids(page))) == len(page.results)
@@ -103,7 +104,7 @@ def test_a_source_that_has_no_score_says_so(law, monkeypatch):
 
     found_by = hits_module.find_documents
     monkeypatch.setattr(hits_module, "find_documents", without)
-    page = search(law, SearchRequest("loyer", profile="hybrid", language="fr"))
+    page = search(law, SearchQuery(query="loyer", profile="hybrid", language="fr"))
     assert page.results[0].sources == {"dense": None}
     assert "NaN" not in page.model_dump_json()
 
@@ -113,16 +114,16 @@ def test_a_source_that_has_no_score_says_so(law, monkeypatch):
     [("2005-06-01", {"old-L3"}), ("2010-01-01", {"new-L3"}), ("2024-01-01", {"new-L3"}), ("", {"old-L3", "new-L3"})],
 )
 def test_only_what_was_in_force_on_the_day(law, day, found):
-    page = search(law, SearchRequest("rupture", profile="bm25", language="fr", as_of=day))
+    page = search(law, SearchQuery(query="rupture", profile="bm25", language="fr", as_of=day or None))
     assert {id for id in ids(page) if id.endswith("-L3")} == found
-    cited = search(law, SearchRequest("article L. 3 du code du travail", profile="bm25", language="fr", as_of=day))
+    cited = search(law, SearchQuery(query="article L. 3 du code du travail", profile="bm25", language="fr", as_of=day or None))
     assert {result.id for result in cited.results if result.found == "citation"} == found
 
 
 @pytest.mark.parametrize("day", ["2024-02-30", "hier", "2024"])
-def test_what_is_no_day_is_refused(law, day):
+def test_what_is_no_day_is_refused(day):
     with pytest.raises(ConfigError, match="as_of"):
-        search(law, SearchRequest("loi", as_of=day))
+        page_parameters(SearchQuery, {"query": "loi", "as_of": day})
 
 
 def test_an_open_end_is_no_day():
@@ -132,7 +133,8 @@ def test_an_open_end_is_no_day():
 
 def test_by_date_newest_or_oldest_first_and_the_undated_last(law):
     pages = {
-        sort: search(law, SearchRequest("bail loyer locataire", profile="bm25", language="fr", sort=sort)) for sort in SortOrder
+        sort: search(law, SearchQuery(query="bail loyer locataire", profile="bm25", language="fr", sort=sort))
+        for sort in SortOrder
     }
     for sort, newest in ((SortOrder.NEWEST, True), (SortOrder.OLDEST, False)):
         days = [result.date or result.valid_from for result in pages[sort].results]
@@ -147,27 +149,27 @@ def test_by_date_newest_or_oldest_first_and_the_undated_last(law):
 
 
 def test_a_law_is_dated_by_the_day_it_came_into_force(law):
-    page = search(law, SearchRequest("rupture", profile="bm25", language="fr", sort=SortOrder.NEWEST))
+    page = search(law, SearchQuery(query="rupture", profile="bm25", language="fr", sort=SortOrder.NEWEST))
     assert ids(page) == ["new-L3", "old-L3"]
 
 
 def test_only_the_best_are_put_in_order_of_dates(law, monkeypatch):
     monkeypatch.setattr(hits_module, "SORTED", 2)
-    best = ids(search(law, SearchRequest("bail loyer locataire", profile="bm25", language="fr")))[:2]
+    best = ids(search(law, SearchQuery(query="bail loyer locataire", profile="bm25", language="fr")))[:2]
     pages = all_pages(law, query="bail loyer locataire", profile="bm25", language="fr", sort=SortOrder.NEWEST, k=1)
     assert sorted(id for page in pages for id in ids(page)) == sorted(best)
 
 
 def test_filters_hold_before_the_cut(law):
-    page = search(law, SearchRequest("le salarié", profile="dense", language="fr", k=3, filters=("kind=decision",)))
+    page = search(law, SearchQuery(query="le salarié", profile="dense", language="fr", k=3, filters=("kind=decision",)))
     assert len(page.results) == 3
     assert {result.kind for result in page.results} == {"decision"}
-    assert search(law, SearchRequest("loyer", language="fr", filters=("code=Code pénal",))).results == []
+    assert search(law, SearchQuery(query="loyer", language="fr", filters=("code=Code pénal",))).results == []
 
 
 @pytest.mark.parametrize("profile", ["bm25", "dense", "hybrid"])
 def test_snippets_mark_the_words_and_the_best_sentence(law, profile):
-    page = search(law, SearchRequest("le locataire paie le loyer au bailleur", profile=profile, language="fr"))
+    page = search(law, SearchQuery(query="le locataire paie le loyer au bailleur", profile=profile, language="fr"))
     marked = next(result.snippet for result in page.results if result.id == "civil-L1")
     assert {marked.text[start:end] for start, end in marked.matches} == {"loyer", "bailleur"}
     assert marked.text[slice(*marked.best)] == "Le loyer est dû au bailleur."
@@ -180,7 +182,7 @@ def test_a_long_text_is_cut_and_says_so(shelf_folder):
     with IndexFolder(shelf_folder) as index:
         index.add([Document("long", text=f"{words}Le zorglub est dû. {words}", language="fr", kind=DocumentKind.OTHER)])
     with IndexRegistry.open([IndexPlace.of(shelf_folder)]) as library:
-        [result] = search(library, SearchRequest("zorglub", language="fr")).results
+        [result] = search(library, SearchQuery(query="zorglub", language="fr")).results
     assert result.snippet.cut_before
     assert result.snippet.cut_after
     assert [result.snippet.text[start:end] for start, end in result.snippet.matches] == ["zorglub"]
@@ -188,28 +190,23 @@ def test_a_long_text_is_cut_and_says_so(shelf_folder):
 
 def test_names_that_are_not_there_are_told_with_those_that_are(law):
     with pytest.raises(NotFoundError, match="there is no index 'x'; there are law"):
-        search(law, SearchRequest("loi", index="x"))
+        search(law, SearchQuery(query="loi", index="x"))
     with pytest.raises(NotFoundError, match="there is no profile 'x'; there are terms, hybrid, bm25, dense"):
-        search(law, SearchRequest("loi", profile="x"))
-    assert search(law, SearchRequest("loi", index="law")).index == "law"
+        search(law, SearchQuery(query="loi", profile="x"))
+    assert search(law, SearchQuery(query="loi", index="law")).index == "law"
 
 
 @pytest.mark.parametrize("asked", [{"query": " \n"}, {"query": ""}, {"query": "loi", "k": 0}, {"query": "loi", "k": 101}])
-def test_a_question_that_cannot_be_is_refused(asked):
+def test_a_question_that_cannot_be_is_refused(law, asked):
     with pytest.raises(ConfigError):
-        SearchRequest(**asked)
-
-
-def test_an_export_may_have_a_longer_page_of_the_same_ranking():
-    assert SearchRequest("loi", k=500, most=1000).k == 500
-    assert SearchRequest("loi", k=50, most=1000).digest != SearchRequest("loi", k=51).digest
+        search(law, page_parameters(SearchQuery, asked))
 
 
 def test_words_that_nothing_holds_find_nothing_and_an_empty_index_neither(law, tmp_path):
-    assert search(law, SearchRequest("zanzibar", profile="bm25")).results == []
+    assert search(law, SearchQuery(query="zanzibar", profile="bm25")).results == []
     IndexFolder.create(tmp_path / "empty").close()
     with IndexRegistry.open([IndexPlace.of(tmp_path / "empty")]) as library:
-        page = search(library, SearchRequest("loi", facets=True))
+        page = search(library, SearchQuery(query="loi", facets=True))
     assert (page.results, page.facets, page.candidates, page.next_cursor) == ([], [], 0, None)
 
 
@@ -226,7 +223,7 @@ def test_the_clock_adds_up_stages_also_where_they_fail():
 
 @pytest.mark.parametrize("profile", ["hybrid", "bm25", "dense"])
 def test_every_search_stops_at_its_deadline(law, profile):
-    ask = SearchRequest("le loyer du bail", profile=profile, language="fr", facets=True)
+    ask = SearchQuery(query="le loyer du bail", profile=profile, language="fr", facets=True)
     with limited(deadline := Deadline(600)):
         assert search(law, ask).results
         deadline.revoke()

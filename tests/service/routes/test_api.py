@@ -9,14 +9,10 @@ from starlette.testclient import TestClient
 from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.app import create_app
 from lexfuse.service.context import ServiceContext
-from lexfuse.service.operations.documents import DocumentRequest, document
+from lexfuse.service.operations.documents import document
 from lexfuse.service.registry import IndexPlace, IndexRegistry
-from lexfuse.service.schemas.comparison import ProfileComparison
 from lexfuse.service.schemas.document import DocumentAnswer, DocumentWritten, ResolvedCitations
-from lexfuse.service.schemas.explanation import ExplainResponse
-from lexfuse.service.schemas.index_list import IndexList
-from lexfuse.service.schemas.search import SearchPage
-from lexfuse.service.schemas.similar import SimilarPage
+from lexfuse.service.schemas.search import ExplainResponse, IndexList, ProfileComparison, SearchPage, SimilarPage
 from lexfuse.service.settings import ServiceSettings
 
 PROBLEM = "application/problem+json"
@@ -254,8 +250,8 @@ def test_nobody_writes_or_reads_judgements_without_a_key_for_it(shelf_folder, tm
             refused(client.post("/v1/feedback", json=judgement, headers=headers), status)
             refused(client.get("/v1/feedback", headers=headers), status)
         assert client.get("/v1/documents/travail-L1").status_code == 200
-        library = client.app.state.service.library
-        assert document(library, DocumentRequest("travail-L1")).generation == 1
+        library = client.app.state.service.registry
+        assert document(library, "travail-L1").generation == 1
 
 
 def test_feedback_is_kept_and_handed_out(writer):

@@ -12,8 +12,7 @@ import typer
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import builtin_channels, channels_with, stored_kind
-from lexfuse.cli.options.flag_group import FlagGroup
-from lexfuse.cli.options.values import names_in
+from lexfuse.cli.options.flag_group import FlagGroup, names_in
 from lexfuse.cli.output.console import note, progress_bar
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.errors import ConfigError

@@ -1,4 +1,4 @@
-"""Flags that several commands share, as one value.
+"""Flags that several commands share, as one value; and flags that hold several values, with commas between.
 
 A command takes a parameter annotated with a subclass of `FlagGroup`: a frozen dataclass whose fields are
 ``Annotated[type, typer.Option(...)]``, or other groups. `expand_flags` turns each field into a flag of the command, and hands the
@@ -14,6 +14,8 @@ from inspect import Parameter, signature
 from typing import Any, Self, get_type_hints
 
 import typer
+
+from lexfuse.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,3 +77,28 @@ def expand_flags(command: Callable[..., None]) -> Callable[..., None]:
 
 def _is_group(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, FlagGroup)
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a value, each once.
+
+    >>> names_in("bm25, dense,bm25")
+    ['bm25', 'dense']
+    """
+    return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
+
+
+def numbers_in(text: str, flag: str) -> list[float]:
+    """The numbers in a value; none if it is empty."""
+    try:
+        return [float(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise ConfigError(f"{flag} takes numbers with commas between, got {text!r}") from None
+
+
+def whole_numbers_in(text: str, flag: str) -> list[int]:
+    """The whole numbers in a value; none if it is empty."""
+    numbers = numbers_in(text, flag)
+    if any(number != int(number) for number in numbers):
+        raise ConfigError(f"{flag} takes whole numbers with commas between, got {text!r}")
+    return [int(number) for number in numbers]

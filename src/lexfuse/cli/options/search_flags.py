@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from lexfuse.channels.lexical import bm25
-from lexfuse.cli.options.flag_group import FlagGroup
-from lexfuse.cli.options.values import names_in, numbers_in
+from lexfuse.cli.options.flag_group import FlagGroup, names_in, numbers_in
 from lexfuse.data.arrays import Bools
 from lexfuse.data.dates import parse_date
 from lexfuse.errors import ConfigError, DataError

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from lexfuse.cli.import_ import refuse_existing
-from lexfuse.cli.options.flag_group import FlagGroup
-from lexfuse.cli.options.values import names_in, numbers_in, whole_numbers_in
+from lexfuse.cli.options.flag_group import FlagGroup, names_in, numbers_in, whole_numbers_in
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, noted_report, print_json, progress_bar, table
 from lexfuse.cli.train.input_files import TrainingInputFlags
 from lexfuse.dependencies import Extra

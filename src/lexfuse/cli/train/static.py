@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from lexfuse.cli.import_ import refuse_existing
-from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner
+from lexfuse.cli.output.console import AsJson, SkipBad, line, noted_report, print_json, progress_bar, spinner
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.files import written_folder
 from lexfuse.data.formats.file_format import read_corpus
-from lexfuse.data.read_report import ReadReport
 from lexfuse.encode.static_encoder import StaticEncoder, is_static, plain_words
 from lexfuse.encode.word_vector_file import read_word_vectors
 from lexfuse.errors import StorageError
@@ -48,16 +47,14 @@ def static(
     refuse_existing(out, force)
     if out.is_dir() and any(out.iterdir()) and not is_static(out):
         raise StorageError(f"{str(out)!r} holds other files and no static vectors; choose another folder")
-    report = ReadReport(skip_bad=skip_bad)
-    with spinner(f"reading {source}"):
-        corpus = with_languages(read_corpus(source, report))
-    if vectors is None:
-        with progress_bar("training", 100) as progress:
-            encoder = train_static(corpus, training, language=language, progress=progress)
-    else:
-        encoder = _weighed(vectors, corpus, report)
-    for remark in report.lines():
-        note(remark)
+    with noted_report(skip_bad) as report:
+        with spinner(f"reading {source}"):
+            corpus = with_languages(read_corpus(source, report))
+        if vectors is None:
+            with progress_bar("training", 100) as progress:
+                encoder = train_static(corpus, training, language=language, progress=progress)
+        else:
+            encoder = _weighed(vectors, corpus, report)
     with written_folder(out, replace=force) as partial:
         for _ in encoder.save(partial):
             pass

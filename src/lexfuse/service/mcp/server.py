@@ -19,12 +19,12 @@ from lexfuse import __version__
 from lexfuse.errors import ConfigError, LexFuseError
 from lexfuse.service.context import ServiceContext
 from lexfuse.service.logs import log
-from lexfuse.service.mcp.tools import TOOLS, FetchDocument, Tool, ToolAnswer, check_length
+from lexfuse.service.mcp.tools import TOOLS, FetchParameters, Tool, ToolAnswer
 from lexfuse.service.operations.index_list import index_list
+from lexfuse.service.parameters import check_length, validated
 from lexfuse.service.problems import problem_of
 from lexfuse.service.registry import IndexRegistry
-from lexfuse.service.routes.parameters import validated
-from lexfuse.service.schemas.index_list import IndexCard
+from lexfuse.service.schemas.search import IndexCard
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -60,7 +60,7 @@ class McpServer:
 
     def server(self) -> Server[Any]:
         """The protocol server, to run on a transport."""
-        cards = index_list(self.service.library).indexes
+        cards = index_list(self.service.registry).indexes
         return Server(
             "lexfuse",
             version=__version__,
@@ -90,7 +90,7 @@ class McpServer:
 
     async def resources(self, _: Context, __: protocol.PaginatedRequestParams | None) -> protocol.ListResourcesResult:
         """List the indexes; documents are too many to list."""
-        cards = index_list(self.service.library).indexes
+        cards = index_list(self.service.registry).indexes
         listed = [
             protocol.Resource(
                 uri=SCHEME + quote(card.name, safe=""), name=card.name, title=card.title, mime_type="application/json",
@@ -136,27 +136,27 @@ class McpServer:
     def _answer(self, tool: Tool, arguments: dict[str, Any]) -> ToolAnswer:
         given = validated(tool.parameters, arguments)
         check_length(given, self.service.settings)
-        return tool.call(self._library(), given)
+        return tool.call(self._registry(), given)
 
     def _resource(self, uri: str) -> tuple[str, str]:
         """The media type and the text of a resource."""
         if found := _DOCUMENT.fullmatch(uri):
             arguments = {"document": unquote(found["id"]), "index": unquote(found["index"])}
-            return "text/plain", _TOOLS["fetch"].call(self._library(), validated(FetchDocument, arguments)).text
+            return "text/plain", _TOOLS["fetch"].call(self._registry(), validated(FetchParameters, arguments)).text
         if found := _INDEX.fullmatch(uri):
-            library = self._library()
-            name = library.shelf(unquote(found["index"])).name
-            return "application/json", next(card for card in index_list(library).indexes if card.name == name).model_dump_json()
+            registry = self._registry()
+            name = registry.index(unquote(found["index"])).name
+            return "application/json", next(card for card in index_list(registry).indexes if card.name == name).model_dump_json()
         raise ConfigError(f"there is no resource {uri[:200]!r}; documents are at {TEMPLATE}")
 
-    def _library(self) -> IndexRegistry:
+    def _registry(self) -> IndexRegistry:
         """The indexes in their newest versions, which are looked for at every call."""
-        library = self.service.library
+        registry = self.service.registry
         try:
-            library.refresh()
+            registry.refresh()
         except Exception as error:  # the open version continues to answer
             log.error("a newer version of an index could not be opened", exc_info=error)
-        return library
+        return registry
 
 
 def serve_mcp(service: ServiceContext) -> None:

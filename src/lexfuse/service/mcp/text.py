@@ -9,9 +9,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from lexfuse.service.schemas.document import DocumentAnswer, DocumentCard, ResolvedCitations
-from lexfuse.service.schemas.explanation import ExplainResponse, HitExplanation, ParagraphAlignment
-from lexfuse.service.schemas.search import Facet, MarkedSpan, SearchPage, SearchResult
-from lexfuse.service.schemas.similar import SimilarPage, SimilarResult
+from lexfuse.service.schemas.search import (
+    ExplainResponse,
+    Facet,
+    HitExplanation,
+    MarkedSpan,
+    ParagraphAlignment,
+    SearchPage,
+    SearchResult,
+    SimilarPage,
+    SimilarResult,
+)
 from lexfuse.text.citation.format import format_citation
 
 TERMS = 12  # in the text; the structured result has all

@@ -7,41 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import BaseModel, Field
 
-from lexfuse.errors import TooLargeError
 from lexfuse.service.mcp.text import citation_text, document_text, explanation_text, search_text, similar_text
-from lexfuse.service.operations.cite import cite
-from lexfuse.service.operations.documents import DocumentRequest, document
-from lexfuse.service.operations.explain import explain
-from lexfuse.service.operations.search import search
-from lexfuse.service.operations.similar import similar, similar_terms
+from lexfuse.service.operations.documents import CiteParameters, cite, document
+from lexfuse.service.operations.explain import ExplainParameters, explain
+from lexfuse.service.operations.search import SearchParameters, search
+from lexfuse.service.operations.similar import SimilarParameters, similar
+from lexfuse.service.parameters import IndexParameters
 from lexfuse.service.registry import IndexRegistry
-from lexfuse.service.routes.cite import CiteParameters
-from lexfuse.service.routes.explain import DOCUMENT, ExplainParameters
-from lexfuse.service.routes.parameters import IndexParameters, check_question
-from lexfuse.service.routes.search import SearchParameters
-from lexfuse.service.routes.similar import SimilarParameters
-from lexfuse.service.schemas.base import ResponseModel
-from lexfuse.service.schemas.document import DocumentAnswer, ResolvedCitations
-from lexfuse.service.schemas.explanation import ExplainResponse
-from lexfuse.service.schemas.search import SearchPage, SearchResult
-from lexfuse.service.schemas.similar import SimilarPage
-from lexfuse.service.settings import ServiceSettings
+from lexfuse.service.schemas.document import DocumentAnswer, ResolvedCitations, ResponseModel
+from lexfuse.service.schemas.search import ExplainResponse, SearchPage, SearchResult, SimilarPage
 from lexfuse.text.citation.format import paragraph_at
 
 WITH_PARAGRAPHS = ("decision", "other")  # kinds of documents that may number their paragraphs
 
 
-class ExplainDocument(ExplainParameters):
-    """A question, and the document to explain."""
-
-    document: Annotated[str, Field(**DOCUMENT)]
-
-
-class FetchDocument(IndexParameters):
+class FetchParameters(IndexParameters):
     """A document to read."""
 
     document: str = Field(
@@ -83,45 +67,38 @@ class Tool:
         return self.result.model_json_schema(mode="serialization")
 
 
-def check_length(given: BaseModel, settings: ServiceSettings) -> None:
-    """Refuse questions and texts that are longer than the service accepts over HTTP."""
-    check_question(settings, getattr(given, "query", ""))
-    if len(text := getattr(given, "text", "")) > (most := settings.max_body_bytes):
-        raise TooLargeError(f"the text has {len(text):,} characters, {most:,} are allowed; send a part of it")
+def _search(registry: IndexRegistry, given: SearchParameters) -> ToolAnswer:
+    page = search(registry, given)
+    return ToolAnswer(page, search_text(page, _paragraphs(registry, page.index, page.generation, page.results)))
 
 
-def _search(library: IndexRegistry, given: SearchParameters) -> ToolAnswer:
-    page = search(library, given.request())
-    return ToolAnswer(page, search_text(page, _paragraphs(library, page.index, page.generation, page.results)))
+def _similar(registry: IndexRegistry, given: SimilarParameters) -> ToolAnswer:
+    page = similar(registry, given)
+    return ToolAnswer(page, similar_text(page, _paragraphs(registry, page.index, page.generation, page.results)))
 
 
-def _similar(library: IndexRegistry, given: SimilarParameters) -> ToolAnswer:
-    page = (similar_terms if given.terms_only else similar)(library, given.request())
-    return ToolAnswer(page, similar_text(page, _paragraphs(library, page.index, page.generation, page.results)))
-
-
-def _explain(library: IndexRegistry, given: ExplainDocument) -> ToolAnswer:
-    answer = explain(library, given.request(given.document))
+def _explain(registry: IndexRegistry, given: ExplainParameters) -> ToolAnswer:
+    answer = explain(registry, given)
     return ToolAnswer(answer, explanation_text(answer))
 
 
-def _cite(library: IndexRegistry, given: CiteParameters) -> ToolAnswer:
-    answer = cite(library, given.request())
+def _cite(registry: IndexRegistry, given: CiteParameters) -> ToolAnswer:
+    answer = cite(registry, given)
     return ToolAnswer(answer, citation_text(answer))
 
 
-def _fetch(library: IndexRegistry, given: FetchDocument) -> ToolAnswer:
-    answer = document(library, DocumentRequest(given.document, given.index))
+def _fetch(registry: IndexRegistry, given: FetchParameters) -> ToolAnswer:
+    answer = document(registry, given.document, given.index)
     return ToolAnswer(answer, document_text(answer))
 
 
-def _paragraphs(library: IndexRegistry, index: str, generation: int, results: Sequence[SearchResult]) -> dict[str, str]:
+def _paragraphs(registry: IndexRegistry, index: str, generation: int, results: Sequence[SearchResult]) -> dict[str, str]:
     """The paragraph number of each result's passage, by document id, for documents that number their paragraphs."""
     found: dict[str, str] = {}
-    with library.shelf(index).lease(generation) as opened:
+    with registry.index(index).lease(generation) as version:
         for result in results:
             if result.kind in WITH_PARAGRAPHS:
-                number = paragraph_at(opened.snapshot.document(result.id).text, result.snippet.text)
+                number = paragraph_at(version.snapshot.document(result.id).text, result.snippet.text)
                 found |= {result.id: number} if number is not None else {}
     return found
 
@@ -152,7 +129,7 @@ TOOLS = (
         "Explain a rank",
         "Why a document has its rank for a question, or why it is not found: the score of every retriever, and the terms that "
         "contribute to it. Give the document by its id or by a citation.",
-        ExplainDocument,
+        ExplainParameters,
         ExplainResponse,
         _explain,
     ),
@@ -170,7 +147,7 @@ TOOLS = (
         "Read a document",
         "The whole text of a document by its id: paragraphs with anchors, how to cite it and them, whether it is in force, the "
         "documents it cites and that cite it, its neighbours and other versions. Read a document before you quote it.",
-        FetchDocument,
+        FetchParameters,
         DocumentAnswer,
         _fetch,
     ),

@@ -1,70 +1,61 @@
-"""Two or three profiles side by side on one question: what moved, what is new, what is lost beside the first."""
+"""Two or three profiles on one question: what moved, what is new and what is lost relative to the first."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
 
 from lexfuse.errors import ConfigError
 from lexfuse.service.operations.cursor import Cursor
-from lexfuse.service.operations.search import SearchRequest, search
+from lexfuse.service.operations.search import MAX_RESULTS, SearchQuery, search
+from lexfuse.service.parameters import FilterParameters, Question
 from lexfuse.service.registry import IndexRegistry
-from lexfuse.service.schemas.comparison import ProfileComparison, ProfileRanking, RankChange
-from lexfuse.service.schemas.search import SearchPage
+from lexfuse.service.schemas.search import ProfileComparison, ProfileRanking, RankChange, SearchPage
 
-FEWEST, MOST = 2, 3
+MIN_PROFILES, MAX_PROFILES = 2, 3
+
+ProfileName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-@dataclass(frozen=True, slots=True)
-class CompareRequest:
-    """A question, and the profiles that answer it.
+class CompareParameters(FilterParameters):
+    """A question, and the profiles to answer it with.
 
-    >>> CompareRequest("loi", ("bm25",))
+    >>> CompareParameters(query="loi", profiles=["bm25", "bm25"])
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: two or three different profiles are compared, got bm25
+    lexfuse.errors.ConfigError: two or three different profiles are compared, got bm25, bm25
     """
 
-    query: str
-    profiles: tuple[str, ...]
-    index: str = ""
-    k: int = 10
-    filters: tuple[str, ...] = ()
-    as_of: str = ""
-    language: str = ""
+    query: Question
+    profiles: list[ProfileName] = Field(
+        min_length=MIN_PROFILES,
+        max_length=MAX_PROFILES,
+        description="Two or three different profiles.",
+        examples=[["bm25", "hybrid"]],
+    )
+    k: int = Field(10, ge=1, le=MAX_RESULTS, description="Results of each profile.", examples=[10])
 
-    def __post_init__(self) -> None:
-        """Refuse profiles that cannot be compared."""
-        if not FEWEST <= len(self.profiles) <= MOST or len(set(self.profiles)) < len(self.profiles):
-            raise ConfigError(f"two or three different profiles are compared, got {', '.join(self.profiles) or 'none'}")
+    @model_validator(mode="after")
+    def _different(self) -> Self:
+        if len(set(self.profiles)) < len(self.profiles):
+            raise ConfigError(f"two or three different profiles are compared, got {', '.join(self.profiles)}")
+        return self
 
 
-def compare(library: IndexRegistry, ask: CompareRequest) -> ProfileComparison:
-    """The results of every profile, all from one version of the index, with moves beside the first.
-
-    >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.search.spec.spec import SearchSpec
-    >>> from lexfuse.service.registry import IndexPlace
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     IndexFolder.create(f"{folder}/law", documents=[Document("a", text="la loi"), Document("b", text="le droit")]).close()
-    ...     SearchSpec.of("tfidf", name="cosine").save(f"{folder}/cosine.toml")
-    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law")], [f"{folder}/cosine.toml"]) as library:
-    ...         compared = compare(library, CompareRequest("loi", ("bm25", "cosine"), language="fr"))
-    >>> [(ranking.profile, [move.before for move in ranking.results], ranking.lost) for ranking in compared.rankings]
-    [('bm25', [1], []), ('cosine', [1], [])]
-    """
-    shelf = library.shelf(ask.index)
-    with shelf.lease() as opened:  # held until all have answered, so that none answers from a newer version
-        pages = [_page(library, ask, profile or opened.default_profile, opened.generation) for profile in ask.profiles]
+def compare(registry: IndexRegistry, given: CompareParameters) -> ProfileComparison:
+    """The results of every profile, all from one version of the index, with changes relative to the first."""
+    served = registry.index(given.index)
+    with served.lease() as version:  # held until all have answered, so that none answers from a newer version
+        pages = [_page(registry, given, profile, version.generation) for profile in given.profiles]
         rankings = [_ranking(page, pages[0]) for page in pages]
-        return ProfileComparison(index=shelf.name, generation=opened.generation, query=ask.query, rankings=rankings)
+        return ProfileComparison(index=served.name, generation=version.generation, query=given.query, rankings=rankings)
 
 
-def _page(library: IndexRegistry, ask: CompareRequest, profile: str, generation: int) -> SearchPage:
+def _page(registry: IndexRegistry, given: CompareParameters, profile: str, generation: int) -> SearchPage:
     """The first page of a profile, from one version of the index: a cursor says from which."""
-    asked = SearchRequest(ask.query, ask.index, profile, ask.k, filters=ask.filters, as_of=ask.as_of, language=ask.language)
-    return search(library, replace(asked, cursor=Cursor(0, generation, asked.digest).text()))
+    asked = SearchQuery(**given.model_dump(exclude={"profiles"}), profile=profile)
+    return search(registry, asked.model_copy(update={"cursor": Cursor(0, generation, asked.digest()).text()}))
 
 
 def _ranking(page: SearchPage, first: SearchPage) -> ProfileRanking:

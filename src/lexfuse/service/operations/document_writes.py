@@ -5,25 +5,29 @@ A document that is put is searchable by its words at once, and by every channel 
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from lexfuse.channels.registry import fill_channel
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
-from lexfuse.errors import DataError, LexFuseError, NotFoundError, UnknownDocumentError
+from lexfuse.errors import ConfigError, ConflictError, DataError, LexFuseError, NotFoundError, UnknownDocumentError
 from lexfuse.service.operations.documents import etag_of
-from lexfuse.service.operations.preconditions import Precondition
-from lexfuse.service.redaction import message_of
+from lexfuse.service.parameters import Day, RequestParameters
+from lexfuse.service.problems import message_of
 from lexfuse.service.registry import IndexRegistry, ServedIndex
-from lexfuse.service.schemas.base import Day
 from lexfuse.service.schemas.document import DocumentChange, DocumentWritten
-from lexfuse.service.schemas.request_parameters import RequestParameters
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.analysis.languages import detect_language
 
-LONGEST_ID = 500  # characters
+MAX_ID = 500  # characters
 FEW = 64  # documents that a channel lacks and that are encoded while the writer waits
+
+_ANY = "*"
+_TAGS = re.compile(r'\s*(?:(?:W/)?"[^"]*"\s*(?:,\s*|$))+')
+_TAG = re.compile(r'(W/)?"([^"]*)"')
 
 Line = Annotated[str, Field(max_length=2000)]
 
@@ -59,71 +63,95 @@ class DocumentBody(RequestParameters):
         return Document(id, **values)
 
 
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """What must hold for a change to be made: etags that a document must have, or must not have (RFC 9110, 13.1).
+
+    None where nothing is said, ``*`` for any document at all.
+
+    >>> Precondition(match=("a1",)).check("b2")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConflictError: the document has changed since it was read (its etag is "b2" now); read it again, and ...
+    """
+
+    match: tuple[str, ...] | None = None
+    none_match: tuple[str, ...] | None = None
+
+    @classmethod
+    def parse(cls, if_match: str | None, if_none_match: str | None) -> Precondition:
+        """The precondition of two headers as they are sent.
+
+        >>> Precondition.parse('"a1", "b2"', None).match
+        ('a1', 'b2')
+        >>> Precondition.parse(None, "*").none_match
+        ('*',)
+        """
+        # A weak etag is never the same as a strong one, and ours are strong.
+        return cls(_tags(if_match, "If-Match", weak=False), _tags(if_none_match, "If-None-Match", weak=True))
+
+    def check(self, etag: str | None) -> None:
+        """Refuse a change to a document that has this etag now, or that is not there (None)."""
+        if self.match is not None and (etag is None or not {etag, _ANY}.intersection(self.match)):
+            now = "it is not there any more" if etag is None else f'its etag is "{etag}" now'
+            raise ConflictError(f"the document has changed since it was read ({now}); read it again, and then change it")
+        if self.none_match is not None and etag is not None and {etag, _ANY}.intersection(self.none_match):
+            raise ConflictError(f'the document is there already (its etag is "{etag}"); send If-Match to replace it')
+
+
 def put_document(
-    library: IndexRegistry, id: str, given: DocumentBody, *, index: str = "", precondition: Precondition | None = None
+    registry: IndexRegistry, id: str, given: DocumentBody, *, index: str = "", precondition: Precondition | None = None
 ) -> DocumentWritten:
     """Create or replace one document; `ConflictError` if the precondition does not hold, and then nothing is changed.
 
-    >>> import tempfile
-    >>> from lexfuse.service.registry import IndexPlace
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     IndexFolder.create(f"{folder}/law").close()
-    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law")]) as library:
-    ...         changes = [put_document(library, "a", DocumentBody(text=text)).change for text in ("la loi", "la loi",
-    ...             "le droit")]
-    >>> [change.value for change in changes]
+    >>> [put_document(registry, "a", DocumentBody(text=text)).change.value for text in ("la loi", "la loi", "le droit")]
     ['created', 'unchanged', 'replaced']
     """
-    shelf, notes = library.shelf(index), list[str]()
-    document = _completed(shelf, _checked(id), given)
+    served, notes = registry.index(index), list[str]()
+    document = _completed(served, _checked(id), given)
     etag = etag_of(document)
-    with shelf.writing() as folder:
+    with served.writing() as folder:
         held = _held(folder, id)
         (precondition or Precondition()).check(held)
         if held != etag:
             folder.add([document], update=True)
             notes = _encoded(folder)
     change = DocumentChange.CREATED if held is None else DocumentChange.UNCHANGED if held == etag else DocumentChange.REPLACED
-    return DocumentWritten(index=shelf.name, generation=shelf.generation, id=id, change=change, etag=etag, notes=notes)
+    return DocumentWritten(index=served.name, generation=served.generation, id=id, change=change, etag=etag, notes=notes)
 
 
 def delete_document(
-    library: IndexRegistry, id: str, *, index: str = "", precondition: Precondition | None = None
+    registry: IndexRegistry, id: str, *, index: str = "", precondition: Precondition | None = None
 ) -> DocumentWritten:
     """Delete one document; `NotFoundError` if it is not there.
 
-    >>> import tempfile
-    >>> from lexfuse.service.registry import IndexPlace
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     IndexFolder.create(f"{folder}/law", documents=[Document("a")]).close()
-    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law")]) as library:
-    ...         delete_document(library, "a").change.value
+    >>> delete_document(registry, "lib-4").change.value
     'deleted'
     """
-    shelf = library.shelf(index)
-    with shelf.writing() as folder:
+    served = registry.index(index)
+    with served.writing() as folder:
         held = _held(folder, id)
         (precondition or Precondition()).check(held)
         if held is None:
             raise UnknownDocumentError(f"the index has no document {id!r}")
         folder.delete([id])
-    return DocumentWritten(index=shelf.name, generation=shelf.generation, id=id, change=DocumentChange.DELETED)
+    return DocumentWritten(index=served.name, generation=served.generation, id=id, change=DocumentChange.DELETED)
 
 
 def _checked(id: str) -> str:
-    if not id.strip() or len(id) > LONGEST_ID or not id.isprintable():
-        raise DataError(f"the id of a document has 1 to {LONGEST_ID} printable characters; got {id[:80]!r}")
+    if not id.strip() or len(id) > MAX_ID or not id.isprintable():
+        raise DataError(f"the id of a document has 1 to {MAX_ID} printable characters; got {id[:80]!r}")
     return id
 
 
-def _completed(shelf: ServedIndex, id: str, given: DocumentBody) -> Document:
+def _completed(served: ServedIndex, id: str, given: DocumentBody) -> Document:
     """The document with its language, and with what its text cites in the index."""
     language = given.language or detect_language(f"{given.title} {given.text}")
-    with shelf.lease() as opened:
+    with served.lease() as version:
         found: dict[int, None] = {}
-        for _, numbers in opened.citations.cited(given.text, own_code=given.code):
+        for _, numbers in version.citations.cited(given.text, own_code=given.code):
             found |= dict.fromkeys(numbers.tolist())
-        cited = [name for name in map(opened.snapshot.ids.__getitem__, found) if name != id]
+        cited = [name for name in map(version.snapshot.ids.__getitem__, found) if name != id]
     citations = list(dict.fromkeys((*given.citations, *cited)))
     return given.model_copy(update={"language": language, "citations": citations}).document(id)
 
@@ -138,7 +166,7 @@ def _held(folder: IndexFolder, id: str) -> str | None:
 
 
 def _encoded(folder: IndexFolder) -> list[str]:
-    """Encode for every channel what it lacks, if that is little; what is left to do is told."""
+    """Encode for every channel what it lacks, if that is little; returns what is left to do."""
     notes = []
     for name in folder.channels.names:
         lacking = len(folder.channels.pending(name))
@@ -154,3 +182,13 @@ def _encoded(folder: IndexFolder) -> list[str]:
         if folder.channels.named(name).cut > cut:
             notes.append(f"the end of the document is beyond what the channel {name} reads, and is found by words only")
     return notes
+
+
+def _tags(header: str | None, name: str, *, weak: bool) -> tuple[str, ...] | None:
+    if header is None:
+        return None
+    if header.strip() == _ANY:
+        return (_ANY,)
+    if not _TAGS.fullmatch(header):
+        raise ConfigError(f'{name} takes * or etags in quotation marks, "a1b2"; got {header[:100]!r}')
+    return tuple(tag for mark, tag in _TAG.findall(header) if weak or not mark)

@@ -1,54 +1,109 @@
-"""A document to be read: its paragraphs with anchors, what it cites and what cites it, and what stands around it."""
+"""Documents to read, with their context, and the citations of texts."""
 
 from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
+from pydantic import Field
+
+from lexfuse.data.arrays import I32
 from lexfuse.data.document import Document
+from lexfuse.errors import TooLargeError
 from lexfuse.search.document_context import citing_documents, neighbours, versions
 from lexfuse.search.index_version import IndexVersion
-from lexfuse.service.operations.cite import cited_of
-from lexfuse.service.operations.document_cards import cards_of, facts_of
+from lexfuse.service.parameters import IndexParameters
 from lexfuse.service.registry import IndexRegistry
-from lexfuse.service.schemas.document import CitedDocument, DocumentAnswer, DocumentCard, DocumentParagraph, WholeDocument
+from lexfuse.service.schemas.document import (
+    CitedDocument,
+    DocumentAnswer,
+    DocumentCard,
+    DocumentParagraph,
+    ResolvedCitations,
+    WholeDocument,
+    document_facts,
+)
 from lexfuse.storage.document_rows import row_of
+from lexfuse.text.citation.citation import Citation
+from lexfuse.text.citation.find import find_citations
 from lexfuse.text.paragraph_map import ParagraphMap
 
 CITED_BY_LISTED = 100
+LISTED = 20  # documents that one citation means
+MAX_CITATIONS = 5000  # of a text that are looked up; the others are counted
+MAX_CHARACTERS = 1_000_000  # of a text
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRequest:
-    """A document by its id.
+class CiteParameters(IndexParameters):
+    """A text of up to a million characters."""
 
-    >>> DocumentRequest("LEGIARTI000006901112").index
-    ''
+    text: str = Field(
+        min_length=1, description="A citation, or a whole text.", examples=["article L. 1237-19 du code du travail"]
+    )
+    code: str = Field("", max_length=500, description="The code that the text belongs to, if any.", examples=["Code du travail"])
+
+
+def cite(registry: IndexRegistry, given: CiteParameters) -> ResolvedCitations:
+    """Every citation of a text, in order of place, with the documents that it means.
+
+    >>> found = cite(registry, CiteParameters(text="Voir l'article L. 4."))
+    >>> [(one.text, one.key, [card.id for card in one.documents]) for one in found.citations]
+    [('article L. 4', 'L4', ['lib-4'])]
     """
+    if (length := len(given.text)) > MAX_CHARACTERS:
+        raise TooLargeError(f"the text has {length:,} characters, {MAX_CHARACTERS:,} are allowed; send it in parts")
+    with registry.index(given.index).lease() as version:
+        every = find_citations(given.text)
+        found = version.citations.cited(given.text, own_code=given.code, found=every[:MAX_CITATIONS])
+        more = max(len(every) - MAX_CITATIONS, 0)
+        citations = cited_documents(version, given.text, found)
+        return ResolvedCitations(index=version.name, generation=version.generation, citations=citations, more=more)
 
-    id: str
-    index: str = ""
 
+def document(registry: IndexRegistry, id: str, index: str = "") -> DocumentAnswer:
+    """A document with its paragraphs and its context; `NotFoundError` if the index does not have it.
 
-def document(library: IndexRegistry, ask: DocumentRequest) -> DocumentAnswer:
-    """A document with its paragraphs and everything around it; `NotFoundError` if the index does not have it.
-
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.service.registry import IndexPlace
-    >>> articles = [Document(f"a{n}", number=f"L{n}", code="Code du travail", text="Voir l'article L. 1.") for n in (1, 2)]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     IndexFolder.create(f"{folder}/law", documents=articles).close()
-    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law")]) as library:
-    ...         found = document(library, DocumentRequest("a2")).document
-    >>> found.previous.id, found.next, [(one.anchor, one.citations[0].documents[0].id) for one in found.paragraphs]
-    ('a1', None, [('s1', 'a1')])
+    >>> found = document(registry, "lib-3").document
+    >>> found.previous.id, found.next.id, found.paragraphs[0].anchor
+    ('lib-2', 'lib-4', 's1')
     """
-    with library.shelf(ask.index).lease() as opened:
-        found = opened.snapshot.document(ask.id)
-        return DocumentAnswer(index=opened.name, generation=opened.generation, document=_whole(opened, found))
+    with registry.index(index).lease() as version:
+        found = version.snapshot.document(id)
+        return DocumentAnswer(index=version.name, generation=version.generation, document=_whole(version, found))
+
+
+def document_cards(version: IndexVersion, ids: Sequence[str]) -> dict[str, DocumentCard]:
+    """Cards by id, in this order, without those that are not there; texts are not read.
+
+    >>> list(document_cards(IndexVersion(snapshot), ["nowhere", "lib-3"]))
+    ['lib-3']
+    """
+    return {document.id: DocumentCard.of(document) for document in version.snapshot.heads(ids)}
+
+
+def cited_documents(
+    version: IndexVersion, text: str, found: Iterable[tuple[Citation, I32]], *, own: str | None = None
+) -> list[CitedDocument]:
+    """Citations of a text as values; the document that the text is of, if it is one, is not listed as cited by itself."""
+    ids = version.snapshot.ids
+    itself = ids.ordinal(own) if own is not None else -1
+    meant = []
+    for citation, numbers in found:
+        others = numbers[numbers != itself]
+        meant.append((citation, [ids[at] for at in others[:LISTED].tolist()], max(len(others) - LISTED, 0)))
+    cards = document_cards(version, [id for _, some, _ in meant for id in some])
+    return [
+        CitedDocument(
+            text=text[citation.start : citation.end],
+            span=(citation.start, citation.end),
+            system=citation.system.value,
+            key=citation.key,
+            documents=[cards[id] for id in some],
+            more=more,
+        )
+        for citation, some, more in meant
+    ]
 
 
 def etag_of(document: Document) -> str:
@@ -92,23 +147,23 @@ def text_paragraphs(text: str, citations: Sequence[CitedDocument] = ()) -> list[
 
 
 def _inside(cited: CitedDocument, start: int, end: int) -> CitedDocument:
-    """A citation as a part of the paragraph that it begins in; what of it stands in the next is cut off."""
+    """A citation as a part of the paragraph that it begins in, cut at its end."""
     first, last = cited.span[0] - start, min(cited.span[1], end) - start
     return cited.model_copy(update={"span": (first, last), "text": cited.text[: last - first]})
 
 
-def _whole(opened: IndexVersion, found: Document) -> WholeDocument:
-    snapshot = opened.snapshot
-    citations = cited_of(opened, found.text, opened.citations.cited(found.text, own_code=found.code), own=found.id)
-    before, after = neighbours(opened, found)
-    citing = [snapshot.ids[one] for one in citing_documents(opened, snapshot.ids.ordinal(found.id))]
-    other = [snapshot.ids[one] for one in versions(opened, found)]
+def _whole(version: IndexVersion, found: Document) -> WholeDocument:
+    snapshot = version.snapshot
+    citations = cited_documents(version, found.text, version.citations.cited(found.text, own_code=found.code), own=found.id)
+    before, after = neighbours(version, found)
+    citing = [snapshot.ids[one] for one in citing_documents(version, snapshot.ids.ordinal(found.id))]
+    other = [snapshot.ids[one] for one in versions(version, found)]
     beside = [None if one is None else snapshot.ids[one] for one in (before, after)]
     cited = [id for id in found.citations if id != found.id]
-    cards = cards_of(opened, [*cited, *citing[:CITED_BY_LISTED], *other, *filter(None, beside)])
+    cards = document_cards(version, [*cited, *citing[:CITED_BY_LISTED], *other, *filter(None, beside)])
     previous, following = (cards[id] if id else None for id in beside)
     return WholeDocument(
-        **facts_of(found),
+        **document_facts(found),
         text=found.text,
         extra=dict(found.extra),
         etag=etag_of(found),

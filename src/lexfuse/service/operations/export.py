@@ -19,7 +19,7 @@ from lexfuse.data.formats.trec_qrels import qrels_lines
 from lexfuse.data.formats.trec_run import run_blocks
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
-from lexfuse.service.schemas.feedback import Judgements
+from lexfuse.service.schemas.document import Judgements
 from lexfuse.service.schemas.search import SearchPage, SearchResult
 from lexfuse.storage.feedback import query_id
 from lexfuse.text.citation.find import find_citations

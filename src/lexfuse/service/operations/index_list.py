@@ -5,27 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from lexfuse.search.index_version import IndexVersion
-from lexfuse.service.redaction import without_paths
+from lexfuse.service.problems import without_paths
 from lexfuse.service.registry import IndexRegistry, ServedIndex
-from lexfuse.service.schemas.index_list import IndexCard, IndexList, ProfileCard
+from lexfuse.service.schemas.search import IndexCard, IndexList, ProfileCard
 
 
-def index_list(library: IndexRegistry) -> IndexList:
-    """The indexes of a library with their profiles.
+def index_list(registry: IndexRegistry) -> IndexList:
+    """The indexes of a service with their profiles.
 
-    >>> import tempfile
-    >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.service.registry import IndexPlace
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     IndexFolder.create(f"{folder}/law").close()
-    ...     with IndexRegistry.open([IndexPlace.of(f"{folder}/law")]) as library:
-    ...         [(card.name, card.default_profile) for card in index_list(library).indexes]
+    >>> [(card.name, card.default_profile) for card in index_list(registry).indexes]
     [('law', 'bm25')]
     """
-    return IndexList(indexes=[_card(library.shelf(name)) for name in library.names])
+    return IndexList(indexes=[_card(registry.index(name)) for name in registry.names])
 
 
-def profile_cards(opened: IndexVersion) -> list[ProfileCard]:
+def profile_cards(version: IndexVersion) -> list[ProfileCard]:
     """What a version of an index can be searched by; a reason why it cannot names files without their paths."""
     return [
         ProfileCard(
@@ -36,25 +30,25 @@ def profile_cards(opened: IndexVersion) -> list[ProfileCard]:
             usable=one.usable,
             reason=without_paths(one.reason),
         )
-        for one in opened.profiles
+        for one in version.profiles
     ]
 
 
-def _card(shelf: ServedIndex) -> IndexCard:
-    with shelf.lease() as opened:
+def _card(served: ServedIndex) -> IndexCard:
+    with served.lease() as version:
         return IndexCard(
-            name=shelf.name,
-            title=shelf.title,
-            documents=len(opened.snapshot),
-            generation=opened.generation,
-            languages=opened.cached("languages", lambda: _languages(opened)),
-            default_profile=opened.default_profile,
-            profiles=profile_cards(opened),
+            name=served.name,
+            title=served.title,
+            documents=len(version.snapshot),
+            generation=version.generation,
+            languages=version.cached("languages", lambda: _languages(version)),
+            default_profile=version.default_profile,
+            profiles=profile_cards(version),
         )
 
 
-def _languages(opened: IndexVersion) -> dict[str, int]:
+def _languages(version: IndexVersion) -> dict[str, int]:
     """How many documents are in each language, most first."""
-    codes, values = opened.snapshot.coded("language")
+    codes, values = version.snapshot.coded("language")
     counts = {name or "": int(count) for name, count in zip(values, np.bincount(codes, minlength=len(values)), strict=True)}
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))

@@ -2,86 +2,119 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
 
 from lexfuse.errors import ConfigError
-from lexfuse.search.hits import SortOrder, checked_query, find_hits
+from lexfuse.search.hits import SortOrder, find_hits
+from lexfuse.search.pipeline import DEPTH
 from lexfuse.search.results import SearchHit
+from lexfuse.search.spec.channel_spec import ChannelSpec
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.search.stage_clock import Timing
 from lexfuse.service.operations.cursor import Cursor, digest
-from lexfuse.service.operations.document_cards import facts_of
+from lexfuse.service.parameters import Question, QuestionParameters, refuse_unknown
 from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.schemas.document import document_facts
 from lexfuse.service.schemas.search import Facet, MarkedSpan, SearchPage, SearchResult, SearchTiming
 from lexfuse.text.sentences.splitter import split_sentences
 
-MOST_RESULTS = 100  # on one page
+MAX_RESULTS = 100  # on one page
+MAX_CHANNELS = 8
+_SPEC_KEYS = ("version", "channel", "fusion", "depth")
+_SPEC = "A search as data instead of a profile, with the keys channel, fusion and depth of a profile."
+_EXAMPLE = {"channel": [{"name": "bm25", "k1": 0.9}, {"name": "tfidf"}], "fusion": {"method": "rrf"}, "depth": 100}
+_FACETS = "Count codes, courts, kinds, years and languages of the candidates."
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """What is asked; an empty text means the default.
+class SearchQuery(QuestionParameters):
+    """A question and how to answer it, in a query string."""
 
-    >>> SearchRequest("loi", k=0)
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: k must lie between 1 and 100, got 0
-    """
+    query: Question
+    k: int = Field(10, ge=1, le=MAX_RESULTS, description="Results per page.", examples=[10])
+    cursor: str = Field(
+        "", max_length=200, description="next_cursor of the previous page; all other parameters as for that page."
+    )
+    sort: SortOrder = Field(SortOrder.RELEVANCE, description="By relevance, or the best 100 by date.")
+    facets: bool = Field(False, description=_FACETS)
 
-    query: str
-    index: str = ""
-    profile: str = ""
-    k: int = 10
-    cursor: str = ""
-    filters: tuple[str, ...] = ()
-    as_of: str = ""
-    language: str = ""
-    sort: SortOrder = SortOrder.RELEVANCE
-    facets: bool = False
-    spec: SearchSpec | None = None  # instead of a profile
-    most: int = field(default=MOST_RESULTS, compare=False)  # of k; an export may have more on its one page
+    def search(self) -> str | SearchSpec:
+        """The profile, or the spec in its place."""
+        return self.profile
 
-    def __post_init__(self) -> None:
-        """Refuse an impossible page size and an empty question."""
-        if not 1 <= self.k <= self.most:
-            raise ConfigError(f"k must lie between 1 and {self.most}, got {self.k}")
-        if self.profile and self.spec:
-            raise ConfigError("give either a profile or a spec, not both")
-        checked_query(self.query)
-
-    @property
     def digest(self) -> str:
         """The same for two pages of one ranking, exactly."""
-        return digest(replace(self, cursor="", facets=False))
+        return digest(self.model_dump(exclude={"cursor", "facets", "spec"}), self.search())
 
 
-def search(library: IndexRegistry, ask: SearchRequest) -> SearchPage:
-    """One page of results."""
-    shelf = library.shelf(ask.index)
-    cursor = Cursor.parse(ask.cursor, ask.digest) if ask.cursor else None
+class SearchParameters(SearchQuery):
+    """A question and how to answer it."""
+
+    facets: bool = Field(False, strict=True, description=_FACETS)
+    spec: dict[str, Any] | None = Field(None, description=_SPEC, examples=[_EXAMPLE])
+
+    def search(self) -> str | SearchSpec:
+        """The profile, or the spec in its place."""
+        if self.profile and self.spec is not None:
+            raise ConfigError("give either a profile or a spec, not both")
+        return self.profile if self.spec is None else inline_spec(self.spec)
+
+
+def inline_spec(values: Mapping[str, Any]) -> SearchSpec:
+    """The search that a client describes; models that it names would be files of the server, so they are refused.
+
+    >>> inline_spec({"channel": [{"name": "bm25", "k1": 0.9}]}).channels[0].options
+    {'k1': 0.9}
+    >>> inline_spec({"channel": [{"name": "bm25"}], "rerank": [{"method": "cross-encoder", "model": "/srv/model"}]})
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: a spec in a request has no rerankers or classes; for these use a profile of the service
+    """
+    if "rerank" in values or "class" in values:
+        raise ConfigError("a spec in a request has no rerankers or classes; for these use a profile of the service")
+    refuse_unknown(values, _SPEC_KEYS)
+    spec = SearchSpec.from_json(values)
+    if not all(isinstance(channel, ChannelSpec) for channel in spec.channels):
+        raise ConfigError("a spec in a request has channels of the index only; for cross-encoders use a profile of the service")
+    if len(spec.channels) > MAX_CHANNELS or spec.depth > DEPTH:
+        got = f"got {len(spec.channels):,} channels and depth {spec.depth:,}"
+        raise ConfigError(f"a spec in a request has up to {MAX_CHANNELS} channels and depth {DEPTH:,}; {got}")
+    return spec
+
+
+def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
+    """One page of results.
+
+    >>> [result.id for result in search(registry, SearchQuery(query="retard de prêt", k=2)).results]
+    ['lib-4', 'lib-3']
+    """
+    served, asked = registry.index(given.index), given.digest()
+    cursor = Cursor.parse(given.cursor, asked) if given.cursor else None
     after = cursor.after if cursor else 0
-    with shelf.lease(cursor.generation if cursor else None) as version:
+    with served.lease(cursor.generation if cursor else None) as version:
         hits = find_hits(
             version,
-            ask.query,
-            ask.k,
+            given.query,
+            given.k,
             after=after,
-            sort=ask.sort,
-            facets=ask.facets,
-            filters=ask.filters,
-            as_of=ask.as_of,
-            language=ask.language,
-            profile=ask.spec or ask.profile,
+            sort=given.sort,
+            facets=given.facets,
+            filters=given.filters,
+            as_of=given.as_of,
+            language=given.language,
+            profile=given.search(),
         )
         return SearchPage(
-            index=shelf.name,
+            index=served.name,
             generation=version.generation,
             profile=hits.profile,
-            query=ask.query,
+            query=given.query,
             results=[result_of(hit) for hit in hits],
             facets=[Facet.model_validate(facet, from_attributes=True) for facet in hits.facets],
-            candidates=hits.candidates if ask.facets else None,
-            next_cursor=Cursor(after + ask.k, version.generation, ask.digest).text() if hits.more else None,
+            candidates=hits.candidates if given.facets else None,
+            next_cursor=Cursor(after + given.k, version.generation, asked).text() if hits.more else None,
             timing=timing_of(hits.timing),
         )
 
@@ -94,26 +127,17 @@ def timing_of(timing: Timing) -> SearchTiming:
 def result_of(hit: SearchHit) -> SearchResult:
     """A hit as a result of an answer."""
     return SearchResult(
-        **facts_of(hit.document),
+        **document_facts(hit.document),
         rank=hit.rank,
         found=hit.found,
         score=hit.score,
-        snippet=mark_of(hit),
+        snippet=marked_snippet(hit),
         sources={name: None if score != score else score for name, score in hit.sources.items()},  # NaN: it has none
     )
 
 
-def mark_of(hit: SearchHit) -> MarkedSpan:
-    """The part of a hit's text that is shown; its best sentence is the one with the most matching words.
-
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.text.snippets import Snippet
-    >>> from lexfuse.text.sentences.splitter import SentenceSpan
-    >>> document = Document("a", text="Il dit. La loi est la loi.", language="fr")
-    >>> mark_of(SearchHit(1, "bm25", 0.5, document, Snippet(SentenceSpan(0, 26), (SentenceSpan(11, 14), SentenceSpan(22,
-    ...     25))), ())).best
-    (8, 26)
-    """
+def marked_snippet(hit: SearchHit) -> MarkedSpan:
+    """The part of a hit's text that is shown; its best sentence is the one with the most matching words."""
     span, text = hit.snippet.span, hit.document.text
     shown = span.of(text)
     matches = [(match.start - span.start, match.end - span.start) for match in hit.snippet.matches]

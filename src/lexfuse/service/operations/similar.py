@@ -2,107 +2,82 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from lexfuse.channels.lexical.bm25_kli import ChosenTerms
-from lexfuse.errors import ConfigError, TooLargeError
+from pydantic import Field
+
+from lexfuse.errors import TooLargeError
 from lexfuse.search.results import SearchHit
 from lexfuse.search.similar_hits import SimilarHits, find_similar
 from lexfuse.service.operations.explain import alignment_of
-from lexfuse.service.operations.search import MOST_RESULTS, result_of, timing_of
+from lexfuse.service.operations.search import MAX_RESULTS, result_of, timing_of
+from lexfuse.service.parameters import Day, QuestionParameters
 from lexfuse.service.registry import IndexRegistry
-from lexfuse.service.schemas.similar import QueryTerm, SimilarPage, SimilarResult
+from lexfuse.service.schemas.search import QueryTerm, SimilarPage, SimilarResult
 from lexfuse.text.kli import TermChoice, TermWeight
 
-LONGEST_WORD = 200  # characters of a term that the caller gives
-LONGEST_TEXT = 2_000_000  # characters: several times the longest judgment
+MAX_CHARACTERS = 2_000_000  # of a text: several times the longest judgment
+Word = Annotated[str, Field(min_length=1, max_length=200)]
+_WORDS = "each word or word=weight"
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarRequest:
-    """A whole text, or the id of a document of the index, and how to look for documents like it.
+class SimilarParameters(QuestionParameters):
+    """A whole document as the query."""
 
-    >>> SimilarRequest()
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: give either a text or the id of a document, to find documents like it
-    """
-
-    text: str = ""
-    document: str = ""
-    name: str = ""  # of the file that the text is from: a document of that id is the same one
-    index: str = ""
-    profile: str = ""
-    k: int = 10
-    amount: float | None = None  # of terms: a share up to 1, or a number; None for the profile's own, or a tenth and at least ten
-    weight: TermWeight = TermWeight.ONCE
-    terms: tuple[str, ...] = ()  # these alone, each `word` or `word=weight`
-    added: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    exclude_self: bool = True
-    before: str = ""  # a day
-    before_own_date: bool = False
-    mask: bool = False  # hide citations of decisions
-    filters: tuple[str, ...] = ()
-    as_of: str = ""
-    language: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse a query that is none, and a number of results that cannot be."""
-        if bool(self.text.strip()) == bool(self.document):
-            raise ConfigError("give either a text or the id of a document, to find documents like it")
-        if len(self.text) > LONGEST_TEXT:
-            raise TooLargeError(f"the text has {len(self.text):,} characters, {LONGEST_TEXT:,} are allowed; give a part of it")
-        if not 1 <= self.k <= MOST_RESULTS:
-            raise ConfigError(f"k must lie between 1 and {MOST_RESULTS}, got {self.k}")
-        for word in (*self.terms, *self.added, *self.dropped):
-            if len(word) > LONGEST_WORD:
-                raise ConfigError(f"a word has at most {LONGEST_WORD} characters, got {len(word):,}: {word[:40]!r}…")
+    text: str = Field(
+        "", description="The whole text; or give document.", examples=["The tenant held over after the lease ended."]
+    )
+    document: str = Field("", max_length=2000, description="The id of a document of the index; or give text.")
+    k: int = Field(10, ge=1, le=MAX_RESULTS, description="Number of results.")
+    amount: float | None = Field(
+        None,
+        gt=0,
+        le=100_000,
+        description="Terms to use: a share of them up to 1, a number above 1; a tenth and at least ten by default.",
+        examples=[0.1],
+    )
+    weight: Literal["once", "count", "kli"] = Field(
+        "once", description="Weight of each term: one, its number of occurrences, or its KLI."
+    )
+    terms: list[Word] = Field([], max_length=1000, description=f"Search by these alone, {_WORDS}.", examples=[["estoppel=2"]])
+    added: list[Word] = Field([], max_length=1000, description=f"Search by these too, {_WORDS}.")
+    dropped: list[Word] = Field([], max_length=1000, description="Do not search by these.")
+    terms_only: bool = Field(False, strict=True, description="Return the terms that would be searched for, without searching.")
+    exclude_self: bool = Field(True, strict=True, description="Leave out the document itself, found by its id or its text.")
+    before: Day | None = Field(None, description="Only documents dated before this day.", examples=["2020-01-01"])
+    before_own_date: bool = Field(False, strict=True, description="Only documents dated before the one given by its id.")
+    mask: bool = Field(False, strict=True, description="Hide citations of decisions in the query.")
 
     @property
     def term_choice(self) -> TermChoice | None:
         """What the request says about terms; None if it says nothing."""
-        choice = TermChoice.of(self.amount, self.weight, only=self.terms, added=self.added, dropped=self.dropped)
+        weight = TermWeight(self.weight)
+        choice = TermChoice.of(self.amount, weight, only=self.terms, added=self.added, dropped=self.dropped)
         return None if choice == TermChoice() else choice
 
 
-def similar(library: IndexRegistry, ask: SimilarRequest) -> SimilarPage:
-    """Documents like a whole one, with the terms that were searched for and, where sentences are compared, what met what."""
-    return _page(library, ask, terms_only=False)
+def similar(registry: IndexRegistry, given: SimilarParameters, file_name: str = "") -> SimilarPage:
+    """Documents like a whole one, with the terms that were searched for and, where sentences are compared, what met what.
 
-
-def similar_terms(library: IndexRegistry, ask: SimilarRequest) -> SimilarPage:
-    """The terms alone, without a search: to be edited first. `ConfigError` where the profile has no choice of terms."""
-    return _page(library, ask, terms_only=True)
-
-
-def _page(library: IndexRegistry, ask: SimilarRequest, *, terms_only: bool) -> SimilarPage:
-    shelf = library.shelf(ask.index)
-    with shelf.lease() as version:
+    `file_name` is the name of the file that the text is from: a document of that id counts as the text itself.
+    """
+    if (length := len(given.text)) > MAX_CHARACTERS:
+        raise TooLargeError(f"the text has {length:,} characters, {MAX_CHARACTERS:,} are allowed; give a part of it")
+    served = registry.index(given.index)
+    with served.lease() as version:
         found = find_similar(
             version,
-            ask.text,
-            ask.k,
-            document=ask.document,
-            file_name=ask.name,
-            terms=ask.term_choice,
-            terms_only=terms_only,
-            exclude_self=ask.exclude_self,
-            before=ask.before,
-            before_own_date=ask.before_own_date,
-            mask=ask.mask,
-            profile=ask.profile,
-            filters=ask.filters,
-            as_of=ask.as_of,
-            language=ask.language,
+            file_name=file_name,
+            terms=given.term_choice,
+            **given.model_dump(exclude={"index", "amount", "weight", "terms", "added", "dropped"}),
         )
         return SimilarPage(
-            index=shelf.name,
+            index=served.name,
             generation=version.generation,
             profile=found.profile,
             words=len(found.query.query.text.split()),
             document=found.query.document,
-            terms=_terms(found.terms),
+            terms=[QueryTerm.model_validate(term, from_attributes=True) for term in (found.terms.terms if found.terms else ())],
             distinct=found.terms.distinct if found.terms else 0,
             results=[_result(found, hit) for hit in found.hits],
             left_out=_left_out(found),
@@ -112,16 +87,8 @@ def _page(library: IndexRegistry, ask: SimilarRequest, *, terms_only: bool) -> S
 
 
 def _result(found: SimilarHits, hit: SearchHit) -> SimilarResult:
-    met = found.alignments.get(hit.id)
-    alignment = alignment_of(met, found.query.query.text, hit.document.text) if met else None
+    alignment = alignment_of(found.alignments.get(hit.id), found.query.query.text, hit.document.text)
     return SimilarResult(**dict(result_of(hit)), alignment=alignment)
-
-
-def _terms(chosen: ChosenTerms | None) -> list[QueryTerm]:
-    return [
-        QueryTerm(word=one.word, term=one.term, count=one.count, informativeness=one.informativeness, weight=one.weight)
-        for one in (chosen.terms if chosen else ())
-    ]
 
 
 def _left_out(found: SimilarHits) -> dict[str, int]:

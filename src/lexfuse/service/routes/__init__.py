@@ -1,11 +1,11 @@
-"""The endpoints of the API, one module each."""
+"""The endpoints of the API, by what they are about."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lexfuse.service.routes import changes, cite, compare, documents, explain, feedback, health, profiles, search, similar
+from lexfuse.service.routes import documents, feedback, health, search, similar
 
-ROUTERS: tuple[APIRouter, ...] = tuple(
-    one.router for one in (search, similar, explain, compare, cite, documents, changes, feedback, profiles, health)
-)
+ROUTERS: tuple[APIRouter, ...] = (
+    search.router, similar.router, search.citations, documents.router, feedback.router, health.router,
+)  # fmt: skip

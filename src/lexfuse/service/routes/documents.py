@@ -1,29 +1,35 @@
-"""``/v1/documents``: read, write and delete documents."""
+"""``/v1/documents``: read, write and delete documents; ``/v1/changes``: the outcome of a change that took long."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Header, Path, Query, Request
 from starlette.responses import Response
 
 from lexfuse.service.api_keys import KeyScope
-from lexfuse.service.change_outcomes import ChangeOutcome
-from lexfuse.service.middleware.api_key import require
-from lexfuse.service.openapi import SCOPE
-from lexfuse.service.operations.document_writes import DocumentBody, delete_document, put_document
-from lexfuse.service.operations.documents import DocumentRequest, document
-from lexfuse.service.operations.preconditions import Precondition
-from lexfuse.service.routes.changes import PENDING, pending
-from lexfuse.service.routes.parameters import DocumentName, IndexName, answered, service_of
-from lexfuse.service.schemas.document import DocumentAnswer, DocumentChange, DocumentWritten
+from lexfuse.service.change_outcomes import ChangeOutcome, State
+from lexfuse.service.middleware.api_key import require, require_feedback_scope
+from lexfuse.service.openapi import JUDGE, SCOPE
+from lexfuse.service.operations.document_writes import DocumentBody, Precondition, delete_document, put_document
+from lexfuse.service.operations.documents import document
+from lexfuse.service.parameters import INDEX
+from lexfuse.service.problems import problem_of
+from lexfuse.service.routes.responses import json_response, service_of
+from lexfuse.service.schemas.document import DocumentAnswer, DocumentChange, DocumentWritten, PendingChange
 
 router = APIRouter(prefix="/v1", tags=["documents"])
 
+PENDING: dict[int | str, dict[str, Any]] = {
+    202: {"model": PendingChange, "description": "The change is in progress; its outcome is at the address in Location."}
+}
+RETRY_AFTER = 1  # seconds
 _TAG = {"description": "Changes whenever the document does.", "schema": {"type": "string"}}
 _ETAG: dict[str, Any] = {"headers": {"ETag": _TAG}}
 _WRITING: dict[int | str, dict[str, Any]] = {**PENDING, 412: {}, 507: {}}
 
+IndexName = Annotated[str, Query(**INDEX)]
+DocumentName = Annotated[str, Path(min_length=1, max_length=2000, description="Document id.", examples=["LEGIARTI000006901112"])]
 IfMatch = Annotated[
     str | None, Header(max_length=2000, description="Only if the document still has this ETag.", examples=['"3f2a"'])
 ]
@@ -40,8 +46,8 @@ IfNoneMatch = Annotated[str | None, Header(max_length=2000, description="*: only
 async def read_document(request: Request, document_id: DocumentName, index: IndexName = "") -> Response:
     """A document with its paragraphs, the documents it cites and that cite it, its neighbours and other versions."""
     service = service_of(request)
-    found = await service.run(document, service.library, DocumentRequest(document_id, index))
-    return answered(found, headers={"ETag": f'"{found.document.etag}"'})
+    found = await service.run(document, service.registry, document_id, index)
+    return json_response(found, headers={"ETag": f'"{found.document.etag}"'})
 
 
 @router.put(
@@ -63,10 +69,10 @@ async def write_document(
     """Create or replace a document; the next search finds it. Needs a key with the scope write."""
     require(request, KeyScope.WRITE)
     service, precondition = service_of(request), Precondition.parse(if_match, if_none_match)
-    done = await service.write(index, put_document, service.library, document_id, body, index=index, precondition=precondition)
+    done = await service.write(index, put_document, service.registry, document_id, body, index=index, precondition=precondition)
     if isinstance(done, ChangeOutcome):
         return pending(done)
-    return answered(done, 201 if done.change is DocumentChange.CREATED else 200, {"ETag": f'"{done.etag}"'})
+    return json_response(done, 201 if done.change is DocumentChange.CREATED else 200, {"ETag": f'"{done.etag}"'})
 
 
 @router.delete(
@@ -83,5 +89,35 @@ async def remove_document(
     """Delete a document; the next search does not find it. Needs a key with the scope write."""
     require(request, KeyScope.WRITE)
     service, precondition = service_of(request), Precondition.parse(if_match, None)
-    done = await service.write(index, delete_document, service.library, document_id, index=index, precondition=precondition)
-    return pending(done) if isinstance(done, ChangeOutcome) else answered(done)
+    done = await service.write(index, delete_document, service.registry, document_id, index=index, precondition=precondition)
+    return pending(done) if isinstance(done, ChangeOutcome) else json_response(done)
+
+
+@router.get(
+    "/changes/{change}",
+    operation_id="change_outcome",
+    response_model=PendingChange,
+    summary="Outcome of a change",
+    openapi_extra={SCOPE: JUDGE},
+)
+async def change_outcome(
+    request: Request, change: Annotated[str, Path(max_length=100, description="The id in the response 202.")]
+) -> Response:
+    """The state of a change that was answered with 202: pending, done, or failed."""
+    require_feedback_scope(request)
+    return json_response(pending_change(service_of(request).outcomes.of(change)))
+
+
+def pending(outcome: ChangeOutcome[Any]) -> Response:
+    """The response to a change that is being committed when the time of its request is over."""
+    headers = {"Location": f"/v1/changes/{outcome.id}", "Retry-After": str(RETRY_AFTER)}
+    return json_response(pending_change(outcome), 202, headers)
+
+
+def pending_change(outcome: ChangeOutcome[Any]) -> PendingChange:
+    """The state of a change, with its result or its problem."""
+    if (state := outcome.state) is State.PENDING:
+        return PendingChange(id=outcome.id, state=state)
+    if isinstance(error := outcome.future.exception(), Exception):
+        return PendingChange(id=outcome.id, state=state, problem=problem_of(error))
+    return PendingChange(id=outcome.id, state=state, result=outcome.future.result())

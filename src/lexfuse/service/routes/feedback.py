@@ -16,9 +16,9 @@ from lexfuse.service.middleware.api_key import require_feedback_scope
 from lexfuse.service.openapi import JUDGE, SCOPE
 from lexfuse.service.operations.export import JudgementFormat, exported_judgements
 from lexfuse.service.operations.feedback import JudgementBody, add_feedback, judgements
-from lexfuse.service.routes.changes import PENDING, pending
-from lexfuse.service.routes.parameters import IndexName, answered, download, service_of
-from lexfuse.service.schemas.feedback import Judgement, Judgements
+from lexfuse.service.routes.documents import PENDING, IndexName, pending
+from lexfuse.service.routes.responses import download, json_response, service_of
+from lexfuse.service.schemas.document import Judgement, Judgements
 
 router = APIRouter(prefix="/v1", tags=["feedback"])
 
@@ -38,8 +38,8 @@ async def add_judgement(request: Request, body: JudgementBody) -> Response:
     """Record how well a document answers a question. Needs a key with the scope write, unless anonymous judging is allowed."""
     require_feedback_scope(request)
     service = service_of(request)
-    kept = await service.write(body.index, add_feedback, service.library, body)
-    return pending(kept) if isinstance(kept, ChangeOutcome) else answered(kept, 201)
+    kept = await service.write(body.index, add_feedback, service.registry, body)
+    return pending(kept) if isinstance(kept, ChangeOutcome) else json_response(kept, 201)
 
 
 @router.get(
@@ -58,7 +58,7 @@ async def list_judgements(
     """Every judgement on an index, with its question. Needs a key with the scope write, unless anonymous judging is allowed."""
     require_feedback_scope(request)
     service = service_of(request)
-    found = await service.run(judgements, service.library, index)
+    found = await service.run(judgements, service.registry, index)
     if format is JudgementFormat.JSON:
-        return answered(found)
+        return json_response(found)
     return download(await service.run(exported_judgements, found, format))

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from lexfuse.errors import OverloadError
-from lexfuse.service.context import ServiceContext
 from lexfuse.service.metrics import CONTENT_TYPE
 from lexfuse.service.openapi import NO_KEY, SCOPE
-from lexfuse.service.schemas.base import ResponseModel
+from lexfuse.service.routes.responses import service_of
+from lexfuse.service.schemas.document import ResponseModel
 
 router = APIRouter(tags=["health"])
 
@@ -33,13 +33,13 @@ async def healthz() -> Health:
 @router.get("/readyz", operation_id="readyz", summary="Readiness", openapi_extra={SCOPE: NO_KEY}, responses={503: {}})
 async def readyz(request: Request) -> Health:
     """Whether indexes and models are loaded and were searched once; send requests only then."""
-    service: ServiceContext = request.app.state.service
-    library = service.library
+    service = service_of(request)
     if not getattr(request.app.state, "ready", False):
         raise OverloadError("indexes and models are being loaded; try again in a second", retry_after=1)
     if (stuck := service.stuck) >= service.settings.workers:
         raise OverloadError(f"all {stuck} search threads are busy with requests whose time is over; restart the service")
-    return Health(status="ready", indexes={name: library.shelf(name).generation for name in library.names}, stuck=stuck)
+    generations = {name: service.registry.index(name).generation for name in service.registry.names}
+    return Health(status="ready", indexes=generations, stuck=stuck)
 
 
 @router.get(

@@ -2,71 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import Field
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from lexfuse.errors import ConfigError
-from lexfuse.service.operations.search import MOST_RESULTS
-from lexfuse.service.operations.similar import LONGEST_WORD, SimilarRequest, similar, similar_terms
+from lexfuse.service.operations.similar import SimilarParameters, similar
+from lexfuse.service.parameters import refuse_unknown, validated
 from lexfuse.service.registry import IndexRegistry
-from lexfuse.service.routes.parameters import QuestionParameters, answered_by, day_text, service_of, validated
-from lexfuse.service.schemas.base import Day
-from lexfuse.service.schemas.request_parameters import refuse_unknown
-from lexfuse.service.schemas.similar import SimilarPage
-from lexfuse.service.uploads import UploadText
-from lexfuse.text.kli import TermWeight
+from lexfuse.service.routes.responses import answered, service_of
+from lexfuse.service.schemas.search import SimilarPage
 
 router = APIRouter(prefix="/v1", tags=["search"])
 
-Word = Annotated[str, Field(min_length=1, max_length=LONGEST_WORD)]
-_WORDS = "each word or word=weight"
 _FLAG_WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 _MAX_FIELDS = 1000
-
-
-class SimilarParameters(QuestionParameters):
-    """A whole document as the query."""
-
-    text: str = Field(
-        "", description="The whole text; or give document.", examples=["The tenant held over after the lease ended."]
-    )
-    document: str = Field("", max_length=2000, description="The id of a document of the index; or give text.")
-    k: int = Field(10, ge=1, le=MOST_RESULTS, description="Number of results.")
-    amount: float | None = Field(
-        None,
-        gt=0,
-        le=100_000,
-        description="Terms to use: a share of them up to 1, a number above 1; a tenth and at least ten by default.",
-        examples=[0.1],
-    )
-    weight: Literal["once", "count", "kli"] = Field(
-        "once", description="Weight of each term: one, its number of occurrences, or its KLI."
-    )
-    terms: list[Word] = Field([], max_length=1000, description=f"Search by these alone, {_WORDS}.", examples=[["estoppel=2"]])
-    added: list[Word] = Field([], max_length=1000, description=f"Search by these too, {_WORDS}.")
-    dropped: list[Word] = Field([], max_length=1000, description="Do not search by these.")
-    terms_only: bool = Field(False, strict=True, description="Return the terms that would be searched for, without searching.")
-    exclude_self: bool = Field(True, strict=True, description="Leave out the document itself, found by its id or its text.")
-    before: Day | None = Field(None, description="Only documents dated before this day.", examples=["2020-01-01"])
-    before_own_date: bool = Field(False, strict=True, description="Only documents dated before the one given by its id.")
-    mask: bool = Field(False, strict=True, description="Hide citations of decisions in the query.")
-
-    def request(self, text: str = "", name: str = "") -> SimilarRequest:
-        """The same for the operation; `text` and `name` are those of an uploaded file."""
-        if text and self.text:
-            raise ConfigError("give either a text or a file, not both")
-        return SimilarRequest(
-            text=text or self.text, document=self.document, name=name, index=self.index, profile=self.profile, k=self.k,
-            amount=self.amount, weight=TermWeight(self.weight), terms=tuple(self.terms), added=tuple(self.added),
-            dropped=tuple(self.dropped), exclude_self=self.exclude_self, before=day_text(self.before),
-            before_own_date=self.before_own_date, mask=self.mask, filters=tuple(self.filters), as_of=self.day,
-            language=self.language,
-        )  # fmt: skip
 
 
 def _with_file(schema: dict[str, Any]) -> dict[str, Any]:
@@ -100,28 +53,31 @@ async def similar_documents(request: Request) -> Response:
     Send JSON with a text or the id of a document, or a form with a file (text, HTML or PDF). If the index has sentences, every
     result lists which of its paragraphs match which of the query's.
     """
-    service = service_of(request)
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type == "multipart/form-data":
-        async with request.form(max_files=1, max_fields=_MAX_FIELDS, max_part_size=service.settings.max_body_bytes) as form:
-            file = form.get("file")
-            raw = (await file.read(), file.filename or "file") if isinstance(file, UploadFile) else None
-            given = validated(SimilarParameters, _values(form))
-        if raw is None:
-            return await answered_by(service, _found, service.library, given)
-        read = await service.read_upload(*raw)
-        return await answered_by(service, _found, service.library, given, read, raw[1])
+        return await _answered_form(request)
     if media_type not in ("application/json", ""):
         raise HTTPException(415, "send application/json, or multipart/form-data with a file")
-    given = validated(SimilarParameters, await request.body())
-    return await answered_by(service, _found, service.library, given)
+    return await answered(request, similar, validated(SimilarParameters, await request.body()))
 
 
-def _found(library: IndexRegistry, given: SimilarParameters, file: UploadText | None = None, name: str = "") -> SimilarPage:
-    """Search, by the text of a file if there is one."""
-    ask = given.request(file.text if file else "", name)
-    page = similar_terms(library, ask) if given.terms_only else similar(library, ask)
-    return page.model_copy(update={"notes": [*file.notes, *page.notes]}) if file else page
+async def _answered_form(request: Request) -> Response:
+    service = service_of(request)
+    async with request.form(max_files=1, max_fields=_MAX_FIELDS, max_part_size=service.settings.max_body_bytes) as form:
+        file = form.get("file")
+        raw = (await file.read(), file.filename or "file") if isinstance(file, UploadFile) else None
+        given = validated(SimilarParameters, _values(form))
+    if raw is None:
+        return await answered(request, similar, given)
+    upload = await service.read_upload(*raw)
+    if upload.text and given.text:
+        raise ConfigError("give either a text or a file, not both")
+
+    def similar_to_file(registry: IndexRegistry, given: SimilarParameters) -> SimilarPage:
+        page = similar(registry, given, file_name=raw[1])
+        return page.model_copy(update={"notes": [*upload.notes, *page.notes]})
+
+    return await answered(request, similar_to_file, given.model_copy(update={"text": upload.text or given.text}))
 
 
 def _values(form: FormData) -> dict[str, Any]:

@@ -1,17 +1,27 @@
-"""A whole document, paragraph by paragraph, with its context."""
+"""Documents, citations and judgements in responses.
+
+A span is a range of characters of the text next to it: it starts at 0 and excludes its end.
+"""
 
 from __future__ import annotations
 
 import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from lexfuse.data.document import Document
 from lexfuse.service.change_outcomes import State
 from lexfuse.service.problems import Problem
-from lexfuse.service.schemas.base import ResponseModel, Span
-from lexfuse.service.schemas.feedback import Judgement
+
+Span = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]
+
+
+class ResponseModel(BaseModel):
+    """The root of all responses: frozen, without unknown fields. Their docstrings are descriptions in the OpenAPI document."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class DocumentCard(ResponseModel):
@@ -30,6 +40,21 @@ class DocumentCard(ResponseModel):
     valid_to: datetime.date | None = None
     status: str = ""
     identifiers: list[str] = Field(default=[])
+
+    @classmethod
+    def of(cls, document: Document) -> DocumentCard:
+        """A document without its text.
+
+        >>> DocumentCard.of(Document("a", title="Article 1")).title
+        'Article 1'
+        """
+        return cls(**document_facts(document))
+
+
+def document_facts(document: Document) -> dict[str, Any]:
+    """The fields of a card; enumerations become their texts, and tuples lists."""
+    values = {name: getattr(document, name) for name in DocumentCard.model_fields}
+    return values | {name: values[name].value for name in ("kind", "status")}
 
 
 class CitedDocument(ResponseModel):
@@ -83,6 +108,26 @@ class ResolvedCitations(ResponseModel):
     generation: int
     citations: list[CitedDocument]
     more: int = Field(default=0, description="Number of further citations that were not resolved.")
+
+
+class Judgement(ResponseModel):
+    """A judgement of how well a document answers a question."""
+
+    query: str
+    query_id: str = Field(description="Id of the query in qrels.")
+    document: str
+    grade: int = Field(description="Above 0: relevant.")
+    rank: int | None = Field(default=None, description="Rank among the results that were shown.")
+    profile: str = ""
+    moment: datetime.datetime
+    generation: int = Field(description="Version of the index that was searched.")
+
+
+class Judgements(ResponseModel):
+    """The judgements on an index, oldest first; for one document and question the last counts."""
+
+    index: str
+    judgements: list[Judgement]
 
 
 class DocumentChange(StrEnum):

@@ -1,11 +1,10 @@
-"""A page of results, with the facets of all candidates."""
+"""Responses of searches: results, explanations, similar documents, comparisons and lists of profiles."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from lexfuse.service.schemas.base import ResponseModel, Span
-from lexfuse.service.schemas.document import DocumentCard
+from lexfuse.service.schemas.document import DocumentCard, ResponseModel, Span
 
 
 class MarkedSpan(ResponseModel):
@@ -65,3 +64,177 @@ class SearchPage(ResponseModel):
     next_cursor: str | None = None
     notes: list[str] = Field(default=[], description="Remarks, such as documents left out.")
     timing: SearchTiming
+
+
+class SourceShare(ResponseModel):
+    """The contribution of one retriever to the score of a document."""
+
+    source: str
+    score: float | None = Field(description="Raw score; null if the source has none.")
+    rank: int | None = Field(description="Rank among the candidates.")
+    value: float = Field(description="Normalised score.")
+    imputed: bool
+    weight: float
+    contribution: float
+
+
+class TermShare(ResponseModel):
+    """The contribution of one term to the score of a document."""
+
+    source: str
+    term: str
+    in_query: float
+    in_document: float
+    idf: float
+    contribution: float
+
+
+class TokenShare(ResponseModel):
+    """The token of the document that is most similar to a token of the query (late interaction)."""
+
+    source: str
+    in_query: str
+    in_document: str
+    similarity: float
+
+
+class HitExplanation(ResponseModel):
+    """Why a document has its rank, or would have it."""
+
+    document: DocumentCard
+    rank: int
+    listed: bool = Field(description="Whether it is among the candidates.")
+    allowed: bool = Field(default=True, description="Whether the filters and the day allow it.")
+    cited: bool = Field(default=False, description="Whether the query cites it, so that it comes first whatever its score.")
+    score: float
+    sources: list[SourceShare]
+    terms: list[TermShare] = Field(
+        default=[], description="Terms of lexical and learned sparse retrievers, largest contribution first."
+    )
+    tokens: list[TokenShare] = Field(default=[])
+    snippet: MarkedSpan | None = None
+    other_ranks: dict[str, int] = Field(default={}, description="Ranks under other fusions.")
+    before: HitExplanation | None = Field(default=None, description="The explanation before reranking.")
+    alignment: ParagraphAlignment | None = None
+
+
+class ExplainResponse(ResponseModel):
+    """The explanation of a document for a question."""
+
+    index: str
+    generation: int
+    profile: str
+    query: str
+    why: HitExplanation
+
+
+class AlignedParagraph(ResponseModel):
+    """A paragraph of a text, with its number if it has one."""
+
+    number: str | None
+    text: str
+    span: Span
+
+
+class AlignedPair(ResponseModel):
+    """A paragraph of the query and one of the document with matching sentences."""
+
+    query: AlignedParagraph
+    document: AlignedParagraph
+    meetings: int
+    cosine: float
+
+
+class ParagraphAlignment(ResponseModel):
+    """How much of a query a document covers, and the reverse (RPRS), with the paragraphs that match most."""
+
+    query_proportion: float | None
+    document_proportion: float | None
+    pairs: list[AlignedPair]
+    more: int = 0
+
+
+class QueryTerm(ResponseModel):
+    """A term of a whole document that is searched for."""
+
+    word: str
+    term: str
+    count: int
+    informativeness: float
+    weight: float
+
+
+class SimilarResult(SearchResult):
+    """A document that is similar to the query."""
+
+    alignment: ParagraphAlignment | None = None
+
+
+class SimilarPage(ResponseModel):
+    """Documents similar to a whole document."""
+
+    index: str
+    generation: int
+    profile: str
+    words: int = Field(description="Number of words of the query.")
+    document: str | None = Field(default=None, description="Id of the document that is the query, if it is in the index.")
+    terms: list[QueryTerm] = Field(default=[])
+    distinct: int = Field(default=0, description="Number of distinct terms before the most informative were selected.")
+    results: list[SimilarResult]
+    left_out: dict[str, int] = Field(default={}, description="Numbers of later and undated documents and of the document itself.")
+    notes: list[str] = Field(default=[])
+    timing: SearchTiming
+
+
+class RankChange(ResponseModel):
+    """A result of one profile, with its rank under the first."""
+
+    result: SearchResult
+    before: int | None = Field(description="Rank under the first profile; null if that does not list it.")
+
+
+class ProfileRanking(ResponseModel):
+    """The results of one profile, and the results of the first that it does not list."""
+
+    profile: str
+    results: list[RankChange]
+    lost: list[SearchResult] = Field(description="Results of the first profile that this one does not list.")
+    timing: SearchTiming
+
+
+class ProfileComparison(ResponseModel):
+    """Two or three profiles side by side; changes are relative to the first."""
+
+    index: str
+    generation: int
+    query: str
+    rankings: list[ProfileRanking]
+
+
+class ProfileCard(ResponseModel):
+    """A profile: a named way to search."""
+
+    name: str
+    description: str = ""
+    channels: list[str]
+    evidence: dict[str, str | int | float] = Field(default={})
+    usable: bool = True
+    reason: str = Field(default="", description="Why it is not usable.")
+
+
+class IndexCard(ResponseModel):
+    """An index of the service, with its profiles."""
+
+    name: str
+    title: str
+    documents: int
+    generation: int
+    languages: dict[str, int]
+    default_profile: str
+    profiles: list[ProfileCard]
+
+
+class IndexList(ResponseModel):
+    """The indexes of the service."""
+
+    indexes: list[IndexCard]

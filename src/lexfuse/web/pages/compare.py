@@ -8,15 +8,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.service.context import ServiceContext
-from lexfuse.service.operations.compare import MOST, CompareRequest, compare
+from lexfuse.service.operations.compare import MAX_PROFILES, CompareParameters, compare
 from lexfuse.service.operations.index_list import profile_cards
-from lexfuse.service.routes.parameters import check_question
-from lexfuse.service.schemas.comparison import ProfileComparison
-from lexfuse.service.schemas.index_list import ProfileCard
-from lexfuse.web.page_parameters import SEARCH, accepts
+from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.routes.responses import service_of
+from lexfuse.service.schemas.search import ProfileCard, ProfileComparison
 from lexfuse.web.renderer import page
-from lexfuse.web.search_state import SearchState
+from lexfuse.web.search_state import SEARCH, SearchState, accepts
 
 router = APIRouter(include_in_schema=False)
 
@@ -26,17 +24,14 @@ PARTS = {"compare": "compare_part.html"}
 @router.get("/compare", dependencies=[accepts(*SEARCH)])
 async def compared(request: Request) -> HTMLResponse:
     """The form, and the rankings of a question."""
-    service: ServiceContext = request.app.state.service
-    state = SearchState.of(request.query_params)
-    check_question(service.settings, state.query)
-    index, cards = await service.run(_cards, service, state.index)
+    service, state = service_of(request), SearchState.of(request.query_params)
+    index, cards = await service.run(_cards, service.registry, state.index)
     wanted = [name for name in request.query_params.getlist("profile") if name]
     profiles = chosen_of(wanted, cards)
     twice = len(set(wanted)) < len(wanted)
     comparison: ProfileComparison | None = None
     if state.query.strip() and len(profiles) > 1 and not twice:
-        ask = CompareRequest(state.query, tuple(profiles), index, filters=state.filters, as_of=state.as_of)
-        comparison = await service.run(compare, service.library, ask)
+        comparison = await service.answer(compare, state.request(CompareParameters, profiles=profiles, index=index))
     values: dict[str, Any] = {
         "q": state.query,
         "index": index,
@@ -58,13 +53,13 @@ def chosen_of(wanted: Sequence[str], cards: Sequence[ProfileCard]) -> list[str]:
     >>> chosen_of([], cards), chosen_of(["bm25"], cards), chosen_of(["dense", "bm25"], cards)
     (['hybrid', 'bm25'], ['bm25', 'hybrid'], ['dense', 'bm25'])
     """
-    chosen = list(wanted[:MOST])
+    chosen = list(wanted[:MAX_PROFILES])
     usable = [card.name for card in cards if card.usable and card.name not in chosen]
     return chosen + usable[: max(2 - len(chosen), 0)]
 
 
-def _cards(service: ServiceContext, index: str) -> tuple[str, list[ProfileCard]]:
+def _cards(registry: IndexRegistry, index: str) -> tuple[str, list[ProfileCard]]:
     """The name of the index, and its profiles."""
-    shelf = service.library.shelf(index)
-    with shelf.lease() as opened:
-        return shelf.name, profile_cards(opened)
+    served = registry.index(index)
+    with served.lease() as version:
+        return served.name, profile_cards(version)

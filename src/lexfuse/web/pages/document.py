@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.service.context import ServiceContext
-from lexfuse.service.operations.documents import DocumentRequest, document
+from lexfuse.service.operations.documents import document
+from lexfuse.service.routes.responses import service_of
 from lexfuse.service.schemas.document import DocumentCard, DocumentParagraph, WholeDocument
 from lexfuse.web.highlights import TextSegment, segments_of
-from lexfuse.web.page_parameters import accepts
 from lexfuse.web.renderer import page
+from lexfuse.web.search_state import accepts
 
 router = APIRouter(include_in_schema=False)
 
@@ -27,9 +27,8 @@ LISTED = 25  # documents that cite it; some articles are cited by thousands
 @router.get("/documents/{name:path}", dependencies=[accepts("index")])
 async def document_page(request: Request, name: str, index: str = "") -> HTMLResponse:
     """The text with anchors and links, and the context of the document."""
-    service: ServiceContext = request.app.state.service
-    answer = await service.run(document, service.library, DocumentRequest(name, index))
-    found = answer.document
+    service = service_of(request)
+    found = (await service.run(document, service.registry, name, index)).document
     values: dict[str, Any] = {"document": found, "index_name": index, "lists": lists_of(found), "source_url": source_url(found)}
     return await page(request, "document.html", body_of=body_of, **values)
 

@@ -9,10 +9,11 @@ from starlette.responses import HTMLResponse
 
 from lexfuse.advice.findings import Verdict
 from lexfuse.service.context import ServiceContext
+from lexfuse.service.routes.responses import service_of
 from lexfuse.web.advice_reports import Experiment, experiment_named, experiments_in, served
 from lexfuse.web.messages import messages_of
-from lexfuse.web.page_parameters import accepts
 from lexfuse.web.renderer import page, reader_of
+from lexfuse.web.search_state import accepts
 
 router = APIRouter(include_in_schema=False)
 
@@ -34,8 +35,8 @@ def folders_of(service: ServiceContext) -> list[Path]:
     >>> folders_of(ServiceContext(IndexRegistry([]), ServiceSettings(advice=["reports"])))
     [PosixPath('reports')]
     """
-    shelves = [service.library.shelf(name) for name in service.library.names]
-    return [*(shelf.folder / FOLDER for shelf in shelves), *service.settings.advice]
+    indexes = [service.registry.index(name) for name in service.registry.names]
+    return [*(index.folder / FOLDER for index in indexes), *service.settings.advice]
 
 
 def verdict_key(experiment: Experiment) -> str:
@@ -46,7 +47,7 @@ def verdict_key(experiment: Experiment) -> str:
 @router.get("/experiments", dependencies=[accepts()])
 async def experiments(request: Request) -> HTMLResponse:
     """All reports, newest first."""
-    service: ServiceContext = request.app.state.service
+    service = service_of(request)
     found, wrong = await service.run(experiments_in, folders_of(service))
     return await page(request, "experiments.html", experiments=found, wrong=wrong, verdict_key=verdict_key, folder="INDEX")
 
@@ -54,7 +55,7 @@ async def experiments(request: Request) -> HTMLResponse:
 @router.get("/experiments/{name}", dependencies=[accepts()])
 async def experiment(request: Request, name: str) -> HTMLResponse:
     """A report with a link back, under a policy that allows only its own style and script."""
-    service: ServiceContext = request.app.state.service
+    service = service_of(request)
     found, _ = await service.run(experiments_in, folders_of(service))
     words = messages_of(reader_of(request).language).text("experiments.all")
     report = await service.run(served, experiment_named(found, name), "/experiments", f"← {words}")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.service.context import ServiceContext
-from lexfuse.service.operations.explain import ExplainRequest, explain
-from lexfuse.service.routes.parameters import check_question
-from lexfuse.web.page_parameters import SEARCH, accepts
+from lexfuse.service.operations.explain import ExplainParameters, explain
+from lexfuse.service.routes.responses import service_of
 from lexfuse.web.renderer import PART_HEADER, page
-from lexfuse.web.search_state import SearchState
+from lexfuse.web.search_state import SEARCH, SearchState, accepts
 
 router = APIRouter(include_in_schema=False)
 
@@ -28,10 +26,7 @@ async def why_not_page(request: Request, cite: str = "") -> HTMLResponse:
 
 
 async def _explained(request: Request, name: str) -> HTMLResponse:
-    service: ServiceContext = request.app.state.service
     state = SearchState.of(request.query_params)
-    check_question(service.settings, state.query)
-    ask = ExplainRequest(state.query, name, state.index, state.profile, state.filters, state.as_of)
-    explained = await service.run(explain, service.library, ask)
+    explained = await service_of(request).answer(explain, state.request(ExplainParameters, document=name))
     alone = request.headers.get(PART_HEADER, "") != "why"
     return await page(request, "why.html", parts={"why": "_why.html"}, explained=explained, state=state, alone=alone)

@@ -2,58 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
+from pydantic import Field
 from starlette.responses import Response
 
-from lexfuse.errors import ConfigError
-from lexfuse.search.hits import SortOrder
-from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.export import ResultFormat, export_results
-from lexfuse.service.operations.search import SearchRequest, search
-from lexfuse.service.routes.parameters import check_question, download
-from lexfuse.web.page_parameters import SEARCH, accepts
+from lexfuse.service.operations.search import SearchQuery, search
+from lexfuse.service.routes.responses import download, service_of
+from lexfuse.web.search_state import SEARCH, SearchState, accepts
 
 router = APIRouter(include_in_schema=False)
 
-USUAL, MOST = 100, 1000
+_OWN = ("format", "language", "k")
 
 
-@router.get("/export", dependencies=[accepts("format", "language", "k", *SEARCH)])
-async def export(
-    request: Request,
-    format: str = "csv",
-    q: str = "",
-    index: str = "",
-    profile: str = "",
-    filter: Annotated[list[str] | None, Query()] = None,
-    as_of: str = "",
-    sort: str = "",
-    language: str = "",
-    k: int = USUAL,
-) -> Response:
+class ExportParameters(SearchQuery):
+    """A search whose results are saved; a file may have more of them than a page."""
+
+    k: int = Field(100, ge=1, le=1000)
+    format: ResultFormat = ResultFormat.CSV
+
+
+@router.get("/export", dependencies=[accepts(*_OWN, *SEARCH)])
+async def export(request: Request) -> Response:
     """The first results of a search, 100 by default."""
-    service: ServiceContext = request.app.state.service
-    wanted = format_of(format)
-    if sort not in ("", *SortOrder):
-        raise ConfigError(f"sort must be one of {', '.join(SortOrder)}; got {sort[:40]!r}")
-    ask = SearchRequest(
-        check_question(service.settings, q), index, profile, k, filters=tuple(filter or ()), as_of=as_of, language=language,
-        sort=SortOrder(sort or SortOrder.RELEVANCE), most=MOST,
-    )  # fmt: skip
-    page = await service.run(search, service.library, ask)
-    return download(await service.run(export_results, page, wanted))
-
-
-def format_of(name: str) -> ResultFormat:
-    """The format of a name.
-
-    >>> format_of("xls")
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: format must be one of csv, json, trec, bibtex, ris; got 'xls'
-    """
-    if name not in set(ResultFormat):
-        raise ConfigError(f"format must be one of {', '.join(ResultFormat)}; got {name[:40]!r}")
-    return ResultFormat(name)
+    service, given = service_of(request), request.query_params
+    own = {name: given[name] for name in _OWN if name in given}
+    wanted = SearchState.of(given).but(cursor="").request(ExportParameters, **own)
+    page = await service.answer(search, wanted)
+    return download(await service.run(export_results, page, wanted.format))

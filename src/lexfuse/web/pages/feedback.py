@@ -8,21 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import ValidationError
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from lexfuse.errors import ConfigError
-from lexfuse.service.context import ServiceContext
 from lexfuse.service.middleware.api_key import may_judge, require_feedback_scope
-from lexfuse.service.operations.document_cards import cards_of
+from lexfuse.service.operations.documents import document_cards
 from lexfuse.service.operations.export import JudgementFormat, exported_judgements
 from lexfuse.service.operations.feedback import JudgementBody, add_feedback, judged, judgements, remove_feedback
-from lexfuse.service.routes.parameters import download
+from lexfuse.service.parameters import page_parameters, refuse_unknown
+from lexfuse.service.routes.responses import download, service_of
 from lexfuse.service.schemas.document import DocumentCard
-from lexfuse.service.schemas.request_parameters import refuse_unknown
-from lexfuse.web.page_parameters import accepts
 from lexfuse.web.preferences import own_page
 from lexfuse.web.renderer import PART_HEADER, page
+from lexfuse.web.search_state import accepts
 
 router = APIRouter(include_in_schema=False)
 
@@ -35,17 +33,17 @@ _NUMBERS = {"0": 0, "1": 1}
 async def judge_page(request: Request) -> Response:
     """Add or remove a judgement, then return to the page, or for a script render the buttons."""
     require_feedback_scope(request)
-    service: ServiceContext = request.app.state.service
+    service = service_of(request)
     async with request.form(max_files=0, max_fields=20) as data:
         refuse_unknown(data, FIELDS)
         fields = {name: value for name, value in data.items() if isinstance(value, str)}
     relevant, query = fields.get("relevant", ""), fields.get("q", "")
     if relevant == REMOVE:
         index = fields.get("index", "")
-        await service.write(index, remove_feedback, service.library, query, fields.get("document", ""), index)
+        await service.write(index, remove_feedback, service.registry, query, fields.get("document", ""), index)
     else:
         judgement = judgement_of(fields)
-        await service.write(judgement.index, add_feedback, service.library, judgement)
+        await service.write(judgement.index, add_feedback, service.registry, judgement)
     back = own_page(fields.get("next", "/"))
     if request.headers.get(PART_HEADER) != "judge":
         rank = fields.get("rank", "")
@@ -59,16 +57,16 @@ async def judgements_page(request: Request, format: str = "qrels", index: str = 
     require_feedback_scope(request)
     if format not in set(JudgementFormat):
         raise ConfigError(f"format must be one of {', '.join(JudgementFormat)}; got {format[:40]!r}")
-    service: ServiceContext = request.app.state.service
-    found = await service.run(judgements, service.library, index)
+    service = service_of(request)
+    found = await service.run(judgements, service.registry, index)
     return download(await service.run(exported_judgements, found, JudgementFormat(format)))
 
 
 async def judged_here(request: Request, query: str, index: str) -> dict[str, Any]:
     """Whether the reader may judge, and the judgements of documents for a question."""
     allowed = may_judge(request)
-    service: ServiceContext = request.app.state.service
-    grades = await service.run(judged, service.library, query, index) if allowed and query.strip() else {}
+    service = service_of(request)
+    grades = await service.run(judged, service.registry, query, index) if allowed and query.strip() else {}
     return {"judging": allowed, "judged": {document: grade > 0 for document, grade in grades.items()}}
 
 
@@ -85,26 +83,18 @@ def judgement_of(fields: dict[str, str]) -> JudgementBody:
     relevant = fields.get("relevant", "")
     if relevant not in _NUMBERS:
         raise ConfigError(f"relevant must be 1, 0 or {REMOVE}, got {relevant[:40]!r}")
-    try:
-        return JudgementBody.model_validate(
-            {
-                "query": fields.get("q", ""), "document": fields.get("document", ""), "grade": _NUMBERS[relevant],
-                "rank": fields.get("rank") or None, "profile": fields.get("profile", ""), "index": fields.get("index", ""),
-            }
-        )  # fmt: skip
-    except ValidationError as error:
-        reasons = "; ".join(f"{one['loc'][0]}: {one['msg']}" for one in error.errors(include_url=False, include_input=False))
-        raise ConfigError(f"this is no judgement: {reasons}") from None
+    own = {name: fields[name] for name in ("document", "rank", "profile", "index") if fields.get(name)}
+    return page_parameters(JudgementBody, {**own, "query": fields.get("q", ""), "grade": _NUMBERS[relevant]})
 
 
 async def _buttons(request: Request, fields: dict[str, str], back: str) -> HTMLResponse:
-    service: ServiceContext = request.app.state.service
+    service = service_of(request)
     index = fields.get("index", "")
 
     def document() -> DocumentCard:
-        with service.library.shelf(index).lease() as opened:
+        with service.registry.index(index).lease() as version:
             name = fields.get("document", "")
-            return cards_of(opened, [name]).get(name, DocumentCard(id=name))
+            return document_cards(version, [name]).get(name, DocumentCard(id=name))
 
     relevant = fields.get("relevant", "")
     values: dict[str, Any] = {

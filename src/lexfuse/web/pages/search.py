@@ -2,65 +2,45 @@
 
 from __future__ import annotations
 
+import datetime
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from lexfuse.errors import ConfigError, UnknownIndexError
+from lexfuse.errors import UnknownIndexError
 from lexfuse.search.hits import SortOrder
-from lexfuse.service.context import ServiceContext
 from lexfuse.service.operations.index_list import index_list
-from lexfuse.service.operations.search import SearchRequest, search
-from lexfuse.service.routes.parameters import check_question
-from lexfuse.service.schemas.index_list import IndexCard
-from lexfuse.web.filter_chips import chips_of
+from lexfuse.service.operations.search import SearchQuery, search
+from lexfuse.service.routes.responses import service_of
+from lexfuse.service.schemas.search import IndexCard
+from lexfuse.storage.filters import Condition, Operator
+from lexfuse.web.locale_format import day
 from lexfuse.web.messages import InterfaceLocale, Messages, messages_of
-from lexfuse.web.page_parameters import SEARCH, accepts
 from lexfuse.web.pages.feedback import judged_here
 from lexfuse.web.renderer import page, reader_of
-from lexfuse.web.search_state import SearchState
+from lexfuse.web.search_state import SEARCH, SearchState, accepts
 
 router = APIRouter(include_in_schema=False)
+
+_SECTIONS = {"kind": "kind", "language": "tongue", "status": "status"}  # of messages, by field
 
 
 @router.get("/", dependencies=[accepts(*SEARCH)])
 async def search_page(request: Request) -> HTMLResponse:
     """The start page, or the results of a question."""
-    service: ServiceContext = request.app.state.service
+    service = service_of(request)
     state = SearchState.of(request.query_params)
     messages = messages_of(reader_of(request).language)
-    indexes = (await service.run(index_list, service.library)).indexes
+    indexes = (await service.run(index_list, service.registry)).indexes
     index = chosen_index(indexes, state.index)
     values: dict[str, Any] = {"state": state, "indexes": indexes, "index": index, "options": options_of(indexes, index, messages)}
     if not state.query.strip():
         return await page(request, "search.html", parts={"results": "_opening.html"}, **values | {"state": state.but(query="")})
-    check_question(service.settings, state.query)
-    answer = await service.run(search, service.library, request_of(state))
+    answer = await service.answer(search, state.request(SearchQuery, facets=True))
     values |= {"answer": answer, "chips": chips_of(state, messages), **await judged_here(request, state.query, answer.index)}
     return await page(request, "search.html", parts={"results": "_results.html"}, **values)
-
-
-def request_of(state: SearchState) -> SearchRequest:
-    """The search of a state.
-
-    >>> request_of(SearchState("loi", sort="dearest"))
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.ConfigError: sort must be one of relevance, newest, oldest; got 'dearest'
-    """
-    if state.sort not in ("", *SortOrder):
-        raise ConfigError(f"sort must be one of {', '.join(SortOrder)}; got {state.sort[:40]!r}")
-    return SearchRequest(
-        query=state.query,
-        index=state.index,
-        profile=state.profile,
-        cursor=state.cursor,
-        filters=state.filters,
-        as_of=state.as_of,
-        sort=SortOrder(state.sort or SortOrder.RELEVANCE),
-        facets=True,
-    )
 
 
 def chosen_index(indexes: list[IndexCard], name: str) -> IndexCard:
@@ -87,3 +67,48 @@ def options_of(indexes: list[IndexCard], index: IndexCard, messages: Messages) -
         "profiles": [("", messages.text("search.default_profile", name=index.default_profile)), *others],
         "examples": most_spoken if most_spoken in set(InterfaceLocale) else messages.language.value,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChip:
+    """A filter, and the address without it."""
+
+    label: str
+    without: str
+
+
+def chips_of(state: SearchState, messages: Messages) -> list[FilterChip]:
+    r"""The day and the filters of a search.
+
+    >>> from lexfuse.web.messages import InterfaceLocale, messages_of
+    >>> state = SearchState("loi", filters=("kind=statute", "date^=2020"), as_of="2024-05-01")
+    >>> [chip.label for chip in chips_of(state, messages_of(InterfaceLocale.ENGLISH))]
+    ['In force on 1\xa0May\xa02024', 'Statute', '2020']
+    """
+    chips = [FilterChip(_label(condition, messages), state.without(condition).url()) for condition in state.filters]
+    if not state.as_of:
+        return chips
+    words = messages.text("facet.as_of", date=_day(state.as_of, messages))
+    return [FilterChip(words, state.but(as_of="").url()), *chips]
+
+
+def _label(written: str, messages: Messages) -> str:
+    """A filter in words: only the values for conditions of facets, otherwise the whole condition."""
+    condition = Condition.parse(written)
+    section = _SECTIONS.get(condition.field, "")
+    values = [messages.text(key) if messages.has(key := f"{section}.{value}") else value for value in condition.values]
+    if condition.operator is Operator.IS:
+        return ", ".join(value or messages.text("facet.empty") for value in values)
+    if condition.field == "date" and condition.operator is Operator.BEGINS:
+        return condition.values[0]
+    key = f"facet.{condition.field}"
+    field = messages.text(key) if messages.has(key) else condition.field
+    return f"{field} {condition.operator.value} {', '.join(values)}"
+
+
+def _day(written: str, messages: Messages) -> str:
+    """A day in words; an invalid day is shown as it is, because the search reports the error."""
+    try:
+        return day(datetime.date.fromisoformat(written), messages.language)
+    except ValueError:
+        return written

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import APIRouter, Request
+from pydantic import Field
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import HTMLResponse
 
@@ -24,31 +25,37 @@ from lexfuse.errors import (
     TermWeightError,
     UnknownDocumentError,
 )
-from lexfuse.service.context import ServiceContext
-from lexfuse.service.operations.document_cards import cards_of
+from lexfuse.service.operations.documents import document_cards
 from lexfuse.service.operations.index_list import profile_cards
-from lexfuse.service.operations.similar import SimilarRequest, similar
-from lexfuse.service.redaction import message_of
+from lexfuse.service.operations.similar import SimilarParameters, Word, similar
+from lexfuse.service.parameters import page_parameters, refuse_unknown
+from lexfuse.service.problems import message_of
+from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.routes.responses import service_of
 from lexfuse.service.schemas.document import DocumentCard
-from lexfuse.service.schemas.index_list import ProfileCard
-from lexfuse.service.schemas.request_parameters import refuse_unknown
-from lexfuse.service.schemas.similar import SimilarPage
+from lexfuse.service.schemas.search import ProfileCard, SimilarPage
 from lexfuse.text.letters import NO_BREAK_SPACE
 from lexfuse.web.locale_format import number
 from lexfuse.web.messages import messages_of
-from lexfuse.web.page_parameters import accepts
 from lexfuse.web.renderer import page, reader_of
+from lexfuse.web.search_state import accepts
 
 router = APIRouter(include_in_schema=False)
 
 PARTS = {"similar": "similar_part.html"}
 SHOWN = 24  # words that are always visible
-MOST_WORDS = 10_000  # to edit; a long judgment has fewer
+MAX_WORDS = 10_000  # to edit; a long judgment has fewer
 FIELDS = (
     "text", "document", "file", "index", "profile", "kind", "exclude_self", "mask", "before", "before_own", "filter", "action",
     "term", "count", "weight", "use", "add",
 )  # fmt: skip
-_MOST_FIELDS = 3 * MOST_WORDS + 100  # of a form: three per word
+_MAX_FIELDS = 3 * MAX_WORDS + 100  # of a form: three per word
+
+
+class EditedParameters(SimilarParameters):
+    """The parameters of a reader, who may edit more words than a program sends."""
+
+    terms: list[Word] = Field([], max_length=MAX_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +90,28 @@ class SimilarForm:
         """Whether the reader has edited the words."""
         return bool(self.words)
 
-    def ask(self) -> SimilarRequest:
+    def parameters(self) -> EditedParameters:
         """The same for the operation.
 
-        >>> SimilarForm(text="The lease ended.", words=(EditedTerm("lease", 1, "2"), EditedTerm("the", 1, "1",
-        ...     used=False))).ask().terms
-        ('lease=2',)
+        >>> words = (EditedTerm("lease", 1, "2"), EditedTerm("the", 1, "1", used=False))
+        >>> SimilarForm(text="The lease ended.", words=words).parameters().terms
+        ['lease=2']
         """
-        kinds = (f"kind={self.kind}",) if self.kind in set(DocumentKind) else ()
-        terms = tuple(f"{each.word}={each.weight}" for each in self.words if each.used)
-        if wrong := next((each for each in self.words if each.used and not _weight(each.weight)), None):
+        used = [each for each in self.words if each.used]
+        if wrong := next((each for each in used if not _weight(each.weight)), None):
             raise TermWeightError(f"the weight of {wrong.word!r} must be above 0, got {wrong.weight!r}")
-        if self.words and not terms:
+        if self.words and not used:
             raise NoTermsError("no word is left to search for; tick one, or add one")
-        return SimilarRequest(
-            text="" if self.document else self.text, document=self.document, name=self.file, index=self.index,
-            profile=self.profile, terms=terms, exclude_self=self.exclude_self, before=self.before,
-            before_own_date=self.before_own and bool(self.document), mask=self.mask, filters=(*self.filters, *kinds),
-        )  # fmt: skip
+        kinds = (f"kind={self.kind}",) if self.kind in set(DocumentKind) else ()
+        same = {name: getattr(self, name) for name in ("document", "index", "profile", "exclude_self", "mask")}
+        own = {
+            "text": "" if self.document else self.text,
+            "terms": [f"{each.word}={each.weight}" for each in used],
+            "before": self.before or None,
+            "before_own_date": self.before_own and bool(self.document),
+            "filters": [*self.filters, *kinds],
+        }
+        return page_parameters(EditedParameters, same | own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +134,7 @@ async def form(request: Request) -> HTMLResponse:
 @router.post("/similar", dependencies=[accepts()])
 async def posted(request: Request) -> HTMLResponse:
     """Documents similar to the text, file or document of the form."""
-    async with request.form(max_fields=_MOST_FIELDS, max_part_size=_limit(request)) as data:
+    async with request.form(max_fields=_MAX_FIELDS, max_part_size=_limit(request)) as data:
         refuse_unknown(data, FIELDS)
         asked = asked_of(data)
         upload = data.get("file")
@@ -131,9 +142,8 @@ async def posted(request: Request) -> HTMLResponse:
         name = upload.filename or "" if isinstance(upload, UploadFile) else ""
     if raw is None:
         return await _answered(request, asked)
-    service: ServiceContext = request.app.state.service
     try:
-        text = (await service.read_upload(raw, name)).text
+        text = (await service_of(request).read_upload(raw, name)).text
     except DataError as error:
         return await _answered(request, asked, error)
     return await _answered(request, replace(asked, text=text, file=name, words=()))
@@ -141,16 +151,15 @@ async def posted(request: Request) -> HTMLResponse:
 
 async def _answered(request: Request, asked: SimilarForm, error: LexFuseError | None = None) -> HTMLResponse:
     """The page, with the results or an error."""
-    service: ServiceContext = request.app.state.service
-    known = error
+    service, known = service_of(request), error
     found: SimilarPage | None = None
-    index, cards, document = await service.run(_around, service, asked)
+    index, cards, document = await service.run(_around, service.registry, asked)
     posted = request.method == "POST"
     if known is None and (asked.document or posted):
         try:
             if not asked.document and not asked.text.strip():
                 raise EmptyQuestionError("give a text, a file or a document")
-            found = await service.run(similar, service.library, asked.ask())
+            found = await service.run(similar, service.registry, asked.parameters(), asked.file)
         except (ConfigError, DataError) as wrong:
             known = wrong
     values = _values(request, replace(asked, index=index), cards, document, found)
@@ -230,8 +239,8 @@ def _words(data: FormData) -> tuple[EditedTerm, ...]:
 
     names, counts, weights, used = texts("term"), texts("count"), texts("weight"), set(texts("use"))
     given = texts("add")
-    if len(names) + sum(one.count(",") + 1 for one in given) > MOST_WORDS:
-        raise ConfigError(f"at most {MOST_WORDS:,} words can be searched for; leave some out")
+    if len(names) + sum(one.count(",") + 1 for one in given) > MAX_WORDS:
+        raise ConfigError(f"at most {MAX_WORDS:,} words can be searched for; leave some out")
     counts += ["0"] * (len(names) - len(counts))
     weights += ["1"] * (len(names) - len(weights))
     rows = zip(names, counts, weights, strict=False)
@@ -249,14 +258,14 @@ def _count(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
-def _around(service: ServiceContext, asked: SimilarForm) -> tuple[str, list[ProfileCard], DocumentCard | None]:
+def _around(registry: IndexRegistry, asked: SimilarForm) -> tuple[str, list[ProfileCard], DocumentCard | None]:
     """The index, its profiles, and the document of the question."""
-    shelf = service.library.shelf(asked.index)
-    with shelf.lease() as opened:
-        document = cards_of(opened, [asked.document]).get(asked.document) if asked.document else None
+    served = registry.index(asked.index)
+    with served.lease() as version:
+        document = document_cards(version, [asked.document]).get(asked.document) if asked.document else None
         if asked.document and document is None:
-            raise UnknownDocumentError(f"there is no document {asked.document[:80]!r} in the index {shelf.name!r}")
-        return shelf.name, profile_cards(opened), document
+            raise UnknownDocumentError(f"there is no document {asked.document[:80]!r} in the index {served.name!r}")
+        return served.name, profile_cards(version), document
 
 
 def _error_message(request: Request, error: LexFuseError) -> FormError:
@@ -275,5 +284,4 @@ def _weight(text: str) -> bool:
 
 
 def _limit(request: Request) -> int:
-    service: ServiceContext = request.app.state.service
-    return service.settings.max_body_bytes
+    return service_of(request).settings.max_body_bytes

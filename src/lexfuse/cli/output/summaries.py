@@ -1,17 +1,24 @@
-"""What a collection holds, in figures: shown by ``import``, ``info`` and ``demo``."""
+"""What a collection or an index holds, in figures: shown by ``import``, ``index``, ``info`` and ``demo``."""
 
 from __future__ import annotations
 
+import stat
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lexfuse.channels.distribution import ChannelDistribution, described
 from lexfuse.cli.output.console import line, table
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.formats.beir import Collection
+from lexfuse.index import Index
+from lexfuse.storage.folder_names import CHANNELS
+from lexfuse.storage.segments.segment import LEXICAL
 
 MOST_SHOWN = 12
 
@@ -104,3 +111,61 @@ def _validity(document: Document) -> str:
     start = f"from {document.valid_from.isoformat()}" if document.valid_from else "from an unknown day"
     end = f" until {document.valid_to.isoformat()}" if document.valid_to else ""
     return f"{start}{end}{f' ({document.status.value})' if document.status else ''}"
+
+
+def index_figures(index: Index) -> dict[str, Any]:
+    """Counts of an index as plain values."""
+    sizes, snapshot = dict(_sizes(index.folder)), index.snapshot
+    figures: dict[str, Any] = {
+        "documents alive": len(snapshot),
+        "documents deleted": len(snapshot.numbering) - len(snapshot),
+        "segments": len(snapshot.segments),
+        "generation": snapshot.generation,
+        "fingerprint": snapshot.settings.fingerprint,
+        "settings": snapshot.settings.as_json(),
+        "languages": dict(Counter(snapshot.column("language")).most_common()),
+        "bytes": sum(sizes.values()),
+    }
+    postings = snapshot.postings(LEXICAL)
+    figures[LEXICAL] = {
+        "terms": int((postings.document_frequency > 0).sum()),
+        "postings": len(postings),
+        "mean length": round(postings.mean_length, 2),
+    }
+    for name in snapshot.channels:
+        named, numbering = snapshot.channel(name).named, snapshot.channel_numbering(name)
+        figures[name] = {
+            "model": named.settings.model,
+            "fingerprint": named.settings.fingerprint,
+            "documents": int(numbering.alive.sum()),
+            "complete": numbering.complete,
+            "bytes": sum(size for file, size in sizes.items() if file.is_relative_to(index.folder / CHANNELS / name)),
+            **named.settings.options,
+        }
+    if snapshot.distributions:
+        figures["distributions"] = distribution_figures(snapshot.distributions)
+    return figures
+
+
+def _sizes(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The bytes of every file; a log or a segment that a writer removes meanwhile is not counted."""
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode):
+                yield path, found.st_size
+
+
+def distribution_figures(kept: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What each distribution that an index keeps rests on, and its quartiles."""
+    figures = {}
+    for found in map(ChannelDistribution.from_json, kept.values()):
+        name = f"{found.channel} ({described(found.parameters)})" if found.parameters else found.channel
+        figures[name] = {
+            "scores": found.scores,
+            "queries": found.queries,
+            "from": found.origin.value,
+            "documents then": found.documents,
+            "quartiles": [round(found.levels[at], 4) for at in (250, 500, 750)],
+        }
+    return figures

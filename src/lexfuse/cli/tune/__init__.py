@@ -1,1 +1,0 @@
-"""``lexfuse tune``: BM25 parameters and fusion weights, one module each."""

@@ -1,0 +1,66 @@
+"""Why one document has its rank for a question, or which rank it would have; the document by its id or by a citation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from lexfuse.channels.explanation import Explanation, ProportionalRelevance
+from lexfuse.data.queries import Query
+from lexfuse.data.run import Hit
+from lexfuse.fusion.registry import default_fusions
+from lexfuse.search.hits import checked_query
+from lexfuse.search.index_version import IndexVersion, OpenedSearch
+from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit
+
+
+@dataclass(frozen=True)
+class DocumentExplanation:
+    """The explanation of a document, and what else is known about it; that is computed when it is asked for."""
+
+    version: IndexVersion
+    opened: OpenedSearch
+    query: Query
+    explanation: Explanation
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the filters and the day allow the document."""
+        return self.opened.within is None or bool(self.opened.within[self._ordinal])
+
+    @property
+    def cited(self) -> bool:
+        """Whether the question cites the document, which then comes first whatever its score."""
+        return self._ordinal in self.version.citations.named(self.query.text)
+
+    @cached_property
+    def hit(self) -> SearchHit:
+        """The document as a result, with its snippet."""
+        retriever, found = self.opened.retriever, self.explanation
+        one = FoundDocument(retriever.name, Hit(found.doc, found.rank, found.score))
+        [hit] = ResultBuilder(retriever.members(self.query), self.query).answers([one])
+        return hit
+
+    @property
+    def alignment(self) -> ProportionalRelevance | None:
+        """The sentences and paragraphs that met, where RPRS compared the document."""
+        return next((one.alignment for one in self.explanation.evidence.values() if one.alignment), None)
+
+    @property
+    def _ordinal(self) -> int:
+        return self.version.snapshot.ids.ordinal(self.explanation.doc)
+
+
+def explain_document(
+    version: IndexVersion, question: str | Query, document: str, *, language: str = "", **search: Any
+) -> DocumentExplanation:
+    """Explain a document, by its id or a citation; `search` is as for `IndexVersion.search_by`.
+
+    >>> explain_document(IndexVersion(snapshot), "retard de prêt", "article L. 4").explanation.rank
+    1
+    """
+    query, id = checked_query(question, language), version.meant(document)
+    opened = version.search_by(**search)
+    [found] = opened.retriever.explain(query, [id], within=opened.within, others=default_fusions())
+    return DocumentExplanation(version, opened, query, found)
