@@ -3,12 +3,13 @@
 Where torch is not installed, nothing that imports it is collected: the tests of training, and modules with their examples.
 LEXFUSE_TEST_ORDER=7 runs the tests in another order, the same one for the same number: no test may need another to come first.
 
-An example in a docstring may use `snapshot`, an open snapshot of examples/articles.csv (French, words only), and `folder`, an
-empty folder (a `Path`). Those of `Index` may use `index`, an index of the same articles that they may change, and `lexfuse`;
-those of the service may use `registry`, an `IndexRegistry` of such an index.
+An example in a docstring may use `snapshot`, an open snapshot of examples/articles.csv (French, words only), `folder`, an
+empty folder (a `Path`), and without an import `np` and the names in `GIVEN`. Those of `Index` may use `index`, an index of the
+same articles that they may change, and `lexfuse`; those of the service may use `registry`, an `IndexRegistry` of such an index.
 """
 
 import ast
+import importlib
 import importlib.util
 import os
 import random
@@ -25,6 +26,10 @@ import pytest
 ROOT = Path(__file__).parent
 SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "training"
 NEEDED = frozenset({"torch", "transformers", "safetensors"})  # what the extra `train` installs
+GIVEN = {  # what most examples are made of: names and their modules
+    "Corpus": "lexfuse", "Document": "lexfuse", "Queries": "lexfuse", "Query": "lexfuse", "Qrels": "lexfuse", "Run": "lexfuse",
+    "union_of": "lexfuse.fusion.run_union", "tiny_base": "lexfuse.train.models.tiny_model",
+}  # fmt: skip
 THERE = all(importlib.util.find_spec(name) is not None for name in NEEDED)
 
 
@@ -43,7 +48,11 @@ def _names_for_examples(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     source = "".join(example.source for example in request.node.dtest.examples)
-    names = request.getfixturevalue("doctest_namespace")
+    names, own = request.getfixturevalue("doctest_namespace"), request.node.dtest.globs
+    used = set(re.findall(r"\w+", source)) - set(own)
+    own.update({name: getattr(importlib.import_module(GIVEN[name]), name) for name in sorted(used & GIVEN.keys())})
+    if "np" in used:
+        own["np"] = importlib.import_module("numpy")
     if "folder" in source:
         names["folder"] = request.getfixturevalue("tmp_path")
     if "snapshot" in source:

@@ -66,7 +66,6 @@ def advise(
     `filters`, `as_of` and `before_query_date` limit what is ranked. `smallest` is the smallest difference that matters.
 
     >>> from lexfuse.data.formats.file_format import read_corpus
-    >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of([Query(text, text, "fr") for text in ("retard de prêt", "ouverture", "inscription")])
     >>> dev = Qrels.of([(query, "lib-4", 1) for query in queries.ids])
     >>> with Index.build(folder / "law.index", read_corpus("examples/articles.csv")) as index:

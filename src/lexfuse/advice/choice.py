@@ -167,7 +167,6 @@ def power_of(difference: F64, smallest: float = SMALLEST) -> Power:
     queries (Stein's two-stage procedure). It assumes that the queries are a random sample of those to come, that the spread stays
     as observed, that differences are near enough to normal, and one test: a correction for many tests needs more queries.
 
-    >>> import numpy as np
     >>> found = power_of(np.array([0.1, -0.2, 0.3, 0.0, 0.1, -0.1]))
     >>> found.queries, found.needed, round(found.detectable, 3), found.enough
     (6, 150, 0.25, False)
@@ -186,11 +185,7 @@ def confirm_on_test(
 ) -> Confirmation:
     """The choice on test queries, compared with its best member, equal weights, and the highest dev mean if that was another.
 
-    >>> import numpy as np
     >>> from lexfuse.advice.findings import Configuration
-    >>> from lexfuse.data.qrels import Qrels
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0}, "r": {"y": 1.0}}), Run.of("b", {"q": {"y": 3.0}})])
     >>> choice = GridTrial(Configuration(("a",)), None, (1.0,), np.ones(2))
     >>> confirm_on_test(JudgedSources(union, Qrels.of([("q", "x", 1), ("r", "y", 1)])), choice, choice, "", ["RR"]).means

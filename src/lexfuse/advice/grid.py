@@ -64,7 +64,6 @@ RECIPES = {recipe.name: recipe for recipe in _recipes()}
 class GridTrial:
     """A configuration, the fusion to use it with, and what it reaches on every query.
 
-    >>> import numpy as np
     >>> GridTrial(Configuration(("bm25",)), None, (1.0,), np.array([0.5, 1.0])).mean
     0.75
     """
@@ -97,8 +96,6 @@ def trials(
 
     A source that lists nothing for any query has nothing to say to a fusion, and is tried alone only.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> rankings = {f"q{n}": {"x": 2.0, "y": 1.0} for n in range(5)}, {f"q{n}": {"y": 3.0, "z": 1.0} for n in range(5)}
     >>> union = union_of([Run.of("a", rankings[0]), Run.of("b", rankings[1])])
     >>> found = trials(union, Qrels.of([(f"q{n}", "y", 1) for n in range(5)]), "RR", recipes=["rrf", "min-max, equal"])
@@ -119,8 +116,6 @@ def trials(
 def contributing_sources(union: Union) -> list[int]:
     """The sources that list something for some query.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> contributing_sources(union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {}})]))
     [0]
     """
@@ -130,8 +125,6 @@ def contributing_sources(union: Union) -> list[int]:
 def usable_recipes(union: Union) -> tuple[list[str], list[str]]:
     """The recipes that these sources allow, and notes about what is left out.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> usable_recipes(union_of([Run.of("a", {"q": {"x": 1.0}})]))[1]
     []
     """
@@ -170,8 +163,6 @@ def fusion_tried(tried: ConfigurationResult, lexical: frozenset[str] = frozenset
 def versus_equal_weights(tuned: TunedWeights) -> str:
     """How tuned weights compare with equal ones on queries they were not tuned on, in plain words.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> docs = {"x": 3.0, "y": 1.0, "z": 0.0}, {"y": 4.0, "x": 2.0, "z": 0.0}
     >>> runs = [Run.of(name, {f"q{n}": scores for n in range(4)}) for name, scores in zip("ab", docs)]
     >>> versus_equal_weights(tune_weights(union_of(runs), Convex(), Qrels.of([(f"q{n}", "x", 1) for n in range(4)]), "RR",

@@ -11,18 +11,18 @@ import numpy as np
 from lexfuse.advice.findings import SourceCost
 from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import levels_of
-from lexfuse.channels.registry import applicable_options, builtin_channels
+from lexfuse.channels.registry import builtin_channels
 from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.arrays import I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.errors import NotFoundError
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.run_union import union_of
 from lexfuse.fusion.union import Union
 from lexfuse.search.candidates import retrieve_union
-from lexfuse.search.spec.channel_spec import ChannelSpec
+from lexfuse.search.spec.channel_spec import ChannelSpec, specs_of
 from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.snapshot import Snapshot
 
@@ -33,7 +33,6 @@ TIMED = 30  # queries that each source is timed on
 class JudgedSources:
     """Queries, what every source says about them, and what is relevant; the texts of queries may be unknown.
 
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 3.0}})])
     >>> judged = JudgedSources(union, Qrels.of([("q", "y", 1)]))
     >>> judged.alone("b").as_dict(), [run.name for run in judged.singles()]
@@ -63,7 +62,6 @@ class JudgedSources:
 def alone(union: Union, source: int) -> Run:
     """The ranking of one source of a union set.
 
-    >>> from lexfuse.fusion.run_union import union_of
     >>> alone(union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 3.0}})]), 0).as_dict()
     {'q': {'x': 2.0}}
     """
@@ -97,11 +95,7 @@ def channels_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any
     words = builtin_channels()
     wanted = list(dict.fromkeys(channels)) or [*builtin_channels(on_demand=False), *snapshot.channels]
     wanted.sort(key=lambda name: words.index(name) if name in words else len(words))
-    own = {name: applicable_options(snapshot, name, options) for name in wanted}
-    unused = [option for option in options if not any(option in each for each in own.values())]
-    if unused:
-        raise ConfigError(f"{unused[0]} applies to no selected channel ({', '.join(wanted)})")
-    return [ChannelSpec.of(name, **each) for name, each in own.items()]
+    return specs_of(snapshot, wanted, options)
 
 
 def judged_by(
@@ -115,7 +109,6 @@ def judged_by(
 ) -> JudgedSources:
     """The judged queries and what every source says about them, with true scores for what only others list.
 
-    >>> from lexfuse.data.queries import Query
     >>> asked = Queries.of([Query("q1", "retard", "fr"), Query("q2", "inscription", "fr")])
     >>> sources = [channel.open(snapshot) for channel in channels_of(snapshot, ["bm25", "tfidf"])]
     >>> judged = judged_by(sources, asked, Qrels.of([("q2", "lib-2", 1)]), 10)

@@ -60,9 +60,6 @@ def advise_judged(
     With fewer queries than folds, every query is a fold. `smallest` is the difference that matters: the verdict says so where
     the queries are too few to show one of that size.
 
-    >>> from lexfuse.data.qrels import Qrels
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> rankings = {f"q{n}": {"x": 2.0, "y": 1.0} for n in range(6)}, {f"q{n}": {"y": 3.0, "z": 1.0} for n in range(6)}
     >>> union = union_of([Run.of("a", rankings[0]).bounded(0.0), Run.of("b", rankings[1]).bounded(0.0)])
     >>> dev = JudgedSources(union, Qrels.of([(f"q{n}", "y", 1) for n in range(6)]))

@@ -108,7 +108,6 @@ def _answer(chosen: ConfigurationResult, verdict: Verdict, measure: str, power: 
 def additions(trials: Sequence[GridTrial], chosen: GridTrial, measure: str) -> list[str]:
     """For every source that is not part of the choice, what the best configuration with it added would gain on dev.
 
-    >>> import numpy as np
     >>> from lexfuse.advice.findings import Configuration
     >>> alone = [GridTrial(Configuration((name,)), None, (1.0,), np.array([0.5, 0.4, 0.6])) for name in "ab"]
     >>> fused = GridTrial(Configuration(("a", "b"), "rrf"), None, (1.0, 1.0), np.array([0.5, 0.5, 0.6]))
@@ -159,7 +158,6 @@ def power_words(power: Power, measure: str) -> str:
 def choosing_words(held_out: F64, single: GridTrial, measure: str, folds: int, seed: int) -> str:
     """What the choosing itself is worth, compared with the best single source.
 
-    >>> import numpy as np
     >>> from lexfuse.advice.findings import Configuration
     >>> alone = GridTrial(Configuration(("a",)), None, (1.0,), np.array([0.5, 0.4, 0.6]))
     >>> choosing_words(alone.values, alone, "RR", 5, 0)

@@ -56,8 +56,6 @@ def tune_birch(
     """Choose a and the weights of as many sentences as Birch has, for the rankings of a first stage; of equal points the first.
 
     >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Query
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.rerank.sentence_scores import CrossEncoderSentences
     >>> from lexfuse.channels.lexical.bm25 import BM25

@@ -119,7 +119,6 @@ def tune_bm25(
     Between equal points the smallest k1 wins, then the b nearest to 0.75, then the smaller b. With ``before_query_date``
     the candidates of each query are the documents dated before it.
 
-    >>> from lexfuse.data.queries import Query
     >>> queries, qrels = Queries.of([Query("q", "inscription gratuite", "fr")]), Qrels.of([("q", "lib-2", 1)])
     >>> tuned = tune_bm25(snapshot, queries, qrels, "RR", k1s=[1.2], b_s=[0.0, 1.0])
     >>> tuned.b, tuned.surface.tolist()
@@ -201,7 +200,6 @@ def tune_bm25_and_weights(
     """The k1 and b of BM25 and the weights of BM25 and other sources (in this order) that are best together.
 
     >>> from lexfuse.channels.lexical.tfidf import TfIdf
-    >>> from lexfuse.data.queries import Query
     >>> from lexfuse.fusion.convex import Convex
     >>> queries = Queries.of([Query("p", "inscription gratuite", "fr"), Query("q", "cotisation annuelle", "fr")])
     >>> qrels, others = Qrels.of([("p", "lib-2", 1), ("q", "lib-2", 1)]), [TfIdf(snapshot)]
@@ -210,33 +208,21 @@ def tune_bm25_and_weights(
     """
     if not others:
         raise ConfigError("k1 and b are tuned jointly with the weights of other sources; for BM25 alone take tune_bm25")
-    trials = _trials(snapshot, queries, others, fusion, (list(k1s), list(b_s)), depth, within, progress)
-    return tune_constants(trials, qrels, measure, step=step, folds=folds, seed=seed)
-
-
-def _trials(
-    snapshot: Snapshot,
-    queries: Queries,
-    others: Sequence[Retriever],
-    fusion: Fusion,
-    grid: tuple[list[float], list[float]],
-    depth: int,
-    within: Mask | None,
-    progress: Callable[[int], None],
-) -> Iterator[ConstantTrial]:
-    reader = BM25(snapshot)
-    encoded = reader.read(queries)
-    points = [BM25(snapshot, k1, b) for k1 in sorted(set(grid[0])) for b in sorted(set(grid[1]))]
+    encoded = BM25(snapshot).read(queries)
+    points = [BM25(snapshot, k1, b) for k1 in sorted(set(k1s)) for b in sorted(set(b_s))]
     rankings = [point.rank(queries, encoded, depth, within=within) for point in points]
     runs = retrieve_all(others, queries, depth, within=within)
     rescored = fusion.missing is Missing.RESCORE
     known = _asked(queries, others, [*rankings, *runs]) if rescored else []
-    for done, (point, ranking) in enumerate(zip(points, rankings, strict=True), start=1):
-        union = union_of([ranking, *runs], [point, *known] if rescored else None, queries)
-        members = (point, *others)
-        union = replace(union, levels=tuple(levels_of(one) for one in members))
-        yield ConstantTrial(f"k1 {point.k1:g}, b {point.b:g}", union, fusion)
-        progress(done)
+
+    def trials() -> Iterator[ConstantTrial]:
+        for done, (point, ranking) in enumerate(zip(points, rankings, strict=True), start=1):
+            union = union_of([ranking, *runs], [point, *known] if rescored else None, queries)
+            union = replace(union, levels=tuple(levels_of(one) for one in (point, *others)))
+            yield ConstantTrial(f"k1 {point.k1:g}, b {point.b:g}", union, fusion)
+            progress(done)
+
+    return tune_constants(trials(), qrels, measure, step=step, folds=folds, seed=seed)
 
 
 def _asked(queries: Queries, others: Sequence[Retriever], runs: Sequence[Run]) -> list[_CachedRetriever]:

@@ -163,7 +163,6 @@ def p_said(p: float) -> str:
 def paired_difference(first: F64, second: F64, *, seed: int = 0) -> PairedDifference:
     """What two arrays of values of the same queries say about first - second.
 
-    >>> import numpy as np
     >>> paired_difference(np.array([0.5, 0.7, 0.9]), np.array([0.5, 0.7, 0.9])).p
     1.0
     """

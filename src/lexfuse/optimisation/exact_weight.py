@@ -101,10 +101,7 @@ class ExactCurve:
 def exact_curve(evaluator: WeightEvaluator) -> ExactCurve:
     """The step function of a measure over alpha, the weight of the second of two sources.
 
-    >>> from lexfuse.data.qrels import Qrels
-    >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 3.0, "y": 1.0, "z": 0.0}}), Run.of("b", {"q": {"y": 4.0, "x": 2.0, "z": 0.0}})])
     >>> curve = exact_curve(WeightEvaluator.of_fusion(union, Convex(), Qrels.of([("q", "y", 1)]), "RR"))
     >>> curve.begin.tolist(), curve.alphas.round(4).tolist(), curve.steps.tolist()

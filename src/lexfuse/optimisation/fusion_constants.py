@@ -111,8 +111,6 @@ def tune_constants(
 
     Trials are looked at one after the other and may be made on the way; only the best is kept.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> runs = [Run.of("a", {"p": {"x": 3.0, "y": 1.0}, "q": {"x": 1.0}}), Run.of("b", {"p": {"y": 1.0}, "q": {"z": 1.0}})]
     >>> trials = eta_trials(union_of(runs), ReciprocalRank(), [5, 60])
     >>> tune_constants(trials, Qrels.of([("p", "y", 1), ("q", "z", 1)]), "RR", folds=2).values
@@ -169,8 +167,6 @@ def eta_trials(
 ) -> Iterator[ConstantTrial]:
     """A trial for every eta (with `each`, for every combination of one eta a source) and, for smooth ranks, every beta.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 3.0}}), Run.of("b", {"q": {"x": 3.0}})])
     >>> [trial.name for trial in eta_trials(union, ReciprocalRank(), [4, 10], each=True)]
     ['eta 4 4', 'eta 4 10', 'eta 10 4', 'eta 10 10']
@@ -194,8 +190,6 @@ def eta_trials(
 def depth_trials(union: Union, fusion: Fusion, depths: Sequence[int]) -> Iterator[ConstantTrial]:
     """A trial for every depth that lists are cut to.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 3.0, "y": 1.0}})])
     >>> [(trial.name, len(trial.union)) for trial in depth_trials(union, ReciprocalRank(), [1, 2])]
     [('depth 1', 1), ('depth 2', 2)]
@@ -209,8 +203,6 @@ def cut_depth(union: Union, depth: int) -> Union:
 
     A source that can be asked still knows the score of a candidate that it ranks deeper; a file does not.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> found = cut_depth(union_of([Run.of("a", {"q": {"x": 3.0, "y": 1.0}}), Run.of("b", {"q": {"y": 2.0}})]), 1)
     >>> found.places.tolist(), found.scores.tolist()
     ([[1, 0], [0, 1]], [[3.0, nan], [nan, 2.0]])

@@ -120,8 +120,6 @@ def tune_weights(
 ) -> TunedWeights:
     """The weights with the highest mean of a measure, for a fusion whose score is a weighted sum of its values.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> docs = {"x": 3.0, "y": 1.0, "z": 0.0}, {"y": 4.0, "x": 2.0, "z": 0.0}
     >>> runs = [Run.of(name, {f"q{n}": scores for n in range(4)}) for name, scores in zip("ab", docs)]
     >>> tuned = tune_weights(union_of(runs), Convex(), Qrels.of([(f"q{n}", "y", 1) for n in range(4)]), "RR", folds=2)
@@ -156,8 +154,6 @@ def tune_weights(
 def chooser_of(union: Union, fusion: Fusion, qrels: Qrels, measure: Measure | str, step: float = STEP) -> WeightChooser:
     """What chooses weights of a fusion for any of the queries.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> chooser_of(union_of([Run.of("a", {"q": {"x": 3.0}})]), Convex(), Qrels.of([("q", "x", 1)]), "RR")
     Traceback (most recent call last):
     ...

@@ -73,7 +73,6 @@ class ClassWeights:
 def classes_of(queries: Queries) -> dict[str, QueryClass]:
     """The class of every query, by its name.
 
-    >>> from lexfuse.data.queries import Query
     >>> classes_of(Queries.of([Query("q", "durée du préavis")]))
     {'q': <QueryClass.KEYWORDS: 'keywords'>}
     """
@@ -93,9 +92,7 @@ def tune_classes(
 ) -> tuple[ClassWeights, ...]:
     """Every class that occurs, the largest first, with its own weights where cross-validation supports them.
 
-    >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"p": {"x": 3.0}, "q": {"x": 3.0}}), Run.of("b", {"p": {"y": 4.0}, "q": {"y": 4.0}})])
     >>> names = dict.fromkeys("pq", QueryClass.KEYWORDS)
     >>> tune_classes(union, Convex(), Qrels.of([("p", "x", 1), ("q", "x", 1)]), "RR", names, folds=2)[0].words

@@ -42,8 +42,6 @@ def rprs_surface(
     Of `rprs` only the channel counts. `progress` gets how many queries are done.
 
     >>> import tempfile
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Query
     >>> from lexfuse.channels.registry import fill_channel, plan_channel
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.lexical.bm25 import BM25

@@ -6,7 +6,7 @@ One entry for an index and for runs of any systems. The result has the fusion to
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 import orjson
 
 from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
-from lexfuse.channels.registry import applicable_options
 from lexfuse.data.dates import parse_date
 from lexfuse.data.files import written_file
 from lexfuse.data.qrels import Qrels
@@ -35,7 +34,7 @@ from lexfuse.optimisation.fusion_weights import STEP, TunedWeights, tune_weights
 from lexfuse.optimisation.query_class_weights import ClassWeights, classes_of, tune_classes
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.pipeline import DEPTH
-from lexfuse.search.spec.channel_spec import ChannelSpec
+from lexfuse.search.spec.channel_spec import ChannelSpec, specs_of
 from lexfuse.search.spec.spec import ClassSpec, SearchSpec
 from lexfuse.storage.filters import Condition, within
 
@@ -141,6 +140,7 @@ def tune(
     (0.2, 0.8)
     """
     grid.check(fusion)
+    how: dict[str, Any] = {"step": step, "folds": folds, "seed": seed}
     if classes and queries is None:
         raise ConfigError("classes are recognised by the texts of the queries; give the queries")
     if not isinstance(source, Index):
@@ -149,14 +149,11 @@ def tune(
             raise ConfigError(f"{given[0] if given else 'bm25'} is for an index; runs are ranked already")
         union = union_of(bounded_runs(source, bounds or {}))
         with progress("tuning", 0):
-            return _tune(union, fusion, qrels, measure, grid, queries if classes else None, step, folds, seed)[0]
+            return _tune(union, fusion, qrels, measure, grid, queries if classes else None, how)[0]
     if queries is None or bounds:
         raise ConfigError("an index is tuned on queries, and knows its bounds; give queries, and no bounds")
     asked, snapshot = queries.select([queries.ids.ordinal(query) for query in qrels.queries]), source.snapshot
-    specs = [ChannelSpec.of(name, **applicable_options(snapshot, name, options)) for name in dict.fromkeys(channels)]
-    unused = [option for option in options if not any(option in spec.options for spec in specs)]
-    if unused:
-        raise ConfigError(f"{unused[0]} applies to no selected channel ({', '.join(spec.name for spec in specs)})")
+    specs = specs_of(snapshot, list(dict.fromkeys(channels)), options)
     retrievers = [spec.open(snapshot) for spec in specs]
     mask = within(snapshot, [Condition.parse(text) for text in filters], as_of=parse_date(as_of))
     if grid.bm25:
@@ -166,18 +163,7 @@ def tune(
             raise ConfigError("bm25 tries k1 and b only; leave out eta, beta, depths and classes")
         with progress("trying k1 and b", len(K1S) * len(B_S)) as done:
             found = tune_bm25_and_weights(
-                snapshot,
-                asked,
-                qrels,
-                measure,
-                retrievers[1:],
-                fusion,
-                depth=depth,
-                within=mask,
-                step=step,
-                folds=folds,
-                seed=seed,
-                progress=done,
+                snapshot, asked, qrels, measure, retrievers[1:], fusion, depth=depth, within=mask, progress=done, **how
             )
         k1, b = found.best // len(B_S), found.best % len(B_S)
         specs[0] = ChannelSpec.of("bm25", **specs[0].options | {"k1": K1S[k1], "b": B_S[b]})
@@ -186,28 +172,19 @@ def tune(
         with progress("searching", 0):
             union = retrieve_union(retrievers, asked, depth, within=mask, missing=fusion.missing)
         with progress("tuning", 0):
-            tuned, cut = _tune(union, fusion, qrels, measure, grid, asked if classes else None, step, folds, seed)
+            tuned, cut = _tune(union, fusion, qrels, measure, grid, asked if classes else None, how)
         depth = cut or depth
     return replace(tuned, spec=_spec(tuned, specs, depth, source.folder.name))
 
 
 def _tune(
-    union: Union,
-    fusion: Fusion,
-    qrels: Qrels,
-    measure: str,
-    grid: TuneGrid,
-    queries: Queries | None,
-    step: float,
-    folds: int,
-    seed: int,
+    union: Union, fusion: Fusion, qrels: Qrels, measure: str, grid: TuneGrid, queries: Queries | None, how: Mapping[str, Any]
 ) -> tuple[TunedSearch, int | None]:
     """Weights, constants and classes of a union set; and the depth that was found, if depths were tried."""
     trials, usual = _trials(union, fusion, grid)
     weighed = grid.with_weights or usual is None
     if queries is not None and not weighed:
         raise ConfigError("classes of queries get weights of their own, and eta is tuned at equal weights; add with_weights")
-    how: dict[str, Any] = {"step": step, "folds": folds, "seed": seed}
     if not trials:
         kinds = tune_classes(union, fusion, qrels, measure, classes_of(queries), **how) if queries is not None else ()
         return TunedSearch(tune_weights(union, fusion, qrels, measure, **how), kinds), None

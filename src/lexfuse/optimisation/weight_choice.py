@@ -37,10 +37,7 @@ class WeightChoice:
 class WeightChooser:
     """Chooses weights for any of the queries; what was evaluated once is remembered.
 
-    >>> from lexfuse.data.qrels import Qrels
-    >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 3.0, "y": 1.0, "z": 0.0}}), Run.of("b", {"q": {"y": 4.0, "x": 2.0, "z": 0.0}})])
     >>> chooser = WeightChooser.of(WeightEvaluator.of_fusion(union, Convex(), Qrels.of([("q", "y", 1)]), "RR"))
     >>> chooser.choose().weights.round(2).tolist()  # from 4/7 on it is best

@@ -32,7 +32,6 @@ class WeightEvaluator:
     """What a measure says about points of weights, for the values that a fusion gives each source, or for any other values.
 
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})])
     >>> evaluator = WeightEvaluator.of_fusion(union, Convex(), Qrels.of([("q", "y", 1)]), "RR")
     >>> evaluator.at(np.array([[0.2, 0.8], [0.9, 0.1]])).tolist()

@@ -70,9 +70,7 @@ def transfer(
 ) -> Transfer:
     """Tune on every collection, and measure on all of them.
 
-    >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.fusion.run_union import union_of
     >>> docs = {"x": 3.0, "y": 1.0, "z": 0.0}, {"y": 4.0, "x": 2.0, "z": 0.0}
     >>> union = union_of([Run.of(name, {"p": scores, "q": scores}) for name, scores in zip("ab", docs)])
     >>> judged = {doc: (union, Qrels.of([("p", doc, 1), ("q", doc, 1)])) for doc in "xy"}
@@ -179,9 +177,7 @@ def sample_efficiency(
 
     A trial draws one order of the queries and takes ever more of it, so that its samples contain each other.
 
-    >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.fusion.run_union import union_of
     >>> docs = {"x": 3.0, "y": 1.0, "z": 0.0}, {"y": 4.0, "x": 2.0, "z": 0.0}
     >>> runs = [Run.of(name, {f"q{n}": scores for n in range(4)}) for name, scores in zip("ab", docs)]
     >>> judged = union_of(runs), Qrels.of([(f"q{n}", "y", 1) for n in range(4)])

@@ -118,9 +118,7 @@ def simplex(sources: int, step: float = 0.05) -> F64:
 def surface_of(union: Union, fusion: Fusion, qrels: Qrels, measure: Measure | str, weights: F64) -> WeightSurface:
     """The surface of a measure over points of weights of a fusion.
 
-    >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})])
     >>> surface_of(union, Convex(), Qrels.of([("q", "y", 1)]), "RR", simplex(2, 0.5)).means.tolist()
     [1.0, 0.5, 0.5]

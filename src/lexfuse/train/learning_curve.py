@@ -47,9 +47,6 @@ class ShareResult:
 def share_of(material: TrainingMaterial, percent: float, by: ShareOrder) -> Qrels:
     """A share of the train judgements.
 
-    >>> from lexfuse.data.corpus import Corpus
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Queries, Query
     >>> queries = Queries.of(Query(str(n), "…") for n in range(10))
     >>> material = TrainingMaterial("mine", Corpus.of([Document("d")]), queries, Qrels.of((str(n), "d", 1) for n in range(10)))
     >>> len(share_of(material, 20, ShareOrder.RANDOM))

@@ -41,7 +41,6 @@ class TrainingMaterial:
     def check(self, plan: TrainingPlan) -> None:
         """Refuse a plan that needs more data.
 
-        >>> from lexfuse.data.document import Document
         >>> TrainingMaterial("mine", Corpus.of([Document("a")])).check(TrainingPlan.usual(ModelKind.DENSE))
         Traceback (most recent call last):
         ...
@@ -61,7 +60,6 @@ class TrainingMaterial:
     def allowed(self, plan: TrainingPlan) -> TrainingMaterial:
         """The data that a plan may use: with ``before_query_date``, only earlier documents of the ranking.
 
-        >>> from lexfuse.data.document import Document
         >>> material = TrainingMaterial("mine", Corpus.of([Document("a")]), Queries.of([]), ranking=Run.of("bm25",
         ...     {"q": {"a": 1.0}}))
         >>> len(material.allowed(TrainingPlan.usual(ModelKind.DENSE, {"before_query_date": True})).ranking)
@@ -81,7 +79,6 @@ class TrainingMaterial:
     def digest(self) -> str:
         """Equal if and only if the data are equal.
 
-        >>> from lexfuse.data.document import Document
         >>> one, two = (TrainingMaterial("mine", Corpus.of([Document("a", text=text)])) for text in "xy")
         >>> one.digest() == two.digest()
         False
@@ -107,7 +104,6 @@ class TrainingMaterial:
 def stage_examples(material: TrainingMaterial, stage: TrainingStage, mining: MiningSettings, report: ReadReport) -> Examples:
     """The examples of a stage, from all its sources.
 
-    >>> from lexfuse.data.document import Document
     >>> from lexfuse.train.hyperparameters import Hyperparameters
     >>> document = Document("a", text="Le préavis dure un mois.", headings=("Livre I : La fin du contrat",))
     >>> material = TrainingMaterial("mine", Corpus.of([document]))

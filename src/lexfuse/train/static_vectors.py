@@ -63,7 +63,6 @@ def train_static(
 ) -> StaticEncoder:
     """Word vectors of a corpus; the default language is that of most documents.
 
-    >>> from lexfuse.data.document import Document
     >>> texts = ["contrat travail salarié", "contrat travail préavis", "loyer bail locataire", "loyer bail logement"] * 3
     >>> corpus = Corpus.of(Document(str(at), text=text, language="fr") for at, text in enumerate(texts))
     >>> encoder = train_static(corpus, StaticTraining(dimension=2))
@@ -87,7 +86,6 @@ def train_static(
 def with_corpus_idf(encoder: StaticEncoder, corpus: Corpus, *, progress: Percent = lambda _: None) -> StaticEncoder:
     """Existing word vectors with the idf of a corpus; its words get vectors from n-grams if possible.
 
-    >>> from lexfuse.data.document import Document
     >>> encoder = StaticEncoder(WordVectors(Vocabulary(["loi"]), np.eye(1, dtype=np.float32)), Analyser("fr"))
     >>> with_corpus_idf(encoder, Corpus.of([Document("a", text="La loi")])).weighting
     <WordWeighting.IDF: 'idf'>
@@ -108,7 +106,6 @@ def with_corpus_idf(encoder: StaticEncoder, corpus: Corpus, *, progress: Percent
 def most_common_language(corpus: Corpus) -> str:
     """The most frequent known language of the documents.
 
-    >>> from lexfuse.data.document import Document
     >>> most_common_language(Corpus.of([Document("a", language="fr"), Document("b")]))
     'fr'
     """

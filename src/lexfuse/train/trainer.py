@@ -6,7 +6,7 @@ The work is in ``OUT.training``; the same call resumes an interrupted training f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.loop.progress import ProgressListener, TrainingSpeed
 from lexfuse.train.material import TrainingMaterial, dev_examples, dev_pool, stage_examples, truncated
 from lexfuse.train.output.model_card import model_card
-from lexfuse.train.output.training_results import SeedResult, StageResult, TrainingResult
+from lexfuse.train.output.training_results import SeedResult, TrainingResult
 from lexfuse.train.output.work_folder import WorkFolder
 from lexfuse.train.plan import Device, TrainingPlan, TrainingStage
 
@@ -176,11 +176,13 @@ def _trained_seed(work: WorkFolder, prepared: _PreparedStage, seed: int, device:
             Checkpoints(work.stage(seed, number - 1)).load_best(learner)
         with named_storage_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            outcome = fit(learner, examples, training, folder, dev=prepared.dev, device=device, say=say, progress=pace.step)
+            outcome = fit(
+                learner, examples, training, folder, dev=prepared.dev, device=device, say=say, progress=pace.step, name=stage.name
+            )
         if outcome.measures and not outcome.best_step:
             say("no evaluation was better than the start: the weights from before this training are kept")
         pace.next(training.steps)
-        results.append(StageResult(stage.name, **asdict(outcome), log=Checkpoints(folder).records()))
+        results.append(outcome)
     return SeedResult(seed, tuple(results))
 
 

@@ -63,8 +63,6 @@ def complementarity(
     Found means among the best `cutoff` of the source's own list. Not more than 2,000 points are kept, half of them relevant;
     regions and correlation are over all pairs.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0, "z": 5.0}})])
     >>> found = complementarity(union, Qrels.of([("q", "x", 1), ("q", "z", 1), ("q", "w", 1)]), cutoff=1)[0]
     >>> found.only_first, found.only_second, found.both, found.neither

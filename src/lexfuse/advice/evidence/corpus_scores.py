@@ -35,8 +35,6 @@ def corpus_union(
     """The true score of every source for every document that a judged query may rank.
 
     >>> from lexfuse.advice.inputs import channels_of, judged_by
-    >>> from lexfuse.data.qrels import Qrels
-    >>> from lexfuse.data.queries import Query
     >>> sources = [channel.open(snapshot) for channel in channels_of(snapshot, ["bm25", "tfidf"])]
     >>> judged = judged_by(sources, Queries.of([Query("q", "inscription", "fr")]), Qrels.of([("q", "lib-2", 1)]), 10)
     >>> len(judged.union) < len(snapshot), len(corpus_union(sources, judged)) == len(snapshot)
@@ -74,7 +72,6 @@ def corpus_union(
 def sources_only(union: Union, sources: Sequence[int]) -> Union:
     """The union set of some of the sources, with all candidates that it had.
 
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 9.0}})])
     >>> sources_only(union, [0]).names, sources_only(union, [0]).doc_names()
     (('a',), ['x', 'y'])

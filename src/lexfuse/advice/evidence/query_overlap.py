@@ -81,7 +81,6 @@ def overlap(
     where both reach 1, both fail where both reach 0. Other queries are in no group, which the words say. `text_of` gives the
     text of a document by its id.
 
-    >>> from lexfuse.data.queries import Query
     >>> texts = {"a": "notice is given in writing", "b": "the wage is paid monthly"}
     >>> queries = Queries.of([Query("q", "is notice given in writing")])
     >>> runs = Run.of("bm25", {"q": {"a": 1.0}}), Run.of("dense", {"q": {"b": 1.0}})

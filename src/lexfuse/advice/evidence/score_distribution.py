@@ -40,9 +40,7 @@ def score_distributions(union: Union, normalisers: Mapping[str, Normaliser]) -> 
     laid over each other. Bins span all scores, or, where the middle 99 % take up less than half of that, these: the rest counts
     in the outermost bins. A source that knows no score at all has no distribution.
 
-    >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.normalisation import MinMax
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 4.0, "y": 2.0, "z": 0.0}})])
     >>> [(found.scale, found.quantiles[2], found.edges[-1]) for found in score_distributions(union, {"min-max": MinMax()})]
     [('raw', 2.0, 4.0), ('min-max', 0.5, 1.0)]

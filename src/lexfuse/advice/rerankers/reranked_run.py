@@ -56,7 +56,6 @@ def rerank_run(
 ) -> RerankedRun:
     """Rerank the ranking of every query, one after the other; `progress` gets how many are done.
 
-    >>> from lexfuse.data.queries import Query
     >>> from lexfuse.rerank.reranker import first_documents, reorder
     >>> class Backwards(Reranker):
     ...     name, depth = "backwards", 2

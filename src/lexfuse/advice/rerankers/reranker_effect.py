@@ -41,8 +41,6 @@ def evaluate_rerankers(
     >>> from lexfuse.advice.inputs import CollectionFacts
     >>> from lexfuse.advice.judged_advice import advise_judged
     >>> from lexfuse.advice.inputs import judged_runs
-    >>> from lexfuse.data.qrels import Qrels
-    >>> from lexfuse.data.queries import Queries, Query
     >>> from lexfuse.rerank.reranker import Reranker, first_documents, reorder
     >>> class Backwards(Reranker):
     ...     name, depth = "backwards", 2

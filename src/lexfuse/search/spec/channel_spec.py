@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_serializer
 
 from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
-from lexfuse.channels.registry import builtin_channels, channel_kind, channel_kinds, open_retriever
+from lexfuse.channels.registry import applicable_options, builtin_channels, channel_kind, channel_kinds, open_retriever
 from lexfuse.channels.retriever import Retriever
 from lexfuse.data.validation import Model, Name, by_method
 from lexfuse.errors import ConfigError
@@ -76,6 +76,19 @@ class ChannelSpec(Model):
         if kind is None:
             return {"name": self.name, **self.options}
         return {"name": self.name, **kind.search_options(**self.options).model_dump(mode="json", include=set(self.options))}
+
+
+def specs_of(snapshot: Snapshot, channels: Sequence[str], options: Mapping[str, Any]) -> list[ChannelSpec]:
+    """Some channels of an index, each with those of the options that it has; one that none has is a `ConfigError`.
+
+    >>> specs_of(snapshot, ["tfidf", "bm25"], {"k1": 0.9})[1].options
+    {'k1': 0.9}
+    """
+    specs = [ChannelSpec.of(name, **applicable_options(snapshot, name, options)) for name in channels]
+    unused = [option for option in options if not any(option in spec.options for spec in specs)]
+    if unused:
+        raise ConfigError(f"{unused[0]} applies to no selected channel ({', '.join(channels)})")
+    return specs
 
 
 def _kind(channel: Any) -> ChannelKind | None:

@@ -7,7 +7,7 @@ a masked-language model stays one, all other methods give a dense encoder.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ from lexfuse.train.hyperparameters import Hyperparameters
 from lexfuse.train.loop.progress import ProgressListener
 from lexfuse.train.material import truncated
 from lexfuse.train.output.model_card import adaptation_card
-from lexfuse.train.output.training_results import RESULTS, SeedResult, StageResult, TrainingResult
+from lexfuse.train.output.training_results import RESULTS, SeedResult, TrainingResult
 from lexfuse.train.output.work_folder import WorkFolder
 from lexfuse.train.plan import Device
 from lexfuse.train.structure.structure_pairs import structure_pairs
@@ -77,7 +77,6 @@ def prepare(
 ) -> AdaptationData:
     """Choose what to learn from in a corpus called ``name``; ``changes`` override the default `Hyperparameters`.
 
-    >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", text="Le bail dure un an. Il cesse ensuite. Le juge le constate.", language="fr")])
     >>> found = prepare(TsdaeSettings(), corpus, sentences=3, held_out=0.3)
     >>> len(found.split.train), found.training.steps
@@ -132,7 +131,6 @@ def adapt(
     >>> adapt(prepared, start_from(TsdaeSettings(), "fr-legal-mlm"), "mine")  # doctest: +SKIP
     """
     Extra.TRAIN.require("training")
-    from lexfuse.train.loop.checkpoint import Checkpoints
     from lexfuse.train.loop.loop import DevSet, fit
     from lexfuse.train.loop.torch_device import chosen_device
 
@@ -150,17 +148,16 @@ def adapt(
         with named_storage_errors(folder):
             outcome = fit(
                 learner, prepared.split.train, training, folder, dev=DevSet(prepared.split.dev), device=computing,
-                say=telling.say, progress=telling.progress,
+                say=telling.say, progress=telling.progress, name=str(method.kind),
             )  # fmt: skip
         if outcome.measures and not outcome.best_step:
             telling.say(
                 "no step lowered the dev loss: the result has the weights of the base; take more sentences or another rate"
             )
-        result = StageResult(str(method.kind), **asdict(outcome), log=Checkpoints(folder).records())
         stage = {"examples": list(prepared.split.train.sources), **training.plain()}
         trained = TrainingResult(
             str(method.kind), base.folder.path.resolve().name, licence, {**plain(method), "stage": [stage]},
-            facts, (SeedResult(training.seed, (result,)),),
+            facts, (SeedResult(training.seed, (outcome,)),),
         )  # fmt: skip
         work.publish(out, learner, trained, adaptation_card(trained, out.name), replace=replace)
     return trained

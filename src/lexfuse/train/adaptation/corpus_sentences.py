@@ -47,7 +47,6 @@ def all_sentences(corpus: Corpus, report: ReadReport | None = None) -> Iterator[
 
     Blank lines separate the paragraphs of a text.
 
-    >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", text="Le bail dure un an. Il cesse ensuite.\n\nArticle 2.", language="fr")])
     >>> [sentence.text for sentence in all_sentences(corpus)]
     ['Le bail dure un an.', 'Il cesse ensuite.']
@@ -74,7 +73,6 @@ def lone_sentences(
 ) -> SentenceSplit:
     """Random sentences, each an example; a share of them is held out.
 
-    >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", text="Le bail dure un an. Il cesse ensuite. Le juge le constate.", language="fr")])
     >>> split = lone_sentences(corpus, 2, held_out=0.5)
     >>> len(split.train), len(split.dev)
@@ -97,7 +95,6 @@ def paragraph_sentences(
     A document with one sentence per paragraph counts as one paragraph, since articles often have that form. Sentences that occur
     in several documents are not used. The second sentences of its own document are known not to be negatives of an example.
 
-    >>> from lexfuse.data.document import Document
     >>> texts = ["Le bail dure un an. Il cesse ensuite.", "Le salarié a un congé. Il le demande avant."]
     >>> split = paragraph_sentences(Corpus.of([Document(text, text=text, language="fr") for text in texts]), 10, held_out=0)
     >>> len(split.train), split.train.passages[split.train.positive[0]] in texts[0] + texts[1]

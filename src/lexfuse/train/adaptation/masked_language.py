@@ -38,7 +38,6 @@ class MaskedLanguageLearner(Learner):
 
     >>> from lexfuse.train.examples.batches import Batches
     >>> from lexfuse.train.examples.examples import Examples
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples = Examples.of([("le bail est nul", "le bail est nul", [], "sentences")])
     >>> learner = MaskedLanguageLearner(tiny_base(folder), Hyperparameters()).eval()
     >>> batch = next(Batches(examples, 1, 0).from_start())
@@ -110,7 +109,6 @@ class MaskedTokens:
 class Masking:
     """How tokens are hidden.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> base = tiny_base(folder)
     >>> rows = base.rows(["le bail"], 16)
     >>> cpu = torch.device("cpu")
@@ -165,7 +163,6 @@ def generator_of(rows: Sequence[Row], *, learning: bool) -> torch.Generator | No
 def head_of(model: Any) -> Any:
     """The module that turns states into vocabulary logits.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> head = head_of(tiny_base(folder).masked())
     >>> tuple(head(torch.zeros(3, 16)).shape)
     (3, 93)

@@ -35,7 +35,6 @@ class SdrLearner(SingleVectors):
 
     >>> from lexfuse.train.examples.batches import Batches
     >>> from lexfuse.train.examples.examples import Examples
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples = Examples.of([("le bail", "il est nul", [], "a"), ("la loi", "elle dure", [], "a")])
     >>> learner = SdrLearner(tiny_base(folder), Hyperparameters()).eval()
     >>> batch = next(Batches(examples, 2, 0).from_start())
@@ -96,7 +95,6 @@ def partners(allowed: Bools, generator: torch.Generator | None) -> tuple[Tensor,
 
     In the other half it is one of the allowed columns; a row without any keeps its own.
 
-    >>> import numpy as np
     >>> column, same = partners(np.array([[True, False], [False, True]]), None)
     >>> column.tolist(), same.tolist()
     ([0, 1], [True, True])

@@ -41,7 +41,6 @@ FAMILIES = (
 class TsdaeLearner(SingleVectors):
     """An encoder, and a decoder that shares its weights.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> learner = TsdaeLearner(tiny_base(folder), Hyperparameters(), deleted=1.0)
     >>> [len(row) for row in learner.damaged(learner.base.rows(["le congé"], 16))]  # one token is left between the special ones
     [3]
@@ -96,7 +95,6 @@ class TsdaeLearner(SingleVectors):
 def decoder_of(base: StartingModel, encoder: PreTrainedModel) -> PreTrainedModel:
     """A decoder that shares the weights of an encoder, with its own cross-attention.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> base = tiny_base(folder)
     >>> encoder = base.transformer()
     >>> decoder = decoder_of(base, encoder)

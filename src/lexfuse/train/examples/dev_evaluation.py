@@ -120,7 +120,6 @@ class DevQueries:
 def days_of(queries: Queries, names: Iterable[str]) -> Days:
     """The dates of some queries; a `DataError` names undated ones.
 
-    >>> from lexfuse.data.queries import Query
     >>> days_of(Queries.of([Query("q", "qui ?")]), ["q"])
     Traceback (most recent call last):
     ...
@@ -151,8 +150,6 @@ def earlier_hits(run: Run, queries: Queries, corpus: Corpus) -> Run:
     A query without a date keeps none; see `days_of`.
 
     >>> import datetime
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Query
     >>> corpus = Corpus.of(Document(str(year), date=datetime.date(year, 1, 1)) for year in (2019, 2021))
     >>> queries = Queries.of([Query("q", "consent", date=datetime.date(2020, 1, 1))])
     >>> earlier_hits(Run.of("bm25", {"q": {"2021": 2.0, "2019": 1.0}}), queries, corpus).as_dict()

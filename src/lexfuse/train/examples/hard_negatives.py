@@ -76,8 +76,6 @@ def mining_run(
 
     With ``before_query_date``, only documents earlier than the query, as it could cite no other.
 
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Query
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> IndexFolder.create(folder / "i", documents=[Document("a", text="la loi", language="fr")]).close()
     >>> list(mining_run(folder / "i", Queries.of([Query("q", "quelle loi ?", "fr")])).as_dict()["q"])

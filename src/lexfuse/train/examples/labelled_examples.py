@@ -62,8 +62,6 @@ def judged_examples(
     relevant document is omitted. The report lists queries without a relevant document; unknown queries and documents are bad
     records.
 
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Query
     >>> corpus = Corpus.of([Document("a", text="Le préavis dure un mois."), Document("b", text="Le bail est nul.")])
     >>> queries = Queries.of([Query("q", "durée du préavis")])
     >>> run = Run.of("bm25", {"q": {"b": 1.0}})
@@ -122,8 +120,6 @@ def judged_pool(
     With ``before_query_date``, only documents earlier than a query are ranked for it; the report counts relevant ones that are
     not earlier and so cannot be found.
 
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Query
     >>> corpus = Corpus.of(Document(name, text=f"article {name}") for name in "abcd")
     >>> judged_pool(corpus, Queries.of([Query("q", "?")]), Qrels.of([("q", "c", 1)]), most=1).passages
     ('article c',)
@@ -162,8 +158,6 @@ def judged_pool(
 def relevant_documents(corpus: Corpus, queries: Queries, qrels: Qrels, report: ReadReport) -> Mapping[str, tuple[str, ...]]:
     """The relevant documents of every judged query that has any; unknown ids are bad records.
 
-    >>> from lexfuse.data.document import Document
-    >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of([Query("q", "qui ?"), Query("r", "quoi ?")])
     >>> relevant_documents(Corpus.of([Document("a")]), queries, Qrels.of([("q", "a", 1), ("r", "a", 0)]), ReadReport())
     {'q': ('a',)}

@@ -78,7 +78,6 @@ def temporal_split(
     document that is undated or not earlier than its query is dropped and counted. ``groups`` (query id -> name) keeps queries
     together; a group has the date of its latest query.
 
-    >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of(Query(f"q{year}", "…", date=datetime.date(year, 1, 1)) for year in range(2011, 2021))
     >>> split = temporal_split(queries, Qrels.of((f"q{year}", "d", 1) for year in range(2011, 2021)), dev=0.1, test=0.2)
     >>> split.dev.as_dict(), split.test_from
@@ -116,7 +115,6 @@ def chronological_share(queries: Queries, qrels: Qrels, share: float, *, dev: fl
     growing past with a constant later test period, which must not be in ``qrels``. Shares refer to the given judgements. With
     ``dev`` 0 nothing is kept for validation.
 
-    >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of(Query(f"q{year}", "…", date=datetime.date(year, 1, 1)) for year in range(2011, 2021))
     >>> share = chronological_share(queries, Qrels.of((f"q{year}", "d", 1) for year in range(2011, 2021)), 0.2)
     >>> list(share.train.queries), list(share.dev.queries)
@@ -137,7 +135,6 @@ def chronological_share(queries: Queries, qrels: Qrels, share: float, *, dev: fl
 def random_share(queries: Queries, qrels: Qrels, share: float, seed: int = 1) -> Qrels:
     """A random share of the judged queries with all their judgements; smaller shares of a seed are subsets of larger ones.
 
-    >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of(Query(str(n), "…") for n in range(10))
     >>> tenth, half = (random_share(queries, Qrels.of((str(n), "d", 1) for n in range(10)), share) for share in (0.1, 0.5))
     >>> len(tenth), len(half), set(tenth.queries) < set(half.queries)
@@ -158,7 +155,6 @@ def held_out(corpus: Corpus, field: Field, value: str, qrels: Qrels) -> HeldOut:
     A query with a held-out document among its relevant ones is tested on those and not trained on: its words would give the test
     away.
 
-    >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", code="Code du travail"), Document("b", code="Code rural")])
     >>> held = held_out(corpus, Field.CODE, "Code rural", Qrels.of([("q1", "a", 1), ("q2", "a", 1), ("q2", "b", 1)]))
     >>> held.train.as_dict(), held.test.as_dict(), held.shared
@@ -188,7 +184,6 @@ def held_out(corpus: Corpus, field: Field, value: str, qrels: Qrels) -> HeldOut:
 def documents_before(corpus: Corpus, day: datetime.date) -> Corpus:
     """The documents earlier than a day: what a model tested from that day on may have seen.
 
-    >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of(Document(f"d{year}", date=datetime.date(year, 1, 1)) for year in (2018, 2019))
     >>> list(documents_before(corpus, datetime.date(2019, 1, 1)).ids)
     ['d2018']

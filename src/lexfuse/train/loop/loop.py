@@ -28,6 +28,7 @@ from lexfuse.train.hyperparameters import Decay, FloatPrecision, Hyperparameters
 from lexfuse.train.loop.checkpoint import Checkpoints, TrainingState
 from lexfuse.train.loop.torch_device import best_device
 from lexfuse.train.models.learner import Learner, TokenisedTexts
+from lexfuse.train.output.training_results import StageResult
 
 DEV_BATCHES = 20  # that the dev loss is taken over, at most
 LOOKED_AT = 10  # steps between looks at the loss, which wait for the device
@@ -43,18 +44,6 @@ class DevSet:
     judged: DevQueries | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FitResult:
-    """The result of a training: measures before the first step and of the kept weights."""
-
-    steps: int
-    best_step: int
-    start: dict[str, float]
-    measures: dict[str, float]
-    seconds: float
-    stopped_early: bool
-
-
 def fit(
     learner: Learner,
     examples: Examples,
@@ -65,20 +54,19 @@ def fit(
     device: torch.device | None = None,
     say: Say = lambda _: None,
     progress: Progress = lambda _: None,
-) -> FitResult:
+    name: str = "",
+) -> StageResult:
     """Train a model, or resume the training in ``folder``; the model has the best weights afterwards.
 
     >>> from lexfuse.train.models.dense import DenseLearner
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples, short = Examples.of([("bail", "le bail", ["la loi"], "mine")]), Hyperparameters(steps=2, batch=1)
     >>> learner = DenseLearner(tiny_base(folder), short)
     >>> outcome = fit(learner, examples, short, folder / "work", dev=DevSet(examples))
     >>> outcome.steps, sorted(outcome.start)
     (2, ['dev loss'])
     """
-    return _TrainingLoop(learner, examples, training, Checkpoints(folder), dev or DevSet(), device or best_device(), say).run(
-        progress
-    )
+    loop = _TrainingLoop(learner, examples, training, Checkpoints(folder), dev or DevSet(), device or best_device(), say)
+    return loop.run(name, progress)
 
 
 class _TrainingLoop:
@@ -113,7 +101,7 @@ class _TrainingLoop:
         self.half = _computes_in_half(training.precision, device)
         self.state = TrainingState(of=_fingerprint(learner, examples, training, dev))
 
-    def run(self, progress: Progress) -> FitResult:
+    def run(self, name: str, progress: Progress) -> StageResult:
         """All remaining steps."""
         self._resume()
         stream = self.batches.from_start(self.state.step)
@@ -125,8 +113,8 @@ class _TrainingLoop:
         total: dict[str, Tensor] = {}
         while self.state.step < self.training.steps and not self.state.stopped:
             losses = self._step(next(stream))
-            for name, value in losses.items():
-                total[name] = total.get(name, torch.zeros((), device=self.device)) + value
+            for part, value in losses.items():
+                total[part] = total.get(part, torch.zeros((), device=self.device)) + value
             self.state.step += 1
             progress(self.state.step)
             last = self.state.step == self.training.steps
@@ -139,14 +127,15 @@ class _TrainingLoop:
                 )
             if evaluates:
                 count = (self.state.step - 1) % self.training.evaluate_every + 1
-                self._evaluated({name: float(value) / count for name, value in total.items()})
+                self._evaluated({part: float(value) / count for part, value in total.items()})
                 total = {}
                 self.state.seconds = before + time.monotonic() - began
                 self.checkpoints.save(self.learner, self.optimizer, self.state)
         self.checkpoints.load_best(self.learner)
         measures = self.state.last if self.state.best_step == self.state.step else self._measured()
-        return FitResult(
-            self.state.step, self.state.best_step, self.state.start, measures, self.state.seconds, self.state.stopped
+        return StageResult(
+            name, self.state.step, self.state.best_step, self.state.start, measures, self.state.seconds, self.state.stopped,
+            self.checkpoints.records(),
         )  # fmt: skip
 
     def _resume(self) -> None:

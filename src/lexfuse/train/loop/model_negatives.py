@@ -27,7 +27,6 @@ def mine_with_model(
     """The examples with negatives that a dense model finds hard; ``skip`` omits its first ranks.
 
     >>> from lexfuse.train.hyperparameters import Hyperparameters
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples = Examples.of([("bail", "le bail", [], "mine"), ("bail", "un bail", [], "mine"), ("loi", "la loi", [], "mine")])
     >>> found = mine_with_model(DenseLearner(tiny_base(folder), Hyperparameters()), examples, amount=1, margin=2.0)
     >>> [row[2] for row in found.rows()][0]  # neither the positive nor the other answer

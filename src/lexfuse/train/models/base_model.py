@@ -35,7 +35,6 @@ TOWERS = {Side.QUERY: "queries", Side.PASSAGE: "passages"}  # folders of a model
 class StartingModel:
     """A model folder to start from; with two towers, that of passages, and that of queries in addition.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> base = tiny_base(folder)
     >>> base.transformer().config.hidden_size, base.has_head, base.classifier().num_labels
     (16, True, 1)
@@ -91,7 +90,6 @@ class StartingModel:
     def tower(self, side: Side) -> StartingModel:
         """The model of a side: its tower, or the only model.
 
-        >>> from lexfuse.train.models.tiny_model import tiny_base
         >>> base = tiny_base(folder)
         >>> base.tower(Side.QUERY) is base
         True
@@ -141,7 +139,6 @@ class StartingModel:
     def rows(self, texts: Sequence[str], length: int, *, in_chunks: bool = False) -> list[Row]:
         """Token ids of texts with special tokens, truncated at a length and, unless read in chunks, at the model's window.
 
-        >>> from lexfuse.train.models.tiny_model import tiny_base
         >>> [len(row) for row in tiny_base(folder).rows(["loi", "congé"], 6)]
         [5, 6]
         """
@@ -237,7 +234,6 @@ def chunks(rows: Sequence[Row], most_tokens: int) -> list[np.ndarray[tuple[int],
 def padded(tokens: ModelTokenizer, rows: Sequence[Row], device: torch.device) -> tuple[Tensor, Tensor]:
     """Ids and mask of rows on a device.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> tokens = tiny_base(folder).tokens
     >>> padded(tokens, tokens.ids(["loi", "l"]), torch.device("cpu"))[1].tolist()
     [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]

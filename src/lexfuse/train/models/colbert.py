@@ -49,7 +49,6 @@ class TokenVectors:
 class ColbertLearner(EncodingLearner):
     """A transformer and a projection of every token.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> learner = ColbertLearner(tiny_base(folder), Hyperparameters(dimension=8, query_length=12)).eval()
     >>> texts = learner.texts(["congé"], ["congé, bail"])
     >>> vectors = learner.vectors(texts.queries, Side.QUERY).vectors  # filled up with masks

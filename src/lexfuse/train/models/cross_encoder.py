@@ -27,7 +27,6 @@ from lexfuse.train.models.model_folder import window_of, write_graph, write_json
 class CrossEncoderLearner(Learner):
     """A transformer with a classifier of one label on its first token.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> learner = CrossEncoderLearner(tiny_base(folder), Hyperparameters()).eval()
     >>> texts = learner.texts(["congé"], ["un bail", "le congé"])
     >>> learner.score(texts, np.array([[1, NOTHING]], np.int32)).isfinite().tolist()  # the candidate alone

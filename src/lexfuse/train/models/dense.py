@@ -98,7 +98,6 @@ class SingleVectors(EncodingLearner):
 class DenseLearner(SingleVectors):
     """One transformer for queries and passages.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> learner = DenseLearner(tiny_base(folder), Hyperparameters()).eval()
     >>> learner.score(learner.texts(["congé"], ["un bail", "congé"])).argmax().item()
     1
@@ -115,7 +114,6 @@ class DenseLearner(SingleVectors):
 class TwoTowerLearner(SingleVectors):
     """A transformer for queries, another for passages.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> learner = TwoTowerLearner(tiny_base(folder), Hyperparameters())
     >>> learner.save(folder / "mine")
     >>> StartingModel.read(folder / "mine").tower(Side.QUERY).path.name

@@ -88,7 +88,6 @@ class EncodingLearner(Learner):
     >>> from lexfuse.train.examples.batches import Batches
     >>> from lexfuse.train.examples.examples import Examples
     >>> from lexfuse.train.models.dense import DenseLearner
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> examples = Examples.of([("bail", "le bail", ["la loi"], "mine"), ("loi", "la loi", ["le bail"], "mine")])
     >>> learner = DenseLearner(tiny_base(folder), Hyperparameters())
     >>> batch = next(Batches(examples, 2, 1).from_start())

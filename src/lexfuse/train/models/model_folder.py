@@ -26,7 +26,6 @@ ONNX = "onnx/model.onnx"
 def write_dense(folder: Path, base: StartingModel, model: PreTrainedModel, training: Hyperparameters) -> None:
     """Transformer, pooling and, for cosines, normalisation in the sentence-transformers layout; plus the chunk settings.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> base = tiny_base(folder)
     >>> write_dense(folder / "mine", base, base.transformer(), Hyperparameters())
     >>> ModelFolder.read(folder / "mine").normalise
@@ -57,7 +56,6 @@ def write_similarity(folder: Path, similarity: Similarity) -> None:
 def window_of(base: StartingModel, training: Hyperparameters) -> int:
     """Tokens of the model's window; with chunks, that of the base.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> base = tiny_base(folder)
     >>> window_of(base, Hyperparameters(passage_length=40)), window_of(base, Hyperparameters(passage_length=512))
     (40, 64)

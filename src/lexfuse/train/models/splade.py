@@ -36,7 +36,6 @@ SAMPLE = 256  # passages that the first bias is chosen on
 class SpladeLearner(EncodingLearner):
     """A transformer with its masked-language head.
 
-    >>> from lexfuse.train.models.tiny_model import tiny_base
     >>> learner = SpladeLearner(tiny_base(folder), Hyperparameters(start_active=10))
     >>> texts = learner.texts(["congé"], ["le congé", "un bail"])
     >>> learner.begin(texts)

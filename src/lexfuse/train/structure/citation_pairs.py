@@ -42,7 +42,6 @@ def cited_pairs(
 ) -> Iterator[TrainingPair]:
     """Pairs of the sentence that cites an article and that article, from the same or another corpus.
 
-    >>> from lexfuse.data.document import Document
     >>> texts = ["Le préavis prévu à l'article 2 se compte à partir de la lettre de démission.", "Le préavis dure un mois."]
     >>> corpus = Corpus.of(Document(f"a{n}", text=text, number=str(n), kind=DocumentKind.STATUTE) for n,
     ...     text in enumerate(texts, 1))
@@ -74,7 +73,6 @@ def citing_paragraph_pairs(corpus: Corpus, left: Counter[str], *, masked: bool =
     """Pairs of a paragraph of a judgment and the paragraph of an earlier judgment that it cites.
 
     >>> from datetime import date
-    >>> from lexfuse.data.document import Document
     >>> text = "A deposit must be paid back within a month of departure (judgment in A, C-1/10, paragraph 7)."
     >>> corpus = Corpus.of([
     ...     Document("later", text=text, kind=DocumentKind.PARAGRAPH, number="3", date=date(2020, 1, 1)),

@@ -45,7 +45,6 @@ _NAMELESS = "headings that are too few words or stand in many places"
 def heading_pairs(corpus: Corpus, distinct: list[int], seed: int, left: Counter[str]) -> Iterator[TrainingPair]:
     """Pairs of heading path and article, at most two queries for each.
 
-    >>> from lexfuse.data.document import Document
     >>> headings = ("Livre Ier : Location", "Titre II : Fin du bail", "Section 1 : Congé")
     >>> document = Document("a", text="Le congé se donne par lettre.", code="Code", headings=headings)
     >>> [pair.query for pair in heading_pairs(Corpus.of([document]), [0], 1, Counter())]
@@ -74,7 +73,6 @@ def title_pairs(corpus: Corpus, distinct: list[int], left: Counter[str]) -> Iter
     A title that is only a code and number, or that many documents have, makes no pair. Neither title nor headings are in the
     passage.
 
-    >>> from lexfuse.data.document import Document
     >>> titled = Document("a", title="Code, art. 1: duty to pay rent", text="The tenant pays rent.", code="Code", number="1")
     >>> [pair.query for pair in title_pairs(Corpus.of([titled]), [0], Counter())]
     ['duty to pay rent']

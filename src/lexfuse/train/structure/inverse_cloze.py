@@ -27,7 +27,6 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 def cloze_pairs(corpus: Corpus, distinct: list[int], seed: int, left: Counter[str]) -> Iterator[TrainingPair]:
     """Pairs of a sentence and the rest of its document: one pair, and one more for every five sentences.
 
-    >>> from lexfuse.data.document import Document
     >>> text = "Le locataire paie le loyer chaque mois. Le bailleur rend le dépôt de garantie au départ."
     >>> pairs = list(cloze_pairs(Corpus.of([Document("a", text=text, language="fr")]), [0], 1, Counter()))
     >>> len(pairs), pairs[0].query in text

@@ -40,7 +40,6 @@ def structure_pairs(
     there are and what was omitted. Pairs of case law never cite later documents, but they use the whole corpus: if it has
     judgments of a test period, give only the earlier ones (`lexfuse.train.examples.splits.documents_before`).
 
-    >>> from lexfuse.data.document import Document
     >>> document = Document("a", text="Le préavis dure un mois.", headings=("Livre I : La fin du contrat",))
     >>> structure_pairs(Corpus.of([document]), [StructureKind.HEADINGS])["headings"]
     [TrainingPair(query='La fin du contrat', passage='Livre I : La fin du contrat Le préavis dure un mois.')]
