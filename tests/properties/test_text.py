@@ -36,6 +36,8 @@ def test_tokens_are_the_terms_with_places(text, analyser):
     assert all(text[token.start : token.end] == token.text for token in tokens)
     assert all(first.end <= second.start for first, second in pairwise(tokens))
     assert all(token.exact == token.exact.lower() or token.citation for token in tokens)
+    wanted = {term for token in tokens[::2] for term in token.terms}
+    assert analyser.matching(text, wanted) == [token for token in tokens if wanted.intersection(token.terms)]
 
 
 @given(st.lists(TEXTS, max_size=4), ANALYSERS)

@@ -64,6 +64,13 @@ class QueryContext:
                 raise
         return [rows.result()[place] for rows, place in found]
 
+    def known(self, reader: object, kind: Hashable, one: Hashable) -> Any | None:
+        """See `known_row`."""
+        with self._lock:
+            _, known = self._readers.get((id(reader), kind), (reader, {}))
+            rows, place = known.get(one, (None, 0))
+        return None if rows is None else rows.result()[place]
+
 
 _current: ContextVar[QueryContext | None] = ContextVar("query context", default=None)
 
@@ -99,6 +106,18 @@ def read_once(
     """
     context = _current.get()
     return context.rows(reader, kind, asked, read) if context and asked else read(list(asked))
+
+
+def known_row(reader: object, kind: Hashable, one: Hashable) -> Any | None:
+    """What `read_once` has made of something in this context before, if anything.
+
+    >>> with query_context():
+    ...     _ = read_once("a reader", "capitals", ["loi"], lambda some: [text.upper() for text in some])
+    ...     known_row("a reader", "capitals", "loi"), known_row("a reader", "capitals", "droit")
+    ('LOI', None)
+    """
+    context = _current.get()
+    return context.known(reader, kind, one) if context else None
 
 
 def query_blocks(queries: Queries) -> Iterator[range]:

@@ -7,7 +7,7 @@ A batch of queries takes matrix products by blocks of rows that stay in the proc
 reach the floor. In 32-bit floats a dot product of d terms is off by no more than about d * 2^-24 * |query| * |row|, whatever the
 order of additions; with that as the error, exact scores of the candidates give the exact ranking. Few queries take rows of bytes
 (`lexfuse.channels.dense.byte_scan`), once they have been asked often enough to be worth the copy in memory. Where there are few
-rows, that copy is of 32-bit floats: converting 16-bit ones for every query takes longer than the products.
+rows, that copy is of 32-bit floats, and with compiled loops every row is scored exactly: that takes less time than to choose.
 """
 
 from __future__ import annotations
@@ -213,6 +213,10 @@ class CandidateScreen:
     def exact_part(self, part: VectorPart) -> VectorPart:
         """A part to compute exact scores with: its copy in floats, if there is one and its rows are the same numbers."""
         return _in_floats(part) if self._floats and part.storage is VectorStorage.FP16 else part
+
+    def is_worth(self, queries: int) -> bool:
+        """Whether it takes less time to choose candidates than to score all rows of the copy in floats exactly."""
+        return not self._floats or not 0 < queries <= FEW or not compiled_is_due(queries * self.numbers)
 
     def rows(self, queries: F32, k: int, allowed: Bools, floor: F64 | None = None) -> tuple[I64, I64]:
         """Query and row of all candidates for the best k documents, or all that may reach a given floor, by query.

@@ -20,6 +20,7 @@ from lexfuse.kernels.dot_product import dot_products
 from lexfuse.kernels.threads import run_on_cores
 
 _AT_ONCE = 1 << 18  # products
+_SHARED_FROM = 1 << 22  # products in one thread: fewer take less time than starting another
 
 
 def exact_scores(part: VectorPart, queries: F32, query: I64, row: I64) -> F64:
@@ -51,5 +52,5 @@ def _compiled(part: VectorPart, queries: F32, query: I64, row: I64) -> F64:
         scales = part.scales[row[first:last]] if part.storage is VectorStorage.INT8 else part.scales
         add_dots(*read_only_views(matrix, scales, queries, query[first:last], at), scores[first:last])
 
-    run_on_cores(work, len(query), 2048)
+    run_on_cores(work, len(query), max(1, _SHARED_FROM // part.dimension))
     return scores

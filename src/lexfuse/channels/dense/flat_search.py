@@ -3,7 +3,7 @@
 The score of a passage is the dot product of the query with the row as it is stored (`lexfuse.channels.dense.exact_scores`). The
 score of a document is made of those of its passages: the best, their mean (which is the dot product with the mean of the
 vectors, as in BSARD), or the mean of the best few. Quick scores choose the documents that may be among the best k
-(`screening`), exact ones rank them: score descending, then `order` ascending.
+(`CandidateScreen`), exact ones rank them: score descending, then `order` ascending.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ import numpy as np
 from lexfuse.channels.dense.candidate_screen import CandidateScreen
 from lexfuse.channels.dense.exact_scores import exact_scores
 from lexfuse.channels.dense.stored_part import LONGEST, VectorPart, VectorStorage, same_kind
+from lexfuse.channels.query_context import known_row, read_once
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of, read_only
 from lexfuse.errors import ConfigError, DataError, NotFoundError
+from lexfuse.kernels.fusion import best
 from lexfuse.storage.part_cache import made_once
 
 QUERIES = 256  # that are answered together
@@ -163,6 +165,8 @@ class FlatSearch:
 
     def _best(self, queries: F32, k: int, pool: PassagePooling, mask: Bools) -> tuple[I64, I32, F32]:
         """The same as `best` for a few queries."""
+        if not self._screen.is_worth(len(queries)):
+            return self._best_of_all(queries, k, pool, mask)
         query, doc, row = self._candidates(queries, k, pool, mask)
         number = np.cumsum((np.diff(query, prepend=-1) != 0) | (np.diff(doc, prepend=-1) != 0)) - 1  # of each pair
         first = np.flatnonzero(np.diff(number, prepend=-1))
@@ -174,6 +178,28 @@ class FlatSearch:
         starts = np.cumsum(counts) - counts
         ranked = ranked[np.arange(len(query)) - starts[query] < k]
         return offsets_of(np.minimum(counts, k)), doc[ranked].astype(np.int32), scores[ranked]
+
+    def _best_of_all(self, queries: F32, k: int, pool: PassagePooling, mask: Bools) -> tuple[I64, I32, F32]:
+        """The same with the exact scores of all rows, which answer everything else about a query in its context."""
+        docs = np.flatnonzero(np.diff(self._starts))
+        number = np.repeat(np.arange(len(docs)), np.diff(self._starts)[docs])
+        kept = mask[docs] if len(mask) else np.ones(len(docs), dtype=np.bool_)
+        rows = read_once(self, "scores", [query.tobytes() for query in queries], self._scored)
+        scores = np.concatenate([pooled(scores, number, pool)[kept] for scores in rows])
+        docs = np.tile(docs[kept], len(queries))
+        offsets = np.arange(len(queries) + 1) * int(kept.sum())
+        offsets, chosen = best(offsets, scores, self.order[docs], k)
+        return offsets, docs[chosen].astype(np.int32), scores[chosen]
+
+    def _scored(self, asked: list[bytes]) -> list[F64]:
+        """The exact scores of all rows, for each vector that is asked about."""
+        queries = np.frombuffer(b"".join(asked), dtype=np.float32).reshape(len(asked), -1)
+        found = []
+        for number in range(len(queries)):
+            parts = [self._screen.exact_part(part) for part in self.parts]
+            every = [exact_scores(part, queries, np.full(part.rows, number), np.arange(part.rows)) for part in parts]
+            found.append(np.concatenate(every))
+        return found
 
     def _candidates(self, queries: F32, k: int, pool: PassagePooling, mask: Bools) -> tuple[I64, I64, I64]:
         """Query, document and row of all that may count among the best, by query and document."""
@@ -228,6 +254,9 @@ class FlatSearch:
 
     def _dots(self, queries: F32, query: I64, row: I64) -> F64:
         """The exact score of every pair of a query and a row."""
+        known = known_row(self, "scores", queries[0].tobytes()) if len(queries) == 1 else None
+        if known is not None:
+            return np.asarray(known[row])
         if len(self.parts) == 1:
             return exact_scores(self._screen.exact_part(self.parts[0]), queries, query, row)
         scores = np.empty(len(row), dtype=np.float64)

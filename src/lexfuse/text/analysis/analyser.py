@@ -22,7 +22,7 @@ from lexfuse.text.letters import compose, fold
 
 # A word: letters, digits and underscores, with combining accents and soft hyphens inside. Unicode counts the modifier
 # apostrophe as a letter, but in French it is the apostrophe of an elision.
-WORD = re.compile(r"(?:[^\W\u02bc]|[\u0300-\u036f\u00ad])+")
+WORD = re.compile(r"(?:[^\W\u02bc]++|[\u0300-\u036f\u00ad]++)++")
 
 # ASCII punctuation becomes a space and capitals become lower case; other bytes are left to `WORD`.
 _CUT = bytes(
@@ -75,7 +75,6 @@ class Analyser:
     citations: bool = True
     folding: Folding = Folding.FOLD
     _terms: dict[bytes, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
-    _words_met: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)  # by `matching`
 
     def __post_init__(self) -> None:
         """Refuse an invalid language code."""
@@ -139,11 +138,7 @@ class Analyser:
                 if item.start >= at:
                     parts += (text[at : item.start], *item.terms)
                     at = item.end
-        plain = " ".join((*parts, text[at:])) if parts else text
-        if not plain.isascii():
-            for mark in _MARKS:
-                plain = plain.replace(mark, " ")
-        return plain.encode("utf-8", "surrogatepass").translate(_CUT).split()
+        return _cut(" ".join((*parts, text[at:])) if parts else text).split()
 
     def terms_of_piece(self, piece: bytes) -> tuple[str, ...]:
         """Index terms of one piece, cached in a table.
@@ -154,7 +149,7 @@ class Analyser:
         terms = self._terms.get(piece)
         if terms is None:
             check()
-            word = piece.decode("utf-8", "surrogatepass")
+            word = _decoded(piece)
             words = (word,) if word.isascii() else WORD.findall(" ".join(map(compose, WORD.findall(word))).lower())
             terms = tuple(term for word in words for term in self._terms_of_word(word))
             if len(piece) <= LONGEST_KEPT:
@@ -182,18 +177,15 @@ class Analyser:
             yield Token(word.start(), word.end(), word.group(), compose(word.group()).lower(), terms)
 
     def _matching_words(self, text: str, start: int, end: int, wanted: Set[str]) -> Iterator[Token]:
-        met = self._words_met
-        for place in WORD.finditer(text, start, end):
-            word = place.group()
-            terms = met.get(word)
-            if terms is None:
-                terms = self.terms_of_piece(_piece(word))
-                if len(word) <= LONGEST_KEPT:
-                    if len(met) >= _CACHE_LIMIT:
-                        met.clear()
-                    met[word] = terms
-            if terms and not wanted.isdisjoint(terms):
-                yield Token(place.start(), place.end(), word, compose(word).lower(), terms)
+        cut = _cut(text[start:end])
+        pieces = [piece for piece in set(cut.split()) if not wanted.isdisjoint(self.terms_of_piece(piece))]
+        before = 0
+        for at, size in sorted((at, len(piece)) for piece in pieces for at in _places(cut, piece)):
+            start += len(_decoded(cut[before:at]))
+            before = at
+            for word in self._words(text, start, start + len(_decoded(cut[at : at + size]))):
+                if not wanted.isdisjoint(word.terms):
+                    yield word
 
     def _terms_of_word(self, word: str) -> tuple[str, ...]:
         if len(word) < 2 or (self.stop_words and word in stop_words(self.language)):
@@ -210,6 +202,27 @@ class Analyser:
 
 def _piece(word: str) -> bytes:
     return word.encode("utf-8", "surrogatepass").translate(_CUT)
+
+
+def _decoded(piece: bytes) -> str:
+    return piece.decode("utf-8", "surrogatepass")
+
+
+def _cut(text: str) -> bytes:
+    """A text in lower case with spaces for punctuation; characters outside ASCII stay, but for common marks."""
+    if not text.isascii():
+        for mark in _MARKS:
+            text = text.replace(mark, " ")
+    return _piece(text)
+
+
+def _places(cut: bytes, piece: bytes) -> Iterator[int]:
+    """Where a piece of a text starts, counted in bytes."""
+    line, wanted = b" %b " % cut, b" %b " % piece
+    at = line.find(wanted)
+    while at >= 0:
+        yield at
+        at = line.find(wanted, at + len(piece) + 1)
 
 
 @cache
