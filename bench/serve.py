@@ -3,14 +3,15 @@
     python bench/serve.py --index FOLDER [--queries QUERIES] [--latency] [--quick] [--json] [--requests N]
 
 FOLDER is an index with a dense channel; a copy of it is served, since documents are written. Questions are those of QUERIES (a
-BEIR folder or a file of queries), else those of fr-labour where LEXFUSE_DATA names the folder of data sets, else they are made of
-the titles of the index. `--latency` measures part 1 alone. Every question is new: one of
-these with a few words of another, so that no answer comes from a cache. `lexfuse serve` runs as a process of its own, with its
-usual settings but for the limit of requests a minute; profile hybrid, words and vectors.
+BEIR folder or a file of queries), else those of the collection in the folder LEXFUSE_DATA whose judged documents the index holds,
+else the titles of the index. `--latency` measures part 1 alone. Every question is new, so that no answer comes from a cache:
+first each as it is; once all are asked, with a few words of another. `lexfuse serve` runs as a separate process, with its usual
+settings but for the limit of requests a minute; profile hybrid, words and vectors.
 
 1. Latency of 1, 8 and 32 clients and requests/s, beside as many threads that call `service.operations.search.search` in this
    process, with the same questions, and beside the bare ranking, `find_documents`, without snippets and with the vector of the
-   question known. With 1 client they take turns. Clients and service share the processors, as they would not in practice.
+   question known. A client asks its next question when it has the answer (after 50 for the warm-up). With 1 client the three take
+   turns, with a tenth of a second between. Clients and service share the processors, as they would not in practice.
 2. Resident memory of the service over five times N requests, at ten moments; the first of them ends the warm-up.
 3. N requests of 8 clients that page through results, while documents are put and deleted through the API (N / 100 times) and
    another process changes and merges the index. It stops with an error unless all hold: every request is answered; a search sees
@@ -45,6 +46,8 @@ import numpy as np
 
 from lexfuse.channels.query_context import query_context
 from lexfuse.data.formats.file_format import read_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
+from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Query
 from lexfuse.search.results import find_documents
 from lexfuse.service.api_keys import KeyScope, add_key
@@ -77,15 +80,11 @@ class Questions:
     """Questions that nobody has asked before, as many as are wanted, always the same."""
 
     def __init__(self, folder: Path, queries: Path | None = None) -> None:
-        """Take the questions of a file, those of fr-labour, or titles."""
-        data = os.environ.get("LEXFUSE_DATA")
-        if queries is not None:
-            self._texts = list(read_queries(queries).text)
-        elif data:
-            self._texts = list(read_queries(Path(data, "fr-labour", "queries.jsonl.gz")).text)
-        else:
-            with open_snapshot(folder) as snapshot:
-                self._texts = list(dict.fromkeys(title for title in snapshot.column("title") if title))[:1000]
+        """Take the questions of a file, of the collection that is indexed, or titles."""
+        with open_snapshot(folder) as snapshot:
+            own = queries or _indexed_collection(snapshot.ids)
+            titles = dict.fromkeys(title for title in snapshot.column("title") if title)
+        self._texts = list(dict.fromkeys(read_queries(own).text)) if own else list(titles)[:1000]
         if len(self._texts) < 2:
             raise SystemExit("there are no questions: set LEXFUSE_DATA, or take an index of documents with titles")
         self._number = count()
@@ -94,12 +93,22 @@ class Questions:
         """One more."""
         number = next(self._number)
         turn, at = divmod(number, len(self._texts))
+        if not turn:
+            return self._texts[at]
         words = self._texts[(at + turn + 1) % len(self._texts)].split()
         return f"{self._texts[at]} {' '.join(words[turn % 7 : turn % 7 + 3])}"
 
     def some(self, amount: int) -> list[str]:
         """The next few."""
         return [self.next() for _ in range(amount)]
+
+
+def _indexed_collection(documents: Ids) -> Path | None:
+    """The first collection of LEXFUSE_DATA whose judged documents are all in an index."""
+    for qrels in sorted(Path(os.environ.get("LEXFUSE_DATA") or os.devnull).glob("*/qrels/test.tsv")):
+        if all(doc in documents for doc in read_qrels(qrels).docs):
+            return qrels.parent.parent
+    return None
 
 
 class Client:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from lexfuse.deadline import check
 from lexfuse.errors import ConfigError
@@ -42,8 +43,7 @@ class Folding(StrEnum):
     BESIDE = "beside"  # the exact term, and the folded one if it differs
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word or citation and its place; `terms` is empty if it is not indexed (stop words, single letters).
 
     >>> token = Analyser("fr").tokens("L'Employé")[1]
@@ -173,8 +173,11 @@ class Analyser:
     def _words(self, text: str, start: int, end: int) -> Iterator[Token]:
         for word in WORD.finditer(text, start, end):
             check()
-            terms = self.terms_of_piece(_piece(word.group()))
-            yield Token(word.start(), word.end(), word.group(), compose(word.group()).lower(), terms)
+            yield self._token(word)
+
+    def _token(self, place: re.Match[str]) -> Token:
+        word = place.group()
+        return Token(place.start(), place.end(), word, compose(word).lower(), self.terms_of_piece(_piece(word)))
 
     def _matching_words(self, text: str, start: int, end: int, wanted: Set[str]) -> Iterator[Token]:
         cut = _cut(text[start:end])
@@ -183,9 +186,10 @@ class Analyser:
         for at, size in sorted((at, len(piece)) for piece in pieces for at in _places(cut, piece)):
             start += len(_decoded(cut[before:at]))
             before = at
-            for word in self._words(text, start, start + len(_decoded(cut[at : at + size]))):
-                if not wanted.isdisjoint(word.terms):
-                    yield word
+            for place in WORD.finditer(text, start, start + len(_decoded(cut[at : at + size]))):
+                token = self._token(place)
+                if not wanted.isdisjoint(token.terms):
+                    yield token
 
     def _terms_of_word(self, word: str) -> tuple[str, ...]:
         if len(word) < 2 or (self.stop_words and word in stop_words(self.language)):
