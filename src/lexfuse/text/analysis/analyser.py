@@ -182,8 +182,8 @@ class Analyser:
     def _matching_words(self, text: str, start: int, end: int, wanted: Set[str]) -> Iterator[Token]:
         cut = _cut(text[start:end])
         pieces = [piece for piece in set(cut.split()) if not wanted.isdisjoint(self.terms_of_piece(piece))]
-        before = 0
-        for at, size in sorted((at, len(piece)) for piece in pieces for at in _places(cut, piece)):
+        line, before = b" %b " % cut, 0
+        for at, size in sorted((at, len(piece)) for piece in pieces for at in _places(line, piece)):
             start += len(_decoded(cut[before:at]))
             before = at
             for place in WORD.finditer(text, start, start + len(_decoded(cut[at : at + size]))):
@@ -220,9 +220,9 @@ def _cut(text: str) -> bytes:
     return _piece(text)
 
 
-def _places(cut: bytes, piece: bytes) -> Iterator[int]:
-    """Where a piece of a text starts, counted in bytes."""
-    line, wanted = b" %b " % cut, b" %b " % piece
+def _places(line: bytes, piece: bytes) -> Iterator[int]:
+    """The bytes before each place of a piece in a text that was cut, which has a space before and after it here."""
+    wanted = b" %b " % piece
     at = line.find(wanted)
     while at >= 0:
         yield at
