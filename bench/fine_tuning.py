@@ -31,8 +31,8 @@ from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.evaluation.correction import adjust_max_t
 from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.evaluation.significance import adjust_max_t
 from lexfuse.fusion.run_union import union_of
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union

@@ -24,8 +24,7 @@ from lexfuse.data.formats.beir import Collection, read_collection
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.encode.embedding_cache import CachedEncoder, EmbeddingCache
-from lexfuse.evaluation.correction import adjust_p_values
-from lexfuse.evaluation.significance import paired_test
+from lexfuse.evaluation.significance import adjust_p_values, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 from lexfuse.optimisation.rprs_surface import RprsGrid
 from lexfuse.storage.index_folder import IndexFolder

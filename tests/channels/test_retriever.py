@@ -12,7 +12,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import NotFoundError
 from lexfuse.fusion.borda import Borda
-from lexfuse.rerank.rescore import Rescore
+from lexfuse.rerank.reranker import Rescore
 from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.kli import TermChoice

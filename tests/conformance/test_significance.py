@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from lexfuse.evaluation.correction import adjust_p_values
-from lexfuse.evaluation.significance import paired_test
+from lexfuse.evaluation.significance import adjust_p_values, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 
 

@@ -9,9 +9,8 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.evaluation.bootstrap import difference_interval
 from lexfuse.evaluation.comparison import compare
-from lexfuse.evaluation.correction import adjust_p_values
 from lexfuse.evaluation.evaluation import evaluate
-from lexfuse.evaluation.significance import effect_size, paired_test
+from lexfuse.evaluation.significance import adjust_p_values, effect_size, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 
 QUERIES = [f"q{i}" for i in range(30)]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.correction import adjust_p_values
+from lexfuse.evaluation.significance import adjust_p_values
 from lexfuse.evaluation.significance_options import Correction
 
 

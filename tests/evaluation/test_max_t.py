@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.correction import adjust_max_t, adjust_p_values
-from lexfuse.evaluation.significance import paired_test
+from lexfuse.evaluation.significance import adjust_max_t, adjust_p_values, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 
 

@@ -10,8 +10,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.convex import Convex
-from lexfuse.rerank.reranker import RerankedRetriever, reorder
-from lexfuse.rerank.rescore import Rescore
+from lexfuse.rerank.reranker import RerankedRetriever, Rescore, reorder
 from lexfuse.search.pipeline import FusedRetriever
 from lexfuse.storage.index_folder import IndexFolder
 

@@ -18,7 +18,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.rerank.nearest_sentences import nearest, nearest_at
-from lexfuse.rerank.rescore import Rescore
+from lexfuse.rerank.reranker import Rescore
 from lexfuse.rerank.rprs import Ablation, Rprs, RprsFormula
 from lexfuse.rerank.sentence_vectors import CandidateSentences, unit_length
 from lexfuse.search.pipeline import RoutedRetriever

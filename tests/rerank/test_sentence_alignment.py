@@ -3,8 +3,8 @@
 import pytest
 
 from lexfuse.channels.explanation import SentencePair
-from lexfuse.rerank.sentence_alignment import paragraph_pairs
-from lexfuse.text.paragraph_map import ParagraphMap
+from lexfuse.rerank.nearest_sentences import paragraph_pairs
+from lexfuse.text.paragraphs import ParagraphMap
 from lexfuse.text.passages import Passage
 
 NUMBERED = "The facts\n\n1. The lease ended.\nHe stayed.\n\n2. He owed rent.\n\nNo costs.\n\n3. Held."

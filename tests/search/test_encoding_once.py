@@ -14,7 +14,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.shared_encoders import SharedEncoders
-from lexfuse.rerank.rescore import Rescore
+from lexfuse.rerank.reranker import Rescore
 from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.search.pipeline import FusedRetriever
 from lexfuse.search.spec.defaults import read_profiles

@@ -16,7 +16,7 @@ from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
-from lexfuse.rerank.rescore import Rescore
+from lexfuse.rerank.reranker import Rescore
 from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever, fuse_retrievers
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.query_class import QueryClass

@@ -19,9 +19,8 @@ from lexfuse.advice.inputs import JudgedSources
 from lexfuse.data.arrays import F64
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.bootstrap import ConfidenceInterval, intervals
-from lexfuse.evaluation.correction import adjust_max_t, adjust_p_values
 from lexfuse.evaluation.evaluation import evaluate
-from lexfuse.evaluation.significance import differences, effect_size, paired_test
+from lexfuse.evaluation.significance import adjust_max_t, adjust_p_values, differences, effect_size, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 from lexfuse.fusion.convex import Convex
 from lexfuse.optimisation.cross_validation import folds_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from lexfuse.text.paragraph_map import TextParagraph
+from lexfuse.text.paragraphs import TextParagraph
 from lexfuse.text.passages import Passage
 
 

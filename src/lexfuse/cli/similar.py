@@ -22,7 +22,7 @@ from lexfuse.index import Index
 from lexfuse.search.similar import known_day
 from lexfuse.search.similar_hits import SentenceProgress, SimilarHits
 from lexfuse.text.kli import TermChoice, TermWeight
-from lexfuse.text.paragraph_map import TextParagraph
+from lexfuse.text.paragraphs import TextParagraph
 
 _TERMS_SHOWN = 60
 _PAIRS_SHOWN = 5  # of paragraphs that met

@@ -16,11 +16,11 @@ _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def parse_date(value: object) -> date | None:
+def parse_date(value: object, *, path: str | None = None) -> date | None:
     """Parse ISO text, ``dd/mm/yyyy``, ``yyyymmdd`` (text or number) or epoch milliseconds.
 
     Empty values (``None``, ``""``) and placeholders (year 2200 and later) give ``None``. The time of day is dropped; epoch
-    milliseconds and ISO times in UTC give the day in UTC.
+    milliseconds and ISO times in UTC give the day in UTC. Anything else is a `DataError`, about ``path`` if it is given.
 
     >>> parse_date("2023-05-04"), parse_date("04/05/2023"), parse_date(1209600000000)
     (datetime.date(2023, 5, 4), datetime.date(2023, 5, 4), datetime.date(2008, 5, 1))
@@ -32,7 +32,7 @@ def parse_date(value: object) -> date | None:
     try:
         day = _day(value)
     except (ValueError, OverflowError) as error:
-        raise DataError(f"{value!r} is not a date ({error}); write it as 2023-05-04") from None
+        raise DataError(f"{value!r} is not a date ({error}); write it as 2023-05-04", path=path) from None
     return None if day.year >= UNKNOWN_FUTURE_YEAR else day
 
 

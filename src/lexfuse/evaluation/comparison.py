@@ -13,11 +13,10 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.evaluation.bootstrap import ConfidenceInterval, intervals
-from lexfuse.evaluation.correction import adjust_p_values
 from lexfuse.evaluation.evaluation import MEASURES, Evaluation, EvaluationTable, aligned_lines, check_names, evaluate
 from lexfuse.evaluation.measure import Measure, QueryMeasure
 from lexfuse.evaluation.measure_names import parse_measure
-from lexfuse.evaluation.significance import differences, effect_size, paired_test
+from lexfuse.evaluation.significance import adjust_p_values, differences, effect_size, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 
 

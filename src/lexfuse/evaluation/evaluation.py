@@ -13,9 +13,9 @@ from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
-from lexfuse.evaluation.collection_measures import MeanPercentileRank
 from lexfuse.evaluation.measure import CollectionMeasure, Measure, QueryMeasure
 from lexfuse.evaluation.measure_names import parse_measure, parse_measures
+from lexfuse.evaluation.measures import MeanPercentileRank
 from lexfuse.evaluation.relevance_table import RelevanceTable, relevance_table
 
 MEASURES = "nDCG@10 R@100 RR@10 AP@100"

@@ -30,7 +30,7 @@ class Measure(ABC):
 
     Equal when name, cutoff and grade are; the text form reads back to an equal value.
 
-    >>> from lexfuse.evaluation.query_measures import Precision
+    >>> from lexfuse.evaluation.measures import Precision
     >>> Precision(5, rel=2)
     P(rel=2)@5
     """
@@ -66,8 +66,6 @@ class Measure(ABC):
 class QueryMeasure(Measure):
     """A measure with one value per query; a run's value is their mean."""
 
-    __slots__ = ()
-
     @abstractmethod
     def values(self, aligned: RelevanceTable) -> F64:
         """One value per evaluated query, in the order of `RelevanceTable.queries`."""
@@ -76,7 +74,6 @@ class QueryMeasure(Measure):
 class CollectionMeasure(Measure):
     """A measure of a whole run: counts are summed over queries before dividing, so a single query has no value."""
 
-    __slots__ = ()
     takes = CutoffRule.OPTIONAL_CUTOFF
 
     @abstractmethod

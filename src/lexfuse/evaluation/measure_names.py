@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.collection_measures import MeanPercentileRank, MicroF1, MicroPrecision, MicroRecall
 from lexfuse.evaluation.measure import CutoffRule, Measure
-from lexfuse.evaluation.query_measures import (
+from lexfuse.evaluation.measures import (
     F1,
     NDCG,
     AveragePrecision,
     MacroPercentileRank,
+    MeanPercentileRank,
     MeanReciprocalRank,
+    MicroF1,
+    MicroPrecision,
+    MicroRecall,
     Precision,
     Recall,
     RPrecision,

@@ -18,8 +18,8 @@ from lexfuse.data.arrays import F64, I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError
-from lexfuse.evaluation.correction import adjust_p_values
 from lexfuse.evaluation.measure import Measure
+from lexfuse.evaluation.significance import adjust_p_values
 from lexfuse.evaluation.significance_options import Correction
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union

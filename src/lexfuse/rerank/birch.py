@@ -19,8 +19,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.normalisation import LEVEL
-from lexfuse.rerank.reranker import Reranker, first_documents, reorder
-from lexfuse.rerank.rescore import DEPTH
+from lexfuse.rerank.reranker import DEPTH, Reranker, first_documents, reorder
 from lexfuse.rerank.sentence_scores import SentenceScorer
 from lexfuse.text.passages import Passage
 

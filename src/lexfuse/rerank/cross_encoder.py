@@ -19,8 +19,7 @@ from lexfuse.data.run import Run
 from lexfuse.encode.pair_encoder import WindowAggregate
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.errors import ConfigError
-from lexfuse.rerank.reranker import Reranker, first_documents, reorder
-from lexfuse.rerank.rescore import DEPTH
+from lexfuse.rerank.reranker import DEPTH, Reranker, first_documents, reorder
 from lexfuse.storage.snapshot import Snapshot
 
 TEXTS = 256  # documents read from the index at once

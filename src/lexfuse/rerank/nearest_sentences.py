@@ -6,6 +6,8 @@ tie: the document with the lower id comes first, then the earlier sentence.
 
 A list for a large n starts with those for smaller n. And visiting candidates in order gives the lists for every smaller depth on
 the way. So one pass serves a whole grid of n and depths.
+
+What met, sentence by sentence and paragraph by paragraph, explains a score (`sentence_pairs`, `paragraph_pairs`).
 """
 
 from __future__ import annotations
@@ -15,12 +17,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lexfuse.channels.explanation import ParagraphPair, SentencePair
 from lexfuse.data.arrays import F32, I32
 from lexfuse.errors import ConfigError
 from lexfuse.kernels.compilation import read_only_view
 from lexfuse.kernels.dot_product import error_of
 from lexfuse.kernels.threads import one_core_each, run_on_cores
-from lexfuse.rerank.sentence_vectors import CandidateSentences
+from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences
+from lexfuse.text.paragraphs import ParagraphMap
+from lexfuse.text.passages import Passage
 
 ASKED = 64  # query sentences per task
 BLOCK = 4096  # candidate sentences in one product
@@ -109,3 +114,47 @@ def _order_of(candidates: CandidateSentences) -> I32:
     begin[by_id] = np.cumsum(lengths[by_id]) - lengths[by_id]
     within = np.arange(len(candidates.vectors)) - np.repeat(candidates.starts[:-1], lengths)
     return (np.repeat(begin, lengths) + within).astype(np.int32)
+
+
+def sentence_pairs(
+    query: QuerySentences, candidates: CandidateSentences, found: NearestSentences, doc: int
+) -> tuple[SentencePair, ...]:
+    """The matches of one candidate, given by its position among the candidates.
+
+    >>> import numpy as np
+    >>> from lexfuse.rerank.nearest_sentences import nearest
+    >>> query = QuerySentences((Passage(0, 5),), np.eye(2, dtype=np.float32)[:1])
+    >>> candidates = CandidateSentences.of([np.eye(2, dtype=np.float32)])
+    >>> sentence_pairs(query, candidates, nearest(query.vectors, candidates, 1), 0)
+    (SentencePair(query=Passage(start=0, end=5, number=None), doc=Passage(start=0, end=0, number=None), cosine=1.0, rank=1),)
+    """
+    first, last = int(candidates.starts[doc]), int(candidates.starts[doc + 1])
+    places = ((found.rows >= first) & (found.rows < last)).nonzero()
+    return tuple(
+        SentencePair(
+            query.spans[sentence],
+            Passage(*candidates.spans[int(found.rows[sentence, at])].tolist()),
+            float(found.cosines[sentence, at]),
+            at + 1,
+        )
+        for sentence, at in zip(*(place.tolist() for place in places), strict=True)
+    )
+
+
+def paragraph_pairs(query: ParagraphMap, doc: ParagraphMap, meetings: Sequence[SentencePair]) -> tuple[ParagraphPair, ...]:
+    r"""The matching paragraphs of two texts, by number of matches, then by best cosine.
+
+    >>> query, doc = ParagraphMap("1. Rent.\n2. Costs."), ParagraphMap("1. All.\n2. Lease.")
+    >>> [pair] = paragraph_pairs(query, doc, [SentencePair(Passage(9, 18), Passage(0, 7), 0.5, 1)])
+    >>> pair.query.number, pair.doc.number, pair.meetings
+    ('2', '1', 1)
+    """
+    groups: dict[tuple[int, int], list[float]] = {}
+    own = zip(query.of([one.query.start for one in meetings]), doc.of([one.doc.start for one in meetings]), strict=True)
+    for (left, right), meeting in zip(own, meetings, strict=True):
+        groups.setdefault((int(left), int(right)), []).append(meeting.cosine)
+    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), -max(group[1]), group[0]))
+    return tuple(
+        ParagraphPair(query.paragraphs[left], doc.paragraphs[right], len(cosines), max(cosines))
+        for (left, right), cosines in ordered
+    )

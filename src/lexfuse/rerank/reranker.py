@@ -63,7 +63,7 @@ class RerankedRetriever(Retriever):
 
     >>> from lexfuse.channels.lexical.bm25 import BM25
     >>> from lexfuse.channels.lexical.tfidf import TfIdf
-    >>> from lexfuse.rerank.rescore import Rescore
+    >>> from lexfuse.rerank.reranker import Rescore
     >>> pipeline = BM25(snapshot) >> Rescore(TfIdf(snapshot), depth=2)
     >>> [hit.doc for hit in pipeline.retrieve(Queries.of([Query("q", "lecteurs bibliothèque", "fr")]), 3).hits("q")]
     ['lib-2', 'lib-3', 'lib-4']
@@ -187,3 +187,30 @@ def first_documents(run: Run, k: int) -> Run:
     kept = np.arange(len(run)) - np.repeat(run.offsets[:-1], counts) < k
     parts = {source: values[kept] for source, values in run.parts.items()}
     return replace(run, offsets=offsets_of(np.minimum(counts, k)), doc=run.doc[kept], score=run.score[kept], parts=parts)
+
+
+DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Rescore(Reranker):
+    """The first `depth` documents by the scores of another retriever; documents that it does not have come last."""
+
+    retriever: Retriever
+    depth: int = DEPTH
+
+    @property
+    def name(self) -> str:
+        """The retriever's name."""
+        return self.retriever.name
+
+    @property
+    def members(self) -> tuple[Retriever, ...]:
+        """The retriever."""
+        return (self.retriever,)
+
+    def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
+        """The run with its first documents reranked by the retriever's scores."""
+        pairs = first_documents(run, depth)
+        scores = self.retriever.score(queries, pairs) if len(pairs) else np.empty(0, dtype=np.float32)
+        return reorder(run, self.name, scores, depth)

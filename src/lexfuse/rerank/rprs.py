@@ -26,11 +26,10 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.kernels.compilation import read_only_view
-from lexfuse.rerank.nearest_sentences import NearestSentences, nearest
+from lexfuse.rerank.nearest_sentences import NearestSentences, nearest, paragraph_pairs, sentence_pairs
 from lexfuse.rerank.reranker import Reranker, first_documents, reorder
-from lexfuse.rerank.sentence_alignment import paragraph_pairs, sentence_pairs
 from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences, SentenceVectorReader
-from lexfuse.text.paragraph_map import ParagraphMap
+from lexfuse.text.paragraphs import ParagraphMap
 
 DEPTH = 50
 

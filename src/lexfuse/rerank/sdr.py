@@ -24,7 +24,7 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.rerank.reranker import Reranker, first_documents, reorder
 from lexfuse.rerank.sentence_vectors import CandidateSentences, SentenceVectorReader
-from lexfuse.text.paragraph_map import ParagraphMap
+from lexfuse.text.paragraphs import ParagraphMap
 
 DEPTH = 50
 AT_ONCE = 256  # query sentences in one product

@@ -12,14 +12,21 @@ numbers, the one with the most points is chosen, where
 
 Of equal chains, the one that starts first wins. A text with fewer than two such lines has no numbered paragraphs, except for a
 single ``1.``; a chain that starts above 2, as in an extract, needs three.
+
+`ParagraphMap` finds the paragraph of each place in any text. There a paragraph begins after a blank line (after any line break if
+the text has no blank lines) and at each numbered paragraph. Text keeps the last number before it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+
+import numpy as np
+
+from lexfuse.data.arrays import I32, I64
 
 LARGEST_GAP = 30  # paragraphs that may be missing in a row
 
@@ -42,6 +49,8 @@ _NUMBERED_LINE = re.compile(
     )(?:\*\*)?\s*+(?=\S)""",
     re.VERBOSE | re.MULTILINE,
 )
+_BLANK = re.compile(r"\n\s*\n\s*")
+_BREAK = re.compile(r"\n\s*")
 
 
 class NumberingStyle(Enum):
@@ -183,3 +192,41 @@ def _plausible(chain: list[_Line]) -> list[_Line]:
     if len(chain) == 2 and chain[0].number > 2:
         return []
     return chain
+
+
+@dataclass(frozen=True, slots=True)
+class TextParagraph:
+    """A paragraph: its ordinal from 0, start and end, and its number or the last one before it, if any."""
+
+    at: int
+    start: int
+    end: int
+    number: str | None
+
+
+class ParagraphMap:
+    r"""The paragraphs of a text.
+
+    >>> layout = ParagraphMap("Facts\n1. The lease.\n\n2. Held. He won.")
+    >>> [(one.number, one.start) for one in layout.paragraphs]
+    [(None, 0), ('1', 6), ('2', 21)]
+    >>> layout.of([6, 30]).tolist()
+    [1, 2]
+    """
+
+    def __init__(self, text: str) -> None:
+        """Find the paragraphs."""
+        numbered = [one for one in paragraphs(text) if one.number is not None]
+        gaps = (_BLANK if _BLANK.search(text.strip()) else _BREAK).finditer(text)
+        starts = sorted({0, *(gap.end() for gap in gaps if gap.end() < len(text)), *(one.start for one in numbered)})
+        ends = [*starts[1:], len(text)]
+        number_at = np.searchsorted([one.start for one in numbered], starts, side="right") - 1
+        self.paragraphs = tuple(
+            TextParagraph(at, start, start + len(text[start:end].rstrip()), numbered[own].number if own >= 0 else None)
+            for at, (start, end, own) in enumerate(zip(starts, ends, number_at.tolist(), strict=True))
+        )
+        self._starts: I64 = np.array(starts, dtype=np.int64)
+
+    def of(self, places: Sequence[int] | I32 | I64) -> I64:
+        """The ordinals of the paragraphs at these places."""
+        return np.searchsorted(self._starts, np.asarray(places, dtype=np.int64), side="right") - 1

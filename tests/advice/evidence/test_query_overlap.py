@@ -16,7 +16,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
-from lexfuse.evaluation.correction import adjust_p_values
+from lexfuse.evaluation.significance import adjust_p_values
 from lexfuse.evaluation.significance_options import Correction
 from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.index_folder import IndexFolder

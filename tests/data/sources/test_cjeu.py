@@ -4,8 +4,7 @@ import pytest
 
 from lexfuse.data.document import DocumentKind
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.celex import CaseName
-from lexfuse.data.sources.cjeu import read_cjeu, split_of
+from lexfuse.data.sources.cjeu import case_numbers, read_cjeu, split_of
 from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import read_source
 from lexfuse.errors import DataError, NotFoundError
@@ -26,12 +25,12 @@ PAIR = "62018CJ0001,5,2019-03-01,As held before.,62010CJ0002,7,2012-01-01,It mus
     ],
 )
 def test_case_numbers_from_celex(celex, numbers, court):
-    assert CaseName.of(celex) == CaseName(court, numbers)
+    assert case_numbers(celex) == (court, numbers)
 
 
 @pytest.mark.parametrize("celex", ["32016R0679", "62022XX0060", "ECLI:EU:C:2023:373", ""])
 def test_what_is_no_judgment(celex):
-    assert CaseName.of(celex) is None
+    assert case_numbers(celex) == ("", ())
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ import pytest
 
 from lexfuse.data.document import DocumentKind, DocumentStatus
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.legi import article_title, read_legi
-from lexfuse.data.sources.legi_versions import ArticleVersions
+from lexfuse.data.sources.legi import ArticleVersions, article_title, read_legi
 from lexfuse.errors import DataError, NotFoundError
 
 OPEN_END = 32472144000000  # 2999-01-01

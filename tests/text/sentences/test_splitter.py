@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from lexfuse.errors import ConfigError, DataError
-from lexfuse.text.sentences import abbreviations
+from lexfuse.text.sentences import boundaries
 from lexfuse.text.sentences.splitter import SentenceSpan, cut_long, sentence_texts, split_sentences
 
 FIXTURE = Path(__file__).parent / "fixtures" / "boundaries.txt"
@@ -164,12 +164,12 @@ def test_a_damaged_list_of_abbreviations_names_its_line(tmp_path):
     path = tmp_path / "list.txt"
     path.write_text("# comment\nart\n")
     with pytest.raises(DataError, match=re.escape("line 2")):
-        abbreviations._sections(path)
+        boundaries._sections(path)
 
 
 def test_lists_hold_lower_case_words_without_last_period():
     for language in ("fr", "en"):
-        words = abbreviations.lexicon(language)
+        words = boundaries.lexicon(language)
         everything = words.all_abbreviations | words.starters
         assert all(word == word.lower() and not word.endswith(".") for word in everything)
         assert not words.never_final & words.abbreviations

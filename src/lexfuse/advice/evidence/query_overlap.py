@@ -21,9 +21,9 @@ from lexfuse.data.arrays import F64, Bools
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.evaluation.correction import adjust_p_values
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.measure_names import parse_measure
+from lexfuse.evaluation.significance import adjust_p_values
 from lexfuse.evaluation.significance_options import Correction
 
 FIRST, SECOND, PERFECT, FAIL = "first wins", "second wins", "both perfect", "both fail"

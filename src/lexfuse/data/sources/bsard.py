@@ -18,8 +18,7 @@ from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.dataset_files import SPLITS, DatasetPart, required_parts
-from lexfuse.data.sources.tables import TableRow, rows
+from lexfuse.data.sources.tables import SPLITS, DatasetPart, TableRow, required_parts, rows
 from lexfuse.errors import DataError
 
 HEADING_COLUMNS = ("book", "part", "act", "chapter", "section", "subsection")
@@ -42,7 +41,7 @@ def read_bsard(path: str | Path, report: ReadReport | None = None) -> Collection
     """
     report = ReadReport() if report is None else report
     parts = required_parts(path, "BSARD", _FILES, report)
-    return labelled_questions(_articles(parts[DatasetPart.CORPUS], report), parts, question_extra, report)
+    return labelled_questions(parts, _article_extra, _question_extra, report)
 
 
 def article_headings(row: TableRow) -> tuple[str, ...]:
@@ -86,29 +85,29 @@ def statute(row: TableRow, extra: Mapping[str, Any]) -> Document:
     )
 
 
-def question_extra(row: TableRow) -> dict[str, Any]:
+def _question_extra(row: TableRow) -> dict[str, Any]:
     """Topic and tags of a question, which are not part of its text."""
     return {name: text for name in _QUESTION_EXTRA if (text := row.text(name))}
 
 
 def labelled_questions(
-    documents: Iterable[Document],
     parts: Mapping[DatasetPart, list[Path]],
-    extra: Callable[[TableRow], dict[str, Any]],
+    article_extra: Callable[[TableRow], dict[str, Any]],
+    question_extra: Callable[[TableRow], dict[str, Any]],
     report: ReadReport,
 ) -> Collection:
-    """The collection of these articles and the questions of every split; each label has grade 1.
+    """The articles, and the questions of every split, each with its further fields; each label has grade 1.
 
     Synthetic questions have their own numbering, so their ids get the prefix ``synthetic-``.
     """
-    corpus = Corpus.of(documents)
+    corpus = Corpus.of(_articles(parts[DatasetPart.CORPUS], article_extra, report))
     queries: dict[str, Query] = {}
     qrels: dict[str, Qrels] = {}
     for split in SPLITS:
         triples: list[tuple[str, str, int]] = []
         for row in (row for file in parts.get(split, []) for row in rows(file, report, QUESTION_COLUMNS)):
             try:
-                query = _query(row, split, extra(row), queries)
+                query = _query(row, split, question_extra(row), queries)
             except DataError as error:
                 report.bad(error)
                 continue
@@ -120,24 +119,25 @@ def labelled_questions(
     return Collection(corpus=corpus, queries=Queries.of(queries.values()) if queries else None, qrels=qrels)
 
 
-def _articles(files: list[Path], report: ReadReport) -> Iterable[Document]:
+def _articles(files: list[Path], article_extra: Callable[[TableRow], dict[str, Any]], report: ReadReport) -> Iterable[Document]:
     kept: dict[str, Document] = {}
     for row in (row for file in files for row in rows(file, report, ARTICLE_COLUMNS)):
         try:
-            extra = {name: text for name in _ARTICLE_EXTRA if (text := row.text(name))}
-            if any(row.text(column) for column in HEADING_COLUMNS) and row.text("description"):
-                extra["description"] = row.text("description")
-            add_unique(statute(row, extra), kept, row)
+            document = statute(row, article_extra(row))
+            if document.id in kept:
+                raise row.error("is repeated; ids must be unique", f"id {document.id!r}")
         except DataError as error:
             report.bad(error)
+            continue
+        kept[document.id] = document
     return kept.values()
 
 
-def add_unique(document: Document, kept: dict[str, Document], row: TableRow) -> None:
-    """Keep a document; a repeated id is refused."""
-    if document.id in kept:
-        raise row.error("is repeated; ids must be unique", f"id {document.id!r}")
-    kept[document.id] = document
+def _article_extra(row: TableRow) -> dict[str, Any]:
+    extra = {name: text for name in _ARTICLE_EXTRA if (text := row.text(name))}
+    if any(row.text(column) for column in HEADING_COLUMNS) and row.text("description"):
+        extra["description"] = row.text("description")
+    return extra
 
 
 def _query(row: TableRow, split: DatasetPart, extra: dict[str, Any], known: Mapping[str, Query]) -> Query:

@@ -14,6 +14,7 @@ Table 2 of CJEU. Citations between paragraphs of the test period are removed, as
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,10 +27,8 @@ from lexfuse.data.formats.beir import Collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.celex import CaseName
-from lexfuse.data.sources.dataset_files import tables_in, unknown_table
 from lexfuse.data.sources.names import WithinTest
-from lexfuse.data.sources.tables import TableRow, columns, is_table, rows
+from lexfuse.data.sources.tables import TableRow, columns, is_table, rows, tables_in, unknown_table
 from lexfuse.errors import DataError, NotFoundError
 
 # Table 2 of CJEU: training 1979-2016, validation 2017-2018, test 2019-2021; each split with its first day.
@@ -58,6 +57,14 @@ EXPECTED = (
     "date; or citations with par_id_from, par_id_to, or from, to, or celex_from, number_from, …_to"
 )
 CASES_FILE = "unique_cases"  # one of the paper's files; the paragraphs contain the same data
+
+# Court of a CELEX descriptor, by its first letter.
+COURTS = {"C": "Court of Justice", "T": "General Court", "F": "Civil Service Tribunal"}
+
+# Cases had no letter until the General Court was created in 1989; later judgments add it even to older cases.
+LAST_YEAR_WITHOUT_LETTER = 1989
+
+_JUDGMENT = re.compile(r"6(?P<year>\d{4})(?P<court>[CTF])[A-Z](?P<number>\d{4})(?:\(\d+\))?")
 
 
 @dataclass(slots=True)
@@ -128,15 +135,14 @@ def paragraph(case: str, number: str, text: str, *, id: str = "", ecli: str = ""
     >>> paragraph("62022CJ0060", "64", "It follows.").identifiers, paragraph("62022CJ0060", "64", "It follows.").title
     (('62022CJ0060', 'C-60/22'), 'C-60/22, paragraph 64')
     """
-    name = CaseName.of(case)
-    numbers = name.numbers if name else ()
+    court, numbers = case_numbers(case)
     return Document(
         id=id or f"{case}#{number}",
         title=", ".join(part for part in (numbers[0] if numbers else case, f"paragraph {number}" if number else "") if part),
         text=text,
         kind=DocumentKind.PARAGRAPH,
         number=number,
-        court=name.court if name else "",
+        court=court,
         date=day,
         identifiers=tuple(dict.fromkeys(one for one in (ecli, case, *numbers) if one)),
     )
@@ -161,7 +167,9 @@ def _paragraph_of(row: TableRow, end: str, report: ReadReport, gathered: _CjeuTa
     case, number, text = row.text(f"celex{end}"), _number(row.text(f"number{end}")), row.text(f"text{end}")
     if not case or not number or not text:
         raise row.error(f"celex{end}, number{end} or text{end} is empty")
-    document = paragraph(case, number, text, ecli=row.text(f"ecli{end}"), day=_date(row, row.values.get(f"date{end}")))
+    document = paragraph(
+        case, number, text, ecli=row.text(f"ecli{end}"), day=parse_date(row.values.get(f"date{end}"), path=row.place)
+    )
     known = gathered.paragraphs.setdefault(document.id, document)
     if known.text != document.text:
         report.note("paragraph with two texts, the first one kept", path=f"{row.place}, {document.id}")
@@ -174,9 +182,12 @@ def _gather_paragraphs(file: Path, gathered: _CjeuTables, report: ReadReport) ->
             case, number, text, id = (row.text(*PARAGRAPH[part]) for part in ("case", "number", "text", "id"))
             if not text or not (id or (case and number)):
                 raise row.error("a paragraph without text, or without both an id and a case with a number")
-            day = _date(row, next((row.values[name] for name in PARAGRAPH["date"] if name in row.values), None))
+            date = next((row.values[name] for name in PARAGRAPH["date"] if name in row.values), None)
             ecli, language = (row.text(*PARAGRAPH[part]) for part in ("ecli", "language"))
-            document = replace(paragraph(case, _number(number), text, id=_number(id), ecli=ecli, day=day), language=language)
+            document = replace(
+                paragraph(case, _number(number), text, id=_number(id), ecli=ecli, day=parse_date(date, path=row.place)),
+                language=language,
+            )
             if document.id in gathered.paragraphs:
                 raise row.error("is repeated; ids must be unique", f"id {document.id!r}")
         except DataError as error:
@@ -272,8 +283,17 @@ def _number(text: str) -> str:
     return text.removesuffix(".0") if text.removesuffix(".0").isdigit() else text
 
 
-def _date(row: TableRow, value: object) -> datetime.date | None:
-    try:
-        return parse_date(value)
-    except DataError as error:
-        raise row.error(error.reason) from None
+def case_numbers(celex: str) -> tuple[str, tuple[str, ...]]:
+    """The court and the case numbers in common use of a CELEX number; empty if it is not a decision of an EU court.
+
+    >>> case_numbers("62022CJ0060"), case_numbers("61962CJ0026")
+    (('Court of Justice', ('C-60/22',)), ('Court of Justice', ('C-26/62', '26/62')))
+    """
+    match = _JUDGMENT.fullmatch(celex)
+    if not match:
+        return "", ()
+    year, number = int(match["year"]), int(match["number"])
+    bare = f"{number}/{year % 100:02d}"
+    named = f"{match['court']}-{bare}"
+    old = match["court"] == "C" and year <= LAST_YEAR_WITHOUT_LETTER
+    return COURTS[match["court"]], (named, bare) if old else (named,)

@@ -27,7 +27,7 @@ from lexfuse.data.dates import parse_date
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.data.formats.beir import Collection
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.legi import article_title, children_of
+from lexfuse.data.sources.legi import article_title, children_of, one_line
 from lexfuse.data.sources.legi_html import text_and_links
 from lexfuse.errors import DataError
 
@@ -133,26 +133,26 @@ def _text(data: Mapping[str, Any], around: _AgreementText) -> _AgreementText:
     id = str(data.get("id") or "")
     if not id.startswith("KALITEXT"):
         return around
-    title = _clean(data.get("title"))
+    title = one_line(data.get("title"))
     base = _BASE_TEXT.fullmatch(title)
     return _AgreementText(
         around.place,
         around.agreement,
         id,
         _EXTENDED.sub("", base[2]) if base else title,
-        _date(data.get("modifDate"), around.place),
+        parse_date(data.get("modifDate"), path=around.place),
     )
 
 
 def _heading(data: Mapping[str, Any]) -> str:
     """The title of a section; the base text's title only repeats the agreement's."""
-    title = _clean(data.get("title"))
+    title = one_line(data.get("title"))
     base = _BASE_TEXT.fullmatch(title)
     return base[1] if base else title
 
 
 def _article(data: Mapping[str, Any], text: _AgreementText, headings: tuple[str, ...], report: ReadReport) -> Document:
-    id, number = data.get("id"), _clean(data.get("num"))
+    id, number = data.get("id"), one_line(data.get("num"))
     if not id:
         raise DataError("an article without id", path=f"{text.place}, article {number or '?'}")
     place = f"{text.place}, article {id}"
@@ -161,7 +161,7 @@ def _article(data: Mapping[str, Any], text: _AgreementText, headings: tuple[str,
     body = text_and_links(data["content"])[0]
     if not body:
         report.note("article without text, kept", path=place)
-    agreement = _EXTENDED.sub("", _clean(text.agreement["title"]))
+    agreement = _EXTENDED.sub("", one_line(text.agreement["title"]))
     return Document(
         id=id,
         title=article_title(agreement, number),
@@ -170,7 +170,7 @@ def _article(data: Mapping[str, Any], text: _AgreementText, headings: tuple[str,
         kind=DocumentKind.STATUTE,
         code=_code(text, agreement),
         number=number,
-        headings=tuple(heading for heading in (*headings, _clean(data.get("surtitre"))) if heading),
+        headings=tuple(heading for heading in (*headings, one_line(data.get("surtitre"))) if heading),
         date=text.date,
         valid_from=_valid_from(data.get("lstLienModification") or [], place),
         status=_status(data.get("etat"), place, report),
@@ -190,17 +190,17 @@ def _extra(data: Mapping[str, Any], id: str, text: _AgreementText) -> dict[str, 
     agreement = text.agreement
     extra: dict[str, Any] = {
         "cid": data.get("cid") or id,
-        "agreement": _clean(agreement["title"]),
+        "agreement": one_line(agreement["title"]),
         "agreement_id": agreement["id"],
         "url": ARTICLE_URL.format(article=id, agreement=agreement["id"]),
     }
     named = {
         "idcc": agreement.get("num"),
-        "agreement_name": _clean(agreement.get("shortTitle")),
+        "agreement_name": one_line(agreement.get("shortTitle")),
         "text": text.title,
         "text_id": text.id,
         "nota": text_and_links(data.get("nota") or "")[0],
-        "origin": _clean(data.get("historique")),
+        "origin": one_line(data.get("historique")),
     }
     return extra | {name: value for name, value in named.items() if value}
 
@@ -208,7 +208,7 @@ def _extra(data: Mapping[str, Any], id: str, text: _AgreementText) -> dict[str, 
 def _valid_from(links: list[Any], place: str) -> datetime.date | None:
     """The day from which the latest amendment of an article applies; ``None`` if the source names no amendment."""
     made = (link for link in links if link.get("linkOrientation") == "cible" and link.get("linkType") in _MADE_BY)
-    days = (_date(link.get("dateDebutCible"), place) for link in made)
+    days = (parse_date(link.get("dateDebutCible"), path=place) for link in made)
     return max((day for day in days if day is not None), default=None)
 
 
@@ -217,14 +217,3 @@ def _status(state: object, place: str, report: ReadReport) -> DocumentStatus:
         return STATES[str(state)]
     report.note(f"state {state or 'none'!r}, which no article in force has; kept without a state", path=place)
     return DocumentStatus.UNKNOWN
-
-
-def _date(value: object, place: str) -> datetime.date | None:
-    try:
-        return parse_date(value)
-    except DataError as error:
-        raise DataError(error.reason, path=place) from None
-
-
-def _clean(text: object) -> str:
-    return " ".join(str(text or "").split())

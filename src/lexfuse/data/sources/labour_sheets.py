@@ -27,9 +27,8 @@ from lexfuse.data.formats.beir import Collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.legi import read_legi
+from lexfuse.data.sources.legi import ArticleVersions, one_line, read_legi
 from lexfuse.data.sources.legi_html import text_and_links
-from lexfuse.data.sources.legi_versions import ArticleVersions
 from lexfuse.errors import DataError
 
 SHEETS_FILE = r"fiches-travail\.json(\.gz)?"
@@ -114,15 +113,20 @@ def _sheets(path: str | Path) -> Iterator[tuple[Mapping[str, Any], str]]:
 
 def _sections(sheet: Any, place: str, versions: ArticleVersions, report: ReadReport) -> Iterator[_SheetSection]:
     try:
-        id, title, sections, date = sheet["pubId"], _clean(sheet["title"]), sheet["sections"], parse_date(sheet.get("date"))
+        id, title, sections, date = (
+            sheet["pubId"],
+            one_line(sheet["title"]),
+            sheet["sections"],
+            parse_date(sheet.get("date"), path=place),
+        )
     except (KeyError, TypeError, AttributeError) as error:
         report.bad(DataError(f"a sheet without pubId, title or sections ({error})", path=place))
         return
     except DataError as error:
-        report.bad(DataError(error.reason, path=place))
+        report.bad(error)
         return
     for number, section in enumerate(sections, start=1):
-        heading = _clean(section.get("title") or "")
+        heading = one_line(section.get("title"))
         cited, articles = _cited(section, f"{place}, section {number}", versions, report)
         if not cited:
             continue
@@ -174,7 +178,3 @@ def _in_section(articles: list[Mapping[str, Any]], own: str | None) -> list[bool
 
 def _compact(text: str) -> str:
     return _HYPHENS.sub("-", _FILLING.sub("", text)).lower()
-
-
-def _clean(text: str) -> str:
-    return " ".join(text.split())

@@ -16,8 +16,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.cjeu import paragraph
-from lexfuse.data.sources.dataset_files import SPLITS, part_of, tables_in, unknown_table
-from lexfuse.data.sources.tables import TableRow, rows
+from lexfuse.data.sources.tables import SPLITS, TableRow, part_of, rows, tables_in, unknown_table
 from lexfuse.errors import DataError, NotFoundError
 
 _LEVEL, _CASE_LEVEL = "_par", "_case"

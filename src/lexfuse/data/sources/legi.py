@@ -28,7 +28,6 @@ from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.data.formats.beir import Collection
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.legi_html import ArticleLink, text_and_links
-from lexfuse.data.sources.legi_versions import ArticleVersions
 from lexfuse.errors import DataError
 
 CODE_FILE = r"LEGITEXT\d{12}\.json(\.gz)?"
@@ -120,10 +119,10 @@ def _code(tree: Any, place: str, report: ReadReport) -> tuple[_Code, Mapping[str
     data = tree["data"]
     if not data.get("id") or not data.get("title"):
         raise DataError(f"the code has no id or no title; found {sorted(data)}", path=place)
-    day = _date(data.get("dateDebutVersion"), place)
+    day = parse_date(data.get("dateDebutVersion"), path=place)
     if day is None:
         report.note("code without dateDebutVersion, the state of its articles is not known", path=place)
-    return _Code(place, data["id"], data.get("cid") or data["id"], _clean(data["title"]), day), tree
+    return _Code(place, data["id"], data.get("cid") or data["id"], one_line(data["title"]), day), tree
 
 
 def _articles(tree: Mapping[str, Any], code: _Code, report: ReadReport) -> Iterator[tuple[Document, tuple[ArticleLink, ...]]]:
@@ -132,7 +131,7 @@ def _articles(tree: Mapping[str, Any], code: _Code, report: ReadReport) -> Itera
         node, headings = pending.pop()
         kind, data = (node.get("type"), node.get("data")) if isinstance(node, dict) else (None, None)
         if kind == "section" and isinstance(data, dict):
-            path = (*headings, _clean(data.get("title") or ""))
+            path = (*headings, one_line(data.get("title")))
             pending.extend((child, path) for child in reversed(children_of(node, code.place)))
         elif kind == "article" and isinstance(data, dict):
             try:
@@ -154,7 +153,7 @@ def children_of(node: Mapping[str, Any], place: str) -> list[Any]:
 def _article(
     data: Mapping[str, Any], code: _Code, headings: tuple[str, ...], report: ReadReport
 ) -> tuple[Document, tuple[ArticleLink, ...]]:
-    id, number = data.get("id"), _clean(data.get("num") or "")
+    id, number = data.get("id"), one_line(data.get("num"))
     if not id:
         raise DataError("an article without id", path=f"{code.place}, article {number or '?'}")
     place = f"{code.place}, article {id}"
@@ -163,7 +162,7 @@ def _article(
     if not isinstance(data.get("texteHtml") or data.get("texte"), str):
         raise DataError(f"no texteHtml and no texte; found {sorted(data)}", path=place)
     text, links = text_and_links(data.get("texteHtml") or data["texte"])
-    valid_from, valid_to = _date(data.get("dateDebut"), place), _date(data.get("dateFin"), place)
+    valid_from, valid_to = parse_date(data.get("dateDebut"), path=place), parse_date(data.get("dateFin"), path=place)
     status = status_on(code.day, valid_from, valid_to)
     _note_state(data.get("etat"), status, place, report)
     document = Document(
@@ -230,12 +229,35 @@ def _linked(
     return Corpus.of(linked)
 
 
-def _date(value: object, place: str) -> datetime.date | None:
-    try:
-        return parse_date(value)
-    except DataError as error:
-        raise DataError(error.reason, path=place) from None
+def one_line(text: object) -> str:
+    """A value of the tree as text without surrounding and repeated white space; empty for none."""
+    return " ".join(str(text or "").split())
 
 
-def _clean(text: str) -> str:
-    return " ".join(str(text).split())
+@dataclass(frozen=True, slots=True)
+class ArticleVersions:
+    """Maps the id of any version of an article (or its constant ``cid``) to the document of the corpus."""
+
+    documents: Mapping[str, str]
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> ArticleVersions:
+        """The versions listed in the ``extra`` of a LEGI corpus.
+
+        A document's id always means that document. If two documents share an older version, the first one gets it.
+
+        >>> from lexfuse.data.document import Document
+        >>> ArticleVersions.of(Corpus.of([Document("b", extra={"cid": "a", "versions": ["a"]})])).current("a")
+        'b'
+        """
+        documents: dict[str, str] = {}
+        for id, extra in zip(corpus.ids, corpus.extra, strict=True):
+            for older in (extra.get("cid"), *extra.get("versions", ())):
+                if older:
+                    documents.setdefault(older, id)
+        documents.update((id, id) for id in corpus.ids)
+        return cls(documents)
+
+    def current(self, id: str) -> str | None:
+        """The document that a version belongs to now, ``None`` if the corpus has none."""
+        return self.documents.get(id)

@@ -6,17 +6,13 @@ agreement, so it is imported from files that the user has downloaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.document import Document
 from lexfuse.data.formats.beir import Collection
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.bsard import ARTICLE_COLUMNS, HEADING_COLUMNS, add_unique, labelled_questions, statute
-from lexfuse.data.sources.dataset_files import DatasetPart, required_parts
-from lexfuse.data.sources.tables import TableRow, rows
-from lexfuse.errors import DataError
+from lexfuse.data.sources.bsard import HEADING_COLUMNS, labelled_questions
+from lexfuse.data.sources.tables import TableRow, required_parts
 
 _FILES = ("articles.json", "questions_train.json", "questions_dev.json", "questions_test.json")
 _ARTICLE_EXTRA = ("authority", "reference")
@@ -35,7 +31,7 @@ def read_lleqa(path: str | Path, report: ReadReport | None = None) -> Collection
     """
     report = ReadReport() if report is None else report
     parts = required_parts(path, "LLeQA", _FILES, report)
-    return labelled_questions(_articles(parts[DatasetPart.CORPUS], report), parts, answer_extra, report)
+    return labelled_questions(parts, _article_extra, answer_extra, report)
 
 
 def answer_extra(row: TableRow) -> dict[str, Any]:
@@ -48,17 +44,7 @@ def answer_extra(row: TableRow) -> dict[str, Any]:
     return {name: value for name in names if (value := row.values.get(name))}
 
 
-def _articles(files: list[Path], report: ReadReport) -> Iterable[Document]:
-    kept: dict[str, Document] = {}
-    for row in (row for file in files for row in rows(file, report, ARTICLE_COLUMNS)):
-        try:
-            add_unique(statute(row, _extra(row)), kept, row)
-        except DataError as error:
-            report.bad(error)
-    return kept.values()
-
-
-def _extra(row: TableRow) -> dict[str, Any]:
+def _article_extra(row: TableRow) -> dict[str, Any]:
     extra: dict[str, Any] = {name: text for name in _ARTICLE_EXTRA if (text := row.text(name))}
     if any(row.text(column) for column in HEADING_COLUMNS) and row.values.get("description"):
         extra["description"] = row.values["description"]

@@ -64,7 +64,7 @@ def _complete(collection: Collection, source: SourceName, path: str | Path) -> C
         if not there
     ]
     if missing:
-        from lexfuse.data.sources.dataset_files import tables_in
+        from lexfuse.data.sources.tables import tables_in
 
         files = ", ".join(file.name for file in tables_in(path)[:8]) or "no table"
         raise DataError(f"no {' and no '.join(missing)} of {source.value!r} could be read; the folder holds {files}", path=path)
@@ -95,8 +95,7 @@ def detect_source(path: str | Path) -> SourceName | None:
 
 def _table_source(path: Path) -> SourceName | None:
     from lexfuse.data.sources.cjeu import is_citations, is_pairs, is_paragraphs
-    from lexfuse.data.sources.dataset_files import DatasetPart, parts_in, tables_in
-    from lexfuse.data.sources.tables import is_table
+    from lexfuse.data.sources.tables import DatasetPart, is_table, parts_in, tables_in
 
     files = [path] if path.is_file() and is_table(path) else tables_in(path)
     corpus = parts_in(path).get(DatasetPart.CORPUS, [])

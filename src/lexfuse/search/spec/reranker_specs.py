@@ -13,8 +13,7 @@ from lexfuse.encode.pair_encoder import PairEncoder, WindowAggregate
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.birch import THIRDS, Birch, DocumentScore, check_birch
 from lexfuse.rerank.cross_encoder import CrossEncoder
-from lexfuse.rerank.reranker import Reranker, check_depth
-from lexfuse.rerank.rescore import DEPTH, Rescore
+from lexfuse.rerank.reranker import DEPTH, Reranker, Rescore, check_depth
 from lexfuse.rerank.rprs import DEPTH as RPRS_DEPTH
 from lexfuse.rerank.rprs import Rprs, RprsFormula
 from lexfuse.rerank.sdr import DEPTH as SDR_DEPTH

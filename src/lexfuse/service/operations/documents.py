@@ -27,7 +27,7 @@ from lexfuse.service.schemas.document import (
 from lexfuse.storage.document_rows import row_of
 from lexfuse.text.citation.citation import Citation
 from lexfuse.text.citation.find import find_citations
-from lexfuse.text.paragraph_map import ParagraphMap
+from lexfuse.text.paragraphs import ParagraphMap
 
 CITED_BY_LISTED = 100
 LISTED = 20  # documents that one citation means

@@ -24,7 +24,7 @@ from lexfuse.service.schemas.search import (
     TermShare,
     TokenShare,
 )
-from lexfuse.text.paragraph_map import TextParagraph
+from lexfuse.text.paragraphs import TextParagraph
 
 PAIRS_LISTED = 20
 DOCUMENT: dict[str, Any] = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from lexfuse.text.letters import NO_BREAK_SPACE
-from lexfuse.text.paragraph_map import ParagraphMap
+from lexfuse.text.paragraphs import ParagraphMap
 
 _NUMBER = re.compile(r"\*{0,2}[A-Z]{0,2}\.?\s?\d.*")  # L1237-19, R. 12, 1134: an article; other numbers ("Annexe I") need no word
 

@@ -1,21 +1,24 @@
-"""Measures with one value per query, as formulas over the table of relevant hits; the definitions are those of trec_eval.
+"""The measures, as formulas over the table of relevant hits; the definitions are those of trec_eval.
 
-F1@k is the harmonic mean of P@k and R@k. macroMPR averages the mean percentile rank of SDR over queries.
+F1@k is the harmonic mean of P@k and R@k. macroMPR averages the mean percentile rank of SDR (Ginzburg et al. 2021) over queries.
+The last four sum counts over all queries before they divide: the micro-averaged three are those that COLIEE reports, and MPR is
+the mean percentile rank that RPRS reports in its Table 6.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from lexfuse.data.arrays import F64, I64
-from lexfuse.evaluation.measure import CutoffRule, QueryMeasure
+from lexfuse.evaluation.measure import CollectionMeasure, CutoffRule, QueryMeasure
 from lexfuse.evaluation.relevance_table import RelevanceTable
 
 
 class Recall(QueryMeasure):
     """R@k: relevant documents in the first k / all relevant documents."""
 
-    __slots__ = ()
     name = "R"
 
     def values(self, aligned: RelevanceTable) -> F64:
@@ -26,7 +29,6 @@ class Recall(QueryMeasure):
 class Precision(QueryMeasure):
     """P@k: relevant documents in the first k / k, also where the ranking is shorter than k."""
 
-    __slots__ = ()
     name = "P"
 
     def values(self, aligned: RelevanceTable) -> F64:
@@ -37,7 +39,6 @@ class Precision(QueryMeasure):
 class F1(QueryMeasure):
     """F1@k: harmonic mean of P@k and R@k of the query, which is 2 · found / (k + relevant)."""
 
-    __slots__ = ()
     name = "F1"
 
     def values(self, aligned: RelevanceTable) -> F64:
@@ -48,7 +49,6 @@ class F1(QueryMeasure):
 class AveragePrecision(QueryMeasure):
     """AP@k: sum of the precision at each relevant document in the first k / all relevant documents."""
 
-    __slots__ = ()
     name = "AP"
     takes = CutoffRule.OPTIONAL_CUTOFF
 
@@ -62,7 +62,6 @@ class AveragePrecision(QueryMeasure):
 class MeanReciprocalRank(QueryMeasure):
     """RR@k: 1 / rank of the first relevant document; 0 if none is in the first k."""
 
-    __slots__ = ()
     name = "RR"
     takes = CutoffRule.OPTIONAL_CUTOFF
 
@@ -81,7 +80,6 @@ class NDCG(QueryMeasure):
     Gains are linear, as in trec_eval; the ideal ranking orders all judged documents of the query by grade.
     """
 
-    __slots__ = ()
     name = "nDCG"
     takes = CutoffRule.OPTIONAL_CUTOFF
     graded = True
@@ -104,7 +102,6 @@ class NDCG(QueryMeasure):
 class RPrecision(QueryMeasure):
     """Rprec: relevant documents in the first R ranks / R, where R is the number of relevant documents of the query."""
 
-    __slots__ = ()
     name = "Rprec"
     takes = CutoffRule.NO_CUTOFF
 
@@ -119,7 +116,6 @@ class RPrecision(QueryMeasure):
 class Success(QueryMeasure):
     """Success@k: 1 if any relevant document is in the first k, else 0."""
 
-    __slots__ = ()
     name = "Success"
 
     def values(self, aligned: RelevanceTable) -> F64:
@@ -134,7 +130,6 @@ class MacroPercentileRank(QueryMeasure):
     tests apply; `MeanPercentileRank` is the form that SDR and RPRS report.
     """
 
-    __slots__ = ()
     name = "macroMPR"
     takes = CutoffRule.NO_CUTOFF
 
@@ -158,3 +153,65 @@ def _position(query: I64, queries: int) -> I64:
 def _over(numerator: F64 | I64, denominator: F64 | I64) -> F64:
     """The quotient, 0 where the denominator is 0 (no document reaches the grade)."""
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)
+
+
+class MeanPercentileRank(CollectionMeasure):
+    """MPR: mean of 1 - (rank - 1) / N over all pairs of a query and a relevant document that the run ranks.
+
+    This is what SDR's program computes, which prints (rank - 1) / N, where lower is better; the papers print the form here. A
+    pair counts as often as its grade says, as in that program. A relevant document that is not ranked is left out, so the
+    measure is meant for runs that rank the whole collection; `Evaluation.notes` says how many were left out. A run that
+    ranks no relevant document at all gives 0. `MacroPercentileRank` counts unranked documents as 0, query by query.
+    """
+
+    name = "MPR"
+    takes = CutoffRule.NO_CUTOFF
+
+    def value(self, aligned: RelevanceTable) -> float:
+        """Mean percentile rank of all ranked pairs, each weighted by its grade."""
+        query, rank, grade = aligned.hits(rel=self.rel)
+        weighted = math.fsum((aligned.percentile(query, rank) * grade).tolist())  # exact, whatever the order of queries
+        return weighted / int(grade.sum()) if len(grade) else 0.0
+
+    def left_out(self, aligned: RelevanceTable) -> int:
+        """How many relevant documents the run does not rank."""
+        return int(aligned.relevant(self.rel).sum()) - len(aligned.hits(rel=self.rel)[0])
+
+
+class MicroPrecision(CollectionMeasure):
+    """microP@k: relevant documents in the first k of all queries / documents actually returned there."""
+
+    name = "microP"
+
+    def value(self, aligned: RelevanceTable) -> float:
+        """Precision of the run as one set of answers; 0 if it returns nothing."""
+        found, returned, _ = _sums(self, aligned)
+        return found / returned if returned else 0.0
+
+
+class MicroRecall(CollectionMeasure):
+    """microR@k: relevant documents in the first k of all queries / relevant documents of all queries."""
+
+    name = "microR"
+
+    def value(self, aligned: RelevanceTable) -> float:
+        """Recall of the run as one set of answers; 0 if no document reaches the grade."""
+        found, _, relevant = _sums(self, aligned)
+        return found / relevant if relevant else 0.0
+
+
+class MicroF1(CollectionMeasure):
+    """microF1@k, the official measure of COLIEE: harmonic mean of microP@k and microR@k."""
+
+    name = "microF1"
+
+    def value(self, aligned: RelevanceTable) -> float:
+        """F1 of the run as one set of answers: 2 · found / (returned + relevant)."""
+        found, returned, relevant = _sums(self, aligned)
+        return 2.0 * found / (returned + relevant) if found else 0.0
+
+
+def _sums(measure: CollectionMeasure, aligned: RelevanceTable) -> tuple[int, int, int]:
+    """Over all queries: relevant documents found, documents returned, relevant documents there are."""
+    returned = aligned.returned if measure.cutoff is None else np.minimum(aligned.returned, measure.cutoff)
+    return int(aligned.found(measure.cutoff, measure.rel).sum()), int(returned.sum()), int(aligned.relevant(measure.rel).sum())
