@@ -94,7 +94,7 @@ class Index:
         replace: bool = False,
         progress: ProgressBar = no_progress_bar,
     ) -> Index:
-        """Make a new index of a corpus; with `replace` in the place of an older one.
+        """Build a new index of a corpus; `replace` allows it to replace an existing one.
 
         Words and citations are always indexed, completely or not at all. `channels` names others, or maps their names to
         models; `add_channels` resumes them after an interruption.
@@ -135,7 +135,7 @@ class Index:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """The channels that are stored, besides words and citations."""
+        """The stored channels, without words and citations."""
         return tuple(self.snapshot.channels)
 
     @property
@@ -162,7 +162,7 @@ class Index:
         return next(iter(self.languages), FALLBACK_LANGUAGE)
 
     def document(self, id: str) -> Document:
-        """The document of an id; `NotFoundError` if there is none.
+        """The document with an id; `NotFoundError` if the index does not have it.
 
         >>> index.document("lib-4").number
         'L4'
@@ -234,7 +234,7 @@ class Index:
     def add(
         self, documents: Iterable[Document], *, update: bool = False, progress: ProgressBar = no_progress_bar
     ) -> ChangeCounts:
-        """Add documents; one that is there already is a `DataError`, or is replaced with `update`.
+        """Add documents; an existing id is a `DataError`, or is replaced with `update`.
 
         Languages that are not given are detected. `add_channels` encodes the documents for the channels of the index.
 

@@ -87,7 +87,7 @@ def test_runs_give_an_advice_without_a_spec(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"test": DEV}, ConfigError, "8 queries are judged both to choose on and to test, first 'q0'"),
+        ({"test": DEV}, ConfigError, "8 queries are in both the dev and the test judgements, first 'q0'"),
         ({"dev": Qrels.of([("q99", "d1", 1)])}, NotFoundError, "1 judged queries are not among the queries, first 'q99'"),
         ({"channels": ["tfidf", "citation"], "k1": 0.9}, ConfigError, r"k1 applies to no selected channel \(tfidf, citation\)"),
         ({"rerankers": ["nowhere.toml"]}, NotFoundError, "no file or folder 'nowhere.toml'"),

@@ -23,7 +23,7 @@ def test_a_fusion_that_test_confirms():
     means = {"R@100": {"dense": 0.6, "bm25 + dense, tm2c2": 0.64}}
     words = verdict.choice_words(FUSED, FUSED, "R@100", Confirmation(149, means, {"dense alone": difference(0.04, 0.0004)}))
     assert words[0].startswith("Fuse bm25 and dense by TM2C2 with weights .20/.80: +0.050 R@100 over dense alone")
-    assert "On 149 test queries, looked at once, it reaches R@100 0.640." in words
+    assert "On 149 test queries, used once, it reaches R@100 0.640." in words
     assert words[-1].startswith("Confirmed: +0.040 R@100 over dense alone")
     assert "p < 0.001" in words[-1]
 

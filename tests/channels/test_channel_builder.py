@@ -48,7 +48,7 @@ def test_nothing_is_filled_twice_and_progress_counts_documents(index, tmp_path, 
     assert told[-1] == 4
     assert fill_channel(index, "dense", threads=1, progress=told.append) == 0
     assert told == sorted(told)
-    with pytest.raises(NotFoundError, match="no channel 'splade' besides its words; it has dense"):
+    with pytest.raises(NotFoundError, match="no stored channel 'splade'; it has dense"):
         fill_channel(index, "splade")
 
 
@@ -70,9 +70,7 @@ def test_dense_rows_are_the_passages_of_the_plan(index, tmp_path, tiny, scheme, 
     np.testing.assert_allclose(content.block(0, content.rows), vectors, atol=1e-5)
     assert named.cut == (1 if scheme is PassageScheme.BEGINNING else 0)
     if scheme is PassageScheme.WHOLE:  # every piece fits into the window together with the prompt
-        assert (
-            max(len(encoder.tokens.ids([f"loi : {text}"])[0]) for some in expected for text, _ in some) <= encoder.tokens.window
-        )
+        assert max(len(encoder.tokens.ids([f"loi : {text}"])[0]) for some in expected for text, _ in some) <= encoder.window
 
 
 def test_sparse_weights_are_those_of_the_whole_text(index, tmp_path, tiny):

@@ -121,7 +121,7 @@ def test_vectors_of_another_version_of_the_model_are_made_again(packages):
         index.channels.make("dense", replace(settings, fingerprint="0" * 32))
     again = demo("--json")
     assert json.loads(again.stdout) == first
-    assert "another version of fr-legal-dense has made it" in again.stderr
+    assert "it was made with another version of fr-legal-dense" in again.stderr
     with IndexFolder(first["french-labour-law"]["index"]) as index:
         assert index.channels.named("dense").settings == settings
         assert not len(index.channels.pending("dense"))
@@ -134,7 +134,7 @@ def test_without_npm_there_is_english_alone_and_it_says_so(packages, monkeypatch
     shown = demo("--json")
     assert shown.exit_code == 0
     assert list(json.loads(shown.stdout)) == ["constitution-of-india"]
-    assert "going on without French labour law" in shown.stderr
+    assert "continuing without French labour law" in shown.stderr
     assert "npm" in shown.stderr
 
 

@@ -85,7 +85,7 @@ def test_runs_have_no_scores_of_other_documents(folder):
 
 def test_the_verdict_is_shown_and_what_was_left_out(folder, advised):
     assert advised.stdout.split(":")[0].split()[0] in ("Fuse", "Do")
-    assert "On 4 test queries, looked at once" in advised.stdout
+    assert "On 4 test queries, used once" in advised.stdout
     assert "percentile was left out" in advised.stderr
     assert "--distributions" in advised.stderr
 
@@ -145,7 +145,7 @@ def test_runs_allow_percentiles_of_their_own_scores(folder, tmp_path):
         (["dev.tsv"], "give INDEX, QUERIES and QRELS, or one QRELS with --run"),
         (["i.index", "queries.jsonl", "dev.tsv", "--run", "bm25.trec"], "with --run give the judgements alone"),
         (["dev.tsv", "--run", "bm25.trec"], "at least 2 sources"),
-        (["dev.tsv", "--run", "bm25.trec", "--run", "tfidf.trec", "--test-qrels", "dev.tsv"], "give a test split of its own"),
+        (["dev.tsv", "--run", "bm25.trec", "--run", "tfidf.trec", "--test-qrels", "dev.tsv"], "give a separate test split"),
         (["dev.tsv", "--run", "bm25.trec", "--run", "tfidf.trec", "--folds", "1"], "at least 2 folds"),
         (["dev.tsv", "--run", "bm25.trec", "--run", "tfidf.trec", "-m", "nonsense"], "nonsense"),
         (["dev.tsv", "--run", "bm25.trec", "--run", "tfidf.trec", "-m", "microF1@5"], "microF1@5"),

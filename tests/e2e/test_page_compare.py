@@ -1,4 +1,4 @@
-"""Profiles side by side in a real browser: moves told beside the first column, in signs and in words."""
+"""Profiles side by side in a real browser: moves relative to the first column, in signs and in words."""
 
 import re
 from urllib.parse import quote

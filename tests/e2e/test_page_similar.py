@@ -97,7 +97,7 @@ def test_words_are_dropped_weighed_and_added(found):
     expect(found.get_by_label(f"Weight of {before[1]}", exact=True)).to_have_value("3")
     expect(found.get_by_label("Weight of loyer")).to_have_value("5")
     with found.expect_response("**/similar"):
-        found.get_by_role("button", name="Pick the words anew").click()
+        found.get_by_role("button", name="Pick the words again").click()
     expect(results(found).first.get_by_role("heading")).to_have_text(first)
     assert words(found) == before
 

@@ -232,7 +232,7 @@ def test_why_a_document_stands_where_it_stands_also_one_that_is_not_found(built)
     assert set(why[0]["others"]) == {"tm2c2", "convex", "rrf", "srrf", "borda", "combmnz", "combmax"}
     shown = lexfuse(*arguments).stdout
     assert "lib-6: not among the candidates; would be rank" in shown
-    assert "by each fusion as it usually is: tm2c2 rank 1, convex rank 1, rrf rank 1" in shown
+    assert "under each fusion with its usual parameters: tm2c2 rank 1, convex rank 1, rrf rank 1" in shown
 
 
 def test_why_refuses_a_document_that_is_not_there(built):

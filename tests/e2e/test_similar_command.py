@@ -163,8 +163,8 @@ def test_people_see_titles_and_the_share_of_terms(here, index, judgment):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["x" * 5000], 4, "no document of that id"),
-        (["nowhere.pdf"], 4, "no file 'nowhere.pdf', and no document of that id"),
+        (["x" * 5000], 4, "no document with that id"),
+        (["nowhere.pdf"], 4, "no file 'nowhere.pdf', and no document with that id"),
         (["appeal-1", "--before-own-date"], 3, "'appeal-1' has no date"),
         (["lease-1", "--before", "soon"], 2, "--before: 'soon' is not a date"),
         (["lease-1", "--before", "2999-01-01"], 2, "a known day was expected"),
@@ -172,7 +172,7 @@ def test_people_see_titles_and_the_share_of_terms(here, index, judgment):
         (["lease-1", "--term-weights", "much"], 2, "'much' is not one of"),
         (["lease-1", "--add-term", "=2"], 2, "a term is written"),
         (["lease-1", "-c", "tfidf", "--drop-term", "rent"], 2, "--drop-term chooses words for bm25"),
-        (["lease-1", "-c", "tfidf", "--show-terms"], 2, "only bm25 has"),
+        (["lease-1", "-c", "tfidf", "--show-terms"], 2, "only bm25 does"),
         (["lease-1", "--fusion", "rrf"], 2, "needs several channels to fuse"),
         (["lease-1", "--profile", "p.toml", "--add-term", "rent"], 2, "and so does --add-term"),
     ],
@@ -183,7 +183,7 @@ def test_what_cannot_be_is_said(here, index, arguments, code, words):
 
 
 def test_a_file_has_no_date_and_may_be_empty_or_without_a_known_word(here, index, judgment, tmp_path):
-    assert "a file has no date of its own" in here("similar", index, judgment, "--before-own-date")[2]
+    assert "a file has no date" in here("similar", index, judgment, "--before-own-date")[2]
     (tmp_path / "empty.pdf").write_bytes(b"")
     code, _, err = here("similar", index, tmp_path / "empty.pdf")
     assert (code, "the file is empty" in err) == (3, True)

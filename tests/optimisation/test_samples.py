@@ -87,7 +87,7 @@ def test_classes_that_are_alike_share_their_weights():
     kinds = {f"q{at}": QueryClass.KEYWORDS if at % 2 else QueryClass.QUESTION for at in range(60)}
     found = tune_classes(union, Convex(), qrels, "RR", kinds)
     assert [one.supported for one in found] == [False, False]
-    assert all("the general weights serve it as well" in one.words for one in found)
+    assert all("the general weights are as good" in one.words for one in found)
     assert all(one.adjusted_p >= one.versus_general.p for one in found)
     with pytest.raises(ConfigError, match=r"query 'q1' has no class \(59 of 60 have none\)"):
         tune_classes(union, Convex(), qrels, "RR", {"q0": QueryClass.KEYWORDS})

@@ -124,7 +124,7 @@ def test_score_gives_what_retrieve_gives(snapshot):
 def test_retrievers_must_belong_together(snapshot, tmp_path):
     with pytest.raises(ConfigError, match="at least one retriever"):
         FusedRetriever([])
-    with pytest.raises(ConfigError, match="names of their own"):
+    with pytest.raises(ConfigError, match="need different names"):
         FusedRetriever([BM25(snapshot), BM25(snapshot)])
     with (
         IndexFolder.create(tmp_path / "i") as index,

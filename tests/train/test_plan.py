@@ -116,7 +116,7 @@ def test_what_cannot_be(text, said):
 
 
 def test_cross_encoders_learn_from_judgements_alone():
-    with pytest.raises(ConfigError, match="judged examples alone"):
+    with pytest.raises(ConfigError, match="judged examples only"):
         TrainingPlan.usual(ModelKind.CROSS, {"examples": ["judged", "headings"]})
 
 

@@ -92,7 +92,7 @@ def test_interrupted_and_uninterrupted_give_the_same_bytes(method, command, tmp_
                 command(method, out, "--steps", "12")
         assert not out.exists()
     result = command(method, out, "--steps", "12")
-    assert "going on after step 6" in result.stderr
+    assert "resuming after step 6" in result.stderr
     assert weights(out) == weights(tmp_path / "whole" / "model")
 
 
@@ -124,7 +124,7 @@ def test_a_new_head_only_if_asked_for(command, tmp_path):
 
 def test_sdr_says_that_it_throws_a_new_head_away(command, tmp_path):
     result = command("sdr", tmp_path / "model", "--steps", "2", kind=ModelKind.DENSE)
-    assert "is thrown away after training" in " ".join(result.stderr.split())
+    assert "is discarded after training" in " ".join(result.stderr.split())
 
 
 def test_a_work_folder_with_other_settings_is_refused(command, tmp_path, monkeypatch):

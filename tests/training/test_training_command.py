@@ -268,7 +268,7 @@ def test_shares_make_one_table(run, base, law, tmp_path):
     (tmp_path / "s" / "study.json").unlink()
     again, said = told(run, *arguments)  # what is done is not trained again
     assert again == found
-    assert "share-50 is there already" in said
+    assert "share-50 already exists" in said
 
 
 def test_negatives_from_a_run_and_without(run, base, law, tmp_path):
@@ -306,7 +306,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(run, base, law, tmp_path)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert not killed.exists()
     _, said = told(run, *arguments)
-    assert "going on after step 2" in said
+    assert "resuming after step 2" in said
     assert (killed / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
     assert not (tmp_path / "killed.training").exists()
 

@@ -92,7 +92,7 @@ def test_what_is_no_advice_is_told_and_not_shown(tmp_path, plain):
 
 def test_a_report_without_a_page_is_told(tmp_path):
     (written(tmp_path / "bad") / "report.html").unlink()
-    assert experiments_in([tmp_path]) == ([], ["bad: there is no report.html; write the advice anew"])
+    assert experiments_in([tmp_path]) == ([], ["bad: there is no report.html; run lexfuse advise again"])
 
 
 def test_links_that_lead_out_are_not_followed(tmp_path):
@@ -105,7 +105,7 @@ def test_links_that_lead_out_are_not_followed(tmp_path):
     (tmp_path / "advice" / "folder").symlink_to(elsewhere)
     found, wrong = experiments_in([tmp_path / "advice"])
     assert found == []
-    assert wrong == ["linked: there is no report.html; write the advice anew"]
+    assert wrong == ["linked: there is no report.html; run lexfuse advise again"]
 
 
 def test_a_page_that_became_a_link_is_not_read(tmp_path):

@@ -156,7 +156,7 @@ def _refuse_shared_queries(dev: Qrels, test: Qrels | None) -> None:
     both = sorted(set(dev.queries) & set(test.queries)) if test is not None else []
     if both:
         raise ConfigError(
-            f"{len(both)} queries are judged both to choose on and to test, first {both[0]!r}; give a test split of its own"
+            f"{len(both)} queries are in both the dev and the test judgements, first {both[0]!r}; give a separate test split"
         )
 
 

@@ -1,8 +1,8 @@
-"""Which configuration to take: differences with what says how far to trust them, and a choice that prefers what is simple.
+"""Which configuration to take: differences with intervals and tests, and a choice that prefers the simple.
 
 The highest mean of hundreds of configurations is partly luck. So the choice is not the highest but, of those whose distance to
 it is within one standard error of their paired difference, the one with the fewest sources; then one without tuned weights; then
-the highest. Adding a source must be worth more than the noise. Test queries are looked at once, to confirm the choice.
+the highest. Adding a source must be worth more than the noise. Test queries are used once, to confirm the choice.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference of means on the same queries, with what says how far to trust it.
+    """A difference of means on the same queries, with its interval, effect size and p-value.
 
     >>> Difference(0.02, ConfidenceInterval(0.001, 0.04), 0.2, 0.01, 0.03, 153).outcome
     <Outcome.BETTER: 'better'>
@@ -103,7 +103,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationResult:
-    """One configuration and what became of it; tuned weights were chosen without the query they are measured on."""
+    """One configuration and its result; tuned weights were chosen without the query they are measured on."""
 
     configuration: Configuration
     weights: tuple[float, ...]  # of the members; those tuned on all dev queries where they are tuned; empty where none are meant
@@ -117,7 +117,7 @@ class ConfigurationResult:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The one look at the test queries: single sources, the configuration chosen on dev, and what it was chosen over."""
+    """The single use of the test queries: single sources, the configuration chosen on dev, and what it was chosen over."""
 
     queries: int
     means: Mapping[str, Mapping[str, float]]  # measure -> configuration name -> mean
@@ -171,7 +171,7 @@ class RerankEffect:
 
 @dataclass(frozen=True, slots=True)
 class RerankFinding:
-    """A reranker on top of the choice: in the place of its scores, and fused with them."""
+    """A reranker on top of the choice: instead of its scores, and fused with them."""
 
     name: str
     stages: tuple[str, ...]  # the rerankers, one after the other: "rprs", "cross-encoder" …
@@ -205,7 +205,7 @@ class ScoreBasis:
     """
 
     scope: ScoreScope
-    queries: int  # dev queries that were looked at
+    queries: int  # dev queries that were used
     of_queries: int
 
     @property

@@ -39,7 +39,7 @@ class FusionRecipe:
     normaliser: Normaliser | None = None
 
     def of(self, lexical: int) -> Fusion:
-        """The fusion for a subset that begins with so many lexical sources.
+        """The fusion for a subset that begins with this many lexical sources.
 
         >>> FusionRecipe("tm2c2", TM2C2()).of(2).lexical
         2

@@ -129,7 +129,7 @@ def judged_by(
 
 
 def judged_runs(runs: Sequence[Run], qrels: Qrels) -> JudgedSources:
-    """The judged queries of rankings that have nobody to ask; queries without judgements are left out.
+    """The judged queries of rankings from files, whose retrievers cannot be queried; queries without judgements are left out.
 
     >>> run = Run.of("a", {"q1": {"x": 1.0}, "q2": {"x": 1.0}})
     >>> list(judged_runs([run, Run.of("b", {"q1": {"y": 1.0}})], Qrels.of([("q1", "x", 1)])).union.queries)
@@ -168,7 +168,7 @@ def _incomplete(snapshot: Snapshot, names: Sequence[str]) -> tuple[str, ...]:
             held = int(snapshot.channel_numbering(name).alive.sum())
             if held < len(snapshot):
                 notes.append(
-                    f"{name} holds {held:,} of {len(snapshot):,} documents; go on with lexfuse index INDEX --channels {name}"
+                    f"{name} holds {held:,} of {len(snapshot):,} documents; continue with lexfuse index INDEX --channels {name}"
                 )
     return tuple(notes)
 

@@ -65,7 +65,7 @@ def _finding(
         few = f"fewer than {FEWEST}, too few to choose for them alone"
         return ClassFinding(kind.value, count, means, None, "all queries are of this class" if count == queries else few)
     if test.outcome is not Outcome.BETTER:
-        served = f"the general choice serves them (a choice of their own: {test.mean:+.3f}, held out)"
+        served = f"the general choice is as good for them (a separate choice: {test.mean:+.3f}, held out)"
         return ClassFinding(kind.value, count, means, None, served)
     better = choose_configuration(trials)
     own = replace(tried[better.configuration.name], value=better.mean)

@@ -79,9 +79,9 @@ def choice_words(
             f"standard error {simpler}."
         )
     if confirmation is None:
-        return [*words, "No test queries were given: nothing here is confirmed on queries that had no part in the choice."]
+        return [*words, "No test queries were given, so nothing here is confirmed on queries that were not used for the choice."]
     mean = confirmation.means[measure][name]
-    words.append(f"On {confirmation.queries} test queries, looked at once, it reaches {measure} {mean:.3f}.")
+    words.append(f"On {confirmation.queries} test queries, used once, it reaches {measure} {mean:.3f}.")
     return words + [_confirmed(difference, measure, other) for other, difference in confirmation.versus.items()]
 
 
@@ -101,7 +101,7 @@ def _answer(chosen: ConfigurationResult, verdict: Verdict, measure: str, power: 
         return [f"{verdict}: {use(chosen)} ({reached})."]
     if verdict is Verdict.FUSE:
         return [f"{verdict} {_fused(chosen)}: {reached}."]
-    kept = "It is chosen all the same: nothing simpler is within one standard error of the highest mean."
+    kept = "It is still chosen: nothing simpler is within one standard error of the highest mean."
     return [f"{verdict}: {_fused(chosen)} gives {reached}.", kept]
 
 
@@ -161,11 +161,11 @@ def choosing_words(held_out: F64, single: GridTrial, measure: str, folds: int, s
     >>> from lexfuse.advice.findings import Configuration
     >>> alone = GridTrial(Configuration(("a",)), None, (1.0,), np.array([0.5, 0.4, 0.6]))
     >>> choosing_words(alone.values, alone, "RR", 5, 0)
-    'Choosing anew without each of 5 folds, and measuring on the fold, gives RR 0.500: +0.000 RR over a alone (95 % ...).'
+    'Repeating the choice without each of 5 folds, and measuring on that fold, gives RR 0.500: +0.000 RR over a alone (95 % ...).'
     """
     over = gain(compare_configurations([(held_out, single.values)], seed=seed)[0], measure, f"{single.configuration.name} alone")
     chosen = f"{measure} {held_out.mean():.3f}"
-    return f"Choosing anew without each of {folds} folds, and measuring on the fold, gives {chosen}: {over}."
+    return f"Repeating the choice without each of {folds} folds, and measuring on that fold, gives {chosen}: {over}."
 
 
 def class_words(classes: Sequence[ClassFinding]) -> list[str]:
@@ -184,12 +184,12 @@ def cost_words(chosen: ConfigurationResult, tried: Sequence[ConfigurationResult]
     >>> from lexfuse.advice.findings import Configuration
     >>> alone = ConfigurationResult(Configuration(("dense",)), (1.0,), 0.4, milliseconds=12.0, bytes=3_000_000)
     >>> cost_words(alone, [alone])
-    ['A query takes 12.0 ms one source after the other, on 3.0 MB of index.']
+    ['A query takes 12.0 ms, one source after the other, on 3.0 MB of index.']
     """
     singles = {each.configuration.members[0]: each for each in tried if len(each.configuration.members) == 1}
     if not singles or chosen.milliseconds is None or chosen.bytes is None:
         return []
-    said = f"A query takes {chosen.milliseconds:.1f} ms one source after the other, on {_megabytes(chosen.bytes)} of index"
+    said = f"A query takes {chosen.milliseconds:.1f} ms, one source after the other, on {_megabytes(chosen.bytes)} of index"
     member = singles.get(chosen.best_member)
     if member is None or member.milliseconds is None or member.bytes is None:
         return [f"{said}."]
@@ -197,7 +197,7 @@ def cost_words(chosen: ConfigurationResult, tried: Sequence[ConfigurationResult]
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a sentence has them.
+    """Names joined as in a sentence.
 
     >>> listed(["a", "b", "c"])
     'a, b and c'

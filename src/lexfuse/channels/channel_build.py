@@ -19,7 +19,7 @@ ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]
 
 
 def no_progress_bar(_: str, __: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Progress that nobody looks at."""
+    """Progress that is not shown."""
     return nullcontext(no_progress)
 
 

@@ -1,4 +1,4 @@
-"""What every retriever of a channel can do besides ranking: read queries apart, state its costs and its scores' parameters."""
+"""What every retriever of a channel offers besides ranking: reading queries, its costs, and the parameters of its scores."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ChannelRetriever(Retriever):
 
     @property
     def score_parameters(self) -> Mapping[str, Parameter] | None:
-        """What the scores depend on besides the channel; None where the index keeps no distribution of them."""
+        """The parameters that the scores depend on; None where the index keeps no distribution of the scores."""
         return {}
 
     @property

@@ -216,14 +216,14 @@ def _key(channel: str, parameters: Mapping[str, Parameter]) -> str:
 
 
 def _channel_of(retriever: Retriever) -> tuple[str, Mapping[str, Parameter]] | None:
-    """The channel that a retriever searches, and what its scores depend on besides; None where no distribution is kept."""
+    """The channel that a retriever searches, and the parameters of its scores; None where no distribution is kept."""
     if not isinstance(retriever, ChannelRetriever) or retriever.score_parameters is None:
         return None
     return retriever.channel, retriever.score_parameters
 
 
 def _sample(documents: int, most: int) -> Mask | None:
-    """A mask of so many documents at most, drawn at random but always the same ones; None for all."""
+    """A mask of at most this many documents, drawn at random but always the same ones; None for all."""
     if documents <= most:
         return None
     within = np.zeros(documents, dtype=np.bool_)

@@ -64,7 +64,7 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
         """Refuse two encoders whose vectors cannot be compared."""
 
     def default_model(self, channel: str, language: str) -> str:
-        """The model that comes with LexFuse for documents of a language; a `ConfigError` where there is none."""
+        """The model that comes with LexFuse for documents of a language; `ConfigError` if there is no such model."""
         model = self.default_models.get((channel.split("-")[0], language))
         if model is None:
             reason = f"no model for the channel {channel!r} in {language!r} comes with LexFuse"
@@ -87,7 +87,7 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
         return ChannelSettings(self.name, model, passages.fingerprint, query_model, queries.fingerprint, stored)
 
     def _loaded(self, model: str, options: Options, threads: int | None) -> Loaded:
-        """A model, loaded anew; while encoders are shared, whoever needs it next takes this one."""
+        """A newly loaded model; while encoders are shared, the next reader gets the same one."""
         encoder = self.load_encoder(model, options, threads)
         return shared_or_loaded(self._key(model, encoder.fingerprint, options), lambda: encoder)
 
@@ -116,7 +116,7 @@ class EncodedKind(StoredKind, Generic[Loaded, Options]):
         return (options.int8,)
 
     def options(self, settings: ChannelSettings) -> Options:
-        """The options that a channel was built with; a catalog may be damaged, or written by somebody else."""
+        """The options that a channel was built with; the catalog may be damaged or come from another program."""
         stored = settings.options
         try:
             found = self.build_options.restored(stored)

@@ -25,7 +25,7 @@ Row = TypeVar("Row")
 
 
 class QueryContext:
-    """The rows that were read of questions, by who reads them.
+    """The rows of questions that were read, by reader.
 
     >>> context = QueryContext()
     >>> analyser, texts = object(), []
@@ -56,7 +56,7 @@ class QueryContext:
         if missing:
             try:
                 batch.set_result(read(missing))
-            except BaseException as error:  # other threads that wait get it too; the next who asks tries again
+            except BaseException as error:  # other threads that wait get it too; the next request tries again
                 with self._lock:
                     for one in missing:
                         known.pop(one, None)

@@ -1,4 +1,4 @@
-"""``lexfuse adapt``: models that learn the language of a corpus that nobody has judged."""
+"""``lexfuse adapt``: models that learn the language of a corpus without judgements."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def advise(
     """
     report = ReadReport(skip_bad=skip_bad)
     if runs and rerank:
-        raise ConfigError("rerankers read the documents; with --rerank give INDEX, QUERIES and QRELS in the place of --run")
+        raise ConfigError("rerankers read the documents; with --rerank give INDEX, QUERIES and QRELS instead of --run")
     if runs:
         if len(paths) != 1:
             raise ConfigError(f"with --run give the judgements alone, got {len(paths)} paths: {', '.join(map(str, paths))}")
@@ -151,7 +151,7 @@ def advise(
 
 
 def _judgements(dev: Path, test: Path | None, report: ReadReport, queries: Ids | None = None) -> tuple[Qrels, Qrels | None]:
-    """The judgements to choose on and to test on, and what the readers had to say."""
+    """The judgements to choose on and to test on, and the remarks of their readers."""
     found = read_qrels(dev, report, queries=queries), read_qrels(test, report, queries=queries) if test else None
     for remark in report.lines():
         note(remark)

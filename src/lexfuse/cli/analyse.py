@@ -45,7 +45,7 @@ def analyse(
         )
         return
     if not code:
-        note("the language is not clear; read as English (say --language fr or en)")
+        note("the language is not clear; reading it as English (use --language fr or en)")
     line(f"language: {code or 'not clear'}")
     table("sentences", ["", "sentence"], enumerate(sentences, start=1), numbers_from=9)
     if citations:

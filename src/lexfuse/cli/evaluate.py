@@ -61,7 +61,7 @@ def evaluate(
 
 
 def read_both(qrels: Path, runs: list[Path], skip_bad: bool) -> tuple[Qrels, list[Run]]:
-    """Judgements and runs from files, with what the readers had to say; run names must differ."""
+    """Judgements and runs from files, with the remarks of their readers; run names must differ."""
     with noted_report(skip_bad) as report, spinner("reading"):
         judged = read_qrels(qrels, report)
         ranked = [read_run(path, report=report) for path in runs]

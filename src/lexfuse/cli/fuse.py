@@ -27,9 +27,9 @@ def fuse(
 ) -> None:
     """Fuse runs of any systems into one.
 
-    A file has nobody to ask for a score that it does not hold: that is the lowest of its list (or rank after the last), or 0 with
-    --missing zero. For tm2c2 state the lowest possible score of each run; else 0 is assumed, or the lowest of the run if some are
-    negative, with a warning. Percentiles are those of all scores of the run.
+    A document that a run does not list gets the lowest score of the run's list (or the rank after the last), or 0 with
+    --missing zero. For tm2c2, state the lowest possible score of each run; otherwise 0 is assumed, or the lowest of the run if
+    some are negative, with a warning. Percentiles are those of all scores of the run.
 
         lexfuse fuse bm25.trec dense.trec --bound bm25=0 --bound dense=-1 -o fused.trec
 

@@ -69,9 +69,9 @@ def import_(
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """Say at once, before the work, that the target is in the way."""
+    """Refuse an existing target before the work starts."""
     if out.exists() and not force and (not out.is_dir() or any(out.iterdir())):
-        raise StorageError(f"{str(out)!r} is there already; choose another name or say --force to replace it")
+        raise StorageError(f"{str(out)!r} already exists; choose another name, or give --force to replace it")
 
 
 def read_any(
@@ -86,7 +86,7 @@ def read_any(
     existing(source)
     kind = kind or (None if is_collection(source) else detect_source(source))
     if kind is None and within_test:
-        raise ConfigError(f"--within-test goes with the cjeu collection, which {str(source)!r} is not; say --from cjeu if it is")
+        raise ConfigError(f"--within-test is for the cjeu collection, which {str(source)!r} is not; give --from cjeu if it is")
     if kind is None and not is_collection(source):
         corpus = read_corpus(source, report)
         asked = read_queries(queries, report) if queries else None
@@ -95,17 +95,17 @@ def read_any(
         empty = [queries] if queries and not asked else []
         empty += [path for path in qrels if not len(judged[stem(path)])]
         if empty:
-            raise DataError("holds nothing that could be read; leave it out, or give a file with at least one row", path=empty[0])
+            raise DataError("has no readable row; leave it out, or give a file with at least one row", path=empty[0])
         return Collection(corpus, asked, judged)
     if queries or qrels:
-        raise ConfigError(f"--queries and --qrels go with a corpus file; {str(source)!r} is a whole collection")
+        raise ConfigError(f"--queries and --qrels are for a corpus file; {str(source)!r} is a whole collection")
     return read_source(kind, source, report, within_test=within_test) if kind else read_collection(source, report)
 
 
 def completed(collection: Collection) -> tuple[Collection, int]:
     """The collection with its documents' languages detected and citations resolved, and how many citations that added.
 
-    Queries keep only the language they were given: a short one shows little, and what is read against it helps to tell.
+    Queries keep the language they were given: a short query shows little of its language, and the documents help to detect it.
     """
     with progress_bar("finding citations", len(collection.corpus)) as progress:
         corpus, annotation = annotate(collection.corpus, progress=progress)

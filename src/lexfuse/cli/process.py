@@ -83,13 +83,13 @@ def end_on_sigterm() -> None:
 
 
 def _restart_in_utf8() -> None:
-    """Start again in Python's UTF-8 mode where the locale cannot read the arguments, lest a question be garbled."""
+    """Start again in Python's UTF-8 mode where the locale cannot read the arguments, so that no question is garbled."""
     if sys.getfilesystemencoding() != "utf-8" and any("\udc80" <= letter <= "\udcff" for word in sys.argv for letter in word):
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606  (this very command)
 
 
 def _closed_descriptors() -> set[int]:
-    """Which of the three standard streams are closed; their numbers are taken, lest a file of an index get one of them."""
+    """Which of the three standard streams are closed; their numbers are taken, so that no file of an index gets one of them."""
     closed = set()
     for descriptor in range(3):
         try:
@@ -196,4 +196,4 @@ def _internal(error: Exception) -> str:
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(last.filename).name}, line {last.lineno}"
     message = f"{LexFuseError.title}: {type(error).__name__}: {error} ({place})"
-    return f"{message}; this is a defect of LexFuse, please report it; {SHOW_TRACEBACK}=1 shows the traceback"
+    return f"{message}; this is a bug in LexFuse, please report it; {SHOW_TRACEBACK}=1 shows the traceback"

@@ -112,7 +112,7 @@ def show_why(why: Explanation) -> None:
     _show_sources(why)
     if why.others:
         ranks = ", ".join(f"{name} rank {rank}" for name, rank in why.others.items())
-        line(f"     by each fusion as it usually is: {ranks}", style="dim")
+        line(f"     under each fusion with its usual parameters: {ranks}", style="dim")
     line()
 
 

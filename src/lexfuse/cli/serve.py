@@ -34,7 +34,7 @@ def serve(
     advice: Annotated[
         list[Path] | None, typer.Option("--advice", help="A folder of advice reports to show. May be repeated.")
     ] = None,
-    keys: Annotated[Path | None, typer.Option(help="The key file of lexfuse keys; without it nobody may write.")] = None,
+    keys: Annotated[Path | None, typer.Option(help="The key file of lexfuse keys; without it, writing is disabled.")] = None,
     anonymous_read: Annotated[bool | None, typer.Option(help="Allow reading without a key.")] = None,
     anonymous_judging: Annotated[
         bool | None, typer.Option(help="Allow judging results, and reading all judgements, without a key.")
@@ -113,6 +113,6 @@ def _announce(url: str, title: str, names: tuple[str, ...]) -> None:
 def _warn(settings: ServiceSettings) -> None:
     """What an operator should know."""
     if settings.keys is None and not settings.anonymous_read:
-        note("nobody can read: anonymous_read is off and there is no file of keys; make one by lexfuse keys add")
+        note("nobody can read: anonymous_read is off and there is no key file; create one with lexfuse keys add")
     if settings.log_queries:
         note("questions are written to the log, because log_queries is on")

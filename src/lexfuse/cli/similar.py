@@ -124,15 +124,15 @@ def similar(
 
 
 def _query(index: Index, source: str) -> dict[str, str]:
-    """The text of a file or, where there is none of that name, a document of the index."""
+    """The text of a file or, if there is no such file, a document of the index."""
     held = source in index
     if os.path.exists(source) and not (held and os.path.isdir(source)):  # unlike Path.exists, no error for an impossible name
         if held:
-            note(f"{source!r} is a file and the id of a document too; the file was read")
+            note(f"{source!r} is both a file and the id of a document; the file was read")
         with noted_report() as report, spinner("reading the file"):  # a PDF takes some tenths of a second a page
             return {"text": read_text(source, report), "file_name": source}
     if not held:
-        raise NotFoundError(f"there is no file {source!r}, and no document of that id in the index; check the name")
+        raise NotFoundError(f"there is no file {source!r}, and no document with that id in the index; check the name")
     return {"document": source}
 
 
@@ -145,7 +145,7 @@ def _sentence_progress() -> Iterator[SentenceProgress]:
         def show(done: int, total: int) -> None:
             if not bars:
                 if total > _MANY_SENTENCES:
-                    note(f"the query has {total:,} sentences, which takes a while; --channels bm25 ranks by its words alone")
+                    note(f"the query has {total:,} sentences, which takes a while; --channels bm25 ranks by words only")
                 bars.append(opened.enter_context(progress_bar("reading the query, sentences", total)))
             bars[0](done)
 
@@ -166,7 +166,7 @@ def _note(found: SimilarHits, source: str, *, exclude_self: bool) -> None:
 
 def _show_terms(chosen_terms: ChosenTerms | None, json: bool) -> None:
     if chosen_terms is None:
-        raise ConfigError("--show-terms: this pipeline has no choice of terms; only bm25 has")
+        raise ConfigError("--show-terms: this pipeline selects no terms; only bm25 does")
     found = chosen_terms.terms
     if json:
         print_json({"distinct": chosen_terms.distinct, "terms": [asdict(term) for term in found]})
@@ -186,7 +186,7 @@ def _show(found: SimilarHits, why: Mapping[str, Explanation], *, explain: bool, 
             result |= {"rprs": met[result["id"]].as_json()} if result["id"] in met else {}
         print_json(_about(found) | {"results": results})
     elif not found:
-        note("nothing found; no word of the query is in the documents, or the filters leave none")
+        note("nothing found; no word of the query is in the documents, or the filters exclude them all")
     for hit in () if json else found:
         show(hit, explain, why.get(hit.id))
         if hit.id in met:

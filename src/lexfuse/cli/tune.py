@@ -71,7 +71,7 @@ class TuneFlags(FlagGroup):
         return FusionFlags(fusion=self.fusion, normaliser=self.normaliser, missing=self.missing).method()
 
     def grid(self, *, bm25: bool = False) -> TuneGrid:
-        """What to try besides weights."""
+        """What to tune in addition to the weights."""
         etas, betas = tuple(numbers_in(self.eta, "--eta")), tuple(numbers_in(self.beta, "--beta"))
         return TuneGrid(etas, betas, self.eta_each, self.with_weights, tuple(whole_numbers_in(self.depths, "--depths")), bm25)
 
@@ -179,7 +179,7 @@ def bm25(
     )
     line(f"best: k1 {tuned.k1:g}, b {tuned.b:g} with {tuned.measure} {tuned.value:.4f}", style="bold")
     if tuned.at_edge:
-        note(f"the best {' and '.join(tuned.at_edge)} lies at the edge of the grid; try values beyond it")
+        note(f"the best {' and '.join(tuned.at_edge)} is at the edge of the grid; try values beyond it")
 
 
 def _show(found: TunedSearch, tuning: TuneFlags) -> None:

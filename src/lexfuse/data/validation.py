@@ -60,7 +60,7 @@ class Model(BaseModel):
         with config_errors():
             super().__init__(**{keys.get(name, name): value for name, value in values.items()})
 
-    # Without this, pydantic would call `__init__` for tables inside of others, and where they stand would not be known.
+    # Without this, pydantic would call `__init__` for tables inside of others, and their position would not be known.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @classmethod
@@ -115,7 +115,7 @@ def check_keys(values: Any, model: type[Model], others: Mapping[str, type[Model]
 
 
 def by_method(models: Sequence[type[Model]]) -> Callable[[Any], Any]:
-    """A validator for tables of several models: the key ``method`` chooses one, the first if there is none."""
+    """A validator for tables of several models: the key ``method`` chooses one; the first is the default."""
     kinds: dict[str, type[Model]] = {model.model_fields["method"].default: model for model in models}
     usual = next(iter(kinds))
 
@@ -242,7 +242,7 @@ def _words(error: ErrorDetails) -> str:
 
 
 def _where(place: Sequence[int | str]) -> str:
-    """A place as it is said: ``class.question: channel 2``."""
+    """A position in words: ``class.question: channel 2``."""
     parts: list[str] = []
     for part in place:
         if isinstance(part, int) and parts:

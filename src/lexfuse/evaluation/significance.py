@@ -9,7 +9,7 @@ All tests are two-tailed and look at the differences of the same queries under t
 
 Many tests at once find differences by chance; `adjust_p_values` and `adjust_max_t` correct for how many were made.
 
-Differences are rounded to 12 decimals first, so that two runs that are equal but for the last bit of a sum are equal.
+Differences are rounded to 12 decimals first, so that runs that differ only in the last bit of a sum count as equal.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _wilcoxon(difference: F64) -> PairedResult:
 def _randomisation(difference: F64, samples: int, seed: int) -> PairedResult:
     differing = difference[difference != 0.0]  # flipping a zero changes nothing
     observed = abs(float(differing.sum()))
-    limit = observed - 1e-9 * float(np.abs(differing).max())  # sums that are equal but for rounding count as equal
+    limit = observed - 1e-9 * float(np.abs(differing).max())  # sums that differ only by rounding count as equal
     exact = len(differing) <= _EXACT_UP_TO
     blocks = _all_flips(len(differing)) if exact else _sampled_flips(len(differing), samples, seed)
     # a flipped sum is the whole sum minus twice the flipped part

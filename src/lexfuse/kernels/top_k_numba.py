@@ -144,7 +144,7 @@ def _fold(bits: I32, maxima: I32) -> None:
 
 @njit(cache=True, nogil=True)
 def _raised(values: I32, floor: np.int32, k: int) -> np.int32:
-    """A floor, not lower than the given one, that k of the values reach if there are so many; near the k-th value."""
+    """A floor, not lower than the given one, that at least k values reach if there are k; close to the k-th value."""
     top = np.int32(0)
     for at in range(len(values)):
         top = max(top, values[at])

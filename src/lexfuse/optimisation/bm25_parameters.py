@@ -170,7 +170,7 @@ def _grid(name: str, values: Sequence[float]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CachedRetriever:
-    """A source that was asked before."""
+    """A source whose rankings are already known."""
 
     bounds: ScoreBounds
     scores: Run

@@ -152,7 +152,7 @@ class PairedDifference:
 
 
 def p_said(p: float) -> str:
-    """The value of a test; what is smaller than a thousandth is not spelt out.
+    """The p-value of a test in words; values below 0.001 are not written out.
 
     >>> p_said(0.0312), p_said(1e-9)
     ('p = 0.031', 'p < 0.001')

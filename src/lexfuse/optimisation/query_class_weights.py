@@ -1,4 +1,4 @@
-"""Weights of their own for classes of queries, only where held-out values support them.
+"""Separate weights for classes of queries, only where held-out values support them.
 
 For every class with at least 20 queries two choices are measured on the same held-out queries of the class: weights chosen on
 the other queries of all classes, and weights chosen on the other queries of the class. Own weights are kept where they are
@@ -136,14 +136,14 @@ def _held_out(chooser: WeightChooser, fold: I64, mine: I64) -> F64:
 def _untested(name: QueryClass, count: int, total: int) -> str:
     if count == total:
         return f"{name.value}: all {count} queries are of this class, so the general weights are its own."
-    return f"{name.value}: only {count} queries; weights of their own need at least {FEWEST}."
+    return f"{name.value}: only {count} queries; separate weights need at least {FEWEST}."
 
 
 def _words(
     name: QueryClass, count: int, means: tuple[float, float], found: PairedDifference, corrected: float, measure: str
 ) -> str:
     better = corrected < LEVEL and found.mean > 0
-    verdict = "weights of its own are better than the general ones" if better else "the general weights serve it as well"
+    verdict = "separate weights are better than the general ones" if better else "the general weights are as good"
     return (
         f"{name.value}: {verdict}. Held out, on {count} queries, {measure} is {means[1]:.4f} with its own and {means[0]:.4f} "
         f"with the general weights ({found.words()}; {corrected:.3f} corrected over classes)."

@@ -184,7 +184,7 @@ def _tune(
     trials, usual = _trials(union, fusion, grid)
     weighed = grid.with_weights or usual is None
     if queries is not None and not weighed:
-        raise ConfigError("classes of queries get weights of their own, and eta is tuned at equal weights; add with_weights")
+        raise ConfigError("classes of queries get separate weights, and eta is tuned at equal weights; add with_weights")
     if not trials:
         kinds = tune_classes(union, fusion, qrels, measure, classes_of(queries), **how) if queries is not None else ()
         return TunedSearch(tune_weights(union, fusion, qrels, measure, **how), kinds), None

@@ -100,7 +100,7 @@ def best_point(weights: F64, means: F64) -> int:
 
 
 def simplex(sources: int, step: float = 0.05) -> F64:
-    """Every way to share 1 among so many sources in whole steps, in a fixed order.
+    """Every way to divide 1 among a number of sources in whole steps, in a fixed order.
 
     >>> simplex(2, 0.5).tolist(), len(simplex(4, 0.05))
     ([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]], 1771)

@@ -24,7 +24,7 @@ from lexfuse.kernels.threads import cores
 def retrieve_all(retrievers: Sequence[Retriever], queries: Queries, depth: int, *, within: Mask | None = None) -> list[Run]:
     """The best `depth` documents of each retriever; each run states the infimum of every query.
 
-    All are asked at the same time, but for those that answer sooner than a thread would: these come before all others.
+    All are queried at the same time, except those that answer faster than a thread starts: these come first.
     """
     asks = [partial(_retrieved, one, queries, depth, within) for one in retrievers]
     quick = [one.is_quick(queries) for one in retrievers]
@@ -33,13 +33,13 @@ def retrieve_all(retrievers: Sequence[Retriever], queries: Queries, depth: int, 
     others = [_threads().submit(copy_context().run, asks[at]) for at in slow[:-1]]  # with the deadline of this call
     try:
         runs |= {at: asks[at]() for at in slow[-1:]}  # of the hybrids that are opened here the encoder, which takes longest
-        # What no thread has begun is done here, so that in a hybrid of hybrids nobody waits for a thread that waits itself.
+        # What no thread has begun is done here, so that in a hybrid of hybrids no thread waits for one that is itself waiting.
         runs |= {at: asks[at]() if other.cancel() else other.result() for at, other in zip(slow, others, strict=False)}
         return [_stated(runs[at], one, queries) for at, one in enumerate(retrievers)]
     finally:
         for other in others:
             if not other.cancel():
-                other.exception()  # also after an error nobody is left behind who still reads
+                other.exception()  # also after an error no thread is left reading
 
 
 def retrieve_union(

@@ -23,7 +23,7 @@ _BEGINNING, _END = "", "9999"  # of a validity that is open
 
 
 class _Citing(NamedTuple):
-    """Who cites whom: the documents that cite document n are ``citing[starts[n]:starts[n + 1]]``."""
+    """The citations between documents: the documents that cite document n are ``citing[starts[n]:starts[n + 1]]``."""
 
     starts: I64
     citing: I32
@@ -79,7 +79,7 @@ def _citing(version: IndexVersion) -> _Citing:
 
 
 def _places(version: IndexVersion) -> I64:
-    """Where each document stands in the order of codes and articles."""
+    """The position of each document in the order of codes and articles."""
 
     def made() -> I64:
         order = version.citations.order

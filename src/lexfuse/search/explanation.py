@@ -1,4 +1,4 @@
-"""Why a document stands where it stands: what every source says about it, and what the fusion makes of that."""
+"""Why a document has its rank: its score from every source, and what the fusion makes of the scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lexfuse.fusion.union import Union
 
 
 def explain_fusion(union: Union, doc: str, fusion: Fusion, others: Sequence[Fusion] = ()) -> Explanation:
-    """Explain a candidate of a union set of one query; `NotFoundError` for a document that is none (see `with_document`).
+    """Explain a candidate of a union set of one query; `NotFoundError` for a document that is not one (see `with_document`).
 
     >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.convex import Convex
@@ -79,7 +79,7 @@ def with_document(union: Union, doc: str, scores: Sequence[float]) -> Union:
 
 
 def _rank(union: Union, fused: np.ndarray[tuple[int], np.dtype[np.float64]], at: int) -> int:
-    """The rank from 1 of a candidate by fused scores; a guest stands where it would stand."""
+    """The rank from 1 of a candidate by fused scores; a guest has the rank that it would have."""
     single = fused.astype(np.float32)
     higher = int((single > single[at]).sum())
     return higher + int(((single == single[at]) & (union.order < union.order[at])).sum()) + 1

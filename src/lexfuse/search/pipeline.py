@@ -59,7 +59,7 @@ class FusedRetriever(Retriever):
             raise ConfigError("the retrievers of a hybrid must search the same snapshot of one index")
         names = [retriever.name for retriever in self.retrievers]
         if len(set(names)) < len(names):
-            raise ConfigError(f"the retrievers of a hybrid need names of their own, got {', '.join(names)}")
+            raise ConfigError(f"the retrievers of a hybrid need different names, got {', '.join(names)}")
         checked_k(self.depth)
 
     @property
@@ -82,7 +82,7 @@ class FusedRetriever(Retriever):
         return self.fusion.fused(union, checked_k(k), self.name)
 
     def score(self, queries: Queries, pairs: Run) -> F32:
-        """The fused score of every pair in a run; a document that nobody lists gets the score it would have."""
+        """The fused score of every pair in a run; a document that no source lists gets the score it would have."""
         asked = queries.select([queries.ids.ordinal(id) for id in pairs.queries])
         with query_context():
             union = self.union(asked)
@@ -105,7 +105,7 @@ class FusedRetriever(Retriever):
     def stages(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
     ) -> list[Explanation]:
-        """Why documents of the index stand where they stand, or where they would; with their ranks under other fusions."""
+        """Why documents of the index have their ranks, or would have them; with their ranks under other fusions."""
         with query_context():
             return self._explained(self.union(Queries.of([query]), within=within), query, docs, others)
 
@@ -193,11 +193,11 @@ class RoutedRetriever(Retriever):
     def stages(
         self, query: Query, docs: Sequence[str], *, within: Mask | None = None, others: Sequence[Fusion] = ()
     ) -> list[Explanation]:
-        """Why documents stand where they stand, by the retriever of the query."""
+        """Why documents have their ranks, by the retriever of the query."""
         return self.route(query.text).stages(query, docs, within=within, others=others)
 
     def _groups(self, queries: Queries) -> list[tuple[I64, Retriever]]:
-        """The queries of every retriever, by where they stand."""
+        """The queries of every retriever, by position."""
         routes = [self.route(text) for text in queries.text]
         every = {id(one): one for one in routes}
         return [(np.flatnonzero([route is one for route in routes]), one) for one in every.values()]

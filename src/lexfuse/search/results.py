@@ -99,7 +99,7 @@ class ResultBuilder:
         self._words = next((one for one in members if one.marks_words), words or BM25(members[0].snapshot))
 
     def answers(self, found: Sequence[FoundDocument], *, after: int = 0) -> list[SearchHit]:
-        """Answers of documents that were found, in this order; `after` so many others."""
+        """Answers for the documents that were found, in this order; `after` is the number of results before them."""
         docs = [one.hit.doc for one in found]
         every = [one.evidence(self._question, docs) for one in self._members]
         places = [at for at, one in enumerate(self._members) if one is self._words]

@@ -57,7 +57,7 @@ def query_from_text(text: str, language: str = "", *, mask: bool = False) -> Sim
 
 
 def query_from_document(snapshot: Snapshot, id: str, language: str = "", *, mask: bool = False) -> SimilarQuery:
-    """A document of the index as the query, in its own language if none is said; `NotFoundError` if there is none.
+    """A document of the index as the query, in its own language unless one is given; `NotFoundError` for an unknown id.
 
     >>> query_from_document(snapshot, "lib-5").query.language
     'fr'
@@ -106,7 +106,7 @@ def last_day(asked: SimilarQuery, before: datetime.date | None, own: bool) -> da
     if not own:
         return before
     if asked.document is None:
-        raise ConfigError("a file has no date of its own; give the day before which documents must be dated")
+        raise ConfigError("a file has no date; give the day before which documents must be dated")
     if asked.query.date is None:
         raise DataError(f"document {asked.document!r} has no date; give the day before which documents must be dated")
     return min(before or asked.query.date, asked.query.date)
@@ -127,7 +127,7 @@ def query_of(snapshot: Snapshot, document: Document) -> Query:
 def same_documents(snapshot: Snapshot, query: Query) -> tuple[str, ...]:
     r"""The documents whose text is that of the query, however it is spaced.
 
-    They are looked for among the 100 best matches, where the same text stands if any does.
+    They are looked for among the 100 best matches, where the same text is, if the index has it.
 
     >>> same_documents(snapshot, Query("q", snapshot.document("lib-5").text.replace(" ", "\n")))
     ('lib-5',)

@@ -109,7 +109,7 @@ def find_similar(
         opened = opened._replace(within=eligible.within)
         chosen = terms_of(opened.retriever, asked.query)
     if chosen is None and terms_only:
-        raise ConfigError(f"the profile {opened.profile!r} has no choice of terms; only bm25 has")
+        raise ConfigError(f"the profile {opened.profile!r} selects no terms; only bm25 does")
     notes = tuple(notes_of(chosen)) if chosen else ()
     found = SimilarHits(asked, opened.profile, (), eligible, chosen, notes=notes, timing=clock.timing())
     return found if terms_only else _searched(found, opened, k, clock, progress, align=align)
@@ -143,7 +143,7 @@ def _with_terms(opened: OpenedSearch, asked: SimilarQuery, terms: TermChoice, *,
     """The retriever with a choice of terms; what the choice leaves open is as in the profile."""
     profiled = choice_of(opened.retriever, asked.query)
     if profiled is None and required:
-        reason = f"the profile {opened.profile!r} has no choice of terms, so there are none to edit"
-        raise ConfigError(f"{reason}; only bm25 with kli has")
+        reason = f"the profile {opened.profile!r} selects no terms, so there are no terms to edit"
+        raise ConfigError(f"{reason}; only bm25 with kli does")
     usual = profiled.amount if profiled else None
     return with_terms(opened.retriever, replace(terms, amount=usual if terms.amount is None else terms.amount))

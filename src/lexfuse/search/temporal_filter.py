@@ -26,7 +26,7 @@ from lexfuse.storage.snapshot import Snapshot
 class SameDay:
     """Queries that share their candidates: those of one day, and the documents that were there before it."""
 
-    rows: I64  # where the queries stand among all
+    rows: I64  # positions of the queries among all
     queries: Queries
     within: Mask | None
 

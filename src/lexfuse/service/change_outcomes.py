@@ -72,5 +72,5 @@ class Outcomes:
         """The outcome of an id; `NotFoundError` if the id is unknown or was dropped."""
         with self._lock:
             if id not in self._kept:
-                raise NotFoundError("no change of this id is known here; read the document to see whether it was made")
+                raise NotFoundError("there is no change with this id; read the document to see whether it was made")
             return self._kept[id]

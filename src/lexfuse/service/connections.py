@@ -2,7 +2,7 @@
 
 Every connection holds a file descriptor, and so do index files, models and uploads. Connections therefore get a share of the
 descriptors. When it is used up, the connection that has kept the service waiting longest is closed for the next one, so idle
-connections keep nobody out.
+connections do not block new ones.
 """
 
 from __future__ import annotations

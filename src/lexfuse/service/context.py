@@ -141,6 +141,6 @@ async def _ended(future: Future[Answer], deadline: Deadline) -> bool:
     waiting = asyncio.wrap_future(future)
     waiting.add_done_callback(
         lambda done: done.cancelled() or done.exception()
-    )  # otherwise asyncio logs an error that nobody retrieves
+    )  # otherwise asyncio logs an error that is never retrieved
     done, _ = await asyncio.wait([waiting], timeout=deadline.left)
     return bool(done)

@@ -98,7 +98,7 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
 
 
 class _Server(uvicorn.Server):
-    """Warms up the indexes after it listens, so that /healthz answers meanwhile, and always ends."""
+    """Warms up the indexes after it listens, so that /healthz answers in the meantime, and always ends."""
 
     def __init__(
         self, config: uvicorn.Config, app: FastAPI, settings: ServiceSettings, limits: ConnectionLimits, ready: Callable[[], None]

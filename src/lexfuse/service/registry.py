@@ -77,7 +77,7 @@ class ServedIndex:
 
     @contextmanager
     def lease(self, generation: int | None = None) -> Iterator[IndexVersion]:
-        """The newest version, or the one of a number, as long as it is needed; `GoneError` if that is not kept any more."""
+        """The newest version, or the one of a number, as long as it is needed; `GoneError` if it is no longer kept."""
         with self._lock:
             version = self._version(generation)
             version.leases += 1
@@ -89,7 +89,7 @@ class ServedIndex:
             self._forget()
 
     def refresh(self) -> bool:
-        """Open a newer version, if there is one; whoever reads an older one goes on with it."""
+        """Open a newer version, if there is one; readers of an older one keep it."""
         with self._changing:
             catalog = Catalog.open(self.folder)
             try:
@@ -107,7 +107,7 @@ class ServedIndex:
 
     @contextmanager
     def writing(self) -> Iterator[IndexFolder]:
-        """The index, to write to; whoever reads after this sees what was written."""
+        """The index, to write to; later reads see what was written."""
         with self._changing, sharing(self._encoders):  # what is written is encoded by the models that search
             with IndexFolder(self.folder) as index:
                 yield index

@@ -74,7 +74,7 @@ class ServiceSettings(BaseModel):
     title: str = "LexFuse"
     language: InterfaceLanguage = InterfaceLanguage.ENGLISH
     advice: tuple[Path, ...] = ()  # folders of advice reports, for the experiments page
-    keys: Path | None = None  # file of `lexfuse keys`; without it nobody may write
+    keys: Path | None = None  # file of `lexfuse keys`; without it, writing is disabled
     anonymous_read: bool = True
     anonymous_judging: bool = False  # judge results and list all judgements without a key
     requests_per_minute: int = Field(default=600, ge=0)  # per key, or per address without a key; 0 = no limit

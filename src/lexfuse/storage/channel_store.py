@@ -1,7 +1,7 @@
 """The channels of an index: made, filled block by block while others search, merged and dropped.
 
 Encoding takes long, so it happens outside of any transaction; each block is then committed by itself. A filling that is
-killed has lost one block, and the next one goes on after the last that was committed.
+killed has lost one block, and the next one continues after the last committed block.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ChannelStore:
             if channel.name == name:
                 return channel
         known = ", ".join(self.names) or "none yet"
-        raise UnknownChannelError(f"the index has no channel {name!r} besides its words; it has {known}")
+        raise UnknownChannelError(f"the index has no stored channel {name!r}; it has {known}")
 
     def make(self, name: str, settings: ChannelSettings) -> None:
         """Make a channel, empty at first; one that is there with the same settings stays as it is."""
@@ -107,7 +107,7 @@ class ChannelStore:
     ) -> int:
         """Encode the documents that the channel lacks, and return how many; `progress` gets the number so far.
 
-        What others add meanwhile is encoded too. A document that is changed meanwhile is encoded in its new version.
+        Documents that others add in the meantime are encoded too. A document that changes is encoded in its new version.
         """
         done = 0
         while len(pending := self.pending(name)):
@@ -128,7 +128,7 @@ class ChannelStore:
         return done
 
     def merge(self) -> None:
-        """Make one part of each channel, without the dead; inside a change."""
+        """Merge each channel into one part, without deleted documents; inside a change."""
         for channel in self._catalog.channels():
             named = self._catalog.parts(channel.name)
             living = np.array(self._catalog.serials(), dtype=np.int64)

@@ -124,7 +124,7 @@ def _is_channel(entry: os.DirEntry[str]) -> bool:
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """The content of a folder, by name; empty if it does not exist (any more)."""
+    """The content of a folder, by name; empty if it does not exist."""
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda entry: entry.name)

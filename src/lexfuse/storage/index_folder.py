@@ -145,7 +145,7 @@ class IndexFolder:
             self.channels.drop_damaged()
 
     def verify(self) -> list[str]:
-        """Every damage found, one line each; empty if there is none."""
+        """Every damage found, one line each; empty for an intact index."""
         while True:
             found, generation = _find_damage(self._catalog, self.folder)
             if not found or generation is None or self._catalog.meta("generation") == generation:
@@ -286,4 +286,4 @@ def _differences(catalog: Catalog, folder: Path, segment: CatalogSegment) -> lis
     members = catalog.members(segment.number)
     if members == expected and len(ids) == segment.documents and all(ordinal < len(ids) for ordinal in buried):
         return []
-    return [f"{folder / segment.folder}: {len(expected):,} living documents, the catalog has {len(members):,} or others"]
+    return [f"{folder / segment.folder}: {len(expected):,} documents, but the catalog has {len(members):,}, or other ones"]

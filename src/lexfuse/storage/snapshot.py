@@ -111,10 +111,13 @@ class Snapshot:
     def _loaded_channels(self, known: Mapping[CatalogSegment, Segment | ChannelSegment]) -> dict[str, ChannelState]:
         def load(kind: str, named: CatalogSegment) -> ChannelSegment:
             found = known.get(named)
-            if not isinstance(found, ChannelSegment):
-                found = ChannelSegment.load(kind, self.folder / named.folder, named.manifest)
-            self._held[named] = found
-            return found
+            part = (
+                found
+                if isinstance(found, ChannelSegment)
+                else ChannelSegment.load(kind, self.folder / named.folder, named.manifest)
+            )
+            self._held[named] = part
+            return part
 
         try:
             return {
@@ -158,7 +161,7 @@ class Snapshot:
             return self._channels[name]
         except KeyError:
             known = ", ".join(self._channels) or "none yet; add one with lexfuse index INDEX --channels dense"
-            raise UnknownChannelError(f"the index has no channel {name!r} besides its words; it has {known}") from None
+            raise UnknownChannelError(f"the index has no stored channel {name!r}; it has {known}") from None
 
     @cached_property
     def distributions(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What a stored channel is: its settings, which never change, and its parts, one for each block of documents.
 
-A part has immutable files and the serial numbers of its documents. A serial number stands for one version of a document: an
+A part has immutable files and the serial numbers of its documents. A serial number identifies one version of a document: an
 update gives it a new one. So a channel is filled while others search, goes on where it stopped, and never shows what an older
 text said; merging segments does not touch it.
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 
@@ -55,13 +55,23 @@ class StoredPart(Protocol):
         """The documents that are kept of several, one after the other."""
 
 
-def kind_registry() -> Any:
-    """The module with the registry of the kinds of channels, imported on first use.
+class KindRegistry(Protocol):
+    """What the storage needs to know of the kinds of channels."""
+
+    def part_class(self, kind: str) -> type[StoredPart]:
+        """The class of what a kind stores; `DataError` for a kind that is not registered."""
+
+    def builtin_channels(self) -> tuple[str, ...]:
+        """Names of the channels that every index has: no stored channel may have one of them."""
+
+
+def kind_registry() -> KindRegistry:
+    """The registry of the kinds of channels, imported on first use.
 
     >>> kind_registry().part_class("dense").__name__
     'VectorPart'
     """
-    return import_module(REGISTRY)
+    return cast(KindRegistry, import_module(REGISTRY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +125,7 @@ def checked_name(name: str) -> str:
     ...
     lexfuse.errors.ConfigError: a channel cannot be called 'bm25'; take small letters, digits and hyphens, not bm25, ...
     """
-    reserved: tuple[str, ...] = kind_registry().builtin_channels()
+    reserved = kind_registry().builtin_channels()
     if not CHANNEL_NAME.fullmatch(name) or name in reserved:
         expected = f"take small letters, digits and hyphens, not {', '.join(reserved)}"
         raise ConfigError(f"a channel cannot be called {name!r}; {expected}")
@@ -140,15 +150,14 @@ class ChannelSegment:
     def load(cls, kind: str, folder: Path, sha256: str) -> ChannelSegment:
         """Map a part into memory; what is missing or cannot be is named."""
         names = read_manifest(folder, sha256)["files"]
-        serials = map_array(folder / SERIALS, np.int64)
-        content: StoredPart = kind_registry().part_class(kind).load(folder, names)
+        serials, content = map_array(folder / SERIALS, np.int64), kind_registry().part_class(kind).load(folder, names)
         if len(content) != len(serials) or len(np.unique(serials)) != len(serials):
             raise DataError("the files do not belong together; drop the channel and make it again", path=folder)
         return cls(serials, content)
 
 
 def merged_parts(parts: Sequence[ChannelSegment], living: I64) -> ChannelSegment:
-    """One part of several, with the documents that are still alive, in the order they came.
+    """One part of several, with the documents that are not deleted, in their order.
 
     >>> from lexfuse.channels.dense.stored_part import VectorPart
     >>> parts = [ChannelSegment(np.array([serial]), VectorPart.of(np.ones((1, 2), np.float32))) for serial in (4, 7)]

@@ -138,7 +138,7 @@ class Hyperparameters(Model):
         return self.model_dump(mode="json")
 
 
-LEAST_CHUNK = 8  # tokens that a chunk has of its own, special ones included
+LEAST_CHUNK = 8  # tokens of a chunk beyond the overlap, special tokens included
 # Settings that only some kinds have a use for; they are refused for others unless they are as usual.
 KINDS_OF: Mapping[str, frozenset[ModelKind]] = {
     "similarity": frozenset({ModelKind.DENSE, ModelKind.TWO_TOWER, ModelKind.SPLADE}),

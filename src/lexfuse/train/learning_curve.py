@@ -40,8 +40,8 @@ class ShareResult:
 
     def plain(self) -> dict[str, Any]:
         """The share and its measures as JSON values."""
-        told = {name: {"mean": one.mean, "deviation": one.deviation} for name, one in self.trained.measures.items()}
-        return {"percent": self.percent, "queries": self.queries, "judgements": self.judgements, "measures": told}
+        measures = {name: {"mean": one.mean, "deviation": one.deviation} for name, one in self.trained.measures.items()}
+        return {"percent": self.percent, "queries": self.queries, "judgements": self.judgements, "measures": measures}
 
 
 def share_of(material: TrainingMaterial, percent: float, by: ShareOrder) -> Qrels:
@@ -89,7 +89,7 @@ def learning_curve(
         telling.say(f"{percent:g} % of the judgements: {len(qrels):,} of {len(qrels.queries):,} queries")
         if (folder / RESULTS).is_file():
             trained = _done(folder, plan)
-            telling.say(f"{folder.name} is there already")
+            telling.say(f"{folder.name} already exists")
         else:
             trained = train_model(plan, base, folder, some, device=device, licence=licence, telling=telling)
         results.append(ShareResult(percent, len(qrels.queries), len(qrels), trained))

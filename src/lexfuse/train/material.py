@@ -74,7 +74,7 @@ class TrainingMaterial:
         if self.queries is None or not judged:
             raise ConfigError("there are no judged queries that documents could be earlier than; leave out before_query_date")
         names = dict.fromkeys(name for qrels in judged for name in qrels.queries)
-        days_of(self.queries, [name for name in names if name in self.queries.ids])  # what is not there is told with the data
+        days_of(self.queries, [name for name in names if name in self.queries.ids])  # missing queries are reported with the data
 
     def digest(self) -> str:
         """Equal if and only if the data are equal.
@@ -166,9 +166,9 @@ def _judged(material: TrainingMaterial, queries: Queries, qrels: Qrels, mining: 
     found = hard_negatives(
         material.ranking, qrels, amount=mining.amount, skip=mining.skip, margin=mining.margin or None
     )  # fmt: skip
-    told = f"hard negatives by {material.ranking.name}: {len(found.negatives):,} for {len(qrels.queries):,} queries"
+    summary = f"hard negatives by {material.ranking.name}: {len(found.negatives):,} for {len(qrels.queries):,} queries"
     if mining.margin:
-        told += f"; {len(found.too_close):,} documents too close to a relevant one, used as neither"
-        told += f"; {found.unguarded:,} queries whose relevant documents were not ranked, without that guard"
-    report.note(f"{told}; {found.unranked:,} queries not ranked" if found.unranked else told)
+        summary += f"; {len(found.too_close):,} documents too close to a relevant one, used as neither"
+        summary += f"; {found.unguarded:,} queries whose relevant documents were not ranked, without that guard"
+    report.note(f"{summary}; {found.unranked:,} queries not ranked" if found.unranked else summary)
     return judged_examples(material.corpus, queries, qrels, negatives=found.negatives, too_close=found.too_close, report=report)

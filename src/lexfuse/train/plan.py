@@ -144,15 +144,13 @@ class TrainingPlan:
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise ConfigError(f"seeds must be whole numbers from 0 on, each once, got {list(self.seeds)}")
         if self.kind is ModelKind.CROSS and any(stage.examples != (JUDGED,) for stage in self.stages):
-            raise ConfigError(
-                "a cross-encoder learns from judged examples alone: pairs of structure have no negatives to tell apart"
-            )
+            raise ConfigError("a cross-encoder learns from judged examples only: pairs from structure have no negatives")
         for name, kinds in KINDS_OF.items():
             values = [getattr(stage.training, name) for stage in self.stages]
             if self.kind not in kinds and values != [getattr(Hyperparameters(), name)] * len(values):
                 raise ConfigError(f"{name} is a setting of {', '.join(sorted(kinds))}, not of {self.kind}; leave it out")
         if len({stage.training.dimension for stage in self.stages}) > 1:
-            raise ConfigError("all stages must have the same dimension: the next one goes on with the weights of the one before")
+            raise ConfigError("all stages must have the same dimension: each one continues with the weights of the one before")
 
     @property
     def judged(self) -> bool:

@@ -100,16 +100,16 @@ def _prepared(plan: TrainingPlan, material: TrainingMaterial, base: StartingMode
         say(remark)
     facts: dict[str, Any] = {"corpus": material.name, "documents": len(material.corpus)}
     for stage, found in zip(plan.stages, examples, strict=True):
-        facts |= _told_stage(stage, found, base, say)
+        facts |= _report_stage(stage, found, base, say)
     if material.ranking is not None:
         facts["ranking"] = (
             f"{material.ranking.name}, for hard negatives{' and candidates' if plan.kind is ModelKind.CROSS else ''}"
         )
-    facts |= _told_dev(judged, len(material.corpus), plan, say)
+    facts |= _report_dev(judged, len(material.corpus), plan, say)
     return _PreparedStage(plan, base, examples, DevSet(dev_examples(material, plan.mining), judged), facts)
 
 
-def _told_stage(stage: TrainingStage, examples: Examples, base: StartingModel, say: Say) -> dict[str, Any]:
+def _report_stage(stage: TrainingStage, examples: Examples, base: StartingModel, say: Say) -> dict[str, Any]:
     """Report the number of examples of a stage, and how many texts are truncated."""
     counts = {name: int((examples.source == number).sum()) for number, name in enumerate(examples.sources)}
     shown = ", ".join(f"{count:,} {name}" for name, count in counts.items())
@@ -125,22 +125,22 @@ def _told_stage(stage: TrainingStage, examples: Examples, base: StartingModel, s
     return facts
 
 
-def _told_dev(judged: DevQueries | None, documents: int, plan: TrainingPlan, say: Say) -> dict[str, Any]:
+def _report_dev(judged: DevQueries | None, documents: int, plan: TrainingPlan, say: Say) -> dict[str, Any]:
     """Report the dev data."""
     if judged is None:
         say("no dev judgements: nothing is measured, the weights of the last step are kept")
         return {"dev": "none"}
-    told = f"{len(judged.questions):,} queries, over {len(judged.docs):,} of {documents:,} documents"
+    measured_on = f"{len(judged.questions):,} queries, over {len(judged.docs):,} of {documents:,} documents"
     if judged.candidates is not None:
-        told += f", of which the first {plan.dev.candidates} of a ranking are scored for each query"
+        measured_on += f", of which the first {plan.dev.candidates} of a ranking are scored for each query"
     if judged.dates is not None:
-        told += ", only those dated before the query"
-    say(f"measured on dev: {told} ({len(judged.passages):,} passages)")
+        measured_on += ", only those dated before the query"
+    say(f"measured on dev: {measured_on} ({len(judged.passages):,} passages)")
     if judged.candidates is None and judged.most <= RECALL_AT:
         say(
             f"any ranking of {RECALL_AT} documents or fewer has the same R@{RECALL_AT}: the dev loss chooses; take more documents"
         )
-    return {"dev": told}
+    return {"dev": measured_on}
 
 
 def _window(plan: TrainingPlan, material: TrainingMaterial, base: StartingModel) -> LengthUnit:

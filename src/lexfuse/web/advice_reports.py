@@ -140,12 +140,12 @@ def _report_folders(folders: Iterable[Path]) -> Iterable[Path]:
 
 def _experiment(folder: Path, name: str) -> Experiment:
     if not _own_file(folder, REPORT):
-        raise DataError(f"there is no {REPORT}; write the advice anew")
+        raise DataError(f"there is no {REPORT}; run lexfuse advise again")
     try:
         plain = orjson.loads(_bytes(folder, ADVICE))
         return _read(folder, name, plain)
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
-        raise DataError(f"{ADVICE} is not what lexfuse advise writes; write the advice anew") from None
+        raise DataError(f"{ADVICE} is not what lexfuse advise writes; run lexfuse advise again") from None
 
 
 def _read(folder: Path, name: str, plain: dict[str, Any]) -> Experiment:

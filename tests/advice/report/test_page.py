@@ -155,7 +155,7 @@ def test_a_missing_part_is_said_and_its_section_stays(small_advice, part):
 def test_rankings_without_costs_say_so(small_advice):
     bare = small_advice(costs=())
     free = [replace(each, milliseconds=None, bytes=None, on_front=False) for each in bare.tried]
-    assert "Nothing was timed or weighed" in report_of(replace(bare, tried=tuple(free), chosen=free[-2]))
+    assert "Nothing was measured" in report_of(replace(bare, tried=tuple(free), chosen=free[-2]))
 
 
 def test_numbers_that_are_none_become_a_dash(small_advice):

@@ -95,7 +95,7 @@ def test_one_that_sees_what_is_relevant_is_taken_and_confirmed(found):
     assert found.reranking.taken == "good"
     assert good.dev.versus.outcome is good.test.versus.outcome is Outcome.BETTER
     assert good.words[0].startswith("good helps, so use it: +0.")
-    assert "On 50 test queries, looked at once: better, +0." in good.words[-1]
+    assert "On 50 test queries, used once: better, +0." in good.words[-1]
 
 
 def test_one_that_changes_nothing_is_left_out(found):
@@ -139,7 +139,7 @@ def test_fusing_with_the_choice_helps_more_than_a_noisy_reranker_alone(advice, d
     assert finding.fused_dev.versus.mean > finding.dev.versus.mean
     assert 0 < finding.weight < 1
     assert found.taken == ""
-    assert "fused with the choice in the place of replacing its scores, noisy (+0." in found.words
+    assert "fused with the choice instead of replacing its scores, noisy (+0." in found.words
 
 
 def test_of_several_that_help_the_highest_is_taken(advice, dev, relevant):

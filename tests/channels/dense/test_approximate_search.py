@@ -184,7 +184,7 @@ def test_settings_that_cannot_be():
     order = np.arange(30, dtype=np.int32)
     with pytest.raises(ConfigError, match=r"1 parts need as many clusters .*, got 0"):
         ApproximateSearch([part], order, [])
-    with pytest.raises(ConfigError, match=r"at least 1 cluster must be looked at, got 0"):
+    with pytest.raises(ConfigError, match=r"at least 1 cluster must be searched, got 0"):
         ApproximateSearch([part], order, [None], probes=0)
     with pytest.raises(ConfigError, match=r"30 rows cannot make 0 clusters"):
         Clusters.of(part, 0)

@@ -44,7 +44,7 @@ def test_it_comes_back_and_says_nothing_of_the_question(after, generation):
     ],
 )
 def test_what_is_no_cursor_is_refused(text):
-    with pytest.raises(ConfigError, match="no cursor"):
+    with pytest.raises(ConfigError, match="not a cursor"):
         Cursor.parse(text, "d")
 
 

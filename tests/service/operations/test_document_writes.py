@@ -51,9 +51,9 @@ def test_a_change_on_what_has_changed_is_refused_and_changes_nothing(small):
     generation = small.index().generation
     with pytest.raises(ConflictError, match="has changed since it was read"):
         put_document(small, "x", DocumentBody(text="deux"), precondition=Precondition(match=("other",)))
-    with pytest.raises(ConflictError, match="is there already"):
+    with pytest.raises(ConflictError, match="already exists"):
         put_document(small, "x", DocumentBody(text="deux"), precondition=Precondition(none_match=("*",)))
-    with pytest.raises(ConflictError, match="not there any more"):
+    with pytest.raises(ConflictError, match="no longer exists"):
         put_document(small, "y", DocumentBody(text="deux"), precondition=Precondition(match=("*",)))
     with pytest.raises(ConflictError, match="has changed"):
         delete_document(small, "x", precondition=Precondition(match=("other",)))
@@ -73,7 +73,7 @@ def test_a_document_that_another_process_wrote_is_seen(small, shelf_folder):
 
     with IndexFolder(shelf_folder) as index:
         index.add([Document("x", text="par un autre")])
-    with pytest.raises(ConflictError, match="is there already"):
+    with pytest.raises(ConflictError, match="already exists"):
         put_document(small, "x", DocumentBody(text="le mien"), precondition=Precondition(none_match=("*",)))
 
 

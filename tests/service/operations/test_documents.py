@@ -1,4 +1,4 @@
-"""A document to be read: paragraphs with anchors, citations with right spans, what stands around it."""
+"""A document to be read: paragraphs with anchors, citations with right spans, its neighbours."""
 
 import dataclasses
 

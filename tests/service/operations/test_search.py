@@ -57,7 +57,7 @@ def test_a_cursor_of_another_question_is_refused(law):
     for other in ({"query": "bail"}, {"k": 2}, {"profile": "bm25"}, {"filters": ("kind=decision",)}, {"sort": SortOrder.NEWEST}):
         with pytest.raises(ConfigError, match="another question"):
             search(law, SearchQuery(**{"query": "loyer du bail", "k": 1, "language": "fr", "cursor": cursor} | other))
-    with pytest.raises(ConfigError, match="no cursor"):
+    with pytest.raises(ConfigError, match="not a cursor"):
         search(law, SearchQuery(query="loyer du bail", k=1, language="fr", cursor="nonsense"))
 
 

@@ -82,7 +82,7 @@ def test_a_profile_without_a_choice_of_terms_has_none_to_edit(law):
     page = similar(law, SimilarParameters(text=TEXT, profile="hybrid"))
     assert (page.terms, page.results[0].sources.keys()) == ([], {"bm25", "dense"})
     for edited in ({"dropped": ["loyer"]}, {"terms_only": True}):
-        with pytest.raises(ConfigError, match="'hybrid' has no choice of terms"):
+        with pytest.raises(ConfigError, match="'hybrid' selects no terms"):
             similar(law, SimilarParameters(text=TEXT, profile="hybrid", **edited))
     assert similar(law, SimilarParameters(text=TEXT, profile="dense")).results  # nothing lexical to take the snippet from
 
@@ -109,7 +109,7 @@ def test_filters_and_number_of_results(law):
         ({"text": "x", "k": 101}, ConfigError, "k: .* less than or equal to 100"),
         ({"document": "nowhere"}, NotFoundError, "no document 'nowhere'"),
         ({"text": "x", "before": "soon"}, ConfigError, "before: a day is written"),
-        ({"text": "x", "before_own_date": True}, ConfigError, "no date of its own"),
+        ({"text": "x", "before_own_date": True}, ConfigError, "a file has no date"),
         ({"document": "dec-4", "before_own_date": True}, DataError, "'dec-4' has no date"),
         ({"text": "x", "added": ("=2",)}, ConfigError, "a term is written"),
         ({"text": "x", "amount": -1.0}, ConfigError, "amount: "),

@@ -195,7 +195,7 @@ def test_structure_holds_out_whole_passages():
 
 def test_other_vectors_are_for_structure_alone():
     assert default_settings(Adaptation.STRUCTURE, 10, pooling="cls").pooling == "cls"
-    with pytest.raises(ConfigError, match="pooling is no setting of tsdae"):
+    with pytest.raises(ConfigError, match="pooling is not a setting of tsdae"):
         default_settings(Adaptation.TSDAE, 10, pooling="cls")
 
 
@@ -212,7 +212,7 @@ def test_without_torch_the_message_says_what_to_install(monkeypatch):
 
 def test_only_a_trained_model_may_be_replaced(tmp_path):
     (tmp_path / "letter.txt").write_text("mine")
-    with pytest.raises(StorageError, match="is there already"):
+    with pytest.raises(StorageError, match="already exists"):
         refuse_other_folder(tmp_path, replace=False)
     with pytest.raises(StorageError, match="holds other files"):
         refuse_other_folder(tmp_path, replace=True)

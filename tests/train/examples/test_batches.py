@@ -175,8 +175,8 @@ def test_scores_of_a_teacher_go_with_the_negatives_that_were_drawn():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"size": 0}, "a batch needs one query or more"),
-        ({"size": 1, "negatives": -1}, "no fewer than 0 negatives"),
+        ({"size": 0}, "a batch needs at least 1 query"),
+        ({"size": 1, "negatives": -1}, "at least 0 negatives"),
         ({"size": 1, "shares": {"none": 1.0}}, "no source is called 'none'; there are a"),
         ({"size": 1, "shares": {"a": -1.0}}, "must be positive"),
         ({"size": 1, "shares": {"a": 0.0}}, "must be positive"),

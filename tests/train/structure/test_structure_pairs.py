@@ -103,7 +103,7 @@ def test_headings_of_many_places_name_their_code_or_make_no_pair():
     decisions = [replace(document, code="", identifiers=(f"C-{n}/20",)) for n, document in enumerate(same)]
     report = ReadReport()
     assert pairs_of(StructureKind.HEADINGS, *decisions, report=report) == []
-    assert any("4 documents under headings that are too few words or stand in many places" in line for line in report.lines())
+    assert any("4 documents under headings that have too few words or occur in many places" in line for line in report.lines())
 
 
 def test_headings_leave_the_passage_half_of_the_time(many):
@@ -153,7 +153,7 @@ def test_a_sentence_that_says_little_or_cites_much_makes_no_pair():
     report = ReadReport()
     assert pairs_of(StructureKind.CITED, little, much, *others, report=report) == []
     (line,) = report.lines()
-    assert "1 citing pieces of fewer than 8 words" in line
+    assert "1 citing passages of fewer than 8 words" in line
     assert "1 sentences that cite more than 5 articles" in line
 
 

@@ -1,11 +1,11 @@
 """Whether two sources know different things: their scores of the same pairs, and what only one of them finds (FUSE Fig. 3, 6).
 
-What is looked at are min-max scaled scores of pairs of query and document: every relevant document, and for every query as many
+The analysis uses min-max scaled scores of pairs of query and document: every relevant document, and for every query as many
 that are not relevant, drawn at random. Where the scores of all documents are given (`lexfuse.advice.evidence.corpus_scores`),
-scaling, quartiles and draws are over all of them, as in FUSE. Else they are over the candidates: negatives are then documents
-that some source found worth listing, and relevant documents that no source lists are not looked at. Scores that a source did
-not list are true ones where it could be asked; rankings read from files have nobody to ask, and there they count as the lowest
-of the query, which is 0.
+scaling, quartiles and draws are over all of them, as in FUSE. Otherwise they are over the candidates: negatives are then
+documents that some source lists, and relevant documents that no source lists are not analysed. Where a source did not list a
+pair, its true score is computed; rankings read from files have no retriever, and there the lowest score of the query counts,
+which is 0.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def complementarity(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sample:
-    """The candidates that are looked at: the relevant ones and as many others, query by query."""
+    """The candidates of the analysis: the relevant ones and as many others, query by query."""
 
     pairs: I64  # candidates, rising
     is_relevant: Bools  # of every pair

@@ -90,7 +90,7 @@ def sources_only(union: Union, sources: Sequence[int]) -> Union:
 
 
 def _evenly(queries: Queries, most: int) -> Queries:
-    """All queries, or so many of them at even distances."""
+    """All queries, or this many of them at even distances."""
     if len(queries) <= most:
         return queries
     return queries.select(np.unique(np.linspace(0, len(queries) - 1, most).astype(int)).tolist())

@@ -31,7 +31,7 @@ class LengthBias:
     p: float  # of a two-sided t-test over queries that the mean is 0; NaN for fewer than two
     mean_length_top: float  # of the first 10 of every query
     mean_length_all: float  # of all documents
-    mean_length_relevant: float  # of the documents judged relevant, each as often as it is; NaN where there is none
+    mean_length_relevant: float  # of the documents judged relevant, each as often as it is; NaN without any
     queries: int = 0  # that have a correlation
 
 

@@ -36,7 +36,7 @@ class ScoreDistribution:
 def score_distributions(union: Union, normalisers: Mapping[str, Normaliser]) -> tuple[ScoreDistribution, ...]:
     """The distribution of every source's true scores, raw and then on each scale by its name.
 
-    Raw scores have bins of their own for each source; on a normalised scale all sources share theirs, so that they can be
+    Raw scores have separate bins for each source; on a normalised scale all sources share theirs, so that they can be
     laid over each other. Bins span all scores, or, where the middle 99 % take up less than half of that, these: the rest counts
     in the outermost bins. A source that knows no score at all has no distribution.
 

@@ -23,7 +23,7 @@ VERSION = 1  # of advice.json
 
 
 def write_report(advice: Advice, folder: Path) -> None:
-    """Write the files, each complete or not at all; the folder is made if there is none."""
+    """Write the files, each complete or not at all; the folder is created if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
     with written_file(folder / REPORT) as file:
         file.write(report_of(advice).encode())

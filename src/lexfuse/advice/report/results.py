@@ -64,7 +64,7 @@ def outcome_counts(advice: Advice) -> dict[Outcome, int]:
 
 
 def method_families(advice: Advice) -> dict[str, list[str]]:
-    """The columns of the grid: "min-max" with its variants "equal" and "tuned"; one empty variant where there are none."""
+    """The columns of the grid: "min-max" with its variants "equal" and "tuned"; one empty variant where a method has none."""
     return {
         family: [method.partition(", ")[2] for method in some]
         for family, some in groupby(_methods(advice), key=lambda method: method.split(", ")[0])

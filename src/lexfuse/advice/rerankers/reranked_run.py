@@ -44,7 +44,7 @@ class NamedReranker:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RerankedRun:
-    """What became of a ranking."""
+    """A reranked ranking."""
 
     ranking: Run  # reranked, with what was not reranked below
     scored: Run  # only what the last reranker gave a score, by it

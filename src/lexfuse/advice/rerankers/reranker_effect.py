@@ -1,4 +1,4 @@
-"""Whether rerankers are worth it on top of the choice: in the place of its scores, and fused with them.
+"""Whether rerankers are worth it on top of the choice: instead of its scores, and fused with them.
 
 FUSE and RPRS leave open what rerankers are worth as sources of a fusion. Here the scores of a reranker and those of the choice
 are fused by a convex combination of min-max scores, with a weight that is tuned like every other: measured on queries that it was
@@ -115,7 +115,7 @@ class _Counter:
         self.progress, self.before = progress, 0
 
     def of(self, queries: int) -> Callable[[int], None]:
-        """What the next part is to call, which has so many queries."""
+        """The progress function for the next part, which has this many queries."""
         before, self.before = self.before, self.before + queries
         return lambda done: self.progress(before + done)
 

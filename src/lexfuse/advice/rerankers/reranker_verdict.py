@@ -47,7 +47,7 @@ def finding_words(finding: RerankFinding, measure: str, taken: str) -> tuple[str
     ]
     if finding.test is not None and finding.fused_test is not None:
         words.append(
-            f"On {finding.test.versus.queries} test queries, looked at once: {_test_words(finding.test.versus, measure)}; "
+            f"On {finding.test.versus.queries} test queries, used once: {_test_words(finding.test.versus, measure)}; "
             f"fused, {_test_words(finding.fused_test.versus, measure)}."
         )
     return tuple(words)
@@ -81,7 +81,7 @@ def summary_words(findings: Sequence[RerankFinding], measure: str, taken: str) -
     ]
     if fused:
         helps = "helps" if len(fused) == 1 else "help"
-        parts.append(f"fused with the choice in the place of replacing its scores, {listed(fused)} {helps} on dev")
+        parts.append(f"fused with the choice instead of replacing its scores, {listed(fused)} {helps} on dev")
     return f"Reranking: {'; '.join(parts)}."
 
 

@@ -46,7 +46,7 @@ class ApproximateSearch(FlatSearch):
         if len(clusters) != len(parts):
             raise ConfigError(f"{len(parts):,} parts need as many clusters (or None), got {len(clusters):,}")
         if probes < 1:
-            raise ConfigError(f"at least 1 cluster must be looked at, got {probes}")
+            raise ConfigError(f"at least 1 cluster must be searched, got {probes}")
         self._clusters = clusters
         self._probes = probes
 

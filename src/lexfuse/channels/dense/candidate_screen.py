@@ -42,7 +42,7 @@ _in_floats = made_once(in_floats)
 class CandidateRows:
     """Candidate rows of several queries.
 
-    `owner` is the document of every row, or empty where every row is a document of its own.
+    `owner` is the document of every row, or empty where every row is a document.
 
     >>> kept = CandidateRows(queries=1, k=1, owner=np.empty(0, np.int32))
     >>> kept.add(np.array([0, 0]), np.array([7, 8]), np.array([0.5, 0.1], np.float32), error=0.01)
@@ -182,7 +182,7 @@ class _BlockProduct:
 class CandidateScreen:
     """Candidate rows of queries; rows are numbered part after part.
 
-    `owner` is the document of every row, or empty where every row is a document of its own: k counts documents.
+    `owner` is the document of every row, or empty where every row is a document: k counts documents.
 
     >>> screen = CandidateScreen([VectorPart.of(np.eye(3, dtype=np.float32))], np.empty(0, np.int32))
     >>> screen.rows(np.array([[0, 1, 0]], dtype=np.float32), 1, np.empty(0, np.bool_))[1].tolist()

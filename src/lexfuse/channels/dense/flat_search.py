@@ -31,7 +31,7 @@ EVERYTHING: Bools = np.empty(0, dtype=np.bool_)  # the mask that allows all docu
 
 @dataclass(frozen=True, slots=True)
 class PassagePooling:
-    """A document's score is the mean of its best so many passages' scores, or of all that it has; None means all.
+    """A document's score is the mean of the scores of its best passages, at most this many; None means all of them.
 
     >>> PassagePooling(0)
     Traceback (most recent call last):
@@ -337,7 +337,7 @@ def document_means(part: VectorPart) -> VectorPart:
         matrix[begin:end] = means
         norms[begin:end] = np.sqrt((means**2).sum(axis=1)) * (1 + 2.0**-20)
         begin = end
-    # Where rows cancel out, what is lost in their sum is small beside the rows, not beside the mean.
+    # Where rows cancel out, what is lost in their sum is small compared with the rows, not with the mean.
     norms += np.maximum.reduceat(part.norms, first) * np.float32(2.0**-16) if len(docs) else 0
     starts = np.arange(len(docs) + 1, dtype=np.int64)
     spans = np.zeros((len(docs), 2), dtype=np.int32)

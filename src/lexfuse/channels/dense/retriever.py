@@ -62,7 +62,7 @@ class DenseRetriever(PassageRetriever):
 
     @cached_property
     def longest(self) -> float:
-        """The length of the longest vector of a document that is alive."""
+        """The length of the longest vector of a document that is not deleted."""
         alive, bases = self.numbering.alive, self.numbering.bases.tolist()
         held = [
             part.norms[np.repeat(alive[base : base + len(part)], np.diff(part.starts))]

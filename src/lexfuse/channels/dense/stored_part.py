@@ -2,7 +2,7 @@
 
 A row is stored as 32-bit floats, as 16-bit floats (rounded to nearest) or as bytes: row = scale * codes, codes from -127 to
 127, one 32-bit scale a row. What is stored is the vector from then on: scores are defined by it (`exact_scores`), not by what
-it was rounded from. Beside the rows stand their lengths (Euclidean norms, rounded up), by which a search knows how far its
+it was rounded from. Their lengths are stored with the rows (Euclidean norms, rounded up), by which a search knows how far its
 first, quick scores can be off.
 """
 

@@ -43,7 +43,7 @@ class EncodedTokens(NamedTuple):
 
 
 def centroid_count(tokens: int) -> int:
-    """How many centroids so many token vectors get: the power of two nearest to 4 times their square root.
+    """The number of centroids for a number of token vectors: the power of two nearest to 4 times its square root.
 
     >>> centroid_count(1_000_000), centroid_count(3)
     (4096, 4)
@@ -52,7 +52,7 @@ def centroid_count(tokens: int) -> int:
 
 
 def sample_size(tokens: int) -> int:
-    """How many of so many token vectors training looks at; more are not used.
+    """The number of token vectors that training samples from a number of them.
 
     >>> sample_size(1_000_000), sample_size(100)
     (131072, 100)
@@ -162,7 +162,7 @@ class TokenCodec:
         return self.centroids[codes] + products(self.residual_values(residuals), np.ascontiguousarray(self.axes.T))
 
     def same(self, other: TokenCodec) -> bool:
-        """Whether two codecs store alike.
+        """Whether two codecs store vectors in the same way.
 
         >>> codec = TokenCodec.trained(np.eye(4, dtype=np.float32), bits=2)
         >>> codec.same(codec)

@@ -55,11 +55,14 @@ class BM25(TermRetriever):
     idf: IdfForm = IdfForm.LUCENE
     name: str = field(default="bm25", kw_only=True)
 
-    channel = LEXICAL
-
     def __post_init__(self) -> None:
         """Refuse parameters outside their range."""
         check_parameters(self.k1, self.b)
+
+    @property
+    def channel(self) -> str:
+        """The words of the index."""
+        return LEXICAL
 
     @property
     def bounds(self) -> ScoreBounds:
@@ -96,7 +99,7 @@ class BM25(TermRetriever):
 
     @cached_property
     def term_idf(self) -> F64:
-        """The inverse document frequency of every term, over the documents alive."""
+        """The inverse document frequency of every term, over the documents that are not deleted."""
         frequency = self.postings.document_frequency
         odds = (self.postings.documents - frequency + 0.5) / (frequency + 0.5)
         return np.log1p(odds) if self.idf is IdfForm.LUCENE else np.log(odds)

@@ -86,7 +86,7 @@ class BM25Kli(BM25):
         )
 
     def _held(self, queries: Queries) -> Iterator[_TermCache]:
-        """The terms of every query that the living documents hold."""
+        """The terms of every query that occur in documents that are not deleted."""
         every, collection, vocabulary = super().read(queries), self.postings.collection_frequency, self.postings.vocabulary
         total = float(collection.sum())
         for start, end in zip(every.starts[:-1].tolist(), every.starts[1:].tolist(), strict=True):

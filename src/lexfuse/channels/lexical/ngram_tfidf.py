@@ -108,9 +108,6 @@ class NgramTfIdf(TermRetriever):
     choice: NgramChoice
     name: str = field(default="tfidf-ngrams", kw_only=True)
 
-    bounds = ScoreBounds(0.0, 1.0)  # cosines of vectors without negative numbers
-    score_parameters = None  # the n-grams change with the documents, so that no distribution of the scores is kept
-
     @classmethod
     def fit(
         cls,
@@ -118,6 +115,7 @@ class NgramTfIdf(TermRetriever):
         choice: NgramChoice | None = None,
         *,
         train: Mask | None = None,
+        progress: Callable[[int], None] = lambda _: None,
         name: str = "tfidf-ngrams",
     ) -> Self:
         """Read the documents and keep the n-grams that occur most often; ties go to the first in the alphabet.
@@ -127,7 +125,7 @@ class NgramTfIdf(TermRetriever):
         """
         choice = NgramChoice() if choice is None else choice
         train = np.ones(len(snapshot), dtype=np.bool_) if train is None else allowed(train, len(snapshot))
-        read = _NgramFields.of(snapshot, choice)
+        read = _NgramFields.of(snapshot, choice, progress)
         gram, start, size = _ngrams_of_sizes(read, choice.sizes)
         document = np.repeat(read.document, read.sizes)[start]
         names, number = _most_frequent(gram, train[document], choice.top, lambda at: read.name(int(start[at]), int(size[at])))
@@ -148,6 +146,16 @@ class NgramTfIdf(TermRetriever):
     def channel(self) -> str:
         """Named like the retriever."""
         return self.name
+
+    @property
+    def score_parameters(self) -> None:
+        """None: the n-grams change with the documents, so that no distribution of the scores is kept."""
+        return
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """Cosines of vectors without negative numbers."""
+        return ScoreBounds(0.0, 1.0)
 
     @property
     def postings(self) -> Postings:
@@ -208,7 +216,7 @@ class _NgramFields:
     weight: F32  # per field
 
     @classmethod
-    def of(cls, snapshot: Snapshot, choice: NgramChoice) -> _NgramFields:
+    def of(cls, snapshot: Snapshot, choice: NgramChoice, progress: Callable[[int], None]) -> _NgramFields:
         settings, vocabulary = _settings(snapshot, choice), Vocabulary()
         encoders: dict[str, TermEncoder] = {}
         terms: list[I32] = [np.empty(0, dtype=np.int32)]
@@ -220,6 +228,7 @@ class _NgramFields:
             for text, weight in settings.texts(document):
                 terms.append(encoders[document.language].encode(text))
                 places.append((number, len(terms[-1]), weight))
+            progress(number + 1)
         documents, sizes, weights = zip(*places, strict=True) if places else ((), (), ())
         return cls(
             vocabulary,
@@ -234,7 +243,7 @@ class _NgramFields:
 
 
 def _settings(snapshot: Snapshot, choice: NgramChoice) -> IndexSettings:
-    """How texts are read: as the index does, but for stop words."""
+    """How texts are analysed: as in the index, except for stop words."""
     return snapshot.settings if choice.stop_words is None else replace(snapshot.settings, stop_words=choice.stop_words)
 
 

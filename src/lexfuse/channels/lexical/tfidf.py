@@ -31,12 +31,19 @@ class TfIdf(TermRetriever):
 
     name: str = field(default="tfidf", kw_only=True)
 
-    channel = "tfidf"
-    bounds = ScoreBounds(0.0)
+    @property
+    def channel(self) -> str:
+        """Named like it."""
+        return "tfidf"
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """Never below zero."""
+        return ScoreBounds(0.0)
 
     @cached_property
     def term_idf(self) -> F64:
-        """ln(N / df) of every term, over the documents alive."""
+        """ln(N / df) of every term, over the documents that are not deleted."""
         return log_ratio(self.postings.documents, self.postings.document_frequency)
 
     @property
@@ -50,7 +57,7 @@ class TfIdf(TermRetriever):
 
 
 def log_ratio(documents: int, frequency: I64) -> F64:
-    """ln(N / df); 0 for terms that no document holds any more, whose postings are all dead.
+    """ln(N / df); 0 for terms whose documents have all been deleted.
 
     >>> log_ratio(4, np.array([4, 2, 0])).round(3).tolist()
     [0.0, 0.693, 0.0]

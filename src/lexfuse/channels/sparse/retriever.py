@@ -31,7 +31,7 @@ from lexfuse.storage.snapshot import Snapshot
 class SparseRetriever(TermRetriever):
     """Search over a channel of learned sparse vectors.
 
-    `explain` tells the terms that were activated in the query, each with its weights in query and document.
+    `explain` lists the terms that the query activates, each with its weights in query and document.
 
     >>> from lexfuse.channels.registry import open_retriever
     >>> splade = open_retriever(snapshot, "splade")  # doctest: +SKIP
@@ -66,7 +66,7 @@ class SparseRetriever(TermRetriever):
 
     @cached_property
     def term_idf(self) -> F64:
-        """One for every term: what a term tells is in its weights."""
+        """1 for every term: the weights hold the informativeness of a term."""
         return np.ones(len(self.postings.vocabulary))
 
     @cached_property

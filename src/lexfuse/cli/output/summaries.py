@@ -148,7 +148,7 @@ def index_figures(index: Index) -> dict[str, Any]:
 
 
 def _sizes(folder: Path) -> Iterator[tuple[Path, int]]:
-    """The bytes of every file; a log or a segment that a writer removes meanwhile is not counted."""
+    """The bytes of every file; a log or a segment that a writer removes in the meantime is not counted."""
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):
             found = path.lstat()

@@ -67,10 +67,10 @@ class TrainingInputFlags(FlagGroup):
         if path is None:
             return None
         if queries is None:
-            raise ConfigError(f"{str(path)!r} judges queries, and there are none; give them with --queries")
+            raise ConfigError(f"{str(path)!r} has judgements but there are no queries; give them with --queries")
         qrels = read_qrels(path, report, queries=queries.ids, docs=corpus.ids)
         if not len(qrels):
-            raise DataError("there are no judgements in it; a line is needed for each: query-id, corpus-id, score", path=path)
+            raise DataError("there are no judgements in it; write one per line: query-id, corpus-id, score", path=path)
         return qrels
 
     def _ranking(
@@ -92,4 +92,4 @@ class TrainingInputFlags(FlagGroup):
 def _tell_shared(train: Qrels | None, dev: Qrels | None) -> None:
     """Say how many queries are learned from and measured on."""
     if train is not None and dev is not None and (both := [name for name in dev.queries if name in train.queries]):
-        note(f"{len(both):,} queries are both in train and in dev, first {both[0]!r}: the dev figures will be too good")
+        note(f"{len(both):,} queries are both in train and in dev, first {both[0]!r}: the dev figures will be too high")

@@ -96,7 +96,7 @@ class TrainingFlags(FlagGroup):
         values = read_plan_values(self.config) if self.config else {}
         chosen = self.structure or self.first or not self.judged
         if chosen and ("stage" in values or "examples" in values):
-            raise ConfigError("--config says what to learn from, and so do --structure, --first or --no-judged; leave one out")
+            raise ConfigError("--config and --structure, --first or --no-judged both say what to learn from; leave one out")
         if chosen:
             last = [*([JUDGED] if self.judged else []), *names_in(self.structure)]
             values["stage"] = [{"examples": examples} for examples in (names_in(self.first), last) if examples]
@@ -185,7 +185,7 @@ def _refuse_other_folder(out: Path, force: bool, shares: bool) -> None:
     """Say at once that the target is in the way, or is nothing that may be replaced."""
     if shares:
         if (out / STUDY).is_file() or (out / RESULTS).is_file() or out.is_file():
-            raise StorageError(f"{str(out)!r} is there already; choose another folder for the models of all shares")
+            raise StorageError(f"{str(out)!r} already exists; choose another folder for the models of all shares")
         return
     refuse_existing(out, force)
     if out.is_dir() and any(out.iterdir()) and not (out / RESULTS).is_file():

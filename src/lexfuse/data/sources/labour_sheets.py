@@ -158,7 +158,7 @@ def _cited(section: Mapping[str, Any], place: str, versions: ArticleVersions, re
             if current is not None:
                 found.setdefault(current)
             elif code.startswith("LEGITEXT"):
-                report.note("reference to an article that the corpus does not have (any more)", path=where)
+                report.note("reference to an article that the corpus does not have", path=where)
             else:
                 report.note("reference without a code in the source", path=where)
     return cited, tuple(found)

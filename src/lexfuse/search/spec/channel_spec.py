@@ -42,7 +42,7 @@ class ChannelSpec(Model):
 
     @classmethod
     def keys_for(cls, values: Mapping[str, Any]) -> list[str]:
-        """The options of the kind that the name tells; those of every kind if it tells none."""
+        """The options of the kind that the name implies; those of every kind if it implies none."""
         found = _kind(values.get("name", ""))
         kinds = channel_kinds() if found is None else (found,)
         return list(
@@ -92,7 +92,7 @@ def specs_of(snapshot: Snapshot, channels: Sequence[str], options: Mapping[str, 
 
 
 def _kind(channel: Any) -> ChannelKind | None:
-    """The kind that the name of a channel tells; None if it tells none, as an index may hold such a channel all the same."""
+    """The kind that the name of a channel implies, or None; an index may have a channel of any name."""
     try:
         return channel_kind(str(channel))
     except ConfigError:

@@ -19,7 +19,7 @@ def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before
     """Profiles by name, the default first: those given, then words with vectors, words alone, and each channel alone.
 
     A channel that holds too few documents is left out, unless the version `before` offered it: documents that were just added are
-    found by their words until they are encoded, and whoever asks for a profile is not told meanwhile that there is none.
+    found by their words until they are encoded, and the profile stays available in the meantime.
 
     >>> list(default_specs(snapshot, {}))
     ['bm25']

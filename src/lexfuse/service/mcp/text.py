@@ -139,8 +139,8 @@ def document_text(answer: DocumentAnswer) -> str:
         if cards:
             lines += ["", f"{title}:", *(f"- {format_citation(card)}, id: {_quoted(card.id)}" for card in cards)]
             lines += [f"- and {more} more"] if more else []
-    beside = [(way, card) for way, card in (("Before it", found.previous), ("After it", found.next)) if card]
-    return "\n".join([*lines, *(f"{way}: {format_citation(card)}, id: {_quoted(card.id)}" for way, card in beside)])
+    neighbours = [(way, card) for way, card in (("Before it", found.previous), ("After it", found.next)) if card]
+    return "\n".join([*lines, *(f"{way}: {format_citation(card)}, id: {_quoted(card.id)}" for way, card in neighbours)])
 
 
 def _head(index: str, generation: int, profile: str, results: Sequence[SearchResult]) -> str:

@@ -27,7 +27,7 @@ _HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::[0-9]*)?")  # a name or an address, w
 
 
 class OriginCheck:
-    """Refuses requests to foreign host names, and changing requests that another site made a browser send.
+    """Refuses requests to other host names, and changing requests that another site made a browser send.
 
     Without `hosts`, a request that arrives at a loopback address must name a loopback host. Otherwise any site could point its
     name at 127.0.0.1 and read the service from its own page (DNS rebinding).
@@ -63,7 +63,7 @@ class OriginCheck:
         name = host_name(header(scope, "host"))
         if self.hosts:
             known = any(goes_by(name, one) for one in self.hosts)
-            return "" if known else "the service does not go by this name; ask it by one of its allowed_hosts"
+            return "" if known else "the service does not answer to this name; use one of its allowed_hosts"
         server = scope.get("server")
         if not server or not is_loopback(server[0]) or is_loopback(name) or (name and name == self.own):
             return ""

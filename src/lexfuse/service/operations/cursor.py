@@ -41,16 +41,16 @@ class Cursor:
         >>> Cursor.parse("x", "")
         Traceback (most recent call last):
         ...
-        lexfuse.errors.CursorError: this is no cursor; take next_cursor of the page before, as it is
+        lexfuse.errors.CursorError: this is not a cursor; pass the next_cursor of the previous page unchanged
         """
         try:
             if len(text) > _LONGEST:
                 raise ValueError
             after, generation, digest = orjson.loads(base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True))
         except (ValueError, TypeError, binascii.Error):
-            raise CursorError("this is no cursor; take next_cursor of the page before, as it is") from None
+            raise CursorError("this is not a cursor; pass the next_cursor of the previous page unchanged") from None
         if not (isinstance(after, int) and isinstance(generation, int) and isinstance(digest, str) and after >= 0):
-            raise CursorError("this is no cursor; take next_cursor of the page before, as it is")
+            raise CursorError("this is not a cursor; pass the next_cursor of the previous page unchanged")
         if digest != asked:
             raise CursorError("the cursor belongs to another question, filter, profile or page size; begin at the first page")
         return cls(after, generation, digest)

@@ -67,7 +67,7 @@ class DocumentBody(RequestParameters):
 class Precondition:
     """What must hold for a change to be made: etags that a document must have, or must not have (RFC 9110, 13.1).
 
-    None where nothing is said, ``*`` for any document at all.
+    None for no condition, ``*`` for any document.
 
     >>> Precondition(match=("a1",)).check("b2")
     Traceback (most recent call last):
@@ -93,10 +93,10 @@ class Precondition:
     def check(self, etag: str | None) -> None:
         """Refuse a change to a document that has this etag now, or that is not there (None)."""
         if self.match is not None and (etag is None or not {etag, _ANY}.intersection(self.match)):
-            now = "it is not there any more" if etag is None else f'its etag is "{etag}" now'
+            now = "it no longer exists" if etag is None else f'its etag is "{etag}" now'
             raise ConflictError(f"the document has changed since it was read ({now}); read it again, and then change it")
         if self.none_match is not None and etag is not None and {etag, _ANY}.intersection(self.none_match):
-            raise ConflictError(f'the document is there already (its etag is "{etag}"); send If-Match to replace it')
+            raise ConflictError(f'the document already exists (its etag is "{etag}"); send If-Match to replace it')
 
 
 def put_document(

@@ -158,10 +158,10 @@ def _whole(version: IndexVersion, found: Document) -> WholeDocument:
     before, after = neighbours(version, found)
     citing = [snapshot.ids[one] for one in citing_documents(version, snapshot.ids.ordinal(found.id))]
     other = [snapshot.ids[one] for one in versions(version, found)]
-    beside = [None if one is None else snapshot.ids[one] for one in (before, after)]
+    adjacent = [None if one is None else snapshot.ids[one] for one in (before, after)]
     cited = [id for id in found.citations if id != found.id]
-    cards = document_cards(version, [*cited, *citing[:CITED_BY_LISTED], *other, *filter(None, beside)])
-    previous, following = (cards[id] if id else None for id in beside)
+    cards = document_cards(version, [*cited, *citing[:CITED_BY_LISTED], *other, *filter(None, adjacent)])
+    previous, following = (cards[id] if id else None for id in adjacent)
     return WholeDocument(
         **document_facts(found),
         text=found.text,

@@ -28,7 +28,7 @@ _NAMED = 20  # documents that a file lacks and that are named
 
 
 class ResultFormat(StrEnum):
-    """How results can be had."""
+    """Formats of exported results."""
 
     CSV = "csv"
     JSON = "json"
@@ -38,7 +38,7 @@ class ResultFormat(StrEnum):
 
 
 class JudgementFormat(StrEnum):
-    """How judgements can be had."""
+    """Formats of exported judgements."""
 
     QRELS = "qrels"
     JSON = "json"
@@ -59,14 +59,14 @@ class Export:
 
     @property
     def headers(self) -> dict[str, str]:
-        r"""What an answer says of it: its name, which is one of ours, and what it lacks.
+        r"""Headers of the response: the file name, which the service chose, and what was left out.
 
         >>> Export("", "text/plain", "a.txt", left_out=("a\tb",)).headers["X-LexFuse-Left-Out"]
         '1: a%09b'
         """
         named = " ".join(quote(id[:200], safe="") for id in self.left_out[:_NAMED])
-        told = {"X-LexFuse-Left-Out": f"{len(self.left_out)}: {named}"} if self.left_out else {}
-        return {"Content-Disposition": f'attachment; filename="{self.name}"', **told}
+        left_out = {"X-LexFuse-Left-Out": f"{len(self.left_out)}: {named}"} if self.left_out else {}
+        return {"Content-Disposition": f'attachment; filename="{self.name}"', **left_out}
 
 
 def export_results(page: SearchPage, wanted: ResultFormat) -> Export:

@@ -17,7 +17,7 @@ HIGHEST = 10  # grade
 
 
 class JudgementBody(IndexParameters):
-    """What somebody says about a document for a question."""
+    """A user's judgement of a document for a question."""
 
     query: str = Field(min_length=1, max_length=20_000, description="The question.", examples=["durée du préavis"])
     document: str = Field(min_length=1, max_length=500, description="The id of the document.", examples=["LEGIARTI000006901112"])

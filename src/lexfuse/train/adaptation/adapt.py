@@ -109,10 +109,10 @@ def start_from(method: Method, base: str | Path, say: Callable[[str], None] = la
     read = StartingModel.read(base)
     learner = _learner(method, read, Hyperparameters())
     if getattr(learner, "fresh", False):
-        after = "is a part of the result" if isinstance(method, MlmSettings) else "is thrown away after training"
+        after = "is a part of the result" if isinstance(method, MlmSettings) else "is discarded after training"
         say(f"the base has no masked-language head: a new one, tied to its word embeddings, starts at random and {after}")
     elif isinstance(method, MlmSettings) and method.new_head:
-        say("the base has a masked-language head of its own, which is used; --new-head makes none")
+        say("the base has a masked-language head, which is used; --new-head has no effect")
     return read
 
 
@@ -172,7 +172,7 @@ def refuse_other_folder(out: Path, *, replace: bool) -> None:
     lexfuse.errors.StorageError: '/' holds other files and no trained model; choose another folder
     """
     if out.exists() and not replace:
-        raise StorageError(f"{str(out)!r} is there already; choose another name or say --force to replace it")
+        raise StorageError(f"{str(out)!r} already exists; choose another name, or give --force to replace it")
     if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / RESULTS).is_file()):
         raise StorageError(f"{str(out)!r} holds other files and no trained model; choose another folder")
 

@@ -88,13 +88,13 @@ def default_settings(
     8
     """
     if steps is not None and epochs is not None:
-        raise ConfigError(f"say how long to train in steps ({steps:,}) or in epochs ({epochs:g}), not in both")
+        raise ConfigError(f"give the length of the training in steps ({steps:,}) or in epochs ({epochs:g}), not in both")
     if epochs is not None and not 0 < epochs < float("inf"):
         raise ConfigError(f"epochs must be above 0, got {epochs:g}")
     training = Hyperparameters(**{**_USUAL[kind], **changes})
     for name in KINDS_OF if kind is not Adaptation.STRUCTURE else ():
         if getattr(training, name) != getattr(Hyperparameters(), name):
-            raise ConfigError(f"{name} is no setting of {kind}, whose vectors are means compared by cosine; leave it out")
+            raise ConfigError(f"{name} is not a setting of {kind}, whose vectors are means compared by cosine; leave it out")
     if steps is None:
         rounds = (3 if kind is Adaptation.MLM else 1) if epochs is None else epochs
         steps = max(1, -int(-rounds * examples // min(training.batch, max(1, examples))))

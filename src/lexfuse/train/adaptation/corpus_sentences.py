@@ -105,8 +105,8 @@ def paragraph_sentences(
     pairs = _in_paragraphs(corpus, seed, report)
     if len(set(pairs.values())) < 2:
         raise DataError(
-            "SDR tells sentences of one document from those of others, and fewer than two documents have two sentences "
-            "of their own; take tsdae, or a larger corpus"
+            "SDR distinguishes sentences of one document from those of others, and fewer than two documents have two sentences "
+            "that no other document has; take tsdae, or a larger corpus"
         )
     chosen = _drawn(list(pairs), [pair.query for pair in pairs], amount, seed, report)
     train, dev = split_off(chosen, [pairs[pair] for pair in chosen], held_out)
@@ -162,7 +162,7 @@ def _in_paragraphs(corpus: Corpus, seed: int, report: ReadReport) -> dict[Traini
             alone += len(group) == 1
             pairs.update((pair, document) for pair in _partners(list(group), seed))
     if alone:
-        report.note(f"{alone:,} sentences that stand alone in their paragraph are not used")
+        report.note(f"{alone:,} sentences that are alone in their paragraph are not used")
     return pairs
 
 

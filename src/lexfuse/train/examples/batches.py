@@ -82,7 +82,7 @@ class Batches:
     def __post_init__(self) -> None:
         """Refuse settings that give no batch."""
         if self.size < 1 or self.negatives < 0:
-            raise ConfigError(f"a batch needs one query or more and no fewer than 0 negatives, got {self.size}, {self.negatives}")
+            raise ConfigError(f"a batch needs at least 1 query and at least 0 negatives, got {self.size}, {self.negatives}")
         if not len(self.examples):
             raise ConfigError("there are no examples to learn from")
         if unknown := set(self.shares) - set(self.examples.sources):

@@ -46,8 +46,8 @@ class QueryDates:
         """Refuse dates that leave nothing to rank."""
         if not self.most:
             raise DataError(
-                "no document is dated before any of the queries, so none could be ranked; give the documents dates, or leave out "
-                "that they must be earlier"
+                "no document is dated before any of the queries, so none could be ranked; give the documents dates, or allow "
+                "later documents"
             )
 
     @property

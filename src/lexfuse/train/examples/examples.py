@@ -15,7 +15,7 @@ from lexfuse.data.arrays import F32, I32, I64, offsets_of, read_only
 from lexfuse.errors import DataError
 from lexfuse.train.examples.training_pair import TrainingPair
 
-NOTHING = -1  # in the place of a negative
+NOTHING = -1  # instead of a negative
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class Examples:
     source: I32
     known_offsets: I64  # for each query, all passages that answer it or may well do
     known: I32
-    teacher: F32 | None = None  # scores of the positive and of each negative by another model, NaN where there is none
+    teacher: F32 | None = None  # scores of the positive and of each negative by another model, NaN where it gave none
 
     def __post_init__(self) -> None:
         """Refuse columns of different lengths."""

@@ -1,4 +1,4 @@
-"""Hard negatives: documents ranked high for a query that nobody judged relevant to it.
+"""Hard negatives: documents that rank high for a query and were not judged relevant to it.
 
 Judgements are never complete: a high-ranked document without a judgement may be relevant. So a document that scores above a
 margin of the query's best relevant document is too close, and is neither a positive nor a negative. The margin refers to the best

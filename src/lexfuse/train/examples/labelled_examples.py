@@ -163,7 +163,7 @@ def relevant_documents(corpus: Corpus, queries: Queries, qrels: Qrels, report: R
     {'q': ('a',)}
     """
     if not len(qrels):
-        raise DataError("there are no judgements; a line a judgement is needed: query-id, corpus-id, score, divided by tabs")
+        raise DataError("there are no judgements; write one per line: query-id, corpus-id, score, separated by tabs")
     found, without = dict[str, tuple[str, ...]](), list[str]()
     for name in qrels.queries:
         if name not in queries.ids:
@@ -176,7 +176,7 @@ def relevant_documents(corpus: Corpus, queries: Queries, qrels: Qrels, report: R
         for doc in relevant:
             if doc not in corpus.ids:
                 report.bad(
-                    DataError(f"document {doc!r}, relevant to query {name!r}, is not in the corpus; add it or its line out")
+                    DataError(f"document {doc!r}, relevant to query {name!r}, is not in the corpus; add it, or remove its line")
                 )
         there = tuple(doc for doc in relevant if doc in corpus.ids)
         if there:

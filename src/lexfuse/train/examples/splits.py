@@ -237,7 +237,7 @@ def _latest(day: Days, qrels: Qrels, groups: Mapping[str, str]) -> Days:
     """The latest day of the group of each judgement's query."""
     missing = [name for name in qrels.queries if name not in groups]
     if missing:
-        raise DataError(f"{len(missing):,} queries have no group: {first_ids(missing)}; give each a name of its own at least")
+        raise DataError(f"{len(missing):,} queries have no group: {first_ids(missing)}; give each query a group")
     group = np.unique([groups[name] for name in qrels.queries], return_inverse=True)[1][_row_queries(qrels)]
     latest = np.full(int(group.max()) + 1, np.datetime64(datetime.date.min), dtype="datetime64[D]")
     np.maximum.at(latest, group, day)

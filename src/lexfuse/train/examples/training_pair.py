@@ -37,7 +37,7 @@ def filter_pairs(pairs: Iterable[TrainingPair], left: Counter[str]) -> list[Trai
     found: dict[TrainingPair, None] = {}
     for pair in pairs:
         if pair in found:
-            left["pairs that were there already"] += 1
+            left["repeated pairs"] += 1
         elif min(word_count(pair.query), word_count(pair.passage)) < LEAST_WORDS:
             left[f"pairs with fewer than {LEAST_WORDS} words on a side"] += 1
         else:

@@ -69,7 +69,7 @@ class Checkpoints:
         try:
             return TrainingState(**{name: value for name, value in values.items() if name != "checkpoint"})
         except TypeError as error:
-            raise DataError(f"not the state of a training ({error}); remove the folder to start anew", path=path) from None
+            raise DataError(f"not the state of a training ({error}); remove the folder to start again", path=path) from None
 
     def save(self, model: nn.Module, optimizer: torch.optim.Optimizer, state: TrainingState) -> None:
         """Write a checkpoint, then name it in ``state.json``."""
@@ -98,7 +98,7 @@ class Checkpoints:
             _put(model, load_file(str(place / "model.safetensors")))
             moments = load_file(str(place / "optimizer.safetensors"))
         except Exception as error:  # the library has several kinds
-            raise DataError(f"the checkpoint cannot be read ({error}); remove the folder to start anew", path=place) from None
+            raise DataError(f"the checkpoint cannot be read ({error}); remove the folder to start again", path=place) from None
         for name, parameter in model.named_parameters():
             if f"exp_avg/{name}" in moments:
                 found: dict[str, Any] = {kind: moments[f"{kind}/{name}"].to(parameter.device) for kind in MOMENTS}

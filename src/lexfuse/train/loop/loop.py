@@ -122,7 +122,7 @@ class _TrainingLoop:
             looks = self.state.step % LOOKED_AT == 0 or evaluates  # before weights are kept
             if looks and not bool(torch.isfinite(total["loss"] + total["gradient"])):
                 raise TrainingError(
-                    f"the loss is no number any more, before step {self.state.step}; the weights of step {self.state.best_step} "
+                    f"the loss is not a number before step {self.state.step}; the weights of step {self.state.best_step} "
                     f'are kept in {str(self.checkpoints.folder)!r}; take a lower learning rate or precision = "fp32"'
                 )
             if evaluates:
@@ -151,7 +151,7 @@ class _TrainingLoop:
         self.checkpoints.load(self.learner, self.optimizer)
         self.checkpoints.forget_after(state.step)
         self.state = state
-        self.say(f"going on after step {state.step:,}")
+        self.say(f"resuming after step {state.step:,}")
 
     def _step(self, batch: Batch) -> dict[str, Tensor]:
         """One step; a batch that does not fit into memory is split from then on."""
@@ -165,7 +165,7 @@ class _TrainingLoop:
             except torch.OutOfMemoryError:
                 self.state.parts = self._doubled(self.state.parts, len(batch))
                 size = -(-len(batch) // self.state.parts)
-                self.say(f"memory ended: batches are split into {self.state.parts} of {size}, with fewer negatives in each")
+                self.say(f"out of memory: batches are split into {self.state.parts} of {size}, with fewer negatives in each")
         losses["gradient"] = torch.nn.utils.clip_grad_norm_(self.learner.parameters(), self.training.clip)  # its length before
         self.optimizer.step()
         return losses
@@ -213,8 +213,8 @@ class _TrainingLoop:
         record: dict[str, Any] = {"step": self.state.step, "learning rate": rate(self.training, self.state.step)}
         record |= {**(losses or {}), **measures, "best step": self.state.best_step}
         self.checkpoints.log(record)
-        told = ", ".join(f"{name} {number:.4f}" for name, number in {**(losses or {}), **measures}.items())
-        self.say(f"step {self.state.step:,}: {told}")
+        figures = ", ".join(f"{name} {number:.4f}" for name, number in {**(losses or {}), **measures}.items())
+        self.say(f"step {self.state.step:,}: {figures}")
         if self.state.stopped:
             self.say(
                 f"no better evaluation in {self.state.waited}: stopped; the weights of step {self.state.best_step:,} are kept"

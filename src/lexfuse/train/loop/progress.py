@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-LOOKED_AFTER = 5  # steps after the first, when the pace is told
+LOOKED_AFTER = 5  # steps after the first, when the speed is reported
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def chosen_device(device: Device, say: Callable[[str], None]) -> torch.device:
     """
     there = torch.cuda.is_available()
     if device is Device.CUDA and not there:
-        raise ConfigError("torch finds no GPU; say --device cpu to train on the CPU, or install a torch that knows your GPU")
+        raise ConfigError("torch finds no GPU; use --device cpu to train on the CPU, or install a torch that supports your GPU")
     if device is Device.CPU or not there:
         say("training on the CPU" if device is Device.CPU else "no GPU found: training on the CPU")
         return torch.device("cpu")

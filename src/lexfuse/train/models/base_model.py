@@ -1,6 +1,6 @@
 """The model that a training starts from: a folder with safetensors weights, read as in `lexfuse.encode`.
 
-Tokens come from the same tokenizer as in use, so that training and search read texts alike.
+Tokens come from the same tokenizer as in use, so that training and search read texts in the same way.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def padded(tokens: ModelTokenizer, rows: Sequence[Row], device: torch.device) ->
 
 
 def move_to_device(values: NDArray[Any], device: torch.device) -> Tensor:
-    """An array on a device; a GPU copies it from pinned memory, so that nobody waits.
+    """An array on a device; a GPU copies it from pinned memory, so that the copy does not block.
 
     >>> move_to_device(np.array([1, 2]), torch.device("cpu")).tolist()
     [1, 2]

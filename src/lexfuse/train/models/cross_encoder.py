@@ -39,7 +39,7 @@ class CrossEncoderLearner(Learner):
         """Start from a base; a missing classifier starts at random."""
         super().__init__(base, training)
         self.model = base.classifier()
-        self.typed = base.folder.sizes is not None and base.folder.sizes.types > 1  # whether it is told the two texts apart
+        self.typed = base.folder.sizes is not None and base.folder.sizes.types > 1  # whether texts have types
         self.frame = PairTemplate.of(base.tokens)
         self.room = self.frame.room - base.tokens.window + window_of(base, training)  # for both, as the folder will say
 

@@ -99,6 +99,6 @@ def write_modules(folder: Path, steps: list[tuple[str, str]]) -> None:
 
 
 def write_json(path: Path, values: Any) -> None:
-    """Indented JSON; the folder is made if there is none."""
+    """Write indented JSON; the folder is created if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -65,8 +65,8 @@ class SpladeLearner(EncodingLearner):
             return ""
         lowered = torch.expm1(weights.kthvalue(weights.shape[1] - wanted, dim=1).values).mean()
         self.model.get_output_embeddings().bias -= lowered
-        told = f"passages start with {wanted:,} entries of the vocabulary, not {active:,.0f}"
-        return f"the head's bias is lowered by {lowered:.2f}: {told}"
+        change = f"passages start with {wanted:,} entries of the vocabulary, not {active:,.0f}"
+        return f"the head's bias is lowered by {lowered:.2f}: {change}"
 
     def vectors(self, rows: Sequence[Row], side: Side) -> Tensor:
         """One weight per vocabulary entry, most of them 0."""

@@ -10,13 +10,13 @@ from lexfuse.train.hyperparameters import KINDS_OF, Hyperparameters, ModelKind, 
 from lexfuse.train.output.training_results import TrainingResult
 
 _WHAT: Mapping[ModelKind, str] = {
-    ModelKind.DENSE: "A dense bi-encoder: one vector a text, {made}, compared by {similarity}.",
+    ModelKind.DENSE: "A dense bi-encoder: one vector per text, {made}, compared by {similarity}.",
     ModelKind.TWO_TOWER: (
-        "A dense bi-encoder of two towers: `queries` encodes questions, `passages` encodes documents; one vector a text, {made}, "
-        "compared by {similarity}."
+        "A dense bi-encoder of two towers: `queries` encodes questions, `passages` encodes documents; one vector per text, "
+        "{made}, compared by {similarity}."
     ),
     ModelKind.SPLADE: "A learned sparse encoder (SPLADE-max): weights of the vocabulary's terms, compared by {similarity}.",
-    ModelKind.COLBERT: "A late-interaction encoder (ColBERT): one vector a token, compared by the sum of best matches.",
+    ModelKind.COLBERT: "A late-interaction encoder (ColBERT): one vector per token, compared by the sum of best matches.",
     ModelKind.CROSS: "A cross-encoder (monoBERT): it reads a query and a document together and reranks candidates.",
 }
 _USE: Mapping[ModelKind, str] = {
@@ -43,7 +43,7 @@ _ADAPTED: Mapping[Adaptation, str] = {
     Adaptation.SDR: f"{_DENSE} Adapted by SDR: sentences of one paragraph are near each other.",
     Adaptation.STRUCTURE: f"{_DENSE} Adapted on pairs that the structure of law gives.",
 }
-_TOLD = (  # settings that adapting has a use for
+_SHOWN_SETTINGS = (  # settings that adapting has a use for
     "seed", "steps", "batch", "learning_rate", "decay", "warm_up", "weight_decay", "clip", "passage_length", "precision",
 )  # fmt: skip
 _TRAIN = "lexfuse train dense {name} CORPUS OUT\nlexfuse train splade {name} CORPUS OUT"
@@ -59,7 +59,7 @@ def model_card(trained: TrainingResult, name: str) -> str:
     >>> print("\n".join(model_card(trained, "my-model").splitlines()[:3]))
     # my-model
     <BLANKLINE>
-    A dense bi-encoder: one vector a text, the mean of its tokens' vectors, compared by cosine.
+    A dense bi-encoder: one vector per text, the mean of its tokens' vectors, compared by cosine.
     """
     kind = ModelKind(trained.kind)
     parts = [
@@ -86,8 +86,8 @@ def adaptation_card(trained: TrainingResult, name: str) -> str:
     kind = Adaptation(trained.kind)
     about = {"Adapted from": trained.base, "Licence": trained.licence, "Adapted by": f"LexFuse, `lexfuse adapt {kind}`"}
     settings = {key: value for key, value in trained.plan.items() if key not in ("adaptation", "stage")}
-    told = (*_TOLD, "temperature") if kind is Adaptation.STRUCTURE else _TOLD
-    settings |= {key: value for key, value in trained.plan["stage"][0].items() if key in told}
+    names = (*_SHOWN_SETTINGS, "temperature") if kind is Adaptation.STRUCTURE else _SHOWN_SETTINGS
+    settings |= {key: value for key, value in trained.plan["stage"][0].items() if key in names}
     use = (_TRAIN if kind is Adaptation.MLM else _USE[ModelKind.DENSE]).format(name=name)
     parts = [
         f"# {name}", _ADAPTED[kind], _listed(about),
@@ -125,7 +125,7 @@ def _figures(trained: TrainingResult) -> str:
         )
         seeds = ", ".join(str(one.seed) for one in trained.seeds)
         how = f"Means and standard deviations over the seeds {seeds}; the weights of seed {best.seed} are kept, the best on dev."
-    return f"{table}\n\n{how} They were chosen on these queries, so queries that were not looked at will do a little worse."
+    return f"{table}\n\n{how} They were chosen on these queries, so expect slightly lower figures on other queries."
 
 
 def _adapted_figures(trained: TrainingResult) -> str:
@@ -135,7 +135,7 @@ def _adapted_figures(trained: TrainingResult) -> str:
     rows = [(name, f"{stage.start[name]:.4f}", f"{value:.4f}") for name, value in stage.measures.items()]
     table = _table(("held out", "base", "adapted"), rows)
     return (
-        f"{table}\n\nThe weights of step {stage.best_step:,} of {stage.steps:,} are kept. The loss tells how well the model "
+        f"{table}\n\nThe weights of step {stage.best_step:,} of {stage.steps:,} are kept. The loss shows how well the model "
         "learned its task; how well it retrieves, only judged queries can tell: `lexfuse evaluate`."
     )
 

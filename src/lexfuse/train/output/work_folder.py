@@ -44,7 +44,7 @@ class WorkFolder:
 
     @contextmanager
     def claimed(self) -> Iterator[WorkFolder]:
-        """Create the folder, or check that it has this training; no other process can claim it meanwhile.
+        """Create the folder, or check that it has this training; no other process can claim it in the meantime.
 
         A folder with other files is refused, since `remove` deletes all of it at the end.
         """
@@ -112,5 +112,5 @@ class WorkFolder:
         if other := [name for name, value in self.training.items() if there.get(name) != value]:
             raise ConfigError(
                 f"{str(self.folder)!r} holds an unfinished training with another {' and another '.join(other)}; "
-                "remove that folder to start anew, or choose another output"
+                "remove that folder to start again, or choose another output"
             )

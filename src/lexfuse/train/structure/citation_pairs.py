@@ -22,7 +22,7 @@ from lexfuse.text.sentences.splitter import split_sentences
 from lexfuse.train.examples.training_pair import TrainingPair, word_count
 
 FEW = 5  # articles: a sentence that cites more says little of each
-LEAST_WORDS = 8  # of a citing sentence or paragraph, beside the citation: "Les dispositions de (…) sont applicables" says nothing
+LEAST_WORDS = 8  # of a citing passage without the citation: "Les dispositions de (…) sont applicables" says nothing
 
 _LEADING = re.compile(
     r"(?:\b(?:à|de|par|dans|en|selon|sur|sous|of|in|by|under|to|with)\s)?"
@@ -113,7 +113,7 @@ def _pinpointed(corpus: Corpus, resolver: CitationResolver, ordinal: int) -> lis
 def _query(text: str, bare: str, masked: bool, left: Counter[str]) -> str:
     """The citing text, with or without its citations; empty if little else remains."""
     if word_count(bare) < LEAST_WORDS:
-        left[f"citing pieces of fewer than {LEAST_WORDS} words beside the citation"] += 1
+        left[f"citing passages of fewer than {LEAST_WORDS} words without the citation"] += 1
         return ""
     return " ".join((bare if masked else text).split())
 

@@ -19,7 +19,7 @@ from lexfuse.text.citation.find import mask_citations
 from lexfuse.train.examples.training_pair import LEAST_WORDS, TrainingPair, stable_random, word_count
 
 JOINED = " : "
-PLACES = 3  # in which headings may stand and still name what is under them
+PLACES = 3  # that may share a heading before it no longer identifies its content
 WITHOUT_HEADINGS = 0.5  # of the pairs have passages without the headings that the query was made of
 SECTION_WORDS = 200  # of the running text of a section: the window of BSARD
 
@@ -39,7 +39,7 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _ENDS = " .:;…–—-"
-_NAMELESS = "headings that are too few words or stand in many places"
+_NAMELESS = "headings that have too few words or occur in many places"
 
 
 def heading_pairs(corpus: Corpus, distinct: list[int], seed: int, left: Counter[str]) -> Iterator[TrainingPair]:
@@ -55,7 +55,7 @@ def heading_pairs(corpus: Corpus, distinct: list[int], seed: int, left: Counter[
         document, names = corpus[ordinal], names_of(corpus.headings[ordinal])
         depth = naming.depth(ordinal, names)
         if not names:
-            left["documents without a heading that says something"] += 1
+            left["documents without an informative heading"] += 1
         elif depth > len(names) and not document.code:
             left[f"documents under {_NAMELESS}"] += 1
         else:
@@ -85,7 +85,7 @@ def title_pairs(corpus: Corpus, distinct: list[int], left: Counter[str]) -> Iter
         if title and shared[title] <= PLACES:
             yield TrainingPair(title, corpus.text[ordinal])
         else:
-            left["documents whose title is a code and a number, that of many, or nothing"] += 1
+            left["documents whose title is empty, shared by many, or only a code and a number"] += 1
         if corpus.headings[ordinal]:
             sections[_place(corpus, ordinal)].append(ordinal)
     for ordinals in sections.values():
@@ -137,8 +137,8 @@ class _HeadingNames:
 
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
-        self._places: Counter[tuple[str, ...]] = Counter()  # in which each end of a heading path stands
-        works: dict[str, set[str]] = defaultdict(set)  # in whose headings each word stands
+        self._places: Counter[tuple[str, ...]] = Counter()  # of each end of a heading path
+        works: dict[str, set[str]] = defaultdict(set)  # that have each word in their headings
         for place, ordinal in {_place(corpus, ordinal): ordinal for ordinal in range(len(corpus))}.items():
             key = _key(names_of(corpus.headings[ordinal]))
             self._places.update(key[-length:] for length in range(1, len(key) + 1))

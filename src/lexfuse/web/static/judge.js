@@ -1,4 +1,4 @@
-// A judgement is sent in the background, and the buttons come back as they are now. Without this script the page is loaded anew.
+// A judgement is sent in the background, and the buttons come back as they are now. Without this script the page reloads.
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (!form.matches("form[data-judge]")) return;

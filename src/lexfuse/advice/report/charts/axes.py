@@ -27,7 +27,7 @@ class LinearScale:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def ticks(self, count: int = 5) -> list[float]:
-        """Round values within the range, about so many.
+        """About this many round values within the range.
 
         >>> LinearScale(0, 1, 0, 1).ticks()
         [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
@@ -73,7 +73,7 @@ class LogarithmicScale:
 
 
 def span(values: Iterable[float], *, margin: float = 0.05) -> tuple[float, float]:
-    """The range of all finite values, a little wider; (0, 1) where there are none.
+    """The range of all finite values, a little wider; (0, 1) without finite values.
 
     >>> span([1.0, 3.0, math.nan], margin=0.5)
     (0.0, 4.0)

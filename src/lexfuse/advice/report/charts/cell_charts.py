@@ -32,7 +32,7 @@ def interval_strip(scale: LinearScale, mean: float, low: float, high: float, css
 
 
 def axis_strip(scale: LinearScale, name: str, description: str) -> str:
-    """The axis below a column of strips, with its name; this one is said aloud, for all of them.
+    """The axis below a column of strips, with its name; screen readers read this one for all of them.
 
     >>> "<desc>all are positive</desc>" in axis_strip(LinearScale(-1, 1, 0, 100), "difference", "all are positive")
     True

@@ -113,7 +113,7 @@ def region_chart(points: Sequence[Point], quartiles: Quartiles, corners: Sequenc
 
 
 def _cloud(places: Sequence[tuple[float, float]], css: str) -> str:
-    """Many dots as one path of strokes without length: a tenth of the bytes of so many circles."""
+    """Many dots as one path of strokes without length: a tenth of the bytes of as many circles."""
     dots = "".join(f"M{number(round(x, 1))} {number(round(y, 1))}h0" for x, y in places)
     return shape("path", f"cloud {css}", d=dots) if dots else ""
 

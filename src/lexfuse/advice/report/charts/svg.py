@@ -68,7 +68,7 @@ def text(x: float, y: float, words: str, css: str, *, anchor: str = "start") -> 
 
 
 def path(points: Iterable[tuple[float, float]], *, closed: bool = False) -> str:
-    """The `d` of a line through points; it begins anew after a point that is not finite.
+    """The `d` of a line through points; it starts again after a point that is not finite.
 
     >>> path([(0, 0), (1, 2), (math.nan, 0), (3, 4)])
     'M0 0L1 2M3 4'
