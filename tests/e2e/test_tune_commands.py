@@ -91,6 +91,28 @@ def test_runs_and_constants(folder):
     assert "best is eta" in done.stdout
 
 
+def test_rprs_is_tuned_and_its_profile_reaches_what_was_found(folder, tmp_path):
+    vectors = [f"{word} {' '.join('1' if at == one else '0' for one in range(len(WORDS)))}" for at, word in enumerate(WORDS)]
+    (tmp_path / "words.vec").write_text("\n".join([f"{len(WORDS)} {len(WORDS)}", *vectors]) + "\n")
+    index, judged, profile = tmp_path / "i.index", folder / "dev.tsv", tmp_path / "rprs.toml"
+    channel = ("--channels", "sentences", "--model", f"sentences={tmp_path / 'words.vec'}")
+    assert lexfuse("index", folder / "corpus.jsonl", index, *channel).returncode == 0
+    command = ("tune", "rprs", index, folder / "queries.jsonl", judged, "-m", "nDCG@10")
+    found = told(
+        *command, "--n", "1,2,3", "--k1", "0,1", "--b", "0,1", "--depths", "5,20", "--folds", "4", "--save-profile", profile
+    )
+    assert found["depth"] in (5, 20)
+    assert found["value"] == max(value for curve in found["curves"].values() for value in curve.values())
+    assert found["held_out"]["folds"] == 4
+    done = lexfuse("run", index, folder / "queries.jsonl", "--profile", profile, "-o", tmp_path / "rprs.trec")
+    assert done.returncode == 0, done.stderr
+    evaluated = told("evaluate", judged, tmp_path / "rprs.trec", "-m", "nDCG@10")
+    assert evaluated["rprs"]["nDCG@10"] == pytest.approx(found["value"])
+    done = lexfuse(*command, "--first", profile)
+    assert done.returncode == 2
+    assert "the first stage has rerankers already" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

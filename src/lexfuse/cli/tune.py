@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from lexfuse.channels.lexical.bm25 import IdfForm
 from lexfuse.cli.options.flag_group import FlagGroup, names_in, numbers_in, whole_numbers_in
 from lexfuse.cli.options.run_files import BoundOptions, bounds_by_run, read_runs
 from lexfuse.cli.options.search_flags import (
@@ -16,6 +17,7 @@ from lexfuse.cli.options.search_flags import (
     ChannelNames,
     FilterFlags,
     FusionFlags,
+    Idf,
     IndexArgument,
     MissingScores,
     Normaliser,
@@ -148,6 +150,7 @@ def bm25(
     measure: Annotated[str, typer.Option("--measure", "-m", help="The measure to maximise.")] = "nDCG@10",
     k1: Annotated[str, typer.Option("--k1", help="Values of k1 to try: 0.6,0.9,1.2")] = "",
     b: Annotated[str, typer.Option("--b", help="Values of b to try: 0.4,0.75,1")] = "",
+    idf: Idf = IdfForm.LUCENE,
     depth: Annotated[int, typer.Option(help="Documents to rank per query.")] = 1000,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save all values of the grid as JSON.")] = None,
     skip_bad: SkipBad = False,
@@ -163,7 +166,7 @@ def bm25(
     k1s, b_s = numbers_in(k1, "--k1") or K1S, numbers_in(b, "--b") or B_S
     with Index(folder) as index, progress_bar("trying", len(k1s) * len(b_s)) as progress:
         tuned = tune_bm25(
-            index.snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth,
+            index.snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth, idf=idf,
             within=filters.mask(index.snapshot), before_query_date=filters.before_query_date, progress=progress,
         )  # fmt: skip
     if out is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -34,14 +34,14 @@ from lexfuse.text.paragraphs import ParagraphMap
 DEPTH = 50
 
 
-class Ablation(Enum):
+class Ablation(StrEnum):
     """Ablations of Table 7 of RPRS."""
 
     NOTHING = "nothing"
-    NO_QUERY_PROPORTION = "no query proportion"  # row a: only the document proportion
-    NO_DOCUMENT_PROPORTION = "no document proportion"  # row b: only the query proportion
-    NO_PARAMETERS = "no parameters"  # row c, as printed: the sums of eq. 6 and 7 divided by themselves
-    NO_MINIMUM = "no minimum"  # row d: eq. 2 and 3 with plain counts
+    NO_QUERY_PROPORTION = "no-query-proportion"  # row a: only the document proportion
+    NO_DOCUMENT_PROPORTION = "no-document-proportion"  # row b: only the query proportion
+    NO_PARAMETERS = "no-parameters"  # row c, as printed: the sums of eq. 6 and 7 divided by themselves
+    NO_MINIMUM = "no-minimum"  # row d: eq. 2 and 3 with plain counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from lexfuse.rerank.birch import THIRDS, Birch, DocumentScore, check_birch
 from lexfuse.rerank.cross_encoder import CrossEncoder
 from lexfuse.rerank.reranker import DEPTH, Reranker, Rescore, check_depth
 from lexfuse.rerank.rprs import DEPTH as RPRS_DEPTH
-from lexfuse.rerank.rprs import Rprs, RprsFormula
+from lexfuse.rerank.rprs import Ablation, Rprs, RprsFormula
 from lexfuse.rerank.sdr import DEPTH as SDR_DEPTH
 from lexfuse.rerank.sdr import Sdr
 from lexfuse.rerank.sentence_scores import CrossEncoderSentences, DenseSentences, SentenceMatch, SentenceScorer
@@ -95,16 +95,17 @@ class RprsSpec(RerankerSpec):
     k1: float = RprsFormula().k1
     b: float = RprsFormula().b
     frequency: bool = True
+    ablation: Annotated[Ablation, Field(strict=False)] = Ablation.NOTHING
 
     def check(self) -> None:
         """Refuse parameters out of their range."""
         check_depth(self.depth)
-        RprsFormula(self.n, self.k1, self.b, self.frequency)
+        RprsFormula(self.n, self.k1, self.b, self.frequency, self.ablation)
 
     def open(self, snapshot: Snapshot) -> Reranker:
         """The reranker on a snapshot."""
         dense = open_sentence_retriever(snapshot, self.channel)
-        return Rprs(dense, n=self.n, k1=self.k1, b=self.b, frequency=self.frequency, depth=self.depth)
+        return Rprs(dense, self.n, self.k1, self.b, self.frequency, self.ablation, self.depth)
 
 
 class SdrSpec(RerankerSpec):
