@@ -136,7 +136,7 @@ COMMANDS = [
             "Tune the weights of TREC runs of any systems.",
         ),
         LazyCommand("bm25", "tune:bm25", "Tune k1 and b on a grid, without indexing again."),
-        LazyCommand("rprs", "tune_rprs:rprs", "Tune the sentence-level reranker of whole judgments (RPRS) on a grid."),
+        LazyCommand("rprs", "tune:rprs", "Tune the sentence-level reranker of whole judgments (RPRS) on a grid."),
     ),
     group(
         "keys",
