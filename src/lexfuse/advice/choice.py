@@ -16,14 +16,14 @@ import numpy as np
 from lexfuse.advice.findings import Confirmation, Difference, Power
 from lexfuse.advice.grid import GridTrial
 from lexfuse.advice.inputs import JudgedSources
-from lexfuse.data.arrays import F64
+from lexfuse.data.arrays import F64, I64
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.bootstrap import ConfidenceInterval, intervals
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.significance import adjust_max_t, adjust_p_values, differences, effect_size, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
 from lexfuse.fusion.convex import Convex
-from lexfuse.optimisation.cross_validation import folds_of
+from lexfuse.optimisation.cross_validation import held_out
 from lexfuse.optimisation.weight_surface import first_highest, tied_highest
 
 SMALLEST = 0.05  # a difference that matters
@@ -99,13 +99,13 @@ def held_out_choice(trials: Sequence[GridTrial], queries: Sequence[str], *, fold
     >>> held_out_choice([alone], ["q1", "q2", "q3", "q4"], folds=2).tolist()
     [0.5, 0.4, 0.6, 0.5]
     """
-    values = np.empty(len(queries))
-    fold = folds_of(queries, folds, seed)
-    for number in range(folds):
-        held = fold == number
-        again = [replace(trial, values=trial.values[~held]) for trial in trials]
-        values[held] = trials[again.index(choose_configuration(again))].values[held]
-    return values
+
+    def choose(rest: I64) -> tuple[int, F64, F64]:
+        again = [replace(trial, values=trial.values[rest]) for trial in trials]
+        chosen = again.index(choose_configuration(again))
+        return chosen, np.empty(0), trials[chosen].values
+
+    return held_out(tuple(queries), choose, folds, seed).values
 
 
 def _intervals(columns: Sequence[F64], seed: int) -> list[ConfidenceInterval]:

@@ -80,11 +80,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference of means on the same queries, with its interval, effect size and p-value.
-
-    >>> Difference(0.02, ConfidenceInterval(0.001, 0.04), 0.2, 0.01, 0.03, 153).outcome
-    <Outcome.BETTER: 'better'>
-    """
+    """A difference of means on the same queries, with its interval, effect size and p-value."""
 
     mean: float
     interval: ConfidenceInterval  # 95 %, bootstrap over queries

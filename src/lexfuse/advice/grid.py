@@ -62,11 +62,7 @@ RECIPES = {recipe.name: recipe for recipe in _recipes()}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridTrial:
-    """A configuration, the fusion to use it with, and what it reaches on every query.
-
-    >>> GridTrial(Configuration(("bm25",)), None, (1.0,), np.array([0.5, 1.0])).mean
-    0.75
-    """
+    """A configuration, the fusion to use it with, and what it reaches on every query."""
 
     configuration: Configuration
     fusion: Fusion | None  # with weights tuned on all queries, where they are tuned; None for a single source

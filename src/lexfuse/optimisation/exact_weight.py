@@ -32,11 +32,7 @@ NARROW = 1e-7  # plateaus below this width are left to rounding
 
 @dataclass(frozen=True, slots=True)
 class Plateau:
-    """An interval of alpha on which a mean is constant; `value` is that mean.
-
-    >>> Plateau(0.4, 0.6, 0.8).middle
-    0.5
-    """
+    """An interval of alpha on which a mean is constant; `value` is that mean."""
 
     low: float
     high: float

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.data.arrays import F64, I64
+from lexfuse.data.arrays import F64
 from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.measure import Measure
@@ -23,7 +23,7 @@ from lexfuse.fusion.normalisation import TheoreticalMinMax
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
-from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated, PairedDifference, held_out, paired_difference
+from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated, PairedDifference, paired_difference
 from lexfuse.optimisation.exact_weight import Plateau
 from lexfuse.optimisation.weight_choice import WeightChooser
 from lexfuse.optimisation.weight_evaluator import WeightEvaluator
@@ -127,13 +127,7 @@ def tune_weights(
     ((0.2, 0.8), 1.0, 1.0, 0.5)
     """
     chooser = chooser_of(union, fusion, qrels, measure, step)
-
-    def choose(rest: I64) -> tuple[int, F64, F64]:
-        choice = chooser.choose(rest)
-        return choice.point, choice.weights, chooser.values(choice.weights)
-
-    outside = held_out(chooser.grid.queries, choose, folds, seed)
-    chosen = chooser.choose()
+    outside, chosen = chooser.held_out(folds, seed), chooser.choose()
     equal = chooser.values(np.full(len(union.names), 1 / len(union.names)))
     weights = tuple(round(weight, 9) for weight in chosen.weights.tolist())
     return TunedWeights(

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from lexfuse.data.arrays import F64, I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError
@@ -23,9 +22,8 @@ from lexfuse.evaluation.significance import adjust_p_values
 from lexfuse.evaluation.significance_options import Correction
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union
-from lexfuse.optimisation.cross_validation import FOLDS, LEVEL, PairedDifference, folds_of, paired_difference
+from lexfuse.optimisation.cross_validation import FOLDS, LEVEL, PairedDifference, paired_difference
 from lexfuse.optimisation.fusion_weights import STEP, chooser_of
-from lexfuse.optimisation.weight_choice import WeightChooser
 from lexfuse.text.query_class import QueryClass, query_class
 
 FEWEST = 20
@@ -33,11 +31,7 @@ FEWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class ClassWeights:
-    """What holds for one class: its own weights if they are supported, and why or why not.
-
-    >>> ClassWeights(QueryClass.CITATION, 3, None, None, None, None, None, "only 3 queries").supported
-    False
-    """
+    """What holds for one class: its own weights if they are supported, and why or why not."""
 
     name: QueryClass
     queries: int
@@ -106,9 +100,8 @@ def tune_classes(
     columns = {name: np.flatnonzero(labels == name.value) for name in QueryClass if (labels == name.value).any()}
     columns = dict(sorted(columns.items(), key=lambda item: -len(item[1])))
     enough = [name for name, mine in columns.items() if FEWEST <= len(mine) < len(labels)]
-    fold = folds_of(chooser.grid.queries, folds, seed) if enough else np.empty(0, dtype=np.int64)
-    general = _held_out(chooser, fold, np.arange(len(labels))) if enough else np.empty(0)
-    own = {name: _held_out(chooser, fold, columns[name]) for name in enough}
+    general = chooser.held_out(folds, seed).values if enough else np.empty(0)
+    own = {name: chooser.held_out(folds, seed, columns[name]).values for name in enough}
     tests = {name: paired_difference(own[name][columns[name]], general[columns[name]], seed=seed) for name in enough}
     corrected = dict(zip(enough, adjust_p_values([tests[name].p for name in enough], Correction.HOLM).tolist(), strict=True))
     found = []
@@ -121,16 +114,6 @@ def tune_classes(
         words = _words(name, len(mine), means, tests[name], corrected[name], str(chooser.evaluator.measure))
         found.append(ClassWeights(name, len(mine), weights, *means, tests[name], corrected[name], words))
     return tuple(found)
-
-
-def _held_out(chooser: WeightChooser, fold: I64, mine: I64) -> F64:
-    """The value of every query under weights chosen on those of `mine` outside of its fold."""
-    values = np.empty(len(fold))
-    for one in range(int(fold.max()) + 1):
-        rest = mine[fold[mine] != one]
-        weights = chooser.choose(rest).weights
-        values[fold == one] = chooser.values(weights)[fold == one]
-    return values
 
 
 def _untested(name: QueryClass, count: int, total: int) -> str:

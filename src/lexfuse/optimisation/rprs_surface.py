@@ -88,11 +88,7 @@ class RprsPoint:
         return Rprs(sentences, self.n, self.k1, self.b, self.frequency, depth=self.depth)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values.
-
-        >>> RprsPoint(3, 0.0, 0.0, 50).as_json()
-        {'n': 3, 'k1': 0.0, 'b': 0.0, 'frequency': False, 'depth': 50}
-        """
+        """Plain values."""
         return {"n": self.n, "k1": self.k1, "b": self.b, "frequency": self.frequency, "depth": self.depth}
 
 

@@ -14,6 +14,7 @@ from math import comb
 import numpy as np
 
 from lexfuse.data.arrays import F64, I64
+from lexfuse.optimisation.cross_validation import CrossValidated, held_out
 from lexfuse.optimisation.exact_weight import ExactCurve, Plateau, exact_curve
 from lexfuse.optimisation.weight_evaluator import WeightEvaluator
 from lexfuse.optimisation.weight_surface import SAME, WeightSurface, best_point, simplex
@@ -79,6 +80,15 @@ class WeightChooser:
         if len(self.grid.sources) == 1:
             return WeightChoice(self.grid.weights[point], point, None)
         return WeightChoice(self._refined(self.grid.weights[point], float(means[point]), rows), point, None)
+
+    def held_out(self, folds: int, seed: int, among: I64 | None = None) -> CrossValidated:
+        """Every query under weights chosen without its fold, on all other queries or on those `among` some columns."""
+
+        def choose(rest: I64) -> tuple[int, F64, F64]:
+            choice = self.choose(rest if among is None else np.intersect1d(rest, among))
+            return choice.point, choice.weights, self.values(choice.weights)
+
+        return held_out(self.grid.queries, choose, folds, seed)
 
     def _refined(self, weights: F64, value: float, rows: I64) -> F64:
         size = FINE if self.step <= 5 * FINE else self.step / 2

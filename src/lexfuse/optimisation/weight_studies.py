@@ -27,12 +27,7 @@ from lexfuse.optimisation.fusion_weights import STEP, chooser_of, evaluator_of, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transfer:
-    """Means of a measure: tuned on the collection of the row, measured on that of the column.
-
-    >>> weights, means = np.full((1, 2), 0.5), np.array([[0.7]])
-    >>> Transfer(("a", "b"), "RR", ("here",), (9,), weights, means, np.array([0.6]), np.array([0.5])).rows()
-    [('here', [0.7]), ('own weights, held out', [0.6]), ('equal weights', [0.5])]
-    """
+    """Means of a measure: tuned on the collection of the row, measured on that of the column."""
 
     sources: tuple[str, ...]
     measure: str
@@ -106,12 +101,7 @@ TRIALS = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleEfficiency:
-    """For every share of the train queries and every trial: the weights chosen, and the test mean they reach.
-
-    >>> found = SampleEfficiency(("a", "b"), "RR", (1.0,), (40,), 20, np.full((1, 1, 2), 0.5), np.array([[0.7]]), 0.6)
-    >>> found.means, found.full
-    ((0.7,), 0.7)
-    """
+    """For every share of the train queries and every trial: the weights chosen, and the test mean they reach."""
 
     sources: tuple[str, ...]
     measure: str
