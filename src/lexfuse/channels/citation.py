@@ -44,7 +44,6 @@ class CitationLookup(ChannelRetriever):
     an article, articles of that number in several codes where none is named, all paragraphs of a judgment) score the
     same; a range names its articles one after the other. A document that is named twice counts where it is first.
 
-    >>> from lexfuse.data.queries import Query
     >>> CitationLookup(snapshot).retrieve(Queries.of([Query("q", "les articles L. 2 et L. 1")]), 10).as_dict()
     {'q': {'lib-2': 1.0, 'lib-1': 0.5}}
     """

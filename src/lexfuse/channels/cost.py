@@ -47,7 +47,6 @@ def costs_of(
 ) -> list[ChannelCost]:
     """The costs of some channels, or of the words and every stored channel, timed on these queries.
 
-    >>> from lexfuse.data.queries import Query
     >>> [cost.channel for cost in costs_of(snapshot, Queries.of([Query("q", "loi", "fr")]))]
     ['bm25']
     """

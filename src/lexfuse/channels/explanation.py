@@ -121,7 +121,6 @@ class Explanation:
     """The score and rank of one document for one query, what every source adds, and the evidence for it.
 
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> from lexfuse.data.queries import Query
     >>> [found] = BM25(snapshot).explain(Query("q", "retard de prêt", "fr"), ["lib-4"])
     >>> found.rank, found.listed, [part.term for part in found.evidence["bm25"].terms]
     (1, True, ['retard', 'pret'])

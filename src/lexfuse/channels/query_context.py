@@ -123,7 +123,6 @@ def known_row(reader: object, kind: Hashable, one: Hashable) -> Any | None:
 def query_blocks(queries: Queries) -> Iterator[range]:
     """The ordinals of queries, block by block: what is read of a block fits into memory.
 
-    >>> from lexfuse.data.queries import Query
     >>> list(query_blocks(Queries.of([Query("q", "loi"), Query("long", "loi " * BLOCK_CHARACTERS), Query("p", "loi")])))
     [range(0, 1), range(1, 2), range(2, 3)]
     """

@@ -63,7 +63,6 @@ class QueryLanguages:
 class QueryTermReader:
     """Reads queries of any language and any length into the terms of one channel.
 
-    >>> from lexfuse.data.queries import Query
     >>> reader = QueryTermReader(snapshot, snapshot.postings("bm25"))
     >>> reader.read(Queries.of([Query("q", "le lecteur, les lecteurs", "fr")])).weights.tolist()
     [2.0]

@@ -163,7 +163,6 @@ def requested_pairs(queries: Queries, pairs: Run, docs: Ids) -> tuple[I32, I32]:
     """For every pair in a run the number of its query among these queries, and of its document among these documents.
 
     >>> from lexfuse.data.ids import Ids
-    >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of([Query("q1", "…"), Query("q2", "…")])
     >>> [array.tolist() for array in requested_pairs(queries, Run.of("x", {"q2": {"b": 1.0}}), Ids(["a", "b"]))]
     [[1], [1]]

@@ -175,7 +175,6 @@ def _descending(score: F32) -> I64:
 def join_runs(name: str, queries: Queries, rows: Sequence[I64], runs: Sequence[Run]) -> Run:
     """Join runs over the documents of one snapshot; ``rows`` gives the position of each run's queries among all.
 
-    >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of([Query("p", "…"), Query("q", "…")])
     >>> of_q, of_p = Run.of("x", {"q": {"a": 1.0}}), Run.of("x", {"p": {"a": 2.0}})
     >>> join_runs("x", queries, [np.array([1]), np.array([0])], [of_q, of_p]).as_dict()

@@ -27,7 +27,6 @@ class RelevanceTable:
 
     Evaluated are the queries of the qrels with at least one relevant document, in the order of the qrels.
 
-    >>> from lexfuse.data.qrels import Qrels
     >>> run = Run.of("bm25", {"q1": {"d1": 2.0, "d2": 1.0}})
     >>> aligned = relevance_table(Qrels.of([("q1", "d2", 1), ("q1", "d3", 2)]), run)
     >>> aligned.hit_rank.tolist(), aligned.relevant_grade.tolist(), aligned.returned.tolist()

@@ -19,7 +19,6 @@ class Borda(Fusion):
     FUSE ranks the whole corpus, so its lists have equal length. Here the length is the number of documents of the union set that
     the source scores; a document without a score gets 0.
 
-    >>> from lexfuse.data.run import Run
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})]
     >>> Borda().fuse(runs, 10).as_dict()
     {'q': {'x': 2.0, 'y': 2.0}}

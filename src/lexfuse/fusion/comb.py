@@ -18,7 +18,6 @@ from lexfuse.fusion.union import Missing, Union
 class CombMNZ(NormalisedFusion):
     """Sum of the normalised scores, times the number of sources that list the document.
 
-    >>> from lexfuse.data.run import Run
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0, "z": 0.0}}), Run.of("b", {"q": {"y": 9.0, "z": 0.0}})]
     >>> CombMNZ().fuse(runs, 10).as_dict()
     {'q': {'y': 3.0, 'x': 1.0, 'z': 0.0}}
@@ -38,7 +37,6 @@ class CombMNZ(NormalisedFusion):
 class CombMax(NormalisedFusion):
     """The highest normalised score.
 
-    >>> from lexfuse.data.run import Run
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 0.0}}), Run.of("b", {"q": {"z": 9.0, "y": 0.0}})]
     >>> CombMax().fuse(runs, 10).as_dict()
     {'q': {'x': 1.0, 'z': 1.0, 'y': 0.0}}

@@ -47,7 +47,6 @@ class Convex(NormalisedFusion):
 
     One normaliser serves all sources, or each has its own: `Convex((0.2, 0.8), (ZScore(), TheoreticalMinMax()))`.
 
-    >>> from lexfuse.data.run import Run
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 0.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})]
     >>> Convex((0.25, 0.75)).fuse(runs, 10).as_dict()
     {'q': {'y': 0.75, 'x': 0.25}}

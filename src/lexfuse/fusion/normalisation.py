@@ -32,8 +32,6 @@ class Normaliser(Protocol):
 class MinMax:
     """From 0 for the lowest score of the query to 1 for its highest (FUSE eq. 21, BRUCH eq. 2).
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> MinMax().of(union_of([Run.of("a", {"q": {"x": 4.0, "y": 1.0, "z": 2.5}})]), 0).tolist()
     [1.0, 0.5, 0.0]
     """
@@ -52,8 +50,6 @@ class TheoreticalMinMax:
     The lowest possible score is the infimum of the retriever for the query: 0 for BM25, -1 for a cosine, minus the number of
     query tokens for MaxSim, minus the product of the norms for a dot product.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> TheoreticalMinMax().of(union_of([Run.of("a", {"q": {"x": 4.0, "y": 1.0}}).bounded(0.0)]), 0).tolist()
     [1.0, 0.25]
     """
@@ -69,8 +65,6 @@ class TheoreticalMinMax:
 class ZScore:
     """Distance from the mean of the query's scores in standard deviations (FUSE eq. 22, BRUCH eq. 5).
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> ZScore().of(union_of([Run.of("a", {"q": {"x": 3.0, "y": 1.0}})]), 0).tolist()
     [1.0, -1.0]
     """
@@ -95,8 +89,6 @@ class Percentile:
     For an index, "all scores" is a distribution estimated from it and stored with it: the same score has the same value for every
     query. For rankings from files, it is all scores of the run.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> run = Run.of("a", {"q": {"x": 4.5, "y": 0.5}, "p": {"x": 9.0, "y": 0.5}})
     >>> Percentile().of(union_of([run]), 0).round(3).tolist()
     [0.5, 0.0, 0.75, 0.0]
@@ -126,8 +118,6 @@ def imputed(union: Union, source: int, normalised: F64, missing: Missing) -> F64
 
     If a source has no score for a query, every document gets 0.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 4.0, "y": 2.0}}), Run.of("b", {"q": {"z": 1.0}})])
     >>> imputed(union, 0, union.scores[0], Missing.MIN).tolist()
     [4.0, 2.0, 2.0]
@@ -168,8 +158,6 @@ def _divided(union: Union, source: int, above: F64, width: F64, some: Bools, lev
 def normalised(union: Union, normaliser: Normaliser | Sequence[Normaliser], missing: Missing) -> F64:
     """The normalised scores of all sources, with missing ones imputed.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> normalised(union_of([Run.of("a", {"q": {"x": 2.0, "y": 0.0}})]), MinMax(), Missing.MIN).tolist()
     [[1.0, 0.0]]
     """

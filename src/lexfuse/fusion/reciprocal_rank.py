@@ -26,7 +26,6 @@ class ReciprocalRank(Fusion):
 
     `Missing.ZERO` ignores sources that do not list a document, as most engines do.
 
-    >>> from lexfuse.data.run import Run
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})]
     >>> ReciprocalRank(eta=1.0, missing=Missing.ZERO).fuse(runs, 10).as_dict()
     {'q': {'y': 0.8333333134651184, 'x': 0.5}}

@@ -60,7 +60,6 @@ class RankedSource(Protocol):
 class Union:
     """The candidates of every query (CSR) and a table with one row per source: scores, and ranks in the source's list.
 
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})])
     >>> union.doc_names(), union.scores.tolist(), union.places.tolist()
     (['x', 'y'], [[2.0, 1.0], [nan, 9.0]], [[1, 2], [0, 1]])
@@ -216,7 +215,6 @@ class Union:
     def only(self, sources: Sequence[int]) -> Union:
         """The union set of some of the sources, without candidates that none of them lists.
 
-        >>> from lexfuse.fusion.run_union import union_of
         >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 9.0}}), Run.of("c", {"q": {"z": 1.0}})])
         >>> union.only([0, 2]).names, union.only([0, 2]).doc_names()
         (('a', 'c'), ['x', 'z'])
@@ -243,7 +241,6 @@ class Union:
     def select(self, kept: Bools) -> Union:
         """The union set of some of the candidates, with all sources.
 
-        >>> from lexfuse.fusion.run_union import union_of
         >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"y": 9.0, "x": 1.0}})])
         >>> union.select(union.listed_by([0])).doc_names()
         ['x']
@@ -260,7 +257,6 @@ class Union:
     def of_query(self, row: int) -> Union:
         """The union set of one query.
 
-        >>> from lexfuse.fusion.run_union import union_of
         >>> union_of([Run.of("a", {"q1": {"x": 2.0}, "q2": {"y": 1.0, "z": 0.5}})]).of_query(1).doc_names()
         ['y', 'z']
         """

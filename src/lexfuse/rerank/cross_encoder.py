@@ -42,7 +42,6 @@ class CrossEncoder(Reranker):
     their mean.
 
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> from lexfuse.data.queries import Query
     >>> class Short:  # a scorer that prefers short texts
     ...     def scores(self, query, texts, aggregate=None, *, heads=()):
     ...         return np.array([1 / len(text.split()) for text in texts], np.float32)

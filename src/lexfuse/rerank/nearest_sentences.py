@@ -121,7 +121,6 @@ def sentence_pairs(
 ) -> tuple[SentencePair, ...]:
     """The matches of one candidate, given by its position among the candidates.
 
-    >>> import numpy as np
     >>> from lexfuse.rerank.nearest_sentences import nearest
     >>> query = QuerySentences((Passage(0, 5),), np.eye(2, dtype=np.float32)[:1])
     >>> candidates = CandidateSentences.of([np.eye(2, dtype=np.float32)])

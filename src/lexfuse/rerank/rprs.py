@@ -123,7 +123,6 @@ class Proportions:
 class Rprs(Reranker):
     """The first `depth` documents of a ranking by RPRS over the sentences of a dense channel.
 
-    >>> from lexfuse.data.document import Document
     >>> from lexfuse.channels.registry import fill_channel, plan_channel
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> from lexfuse.channels.lexical.bm25 import BM25

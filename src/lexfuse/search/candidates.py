@@ -54,7 +54,6 @@ def retrieve_union(
 
     >>> from lexfuse.channels.lexical.bm25 import BM25
     >>> from lexfuse.channels.lexical.tfidf import TfIdf
-    >>> from lexfuse.data.queries import Query
     >>> union = retrieve_union([BM25(snapshot), TfIdf(snapshot)], Queries.of([Query("q", "cotisation", "fr")]), 10)
     >>> union.names, union.doc_names(), union.low.tolist()
     (('bm25', 'tfidf'), ['lib-6', 'lib-2'], [[0.0], [0.0]])
@@ -69,7 +68,6 @@ def retrieve_blocks(retriever: Retriever, queries: Queries, k: int, *, within: M
     """`retrieve` for a batch of any size: block by block, each in a query context that ends with it.
 
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> from lexfuse.data.queries import Query
     >>> [hit.doc for hit in retrieve_blocks(BM25(snapshot), Queries.of([Query("q", "cotisation", "fr")]), 10).hits("q")]
     ['lib-6', 'lib-2']
     """

@@ -16,9 +16,7 @@ from lexfuse.fusion.union import Union
 def explain_fusion(union: Union, doc: str, fusion: Fusion, others: Sequence[Fusion] = ()) -> Explanation:
     """Explain a candidate of a union set of one query; `NotFoundError` for a document that is not one (see `with_document`).
 
-    >>> from lexfuse.data.run import Run
     >>> from lexfuse.fusion.convex import Convex
-    >>> from lexfuse.fusion.run_union import union_of
     >>> runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0, "z": 0.0}})]
     >>> found = explain_fusion(union_of(runs), "y", Convex((0.5, 0.5)))
     >>> found.rank, found.score, [(part.source, part.value, part.imputed) for part in found.parts]
@@ -59,8 +57,6 @@ def _applies(fusion: Fusion, union: Union) -> bool:
 def with_document(union: Union, doc: str, scores: Sequence[float]) -> Union:
     """A union set of one query with one more document, whose true scores are given; nothing else changes in it.
 
-    >>> from lexfuse.data.run import Run
-    >>> from lexfuse.fusion.run_union import union_of
     >>> union = union_of([Run.of("a", {"q": {"x": 2.0}}), Run.of("b", {"q": {"x": 1.0, "g": 0.5}})])
     >>> len(with_document(union, "g", (1.0, 0.5))) == len(union)  # it is a candidate already
     True

@@ -42,7 +42,6 @@ def queries_by_day(queries: Queries, dates: Days, within: Mask | None = None) ->
     A document without a date is before no day. A query without one is a `DataError`.
 
     >>> import datetime
-    >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of([Query("q", "", date=datetime.date(2020, 5, 1))])
     >>> next(queries_by_day(queries, np.array(["2020-04-30", "2020-05-01", "NaT"], "datetime64[D]"))).within
     array([ True, False, False])
@@ -66,7 +65,6 @@ def retrieve_before(retriever: Retriever, queries: Queries, k: int, *, within: M
 
     >>> import datetime
     >>> from lexfuse.channels.lexical.bm25 import BM25
-    >>> from lexfuse.data.queries import Query
     >>> queries = Queries.of([Query("q", "prêt", "fr", date=datetime.date(2020, 1, 1))])
     >>> retrieve_before(BM25(snapshot), queries, 10).as_dict()  # the articles have no date
     {'q': {}}

@@ -68,7 +68,6 @@ class FeedbackStore:
     It survives changes of documents, merging and rebuilding, including feedback on deleted documents; replacing the index with
     `IndexFolder.create` clears it.
 
-    >>> from lexfuse.data.document import Document
     >>> from lexfuse.storage.index_folder import IndexFolder
     >>> with IndexFolder.create(folder / "i", documents=[Document("a")]) as index:
     ...     index.feedback.keep(FeedbackEntry("préavis", "a", 1, rank=2, generation=1))

@@ -24,7 +24,6 @@ def annotate(corpus: Corpus, *, progress: Callable[[int], None] = lambda _: None
     Values from the source stay and come first; citations are ids of the same corpus. ``progress`` gets the number of finished
     documents.
 
-    >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", text="La loi est la loi, voir l'article 2", number="1"), Document("b", number="2")])
     >>> annotate(corpus)[0][0].citations
     ('b',)
@@ -45,7 +44,6 @@ def annotate(corpus: Corpus, *, progress: Callable[[int], None] = lambda _: None
 def with_languages(corpus: Corpus) -> Corpus:
     """The corpus with every missing language detected.
 
-    >>> from lexfuse.data.document import Document
     >>> with_languages(Corpus.of([Document("a", text="The court held that the appeal must fail.")])).language
     ('en',)
     """

@@ -41,7 +41,6 @@ LONGEST_UNIT = 1.01  # length of a vector of length one, rounded to bytes
 class DenseRetriever(PassageRetriever):
     """Exact search over the vectors of one channel; documents that are not encoded yet are not ranked.
 
-    >>> from lexfuse.data.queries import Query
     >>> from lexfuse.channels.registry import open_retriever
     >>> dense = open_retriever(snapshot, "dense")  # doctest: +SKIP
     >>> dense.retrieve(Queries.of([Query("q", "délai de préavis")]), 10).hits("q")[0].doc  # doctest: +SKIP

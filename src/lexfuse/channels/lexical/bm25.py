@@ -43,7 +43,6 @@ class BM25(TermRetriever):
     With Robertson's idf every document that holds a term of the query is ranked, whatever the sign of its score;
     documents that hold none are not, though `score` gives them 0.
 
-    >>> from lexfuse.data.queries import Query
     >>> [hit.doc for hit in BM25(snapshot).retrieve(Queries.of([Query("q", "retard de prêt", "fr")]), 10).hits("q")]
     ['lib-4', 'lib-3']
     """

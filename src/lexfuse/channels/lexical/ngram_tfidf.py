@@ -96,7 +96,6 @@ NGRAM_CHANNELS = {
 class NgramTfIdf(TermRetriever):
     """Cosines of TF-IDF vectors over the most frequent n-grams; make one with `fit`.
 
-    >>> from lexfuse.data.queries import Query
     >>> bigrams = NgramTfIdf.fit(snapshot, NgramChoice(n=2, shortest=2))
     >>> queries = Queries.of([Query("p", "l'inscription gratuite", "fr"), Query("q", "gratuite, l'inscription", "fr")])
     >>> {query: list(hits) for query, hits in bigrams.retrieve(queries, 10).as_dict().items()}

@@ -23,7 +23,6 @@ class TfIdf(TermRetriever):
 
     A term that every document holds weighs nothing; documents that share only such terms with a query are not ranked.
 
-    >>> from lexfuse.data.queries import Queries, Query
     >>> [hit] = TfIdf(snapshot).retrieve(Queries.of([Query("q", "retard", "fr")]), 10).hits("q")
     >>> hit.doc, round(hit.score, 4), round(float(np.log(6 / 1)), 4)
     ('lib-4', 1.7918, 1.7918)

@@ -29,7 +29,6 @@ class Collection:
 def read_collection(folder: str | Path, report: ReadReport | None = None) -> Collection:
     """Read a BEIR folder. Queries and judgements are optional; every judged query and document must exist.
 
-    >>> from lexfuse.data.document import Document
     >>> write_collection(Collection(Corpus.of([Document("a", text="un")])), folder / "c")
     >>> read_collection(folder / "c").corpus.text
     ('un',)
@@ -50,7 +49,6 @@ def write_collection(collection: Collection, folder: str | Path, *, replace: boo
 
     Corpus and queries are gzipped unless ``gzipped`` is false; judgements are plain, as other tools expect.
 
-    >>> from lexfuse.data.document import Document
     >>> write_collection(Collection(Corpus.of([Document("a", text="un")])), folder / "c", gzipped=False)
     >>> [path.name for path in (folder / "c").iterdir()]
     ['corpus.jsonl']

@@ -66,7 +66,6 @@ def read_labour(path: str | Path, report: ReadReport | None = None) -> Collectio
 def read_sheets(path: str | Path, corpus: Corpus, report: ReadReport | None = None) -> Collection:
     """The questions of a sheets file (or its tarball) on a corpus from `read_legi`.
 
-    >>> from lexfuse.data.document import Document
     >>> article = {"text": "L. 1", "fmt": "L1", "cid": "LEGIARTI1", "id": "LEGIARTI5"}
     >>> section = {"title": "Durée", "references": {"LEGITEXT1": {"articles": [article]}}}
     >>> sheet = {"pubId": "fiche1", "title": "Le préavis", "date": "04/05/2023", "sections": [section]}

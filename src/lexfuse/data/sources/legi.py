@@ -246,7 +246,6 @@ class ArticleVersions:
 
         A document's id always means that document. If two documents share an older version, the first one gets it.
 
-        >>> from lexfuse.data.document import Document
         >>> ArticleVersions.of(Corpus.of([Document("b", extra={"cid": "a", "versions": ["a"]})])).current("a")
         'b'
         """

@@ -29,7 +29,6 @@ _ARTICLES = STATUTES - {CitationSystem.EU_ACT, CitationSystem.US_CODE}
 class CitationResolver:
     """Looks up citations in one corpus; results are ordinals in document order.
 
-    >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document(f"a{n}", kind=DocumentKind.STATUTE, code="Code du travail", number=f"L{n}") for n in (1,
     ...     2, 3)])
     >>> CitationResolver(corpus).resolve_text("les articles L. 1 à L. 3 du code du travail")
@@ -54,7 +53,6 @@ class CitationResolver:
 
         Without a named code it means the citing text's code if that is given, else any code.
 
-        >>> from lexfuse.data.document import Document
         >>> CitationResolver(Corpus.of([Document("x", identifiers=("C-60/22",))])).resolve(find_citations("affaire C‑60/22")[0])
         [0]
         """
@@ -82,7 +80,6 @@ class CitationResolver:
         It is a generator, since a text may have thousands of ranges with thousands of articles each. ``found`` passes citations
         that were already found.
 
-        >>> from lexfuse.data.document import Document
         >>> resolver = CitationResolver(Corpus.of([Document("x", number="21", code="Constitution of India")]))
         >>> [(citation.key, found.tolist()) for citation, found in resolver.resolve_each("Articles 21 and 99")]
         [('21', [0]), ('99', [])]
@@ -205,7 +202,6 @@ def _series(number: str) -> str:
 def cited_ids(corpus: Corpus, resolver: CitationResolver, ordinal: int) -> Iterable[str]:
     """Ids of the documents that a document's text cites, without itself.
 
-    >>> from lexfuse.data.document import Document
     >>> corpus = Corpus.of([Document("a", text="voir l'article 2", number="1"), Document("b", number="2")])
     >>> list(cited_ids(corpus, CitationResolver(corpus), 0))
     ['b']
