@@ -1,4 +1,4 @@
-"""Clients that open connections and then neither ask nor read: they are cut, keep nobody out, and do not fill the log."""
+"""Clients that open connections and then neither ask nor read: they are cut, do not block new ones, and do not fill the log."""
 
 import json
 import re

@@ -215,7 +215,7 @@ def test_documents_are_written_read_and_deleted(writer):
     assert (read.title, str(read.valid_from), read.extra, f'"{read.etag}"') == ("Article L77", "2020-01-01", {"a": [1]}, etag)
     assert writer.get("/v1/search", params={"query": "mobilité"}).json()["results"][0]["id"] == "new/77"
     assert "has changed" in refused(writer.put("/v1/documents/new/77", json=body, headers={"If-Match": '"old"'}), 412)
-    assert "there already" in refused(writer.put("/v1/documents/new/77", json=body, headers={"If-None-Match": "*"}), 412)
+    assert "already exists" in refused(writer.put("/v1/documents/new/77", json=body, headers={"If-None-Match": "*"}), 412)
     changed = writer.put("/v1/documents/new/77", json=body | {"text": "Autre."}, headers={"If-Match": etag})
     assert valid(changed, DocumentWritten).change == "replaced"
     refused(writer.delete("/v1/documents/new/77", headers={"If-Match": etag}), 412)
