@@ -12,7 +12,7 @@ RESOLVED := uv pip compile pyproject.toml --universal --python-version 3.11 --ge
   --no-emit-index-url --no-emit-find-links --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-busy crash test-train fuzz lint check format bench references lock clean
+.PHONY: help install demo test test-busy crash test-train fuzz lint check format bench reproduce references lock clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -67,6 +67,9 @@ format: install  ## format the code
 bench: install  ## side-by-side benchmarks against peers
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+reproduce: install  ## measure the papers' tables that two cores can do within an hour, and write docs/results.md
+	$(BIN)/python -m reproduce --all --write
+
 references: $(TRAIN)/.installed  ## make the stored vectors of the conformance tests anew, with torch
 	$(TRAIN_BIN)/python scripts/make-references
 	$(TRAIN_BIN)/python scripts/make-references-splade
@@ -88,4 +91,4 @@ lock:  ## resolve the lock files anew (needs uv)
 	echo torch | $(RESOLVED) --extra train-dev --constraints $(LOCK) --excludes /dev/stdin --output-file $(TRAIN_LOCK)
 
 clean:  ## remove what was built
-	rm -rf $(VENV) $(TRAIN) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(TRAIN) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .reproduce

@@ -1,0 +1,110 @@
+"""``python -m reproduce``: list the tables and figures of the papers, or measure some or all of them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from lexfuse.errors import ConfigError, LexFuseError, NotFoundError
+from reproduce.console import aligned, result_lines
+from reproduce.coverage import write_coverage
+from reproduce.datasets import DataFolders, Dataset
+from reproduce.experiment import Experiment, Workspace
+from reproduce.page import RESULTS, ROOT, write_page
+from reproduce.paper_table import PaperTable, all_tables, find_table
+from reproduce.result import Circumstances, Result, dataset_result
+
+
+def arguments(given: Sequence[str] | None) -> argparse.Namespace:
+    """What the user asks for."""
+    parser = argparse.ArgumentParser(prog="python -m reproduce", description="Measure tables and figures of the papers.")
+    parser.add_argument("--table", action="append", metavar="NUMBER", help="measure this one, such as BRUCH-1 (may be repeated)")
+    parser.add_argument("--all", action="store_true", help="measure all that two cores can do within an hour")
+    parser.add_argument("--data", type=Path, help="folder of the papers' datasets, looked in before LEXFUSE_DATA")
+    parser.add_argument("--work", type=Path, default=ROOT / ".reproduce", help="where indexes are kept [%(default)s]")
+    parser.add_argument("--write", action="store_true", help="keep the results in docs/results and write docs/results.md")
+    parser.add_argument("--slow", action="store_true", help="also rows that take more than an hour on two cores")
+    parser.add_argument("--coverage", action="store_true", help="write docs/coverage.md")
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Run, and return the exit status: that of the error where there is one."""
+    asked = arguments(given)
+    try:
+        run(asked)
+    except LexFuseError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def run(asked: argparse.Namespace) -> None:
+    """Do what was asked for; everything is checked before anything is measured or written."""
+    if asked.table and asked.all:
+        raise ConfigError("--table and --all were both given; take one")
+    if asked.coverage:
+        write_coverage()
+        return
+    if not (asked.table or asked.all):
+        if asked.write:
+            write_page()
+            return
+        print("\n".join(listing()))
+        return
+    folders = DataFolders.of(asked.data)
+    tables = [find_table(number) for number in asked.table or ()]
+    if asked.all:
+        tables = [table for table in all_tables().values() if asked.slow or not table.slow]
+    chosen = {table.number: datasets for table in tables if (datasets := at_hand(folders, table, skip=asked.all)) is not None}
+    if not chosen:
+        raise NotFoundError("none of the collections is there, so nothing was measured; name their folder with --data")
+    with Workspace(asked.work, say=lambda words: print(words, file=sys.stderr, flush=True)) as workspace:
+        for number, datasets in chosen.items():
+            table = all_tables()[number]
+            result = measured(table, datasets, workspace, slow=asked.slow)
+            print("\n".join(result_lines(table, result)), end="\n\n", flush=True)
+            if asked.write:
+                result.save(RESULTS)
+    if asked.write:
+        write_page()
+
+
+def listing() -> list[str]:
+    """The tables and figures, with what each is measured on and how long it takes."""
+    rows = [("number", "title", "datasets", "minutes", "")]
+    rows += [
+        (one.number, one.title, " ".join(one.datasets), f"{one.minutes:g}", one.slow and f"not with --all: {one.slow}")
+        for one in all_tables().values()
+    ]
+    return [*aligned(rows), "", "Measure one: python -m reproduce --table NUMBER. All that are quick: make reproduce."]
+
+
+def at_hand(folders: DataFolders, table: PaperTable, *, skip: bool) -> list[Dataset] | None:
+    """The datasets that a table can be measured on; with `skip` a table without any is named and left out."""
+    try:
+        return folders.datasets(table.datasets)
+    except NotFoundError as error:
+        if not skip:
+            raise
+        print(f"{table.number} is left out: {error}", file=sys.stderr)
+        return None
+
+
+def measured(table: PaperTable, datasets: Sequence[Dataset], workspace: Workspace, *, slow: bool) -> Result:
+    """Measure a table on each of its datasets."""
+    start = time.perf_counter()
+    found = []
+    drawings: dict[str, str] = {}
+    for dataset in datasets:
+        one = table.measure(Experiment(dataset, workspace, slow))
+        found.append(dataset_result(table, dataset, one))
+        drawings |= {f"{plot.name}.svg": plot.svg for plot in one.plots}
+    return Result(table.number, tuple(found), time.perf_counter() - start, Circumstances.now(), drawings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Louis and Spanakis: a statutory article retrieval dataset in French."""

@@ -1,0 +1,77 @@
+"""BSARD, table 2: recall, MAP and MRR of TF-IDF, BM25, word vectors and trained bi-encoders, with the time of a query."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.lexical.tfidf import TfIdf
+from lexfuse.channels.registry import open_retriever
+from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.data.queries import Queries
+from lexfuse.data.run import Run
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.passage_plan import whole_text
+from lexfuse.encode.static_encoder import StaticEncoder
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.text.annotation import with_languages
+from lexfuse.train.static_vectors import StaticTraining, train_static
+from reproduce.experiment import Experiment
+from reproduce.result import Measured
+
+DEPTH = 500
+MEASURES = {"R@100": "R@100", "R@200": "R@200", "R@500": "R@500", "MAP@100": "AP@100", "MRR@100": "RR@100"}
+TRAINED = {"dense": ChannelPlan("fr-legal-dense")}
+TIMED = 20  # queries
+
+
+def measure(experiment: Experiment) -> Measured:
+    """One row a system, in percent as the paper has them."""
+    queries, qrels = experiment.dataset.judged(experiment.dataset.test)
+    rows = {}
+    for name, run, milliseconds in _runs(experiment, queries):
+        found = evaluate(qrels, run, " ".join(MEASURES.values()))
+        rows[name] = {"latency, ms": milliseconds} | {name: 100 * found.mean(measure) for name, measure in MEASURES.items()}
+    return Measured(rows, notes=(f"{len(qrels.queries)} questions of {experiment.dataset.test}.",))
+
+
+def _runs(experiment: Experiment, queries: Queries) -> Iterator[tuple[str, Run, float]]:
+    plain = experiment.snapshot(IndexSettings(citations=False))
+    retrievers: dict[str, Retriever] = {"TF-IDF": TfIdf(plain), "BM25 (k1 1.0, b 0.6)": BM25(plain, 1.0, 0.6)}
+    if experiment.slow:
+        retrievers["siamese, trained"] = open_retriever(experiment.snapshot(IndexSettings(citations=False), TRAINED), "dense")
+    for name, retriever in retrievers.items():
+        yield name, retriever.retrieve(queries, DEPTH), _latency(lambda one, asked=retriever: asked.retrieve(one, DEPTH), queries)
+    yield _word_vectors(experiment, queries)
+
+
+def _latency(ask: object, queries: Queries) -> float:
+    """Milliseconds of one query, asked alone; the first is not counted."""
+    some = [queries.select([at]) for at in range(min(TIMED, len(queries)))]
+    assert callable(ask)  # noqa: S101 -- for the type checker
+    ask(some[0])
+    start = time.perf_counter()
+    for one in some:
+        ask(one)
+    return 1000 * (time.perf_counter() - start) / len(some)
+
+
+def _word_vectors(experiment: Experiment, queries: Queries) -> tuple[str, Run, float]:
+    """The mean of the vectors of the words, compared by cosine."""
+    corpus = with_languages(experiment.dataset.collection.corpus)
+    encoder: StaticEncoder = train_static(corpus, StaticTraining(dimension=500))
+    vectors = encoder.encode([whole_text(document) for document in corpus], Side.PASSAGE)
+
+    def ask(some: Queries) -> Run:
+        scores = encoder.encode(some.text, Side.QUERY) @ vectors.T
+        best = np.argpartition(-scores, DEPTH, axis=1)[:, :DEPTH].astype(np.int32)
+        query = np.repeat(np.arange(len(some), dtype=np.int32), DEPTH)
+        values = np.take_along_axis(scores, best, axis=1).ravel()
+        return Run.from_arrays("word2vec", some.ids, corpus.ids, query, best.ravel(), values)
+
+    return "word2vec", ask(queries), _latency(ask, queries)

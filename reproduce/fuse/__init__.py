@@ -1,0 +1,1 @@
+"""Louis, van Dijck and Spanakis: know when to fuse."""

@@ -1,0 +1,96 @@
+"""docs/results.md: every result that was kept, with its plots, and what was not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from reproduce.paper_table import PAPERS, PaperTable, all_tables
+from reproduce.result import Cell, DatasetResult, Result
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
+PAGE = ROOT / "docs" / "results.md"
+INTRODUCTION = """\
+# Results
+
+The tables and figures of the five papers, measured with LexFuse: paper | ours | difference. This page is written by
+`make reproduce`; do not edit it.
+
+```console no-run
+python -m reproduce                      # list the tables and figures
+python -m reproduce --table BRUCH-1      # measure one
+make reproduce                           # measure all that two cores can do within an hour, and write this page
+```
+
+Each dataset of a paper is a folder in the one that `--data` names: in the BEIR layout (`corpus.jsonl`, `queries.jsonl`,
+`qrels/SPLIT.tsv`), or the authors' files where `lexfuse import` reads them. Where it is missing, a collection in `LEXFUSE_DATA`
+with the same task is measured. **Another collection** means that: the task is the paper's, the data is not, and figures cannot be
+compared. On the paper's own data every difference above .01 has a reason in the last column. [coverage.md](coverage.md) lists
+everything in the papers and its state.
+"""
+
+
+def kept_results(folder: Path = RESULTS) -> dict[str, Result]:
+    """The results in a folder, by number of their table."""
+    return {path.stem: Result.read(path) for path in sorted(folder.glob("*.json"))}
+
+
+def write_page(path: Path = PAGE, folder: Path = RESULTS) -> None:
+    """Write the page of all results that were kept."""
+    path.write_text("\n".join(page_lines(kept_results(folder), folder.name)) + "\n", "utf-8")
+
+
+def page_lines(results: Mapping[str, Result], plots: str) -> Iterator[str]:
+    """The page, line by line."""
+    yield INTRODUCTION
+    yield from _overview(results)
+    for paper, title in PAPERS.items():
+        tables = [table for table in all_tables().values() if table.paper_name == paper]
+        if tables:
+            yield f"\n## {paper}\n\n{title}."
+        for table in tables:
+            if (result := results.get(table.number)) is not None:
+                yield from _section(table, result, plots)
+
+
+def _overview(results: Mapping[str, Result]) -> Iterator[str]:
+    yield "| | | measured on | seconds | date | commit |\n|---|---|---|---|---|---|"
+    for number, table in all_tables().items():
+        if (result := results.get(number)) is None:
+            yield f"| {number} | {table.title} | not measured{f': {table.slow}' if table.slow else ''} | | | |"
+            continue
+        where = ", ".join(one.dataset + ("" if one.own else " (another collection)") for one in result.datasets)
+        about = result.circumstances
+        link = f"[{number}](#{number.lower()})"
+        yield f"| {link} | {table.title} | {where} | {result.seconds:.0f} | {about.date} | {about.commit} |"
+    machines = sorted({result.circumstances.machine for result in results.values()})
+    yield "\nMachine: " + "; ".join(machines) + "." if machines else ""
+
+
+def _section(table: PaperTable, result: Result, plots: str) -> Iterator[str]:
+    yield f'\n### <a id="{table.number.lower()}"></a>{table.number}: {table.title}\n'
+    if table.claim:
+        yield f"Paper: {table.claim}\n"
+    if table.settings:
+        yield f"Ours: {table.settings}\n"
+    for one in result.datasets:
+        yield from _dataset(one, plots)
+
+
+def _dataset(one: DatasetResult, plots: str) -> Iterator[str]:
+    label = one.label if one.own else one.label.replace("ANOTHER COLLECTION", "**another collection**")
+    yield f"On {label}.\n"
+    if one.cells:
+        reasons = any(cell.why for cell in one.cells)
+        yield "| | measure | paper | ours | difference |" + (" why |" if reasons else "")
+        yield "|---|---|---|---|---|" + ("---|" if reasons else "")
+        yield from (_row(cell, reasons) for cell in one.cells)
+        yield ""
+    yield from (f"{note}\n" for note in one.notes)
+    yield from (f"![{description}]({plots}/{name})\n" for name, description in one.plots)
+
+
+def _row(cell: Cell, reasons: bool) -> str:
+    shown = [cell.row, cell.column, cell.paper, cell.ours, cell.difference, *([cell.why] if reasons else [])]
+    return "| " + " | ".join(entry.replace("|", "\\|").replace("*", "\\*") for entry in shown) + " |"

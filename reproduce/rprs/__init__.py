@@ -1,0 +1,1 @@
+"""Askari et al.: retrieval for extremely long queries and documents."""

@@ -1,0 +1,47 @@
+"""RPRS, figure 3: how often documents of a length are relevant, and how often relevant ones are retrieved in the first five."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexfuse.data.arrays import I64
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.run import Run
+from reproduce.experiment import Experiment
+from reproduce.plots import Curve, Labels, curves
+from reproduce.result import Measured
+from reproduce.rprs.judgments import judged, runs
+
+CUTOFF = 5
+BOUNDS = (0, 1000, 2000, 3000, 4000, 6000, 8000, 10_000, 1_000_000)  # words
+
+
+def measure(experiment: Experiment) -> Measured:
+    """Shares of each class of lengths among relevant documents, and among those that each system retrieves."""
+    asked = judged(experiment)
+    found = runs(experiment)
+    docs = next(iter(found.values())).docs
+    lengths = dict(zip(docs, asked.lengths.tolist(), strict=True))
+    relevant = [(query, doc) for query, judged in asked.qrels.as_dict().items() for doc, grade in judged.items() if grade > 0]
+    shares = {"P(relevant | length)": _shares([lengths[doc] for _, doc in relevant])}
+    for name, run in found.items():
+        shares[f"P(retrieved | length), {name}"] = _shares([lengths[doc] for doc in retrieved(run, asked.qrels)])
+    middles = [500, 1500, 2500, 3500, 5000, 7000, 9000, 12_000]
+    names = [f"up to {high:,} words" for high in BOUNDS[1:-1]] + [f"above {BOUNDS[-2]:,} words"]
+    rows = {name: dict(zip(names, values, strict=True)) for name, values in shares.items()}
+    lines = {name: Curve(middles, values) for name, values in shares.items()}
+    labels = Labels("words of a document", "share", experiment.dataset.name)
+    return Measured(rows, (curves("RPRS-FIG3", "Relevance and retrieval over the length of documents", labels, lines),))
+
+
+def retrieved(run: Run, qrels: Qrels) -> list[str]:
+    """The relevant documents among the first five of every query."""
+    judged = qrels.as_dict()
+    return [
+        hit.doc for query in run.queries for hit in run.hits(query)[:CUTOFF] if judged.get(query, {}).get(hit.doc, 0) > 0
+    ]  # fmt: skip
+
+
+def _shares(lengths: list[int]) -> list[float]:
+    counted: I64 = np.histogram(lengths, BOUNDS)[0].astype(np.int64)
+    return [count / max(1, sum(counted.tolist())) for count in counted.tolist()]
