@@ -119,6 +119,7 @@ def heat_maps(
             left, right, low, high = extent
             x, y = np.linspace(left, right, values.shape[1]), np.linspace(low, high, values.shape[0])
             made = axes.contourf(x, y, values, levels=14, cmap="viridis")
+            made.set_rasterized(True)
             drawn.figure.colorbar(made, ax=axes, shrink=0.8)
             axes.grid(visible=False)
             label(axes, Labels(labels.x, labels.y, title))
