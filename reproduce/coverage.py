@@ -17,8 +17,7 @@ from typing import Any
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from lexfuse.cli.app import app
-from lexfuse.cli.lazy_command import LazyCommand
+from lexfuse.cli.app import LazyCommand, app
 from lexfuse.errors import DataError, NotFoundError
 from reproduce.page import ROOT
 from reproduce.paper_table import PAPERS, all_tables, find_table

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import ttest_rel
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import open_retriever
 from lexfuse.data.arrays import F64, Bools
 from lexfuse.data.qrels import Qrels

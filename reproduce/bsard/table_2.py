@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.channels.registry import open_retriever
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Side

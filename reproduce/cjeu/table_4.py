@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.ngram_tfidf import NgramChoice, NgramTfIdf
 from lexfuse.channels.registry import open_retriever
-from lexfuse.channels.retriever_protocol import Retriever
+from lexfuse.channels.retriever import Retriever
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.index_settings import IndexSettings

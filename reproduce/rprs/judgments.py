@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lexfuse.channels.channel_plan import ChannelPlan
+from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.channels.dense.stored_part import VectorStorage
 from lexfuse.channels.lexical.bm25 import BM25

@@ -30,6 +30,7 @@ NOT_RUN = {
     "importing.md": 3,
     "judgments.md": 1,
     "reranking.md": 3,
+    "results.md": 1,
     "training.md": 3,
 }
 

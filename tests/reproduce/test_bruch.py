@@ -9,7 +9,7 @@ from lexfuse.data.formats.beir import Collection, write_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.fusion.union import union_of
+from lexfuse.fusion.run_union import union_of
 from reproduce.bruch.candidates import Candidates, marked
 from reproduce.bruch.figure_1 import auc
 from reproduce.bruch.figure_12 import SHARES, TRIALS, sample_means
