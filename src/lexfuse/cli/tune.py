@@ -46,7 +46,7 @@ from lexfuse.optimisation.cross_validation import FOLDS
 from lexfuse.optimisation.rprs_surface import RprsGrid
 from lexfuse.optimisation.tuned_rprs import tune_rprs
 from lexfuse.optimisation.tuned_search import TunedSearch, TuneGrid, tune
-from lexfuse.search.spec.reranker_specs import SENTENCES
+from lexfuse.search.similar import SENTENCES
 from lexfuse.search.spec.spec import SearchSpec
 
 QrelsFile = Annotated[Path, typer.Argument(metavar="QRELS", help="Judgements of a train or dev split.")]

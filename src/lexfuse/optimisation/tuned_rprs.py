@@ -8,17 +8,19 @@ from typing import Any
 
 import orjson
 
+from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
 from lexfuse.data.files import written_file
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.evaluation import evaluate
-from lexfuse.index import Index, ProgressBar, no_progress_bar
+from lexfuse.index import Index
 from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated
 from lexfuse.optimisation.rprs_parameters import rprs_surface
 from lexfuse.optimisation.rprs_surface import RprsGrid, RprsPoint, RprsSurface, cross_validated_rprs
 from lexfuse.rerank.rprs import Rprs
-from lexfuse.search.spec.reranker_specs import SENTENCES, RprsSpec, open_sentence_retriever
+from lexfuse.search.similar import SENTENCES
+from lexfuse.search.spec.reranker_specs import RprsSpec, open_sentence_retriever
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.text.kli import TermChoice
 
