@@ -172,7 +172,8 @@ def bm25(
     with Index(folder) as index, progress_bar("trying", len(k1s) * len(b_s)) as progress:
         tuned = tune_bm25(
             index.snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth, idf=idf,
-            within=filters.mask(index.snapshot), before_query_date=filters.before_query_date, progress=progress,
+            within=index.version.within(filters.filters or (), filters.day()),
+            before_query_date=filters.before_query_date, progress=progress,
         )  # fmt: skip
     if out is not None:
         tuned.save(out)

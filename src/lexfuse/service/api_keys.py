@@ -101,10 +101,8 @@ def read_keys(path: str | Path) -> tuple[ApiKey, ...]:
 def add_key(path: str | Path, name: str, *scopes: KeyScope) -> str:
     """Add a new key to a file, which is created with mode 600 if necessary, and return its token.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     token = add_key(f"{folder}/keys.toml", "library", KeyScope.READ)
-    ...     [key.name for key in read_keys(f"{folder}/keys.toml")]
+    >>> token = add_key(folder / "keys.toml", "library", KeyScope.READ)
+    >>> [key.name for key in read_keys(folder / "keys.toml")]
     ['library']
     """
     key, token = new_key(name, *scopes)
@@ -118,11 +116,9 @@ def add_key(path: str | Path, name: str, *scopes: KeyScope) -> str:
 def revoke_key(path: str | Path, name: str) -> None:
     """Remove a key from a file; a running service refuses it from the next request on.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = add_key(f"{folder}/keys.toml", "library", KeyScope.READ)
-    ...     revoke_key(f"{folder}/keys.toml", "library")
-    ...     read_keys(f"{folder}/keys.toml")
+    >>> _ = add_key(folder / "keys.toml", "library", KeyScope.READ)
+    >>> revoke_key(folder / "keys.toml", "library")
+    >>> read_keys(folder / "keys.toml")
     ()
     """
     with _changed(Path(path)) as keys:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
-from lexfuse.errors import ConfigError, TooLargeError, UnknownParameterError
+from lexfuse.data.validation import config_errors
+from lexfuse.errors import TooLargeError, UnknownParameterError
 
 if TYPE_CHECKING:
     from lexfuse.service.settings import ServiceSettings
@@ -30,7 +32,7 @@ _NAMED = 5  # unknown names that the error lists
 def _iso_day(value: Any) -> Any:
     if isinstance(value, datetime.date) or (isinstance(value, str) and _DAY.fullmatch(value)):
         return value
-    raise ValueError("a day is written as 2024-01-31")
+    raise PydanticCustomError("day", "a day is written as 2024-01-31")
 
 
 Day = Annotated[datetime.date, BeforeValidator(_iso_day)]  # ISO dates only; other texts and numbers are rejected
@@ -118,14 +120,10 @@ def page_parameters(model: type[Model], given: Mapping[str, Any]) -> Model:
     >>> page_parameters(FilterParameters, {"as_of": "tomorrow"})
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: as_of: a day is written as 2024-01-31; got 'tomorrow'
+    lexfuse.errors.ConfigError: as_of: a day is written as 2024-01-31, got 'tomorrow'
     """
-    try:
+    with config_errors():
         return model.model_validate(given)
-    except ValidationError as error:
-        wrong = error.errors(include_url=False)[0]
-        place, reason = ".".join(map(str, wrong["loc"])), wrong["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{place}: {reason}; got {str(wrong['input'])[:40]!r}") from None
 
 
 def check_length(given: object, settings: ServiceSettings) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
@@ -105,11 +105,12 @@ def response_of(error: Exception, request_id: str = "") -> Response:
     return Response(problem.model_dump_json(exclude_defaults=True), problem.status, headers_of(error), MEDIA_TYPE)
 
 
-def add_problems(app: FastAPI) -> None:
-    """Make an application answer every error with a problem."""
+def add_problems(app: FastAPI, respond: Callable[[Request, Exception, str], Response] | None = None) -> None:
+    """Make an application answer every error with a problem, or as `respond` does, given the request, the error and its id."""
 
     async def answered(request: Request, error: Exception) -> Response:
-        return response_of(error, getattr(request.state, "request_id", ""))
+        request_id = getattr(request.state, "request_id", "")
+        return respond(request, error, request_id) if respond else response_of(error, request_id)
 
     for kind in (LexFuseError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answered)
@@ -117,10 +118,16 @@ def add_problems(app: FastAPI) -> None:
 
 async def send_problem(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer with an error through the application's own handler: problem+json, or a page for browsers."""
-    handler = scope["app"].exception_handlers[LexFuseError if isinstance(error, LexFuseError) else Exception]
-    answer = handler(Request(scope, receive), error)
-    response: Response = await answer if inspect.isawaitable(answer) else answer
+    kind = LexFuseError if isinstance(error, LexFuseError) else Exception
+    response = await _handled(Request(scope, receive), error, kind)
     await response(scope, receive, send)
+
+
+async def _handled(request: Request, error: Exception, kind: type[Exception]) -> Response:
+    """The response of the application's handler of a kind of errors."""
+    answer = request.app.exception_handlers[kind](request, error)
+    response: Response = await answer if inspect.isawaitable(answer) else answer
+    return response
 
 
 def methods_of(request: Request) -> list[str]:
@@ -141,9 +148,7 @@ def add_allowed(app: Starlette) -> None:
     async def answered(request: Request, error: Exception) -> Response:
         detail = getattr(error, "detail", None)
         complete = HTTPException(405, detail, headers={"Allow": ", ".join(methods_of(request))})
-        answer = request.app.exception_handlers[HTTPException](request, complete)
-        response: Response = await answer if inspect.isawaitable(answer) else answer
-        return response
+        return await _handled(request, complete, HTTPException)
 
     app.add_exception_handler(405, answered)
 

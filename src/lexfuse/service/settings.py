@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -135,8 +135,8 @@ class LoadedSettings:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        for name in ServiceSettings.model_fields:
-            value = _plain(getattr(self.settings, name))
+        indexes = [{**asdict(place), "folder": str(place.folder)} for place in map(IndexSetting.place, self.settings.indexes)]
+        for name, value in (self.settings.model_dump(mode="json") | {"indexes": indexes}).items():
             line = f"# {name} is not set" if value is None else _inline(name, value)
             yield f"{line:<44} # {self.origin(name).value}"
 
@@ -227,18 +227,6 @@ def _reasons(error: ValidationError, origins: Mapping[str, SettingOrigin], file:
         got = "" if one["type"] == "value_error" else f", got {one['input']!r}"
         reasons.append(f"{inside} ({_where(name, origins.get(name, SettingOrigin.DEFAULT), file)}): {reason}{got}")
     return "; ".join(reasons)
-
-
-def _plain(value: Any) -> Any:
-    """A value as in TOML."""
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, IndexSetting):
-        place = value.place()
-        return {"folder": str(place.folder), "name": place.name, "title": place.title}
-    if isinstance(value, Path):
-        return str(value)
-    return value.value if isinstance(value, StrEnum) else value
 
 
 def _inline(name: str, value: Any) -> str:

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
-from lexfuse.errors import LexFuseError
 from lexfuse.service.problems import Problem, headers_of, problem_of, response_of
 from lexfuse.web.messages import messages_of
 from lexfuse.web.renderer import PART_HEADER, reader_of, small_page
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
     from starlette.requests import Request
 
 MACHINES = ("/v1/", "/healthz", "/readyz", "/metrics", "/openapi.json")
 
 
-def add_error_pages(app: FastAPI) -> None:
-    """Make an application answer errors of its pages with pages."""
-
-    async def answered(request: Request, error: Exception) -> Response:
-        request_id = getattr(request.state, "request_id", "")
-        return error_page(request, error, request_id) if wants_page(request) else response_of(error, request_id)
-
-    for kind in (LexFuseError, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, answered)
+def page_or_problem(request: Request, error: Exception, request_id: str) -> Response:
+    """A page for a browser, and a problem for any other client."""
+    return error_page(request, error, request_id) if wants_page(request) else response_of(error, request_id)
 
 
 def wants_page(request: Request) -> bool:

@@ -7,35 +7,11 @@ import datetime
 from lexfuse.text.letters import NARROW_SPACE, NO_BREAK_SPACE
 
 _MONTHS = {
-    "fr": (
-        "janvier",
-        "février",
-        "mars",
-        "avril",
-        "mai",
-        "juin",
-        "juillet",
-        "août",
-        "septembre",
-        "octobre",
-        "novembre",
-        "décembre",
-    ),
-    "en": (
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ),
-}
+    "fr": ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
+           "décembre"],
+    "en": ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+           "December"],
+}  # fmt: skip
 
 
 def number(value: float, language: str, digits: int | None = None) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lexfuse.service.problems import add_problems
 from lexfuse.web import preferences, static_files
-from lexfuse.web.error_pages import add_error_pages
+from lexfuse.web.error_pages import page_or_problem
 from lexfuse.web.pages import compare, document, experiments, explain, export, feedback, help, search, similar
 
 if TYPE_CHECKING:
@@ -21,4 +22,4 @@ def add_pages(app: FastAPI) -> None:
     """Add the pages and the error pages to an application."""
     for router in ROUTERS:
         app.include_router(router)
-    add_error_pages(app)
+    add_problems(app, page_or_problem)

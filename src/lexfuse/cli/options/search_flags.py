@@ -11,7 +11,6 @@ import typer
 
 from lexfuse.channels.lexical import bm25
 from lexfuse.cli.options.flag_group import FlagGroup, names_in, numbers_in
-from lexfuse.data.arrays import Bools
 from lexfuse.data.dates import parse_date
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.fusion.fusion import Fusion
@@ -20,8 +19,6 @@ from lexfuse.fusion.union import Missing
 from lexfuse.search.pipeline import DEPTH
 from lexfuse.search.spec.channel_spec import channel_options
 from lexfuse.search.spec.spec import SearchSpec
-from lexfuse.storage.filters import Condition, within
-from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
 
 IndexArgument = Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")]
@@ -148,10 +145,6 @@ class FilterFlags(FlagGroup):
         typer.Option("--filter", help="field=value, field=a,b, date>=2020-01-01, headings^=A > B, court!=X. May be repeated."),
     ] = None
     as_of: Annotated[str | None, typer.Option("--as-of", help="Only documents in force on this day.")] = None
-
-    def mask(self, snapshot: Snapshot) -> Bools | None:
-        """The documents that pass the filters; None for all."""
-        return within(snapshot, [Condition.parse(text) for text in self.filters or []], as_of=self.day())
 
     def day(self) -> datetime.date | None:
         """The day of ``--as-of``."""

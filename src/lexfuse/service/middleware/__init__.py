@@ -36,4 +36,4 @@ def add_middleware(app: Starlette, settings: ServiceSettings, keys: KeyRing, met
     app.add_middleware(ApiKeyMiddleware, settings=settings, keys=keys, metrics=metrics)
     app.add_middleware(OriginCheck, hosts=settings.allowed_hosts, own=settings.host, metrics=metrics)
     app.add_middleware(RequestLogMiddleware, metrics=metrics, log_queries=settings.log_queries)
-    app.add_middleware(SecurityHeaders)  # outermost, so that responses to unexpected errors have them too
+    app.add_middleware(SecurityHeaders, metrics=metrics)  # outermost, so that responses to unexpected errors have them too

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from lexfuse.errors import AccessError, ForbiddenError, LexFuseError, LimitError
 from lexfuse.service.api_keys import ApiKey, KeyRing
 from lexfuse.service.api_keys import KeyScope as Allowed
+from lexfuse.service.middleware.http_middleware import HttpMiddleware, header
 from lexfuse.service.middleware.limits import RateLimiter, neighbourhood
-from lexfuse.service.middleware.paths import header, is_exempt
 from lexfuse.service.middleware.request_log import current_notes
-from lexfuse.service.problems import send_problem
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -94,28 +93,24 @@ def token_of(scope: Scope) -> str:
     return header(scope, "x-api-key").strip()
 
 
-class ApiKeyMiddleware:
+class ApiKeyMiddleware(HttpMiddleware):
     """Identifies callers, limits their requests, and requires the scope read; routes that write call `require`."""
 
-    def __init__(self, app: ASGIApp, settings: ServiceSettings, keys: KeyRing, metrics: ServiceMetrics | None = None) -> None:
+    checks_all = False
+
+    def __init__(self, app: ASGIApp, settings: ServiceSettings, keys: KeyRing, metrics: ServiceMetrics) -> None:
         """Wrap an application."""
-        self.app = app
+        super().__init__(app, metrics)
         self.settings = settings
         self.keys = keys
-        self.metrics = metrics
         self.buckets = RateLimiter(settings.requests_per_minute, settings.burst)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse."""
-        if scope["type"] != "http" or is_exempt(scope):
-            await self.app(scope, receive, send)
-            return
         try:
             caller = self._admitted(scope)
         except LexFuseError as error:
-            if self.metrics:
-                self.metrics.refused.labels("rate" if isinstance(error, LimitError) else "key").inc()
-            await send_problem(error, scope, receive, send)
+            await self.refuse(error, "rate" if isinstance(error, LimitError) else "key", scope, receive, send)
             return
         scope.setdefault("state", {})[CALLER] = caller
         await self.app(scope, receive, send)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from python_multipart.multipart import parse_options_header  # as forms are read, so that both see the same charset
 
 from lexfuse.errors import ConfigError, LimitError, OverloadError, TooLargeError
-from lexfuse.service.middleware.paths import is_exempt
+from lexfuse.service.middleware.http_middleware import HttpMiddleware
 from lexfuse.service.problems import send_problem
 
 if TYPE_CHECKING:
@@ -98,39 +98,33 @@ def neighbourhood(address: str) -> str:
     return str(ipaddress.ip_network((int(parsed), 64), strict=False))
 
 
-class InFlightLimit:
+class InFlightLimit(HttpMiddleware):
     """Limits concurrent requests; further ones are refused at once.
 
     A request counts once its body is complete, so slow bodies do not block other requests. Incomplete bodies are limited in
     number and in total bytes; beyond that, the oldest is rejected.
     """
 
-    def __init__(self, app: ASGIApp, most: int, metrics: ServiceMetrics | None = None) -> None:
+    checks_all = False
+
+    def __init__(self, app: ASGIApp, metrics: ServiceMetrics, most: int) -> None:
         """Allow `most` concurrent requests."""
-        self.app = app
+        super().__init__(app, metrics)
         self.most = most
-        self.metrics = metrics
         self.running = 0
         self.bodies = _ArrivingBodies()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer or refuse; health and static files are always answered."""
-        if scope["type"] != "http" or is_exempt(scope):
-            await self.app(scope, receive, send)
-            return
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer or refuse."""
         try:
             receive = await self.bodies.complete(receive)
         except TimeoutError:
-            if self.metrics:
-                self.metrics.refused.labels("body").inc()
             reason = "the body arrived too slowly while many others were arriving; send it again, faster"
-            await send_problem(OverloadError(reason, retry_after=1), scope, receive, send)
+            await self.refuse(OverloadError(reason, retry_after=1), "body", scope, receive, send)
             return
         if self.running >= self.most:
-            if self.metrics:
-                self.metrics.refused.labels("overload").inc()
             reason = f"{self.running} requests are being answered, which is the limit; try again in a second"
-            await send_problem(OverloadError(reason, retry_after=1), scope, receive, send)
+            await self.refuse(OverloadError(reason, retry_after=1), "overload", scope, receive, send)
             return
         self.running += 1
         try:
@@ -175,25 +169,21 @@ class _ArrivingBodies:
             bodies, size = bodies - 1, size - came
 
 
-class BodyLimit:
+class BodyLimit(HttpMiddleware):
     """Refuses bodies above the limit, by their declared length or as soon as too much has arrived.
 
     A body that is not complete in time is refused too, because it would occupy a slot. So is a form in an encoding that only
     Python has, such as ``undefined`` and ``punycode``, which fails or takes unbounded time.
     """
 
-    def __init__(self, app: ASGIApp, most: int, seconds: float, metrics: ServiceMetrics | None = None) -> None:
+    def __init__(self, app: ASGIApp, metrics: ServiceMetrics, most: int, seconds: float) -> None:
         """Allow bodies of `most` bytes that arrive within `seconds`."""
-        self.app = app
+        super().__init__(app, metrics)
         self.most = most
         self.seconds = seconds
-        self.metrics = metrics
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         types = [value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"]
         if not all(map(readable, types)):
             await send_problem(ConfigError("the charset of the body cannot be read; send UTF-8"), scope, receive, send)
@@ -210,9 +200,7 @@ class BodyLimit:
                 if error is not body.refusal:
                     raise
         if body.refusal and not body.started:
-            if self.metrics:
-                self.metrics.refused.labels("body").inc()
-            await send_problem(body.refusal, scope, receive, send)
+            await self.refuse(body.refusal, "body", scope, receive, send)
 
 
 def readable(content_type: str) -> bool:

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from lexfuse.errors import ForbiddenError
 from lexfuse.service.middleware.api_key import token_of
-from lexfuse.service.middleware.paths import HEALTH, header
-from lexfuse.service.problems import send_problem
+from lexfuse.service.middleware.http_middleware import HEALTH, HttpMiddleware, header
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,36 +19,30 @@ if TYPE_CHECKING:
     from lexfuse.service.metrics import ServiceMetrics
 
 
-NOT_KEPT = "no-store"  # responses contain questions, which must not stay on the disk of a shared computer
-KEPT_FOR_EVER = "public, max-age=31536000, immutable"
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::[0-9]*)?")  # a name or an address, with an optional port
 
 
-class OriginCheck:
+class OriginCheck(HttpMiddleware):
     """Refuses requests to other host names, and changing requests that another site made a browser send.
 
     Without `hosts`, a request that arrives at a loopback address must name a loopback host. Otherwise any site could point its
     name at 127.0.0.1 and read the service from its own page (DNS rebinding).
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str] = (), own: str = "", metrics: ServiceMetrics | None = None) -> None:
+    def __init__(self, app: ASGIApp, metrics: ServiceMetrics, hosts: Sequence[str] = (), own: str = "") -> None:
         """Wrap an application that answers to `hosts`, and always to `own`, the address it listens on."""
-        self.app = app
+        super().__init__(app, metrics)
         self.hosts = tuple(host.lower() for host in hosts)
         self.own = own.lower()
-        self.metrics = metrics
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or refuse."""
-        if scope["type"] == "http":
-            reason, detail = self._refusal(scope)
-            if reason:
-                if self.metrics:
-                    self.metrics.refused.labels(reason).inc()
-                await send_problem(ForbiddenError(detail), scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+        reason, detail = self._refusal(scope)
+        if reason:
+            await self.refuse(ForbiddenError(detail), reason, scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> tuple[str, str]:
         if scope["path"] not in HEALTH and (detail := self._wrong_name(scope)):

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from lexfuse.service.logs import log
 from lexfuse.service.metrics import METHODS, OTHER
-from lexfuse.service.middleware.paths import STATIC, header, is_exempt
+from lexfuse.service.middleware.http_middleware import STATIC, HttpMiddleware, header, is_exempt
 from lexfuse.service.problems import send_problem
 
 if TYPE_CHECKING:
@@ -70,20 +70,16 @@ def note_answer(answer: object) -> None:
         notes.stages.update(stages)
 
 
-class RequestLogMiddleware:
+class RequestLogMiddleware(HttpMiddleware):
     """Logs and measures every request."""
 
     def __init__(self, app: ASGIApp, metrics: ServiceMetrics, *, log_queries: bool = False) -> None:
         """Wrap an application; unexpected errors in it become problem responses."""
-        self.app = app
-        self.metrics = metrics
+        super().__init__(app, metrics)
         self.log_queries = log_queries
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, also after an unexpected error."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         given = header(scope, REQUEST_ID)
         notes = RequestNotes(given if _SANE.fullmatch(given) else uuid.uuid4().hex)
         scope.setdefault("state", {})["request_id"] = notes.id

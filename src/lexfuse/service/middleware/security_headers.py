@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lexfuse.service.middleware.origin import KEPT_FOR_EVER, NOT_KEPT
-from lexfuse.service.middleware.paths import STATIC
+from lexfuse.service.middleware.http_middleware import STATIC, HttpMiddleware
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
 
+NOT_KEPT = "no-store"  # responses contain questions, which must not stay on the disk of a shared computer
+KEPT_FOR_EVER = "public, max-age=31536000, immutable"
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -27,18 +28,11 @@ HEADERS = {
 }
 
 
-class SecurityHeaders:
+class SecurityHeaders(HttpMiddleware):
     """Adds the headers to every response; a header that the application has set stays."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        """Wrap an application."""
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the headers."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
