@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, overload
@@ -98,11 +98,11 @@ def find_hits(
     with clock.stage("facets"):
         counted = facets_of(version, query, opened, filters, found) if facets else []
     with clock.stage("snippets"):
-        builder = ResultBuilder(opened.retriever.members(query), query, words=version.words)
-        shown = builder.answers(found[after : after + k], after=after)
-        explained = PageExplanations(opened, query, [hit.document.id for hit in shown])
-        hits = tuple(replace(hit, explainer=explained.of) for hit in shown)
-    return Hits(query, opened.profile, hits, after + k < len(found), candidates, tuple(counted), clock.timing())
+        page = found[after : after + k]
+        explained = PageExplanations(opened, query, [one.hit.doc for one in page])
+        builder = ResultBuilder(opened.retriever.members(query), query, words=version.words, explainer=explained.of)
+        hits = builder.answers(page, after=after)
+    return Hits(query, opened.profile, tuple(hits), after + k < len(found), candidates, tuple(counted), clock.timing())
 
 
 class PageExplanations:

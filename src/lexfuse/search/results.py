@@ -90,12 +90,19 @@ class ResultBuilder:
     "Les [horaires] d'ouverture sont affichés à l'entrée de chaque bibliothèque."
     """
 
-    def __init__(self, members: Sequence[Retriever], question: Query, *, words: BM25 | None = None) -> None:
+    def __init__(
+        self,
+        members: Sequence[Retriever],
+        question: Query,
+        *,
+        words: BM25 | None = None,
+        explainer: Callable[[str], Explanation] | None = None,
+    ) -> None:
         """Take the retrievers that have something to show: terms, tokens that met, the nearest passage.
 
         Where none of them marks words, `words` does; one that is kept saves counting the words of the index for every question.
         """
-        self._question, self._members = question, members
+        self._question, self._members, self._explainer = question, members, explainer
         self._words = next((one for one in members if one.marks_words), words or BM25(members[0].snapshot))
 
     def answers(self, found: Sequence[FoundDocument], *, after: int = 0) -> list[SearchHit]:
@@ -120,7 +127,8 @@ class ResultBuilder:
         tokens = next((one.tokens for one in evidence if one.tokens is not None), ())
         nearest = next((one.passage for one in evidence if one.passage is not None), None)
         shown = self._snippet(document, words, nearest or Passage(0, len(document.text)))
-        return SearchHit(rank, found.by, found.hit.score, document, shown, terms, tokens, nearest, found.hit.parts)
+        score, sources = found.hit.score, found.hit.parts
+        return SearchHit(rank, found.by, score, document, shown, terms, tokens, nearest, sources, self._explainer)
 
     def _snippet(self, document: Document, terms: Sequence[TermPart], passage: Passage) -> Snippet:
         """The window of a passage that matches best."""

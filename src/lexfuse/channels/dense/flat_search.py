@@ -153,6 +153,13 @@ class FlatSearch:
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self._starts))
 
     @cached_property
+    def _held(self) -> tuple[I32, I64]:
+        """The documents that have rows, and for every row the number of its document among these."""
+        counts = np.diff(self._starts)
+        docs = np.flatnonzero(counts)
+        return docs.astype(np.int32), np.repeat(np.arange(len(docs)), counts[docs])
+
+    @cached_property
     def _screen(self) -> CandidateScreen:
         return CandidateScreen(self.parts, self._owner)
 
@@ -181,15 +188,14 @@ class FlatSearch:
 
     def _best_of_all(self, queries: F32, k: int, pool: PassagePooling, mask: Bools) -> tuple[I64, I32, F32]:
         """The same with the exact scores of all rows, which answer everything else about a query in its context."""
-        docs = np.flatnonzero(np.diff(self._starts))
-        number = np.repeat(np.arange(len(docs)), np.diff(self._starts)[docs])
-        kept = mask[docs] if len(mask) else np.ones(len(docs), dtype=np.bool_)
+        docs, number = self._held
         rows = read_once(self, "scores", [query.tobytes() for query in queries], self._scored)
-        scores = np.concatenate([pooled(scores, number, pool)[kept] for scores in rows])
-        docs = np.tile(docs[kept], len(queries))
-        offsets = np.arange(len(queries) + 1) * int(kept.sum())
-        offsets, chosen = best(offsets, scores, self.order[docs], k)
-        return offsets, docs[chosen].astype(np.int32), scores[chosen]
+        scores = np.stack([pooled(row, number, pool) for row in rows])
+        if len(mask):
+            docs, scores = docs[mask[docs]], scores[:, mask[docs]]
+        order = np.tile(self.order[docs], len(queries))
+        offsets, chosen = best(np.arange(len(queries) + 1) * len(docs), scores.ravel(), order, k)
+        return offsets, docs[chosen % max(len(docs), 1)], scores.ravel()[chosen]
 
     def _scored(self, asked: list[bytes]) -> list[F64]:
         """The exact scores of all rows, for each vector that is asked about."""

@@ -141,12 +141,12 @@ def marked_snippet(hit: SearchHit) -> MarkedSpan:
     span, text = hit.snippet.span, hit.document.text
     shown = span.of(text)
     matches = [(match.start - span.start, match.end - span.start) for match in hit.snippet.matches]
-    parts = split_sentences(shown, hit.document.language)
+    parts = split_sentences(shown, hit.document.language) if matches else []
 
     def worth(start: int, end: int) -> int:
         return len({shown[match[0] : match[1]].casefold() for match in matches if start <= match[0] < end})
 
-    best = max(parts, key=lambda part: (worth(part.start, part.end), -part.start)) if len(parts) > 1 and matches else None
+    best = max(parts, key=lambda part: (worth(part.start, part.end), -part.start)) if len(parts) > 1 else None
     return MarkedSpan(
         text=shown,
         matches=matches,
