@@ -100,6 +100,7 @@ def test_commands_of_the_core(workplace, arguments):
         ("fetch organisation/model", "hub"),
         ("index library other.index --channels dense --model organisation/model", "hub"),
         ("train dense fr-legal-dense library model", "train"),
+        ("train static library vectors", "static"),
     ],
 )
 def test_what_is_missing_is_named_with_the_command_that_installs_it(workplace, arguments, extra):

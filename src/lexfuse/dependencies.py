@@ -23,6 +23,7 @@ class Extra(StrEnum):
     PARQUET = "parquet"
     HUB = "hub"
     MCP = "mcp"
+    STATIC = "static"
     TRAIN = "train"
 
     @property
@@ -48,6 +49,7 @@ _PACKAGES = {
     Extra.PARQUET: ("pyarrow",),
     Extra.HUB: ("huggingface_hub",),
     Extra.MCP: (*_SERVE, "mcp"),
+    Extra.STATIC: ("scipy",),
     Extra.TRAIN: ("safetensors", "torch", "transformers"),
 }
 

@@ -22,6 +22,7 @@ from lexfuse.evaluation.bootstrap import ConfidenceInterval, intervals
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.significance import adjust_max_t, adjust_p_values, differences, effect_size, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
+from lexfuse.evaluation.student_t import t_quantile
 from lexfuse.fusion.convex import Convex
 from lexfuse.optimisation.cross_validation import held_out
 from lexfuse.optimisation.weight_surface import first_highest, tied_highest
@@ -170,12 +171,10 @@ def power_of(difference: F64, smallest: float = SMALLEST) -> Power:
     >>> found.queries, found.needed, round(found.detectable, 3), found.enough
     (6, 150, 0.25, False)
     """
-    from scipy.special import stdtrit
-
     if not 0 < smallest < math.inf:
         raise ConfigError(f"the smallest difference that matters must be above 0, got {smallest}; {SMALLEST} is usual")
     count = len(difference)
-    factor = float(stdtrit(count - 1, 1 - LEVEL / 2) + stdtrit(count - 1, CHANCE)) * float(difference.std(ddof=1))
+    factor = (t_quantile(count - 1, 1 - LEVEL / 2) + t_quantile(count - 1, CHANCE)) * float(difference.std(ddof=1))
     return Power(count, smallest, factor / math.sqrt(count), max(2, math.ceil((factor / smallest) ** 2 - 1e-9)))
 
 

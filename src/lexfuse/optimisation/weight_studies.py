@@ -19,6 +19,7 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.bootstrap import ConfidenceInterval
 from lexfuse.evaluation.measure import Measure
+from lexfuse.evaluation.student_t import t_quantile
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.cross_validation import FOLDS
@@ -125,14 +126,12 @@ class SampleEfficiency:
     @property
     def band(self) -> tuple[ConfidenceInterval, ...]:
         """The 95 % interval of the mean over trials (Student's t), for every share; a point where all trials agree."""
-        from scipy.special import stdtrit
-
         trials = self.values.shape[1]
         if trials < 2:
             return tuple(ConfidenceInterval(mean, mean) for mean in self.means)
         same = np.ptp(self.values, axis=1) == 0  # which rounding in the mean would hide
         deviation = np.where(same, 0.0, self.values.std(axis=1, ddof=1) / np.sqrt(trials))
-        half = (float(stdtrit(trials - 1, 0.975)) * deviation).tolist()
+        half = (t_quantile(trials - 1, 0.975) * deviation).tolist()
         return tuple(ConfidenceInterval(mean - one, mean + one) for mean, one in zip(self.means, half, strict=True))
 
     def as_json(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Word vectors from a corpus in a minute: co-occurrence counts, positive PMI, truncated SVD.
 
-Levy, Goldberg and Dagan (2015) show that this matches word2vec, of whose objective it is the matrix form; here it is faster,
-needs no other library, and is deterministic. Words are the terms of the index (stems, citations, no stop words). Two words
-co-occur if they are in one window; windows overlap by half, so near words count more than far ones. Contexts are smoothed by the
-exponent 3/4, and the left singular vectors are used without singular values.
+Levy, Goldberg and Dagan (2015) show that this matches word2vec, of whose objective it is the matrix form; here it is faster
+and deterministic. Words are the terms of the index (stems, citations, no stop words). Two words co-occur if they are in one
+window; windows overlap by half, so near words count more than far ones. Contexts are smoothed by the exponent 3/4, and the left
+singular vectors are used without singular values.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, F64, I32, offsets_of, read_only
 from lexfuse.data.corpus import Corpus
+from lexfuse.dependencies import Extra
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.encode.static_encoder import StaticEncoder, WordWeighting
 from lexfuse.encode.word_vectors import WordVectors
@@ -69,6 +70,7 @@ def train_static(
     >>> sorted(encoder.vectors.words)[:3]
     ['bail', 'contrat', 'locatair']
     """
+    Extra.STATIC.require("training word vectors")
     language = language or most_common_language(corpus)
     rows, words = _read(corpus, Analyser(language), training.min_count, progress)
     if len(words) <= training.dimension:

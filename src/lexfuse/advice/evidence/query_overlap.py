@@ -25,6 +25,7 @@ from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.measure_names import parse_measure
 from lexfuse.evaluation.significance import adjust_p_values
 from lexfuse.evaluation.significance_options import Correction
+from lexfuse.evaluation.student_t import t_tail
 
 FIRST, SECOND, PERFECT, FAIL = "first wins", "second wins", "both perfect", "both fail"
 FEWEST = 5  # queries that a group needs to be tested
@@ -137,15 +138,13 @@ def _tests(pair: tuple[str, str], memberships: Mapping[str, Bools], metrics: Map
 
 def _welch(one: F64, two: F64) -> tuple[float, float]:
     """The p-value and t of Welch's test; where nothing varies, equal values differ by chance and others do not."""
-    from scipy.special import stdtr
-
     difference = float(one.mean() - two.mean())
     a, b = (0.0 if np.ptp(sample) == 0.0 else float(sample.var(ddof=1)) / len(sample) for sample in (one, two))
     if a + b == 0.0:
         return (1.0, 0.0) if difference == 0.0 else (0.0, math.copysign(math.inf, difference))
     statistic = difference / math.sqrt(a + b)
     freedom = (a + b) ** 2 / (a * a / (len(one) - 1) + b * b / (len(two) - 1))
-    return float(2.0 * stdtr(freedom, -abs(statistic))), statistic
+    return 2.0 * t_tail(freedom, statistic), statistic
 
 
 def _counts(names: tuple[str, str], measure: str, sizes: Mapping[str, int], total: int, unranked: int, contrast: Contrast) -> str:
