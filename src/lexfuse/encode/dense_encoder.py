@@ -8,7 +8,6 @@ tokens.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +22,7 @@ from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.encode.model_folder.modules import final_dimension
 from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import ModelTokenizer, Row
-from lexfuse.encode.transformer import GRAPHS, Transformer
+from lexfuse.encode.transformer import Transformer
 from lexfuse.errors import DataError
 
 BLOCK = 4096  # texts sorted by length together
@@ -70,7 +69,7 @@ class DenseEncoder:
         tokens = ModelTokenizer(folder)
         transformer = Transformer.load(folder, OutputHead.HIDDEN, threads=threads, int8=int8)
         dimension = final_dimension(folder.heads, transformer.width * len(folder.pooling), folder.path)
-        return cls(folder, tokens, transformer, chosen, dimension, _fingerprint(folder, int8, chosen))
+        return cls(folder, tokens, transformer, chosen, dimension, transformer.fingerprint(*(chosen[side] for side in Side)))
 
     @property
     def normalises(self) -> bool:
@@ -89,13 +88,13 @@ class DenseEncoder:
 
     def _block(self, side: Side, texts: list[str], progress: Progress) -> F32:
         """The vectors of distinct texts."""
-        prompt = self.prompts[side]
+        prompt, chunks = self.prompts[side], self.folder.chunks
         kept = self.tokens.count(prompt) if prompt else 0
         skipped = len(self.tokens.before) + kept if kept and not self.folder.pools_prompt else 0
         windows: list[Row] = []
         owners: list[int] = []
         for place, row in enumerate(self.tokens.ids([prompt + text for text in texts])):
-            found = self._read_at_once(row, kept)
+            found = self.tokens.windows(row, kept) if chunks is None else self.tokens.chunks(row, chunks.size, chunks.overlap)
             windows += found
             owners += [place] * len(found)
         pieces = np.zeros((len(windows), self.dimension), dtype=np.float32)
@@ -105,11 +104,6 @@ class DenseEncoder:
             if len(windows[place]):  # without special tokens an empty text has no tokens
                 pieces[place] = self._finished(states[: len(windows[place])], skipped)
         return self._joined(pieces, np.array(owners, dtype=np.int64), len(texts))
-
-    def _read_at_once(self, row: Row, kept: int) -> list[Row]:
-        """The windows or chunks of a text."""
-        chunks = self.folder.chunks
-        return self.tokens.windows(row, kept) if chunks is None else self.tokens.chunks(row, chunks.size, chunks.overlap)
 
     def _finished(self, states: F32, skipped: int) -> F32:
         """The vector of one window from the states of its tokens."""
@@ -138,8 +132,3 @@ def normalised(vector: F32) -> F32:
     """The vector scaled to length one; zero stays zero."""
     length = np.sqrt(np.square(vector, dtype=np.float64).sum())
     return vector if length == 0 else (vector / length).astype(np.float32)
-
-
-def _fingerprint(folder: ModelFolder, int8: bool, prompts: Mapping[Side, str]) -> str:
-    parts = [folder.fingerprint, str(GRAPHS), "int8" if int8 else "", *(prompts[side] for side in Side)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

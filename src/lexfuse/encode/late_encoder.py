@@ -8,7 +8,6 @@ document length is read in windows of equal length, each with the marker and the
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,8 +22,8 @@ from lexfuse.encode.model_folder.late_settings import LateSettings, projections
 from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.encode.model_folder.modules import DenseHead, final_dimension
 from lexfuse.encode.onnx_export.heads import OutputHead
-from lexfuse.encode.tokenizer import ModelTokenizer, Row
-from lexfuse.encode.transformer import GRAPHS, Transformer
+from lexfuse.encode.tokenizer import ModelTokenizer, Row, equal_pieces
+from lexfuse.encode.transformer import Transformer
 from lexfuse.errors import ConfigError, DataError
 
 BLOCK = 1024  # texts sorted by length together
@@ -71,14 +70,8 @@ class LateEncoder:
         transformer = Transformer.load(folder, OutputHead.HIDDEN, threads=threads, int8=int8)
         dimension = final_dimension(layers, transformer.width, folder.path)
         settings = replace(settings, query_length=length)
-        parts = [folder.fingerprint, str(GRAPHS), "int8" if int8 else "", repr(settings)]
-        fingerprint = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+        fingerprint = transformer.fingerprint(repr(settings))
         return cls(folder, settings, tokens, transformer, layers, markers, mask, skipped, dimension, fingerprint)
-
-    @property
-    def window(self) -> int:
-        """The maximum number of tokens per window, including special tokens."""
-        return self.tokens.window
 
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[F32]:
         """The token vectors of every text, one table per text; a repeated text is encoded once."""
@@ -107,11 +100,10 @@ class LateEncoder:
         marker = self.markers[side]
         prompt = self.settings.query_prompt if side is Side.QUERY else self.settings.document_prompt
         limit = self.settings.document_length if side is Side.PASSAGE else None
-        room = max(2, min(limit or self.window, self.window) - (self.window - self.tokens.room) - len(marker))
-        inner = self.tokens.inner_ids(prompt + text)
-        kept = min(self.tokens.count(prompt), room // 2) if prompt and len(inner) > room else 0  # in every window
-        pieces = np.array_split(inner[kept:], max(1, -(-(len(inner) - kept) // (room - kept))))
-        rows = [self.tokens.wrapped(np.concatenate([marker, inner[:kept], piece])) for piece in pieces]
+        window = self.tokens.window
+        room = max(2, min(limit or window, window) - (window - self.tokens.room) - len(marker))
+        pieces = equal_pieces(self.tokens.inner_ids(prompt + text), room, self.tokens.count(prompt) if prompt else 0)
+        rows = [self.tokens.wrapped(np.concatenate([marker, piece])) for piece in pieces]
         missing = self.settings.query_length - len(rows[0])
         if side is Side.PASSAGE or self.mask is None or missing <= 0:
             return [(row, len(row)) for row in rows]

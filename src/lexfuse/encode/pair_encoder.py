@@ -20,8 +20,9 @@ import numpy as np
 
 from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.encode.encoder import check_texts
-from lexfuse.encode.model_folder.folder import ModelFolder, json_object
+from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.locator import locate_model
+from lexfuse.encode.model_folder.modules import json_object
 from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import ModelTokenizer, Row
 from lexfuse.encode.transformer import Transformer

@@ -9,7 +9,6 @@ sums instead of maxima, which is refused.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,15 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from lexfuse.data.archives import parse_json
 from lexfuse.data.arrays import F32, I32
-from lexfuse.data.files import read_bytes
 from lexfuse.encode.encoder import Progress, Side, encoded_once, no_progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.locator import locate_model
+from lexfuse.encode.model_folder.modules import json_object
 from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import ModelTokenizer, Row
-from lexfuse.encode.transformer import GRAPHS, Transformer
+from lexfuse.encode.transformer import Transformer
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.text.analysis.vocabulary import Vocabulary
 
@@ -69,8 +67,7 @@ class SparseEncoder:
         tokens = ModelTokenizer(folder)
         transformer = Transformer.load(folder, OutputHead.MLM, threads=threads, int8=int8)
         terms = Vocabulary([tokens.word(number) for number in range(transformer.width)])
-        parts = [folder.fingerprint, str(GRAPHS), "int8" if int8 else "", str(most_terms), str(logarithms), *prompts.values()]
-        fingerprint = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+        fingerprint = transformer.fingerprint(str(most_terms), str(logarithms), *prompts.values())
         return cls(folder, tokens, transformer, terms, most_terms, logarithms, prompts, fingerprint)
 
     @property
@@ -128,9 +125,8 @@ def _logarithms(folder: ModelFolder) -> int:
         raise DataError(f"the model has steps that SPLADE does not take: {', '.join(unknown)}; choose another", path=folder.path)
     if not folder.others:
         return 1
-    steps = parse_json(read_bytes(folder.path / "modules.json"), str(folder.path / "modules.json"))
-    path = folder.path / next(step["path"] for step in steps if step["type"].endswith("SpladePooling")) / "config.json"
-    values = parse_json(read_bytes(path), str(path))
+    path = folder.others["SpladePooling"] / "config.json"
+    values = json_object(path, needed=True)
     pooling, activation = values.get("pooling_strategy", "max"), values.get("activation_function", "relu")
     if pooling != "max" or activation not in _LOGARITHMS:
         expected = f"expected max and one of {', '.join(_LOGARITHMS)}"

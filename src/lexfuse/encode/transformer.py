@@ -6,6 +6,7 @@ folder under the fingerprint of the model, or in memory if the cache is not writ
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import mmap
 from collections.abc import Callable, Iterator, Sequence
@@ -81,6 +82,11 @@ class Transformer:
     def graph(self) -> Path | bytes:
         """The graph that runs: a file, or its bytes if none could be written."""
         return graph_file(self.folder, self.head, int8=self.int8)
+
+    def fingerprint(self, *parts: str) -> str:
+        """Equal for two encoders by this model if and only if they give the same vectors; ``parts`` are their own choices."""
+        every = [self.folder.fingerprint, str(GRAPHS), "int8" if self.int8 else "", *parts]
+        return hashlib.sha256("\0".join(every).encode()).hexdigest()[:32]
 
     @property
     def width(self) -> int:

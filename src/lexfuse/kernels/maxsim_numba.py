@@ -93,6 +93,15 @@ _six = _products_of(ROWS)
 _one = _products_of(1)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _multiply(source: int, query: int, out: int, dimensions: int, taken: int) -> None:
+    """The products of six rows, or of one, with a group of lanes; all are given by their addresses."""
+    if taken == ROWS:
+        _six(source, query, out, dimensions)
+    else:
+        _one(source, query, out, dimensions)
+
+
 @njit(cache=True, nogil=True)
 def products(rows: F32, lanes: F32, out: F32) -> None:
     """Products of rows with every lane: ``out`` has one row for each row."""
@@ -103,10 +112,7 @@ def products(rows: F32, lanes: F32, out: F32) -> None:
         taken = ROWS if at + ROWS <= len(rows) else 1
         for group in range(groups):
             source, query = rows.ctypes.data + 4 * at * dimensions, lanes.ctypes.data + 4 * group * dimensions * LANES
-            if taken == ROWS:
-                _six(source, query, some.ctypes.data, dimensions)
-            else:
-                _one(source, query, some.ctypes.data, dimensions)
+            _multiply(source, query, some.ctypes.data, dimensions, taken)
             for row in range(taken):
                 for lane in range(LANES):
                     out[at + row, group * LANES + lane] = some[row * LANES + lane]
@@ -131,10 +137,7 @@ def nearest(vectors: F32, rows: F32, halves: F32, found: I32) -> None:
         row = 0
         while row < len(rows):
             taken = ROWS if row + ROWS <= len(rows) else 1
-            if taken == ROWS:
-                _six(rows.ctypes.data + 4 * row * dimensions, lanes.ctypes.data, some.ctypes.data, dimensions)
-            else:
-                _one(rows.ctypes.data + 4 * row * dimensions, lanes.ctypes.data, some.ctypes.data, dimensions)
+            _multiply(rows.ctypes.data + 4 * row * dimensions, lanes.ctypes.data, some.ctypes.data, dimensions, taken)
             for number in range(taken):
                 half, name = halves[row + number], np.int32(row + number)
                 for lane in range(LANES):
@@ -159,10 +162,7 @@ def maxsim(rows: F32, starts: I64, lanes: F32, count: int, out: F32) -> None:
             taken = ROWS if at + ROWS <= end else 1
             for group in range(groups):
                 source, query = rows.ctypes.data + 4 * at * dimensions, lanes.ctypes.data + 4 * group * dimensions * LANES
-                if taken == ROWS:
-                    _six(source, query, some.ctypes.data, dimensions)
-                else:
-                    _one(source, query, some.ctypes.data, dimensions)
+                _multiply(source, query, some.ctypes.data, dimensions, taken)
                 _raise(best[group * LANES : (group + 1) * LANES], some, taken)
             at += taken
         out[doc] = _sum(best, count) if end > starts[doc] else np.float32(np.nan)
@@ -215,10 +215,7 @@ def stored(
                     rows[row * dimensions + axis] = values[(both >> places[2, axis]) & 255]
             for group in range(groups):
                 query = lanes.ctypes.data + 4 * group * dimensions * LANES
-                if taken == ROWS:
-                    _six(rows.ctypes.data, query, some.ctypes.data, dimensions)
-                else:
-                    _one(rows.ctypes.data, query, some.ctypes.data, dimensions)
+                _multiply(rows.ctypes.data, query, some.ctypes.data, dimensions, taken)
                 for row in range(taken):
                     scale, code = scales[at + row], codes[at + row]
                     for lane in range(LANES):

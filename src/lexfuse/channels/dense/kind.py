@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer
@@ -93,7 +92,7 @@ class DenseKind(EncodedKind[Encoder, DenseBuildOptions]):
     def load_encoder(self, model: str, options: DenseBuildOptions, threads: int | None) -> Encoder:
         """A transformer, or static word vectors."""
         path = local_path(model)
-        if path is not None and _holds_word_vectors(path):
+        if path is not None and (path.is_file() or is_static(path)):
             return StaticEncoder.load(path)
         return DenseEncoder.load(model, int8=options.int8, threads=threads)
 
@@ -117,7 +116,3 @@ class DenseKind(EncodedKind[Encoder, DenseBuildOptions]):
         encoder = self.encoder(settings, Side.QUERY, threads=threads)
         exact = options.exact or not self.options(settings).approximate
         return DenseRetriever(snapshot, encoder, channel, options.pool, exact, name=name)
-
-
-def _holds_word_vectors(path: Path) -> bool:
-    return path.is_file() or is_static(path)

@@ -17,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lexfuse.channels.late.codec import checked
-from lexfuse.channels.late.stored_part import TokenPart
+from lexfuse.channels.late.stored_part import TokenPart, check_one_codec
 from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of
 from lexfuse.errors import ConfigError
 from lexfuse.kernels.compilation import compiled_is_due, read_only_view, read_only_views
 from lexfuse.kernels.maxsim import highest, in_lanes, padded_products, products, steps, summed
 from lexfuse.kernels.threads import run_on_cores
+from lexfuse.storage.document_numbers import allowed
 
 CANDIDATES = 1024  # documents that get their true score
 PROBES = 8  # nearest centroids of a query vector
@@ -69,8 +70,7 @@ class LateSearch:
         """Take the parts; `ConfigError` if they were compressed in different ways."""
         if min(candidates, probes) < 1:
             raise ConfigError(f"candidates and probes must be at least 1, got {candidates} and {probes}")
-        if any(not part.codec.same(parts[0].codec) for part in parts):
-            raise ConfigError("parts of late interaction are compressed in different ways; encode the documents again")
+        check_one_codec(parts)
         self.candidates = candidates
         self.probes = probes
         self._parts = tuple(parts)
@@ -144,10 +144,7 @@ class LateSearch:
         """Documents that may be found."""
         if mask is None or not len(mask):
             return self._filled
-        if len(mask) != len(self._filled):
-            expected = f"a mask must have one flag for each of the {len(self._filled):,} documents"
-            raise ConfigError(f"{expected}, got {len(mask):,}; make it from the same snapshot")
-        return mask & self._filled
+        return allowed(mask, len(self._filled)) & self._filled
 
     def _asked(self, query: F32, documents: int) -> _LateQuery:
         codec = self._parts[0].codec

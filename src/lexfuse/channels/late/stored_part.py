@@ -130,8 +130,7 @@ class TokenPart:
         >>> TokenPart.merged(parts, [np.array([True])] * 2).starts.tolist()
         [0, 1, 3]
         """
-        if any(not part.codec.same(parts[0].codec) for part in parts):
-            raise ConfigError("parts of late interaction are compressed in different ways; encode the documents again")
+        check_one_codec(parts)
         lengths = [np.diff(part.starts) for part in parts]
         tokens = [np.repeat(flags, length) for flags, length in zip(kept, lengths, strict=True)]
         chosen = zip(parts, tokens, strict=True)
@@ -142,6 +141,12 @@ class TokenPart:
 
 
 _ARRAYS = {"starts": np.int64, "codes": np.int32, "scales": np.float32, "lists": np.int64, "members": np.int32}
+
+
+def check_one_codec(parts: Sequence[TokenPart]) -> None:
+    """`ConfigError` unless all parts are compressed in the same way."""
+    if any(not part.codec.same(parts[0].codec) for part in parts):
+        raise ConfigError("parts of late interaction are compressed in different ways; encode the documents again")
 
 
 def _documents(codes: I32, starts: I64, centroids: int) -> tuple[I64, I32]:

@@ -13,10 +13,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from lexfuse.data.archives import parse_json
-from lexfuse.data.files import existing, read_bytes
+from lexfuse.data.files import existing
 from lexfuse.encode.encoder import Side
-from lexfuse.encode.model_folder.modules import DenseHead, Modules, Pooling, read_modules
+from lexfuse.encode.model_folder.modules import DenseHead, Modules, Pooling, json_object, read_modules
 from lexfuse.encode.model_folder.tensors import weight_files
 from lexfuse.errors import DataError
 
@@ -97,7 +96,7 @@ class ModelFolder:
     pools_prompt: bool
     heads: tuple[DenseHead, ...]
     normalise: bool
-    others: tuple[str, ...]  # steps that a dense encoder does not support
+    others: Mapping[str, Path]  # steps that a dense encoder does not support, and their folders
     max_length: int  # tokens, special ones included
     lowercase: bool
     prompts: Mapping[str, str]
@@ -161,16 +160,6 @@ class ModelFolder:
             if name in self.prompts:
                 return self.prompts[name]
         return self.prompts.get(self.default_prompt or "", "")
-
-
-def json_object(path: Path) -> Mapping[str, Any]:
-    """The JSON object in a file of a model, empty if the file does not exist."""
-    if not path.is_file():
-        return {}
-    values = parse_json(read_bytes(path), str(path))
-    if not isinstance(values, dict):
-        raise DataError("expected a JSON object; fetch the model again", path=path)
-    return values
 
 
 def _prompts(path: Path, values: object) -> dict[str, str]:

@@ -11,13 +11,10 @@ from __future__ import annotations
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from lexfuse.data.archives import parse_json
-from lexfuse.data.files import read_bytes
-from lexfuse.encode.model_folder.folder import ModelFolder, json_object
-from lexfuse.encode.model_folder.modules import ActivationFunction, DenseHead
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.model_folder.modules import ActivationFunction, DenseHead, json_object
 from lexfuse.encode.model_folder.tensors import TensorFiles
 from lexfuse.errors import DataError
 
@@ -110,7 +107,7 @@ def _of_modules(folder: ModelFolder, values: Mapping[str, Any]) -> LateSettings:
     if "MultiVectorMask" not in folder.others:
         return plain
     expansion = values.get("query_expansion") or {}
-    skipped = json_object(folder.path / _place(folder.path, "MultiVectorMask") / "config.json").get("skiplist_words") or ()
+    skipped = json_object(folder.others["MultiVectorMask"] / "config.json").get("skiplist_words") or ()
     return replace(
         plain,
         query_length=int(expansion.get("length") or 0),
@@ -118,12 +115,6 @@ def _of_modules(folder: ModelFolder, values: Mapping[str, Any]) -> LateSettings:
         attends=bool(expansion.get("attend", False)),
         skipped=tuple(map(str, skipped)),
     )
-
-
-def _place(path: Path, kind: str) -> str:
-    """The folder of a module."""
-    steps = parse_json(read_bytes(path / "modules.json"), str(path / "modules.json"))
-    return next(str(step["path"]) for step in steps if str(step["type"]).endswith(f".{kind}"))
 
 
 def _length(value: Any) -> int | None:

@@ -7,7 +7,7 @@ transformer, read as by sentence-transformers: mean pooling, nothing after.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -114,14 +114,14 @@ def final_dimension(heads: Sequence[DenseHead], width: int, path: Path) -> int:
 class Modules:
     """The steps after the transformer.
 
-    ``others`` names steps that dense encoders do not support (SPLADE pooling, LSTM, …).
+    ``others`` has the steps that dense encoders do not support (SPLADE pooling, LSTM, …), with their folders.
     """
 
     pooling: tuple[Pooling, ...] = (Pooling.MEAN,)
     pools_prompt: bool = True  # whether the tokens of a prompt count in the pooling
     heads: tuple[DenseHead, ...] = ()
     normalise: bool = False
-    others: tuple[str, ...] = ()
+    others: Mapping[str, Path] = field(default_factory=dict)
     files: tuple[Path, ...] = ()  # that determine the steps
     transformer: str = ""  # folder of the transformer, relative to that of the model
 
@@ -134,7 +134,7 @@ def read_modules(folder: Path) -> Modules:
     steps = parse_json(read_bytes(listing), str(listing))
     if not isinstance(steps, list) or not all(isinstance(step, dict) and isinstance(step.get("type"), str) for step in steps):
         raise DataError("expected a list of modules, each with a type and a path; fetch the model again", path=listing)
-    found: dict[str, Any] = {"heads": (), "others": (), "files": (listing,)}
+    found: dict[str, Any] = {"heads": (), "others": {}, "files": (listing,)}
     for step in steps:
         kind = step["type"].rsplit(".", 1)[-1]
         place = folder / str(step.get("path", ""))
@@ -158,7 +158,7 @@ def _add(found: dict[str, Any], kind: str, place: Path, relative: str) -> None:
     elif kind == "Normalize":
         found["normalise"] = True
     elif kind != "Dropout":  # no effect outside of training
-        found["others"] += (kind,)
+        found["others"][kind] = place
 
 
 _FLAGS = {  # the older spelling, one flag per mode, in the order of concatenation
@@ -172,7 +172,7 @@ _FLAGS = {  # the older spelling, one flag per mode, in the order of concatenati
 
 
 def _pooling(path: Path) -> tuple[tuple[Pooling, ...], bool]:
-    values = _mapping(path)
+    values = json_object(path, needed=True)
     named = values.get("pooling_mode")
     try:
         if named is not None:
@@ -187,7 +187,7 @@ def _pooling(path: Path) -> tuple[tuple[Pooling, ...], bool]:
 
 def _dense(place: Path) -> DenseHead:
     path = place / "config.json"
-    values = _mapping(path)
+    values = json_object(path, needed=True)
     name = str(values.get("activation_function", "Tanh")).rsplit(".", 1)[-1]
     if name not in set(ActivationFunction):
         raise DataError(
@@ -207,9 +207,12 @@ def _dense(place: Path) -> DenseHead:
     return DenseHead(weight, bias, ActivationFunction(name), residual)
 
 
-def _mapping(path: Path) -> Mapping[str, Any]:
+def json_object(path: Path, *, needed: bool = False) -> Mapping[str, Any]:
+    """The JSON object in a file of a model; empty if the file does not exist, unless it is needed."""
     if not path.is_file():
-        raise DataError("the module's configuration is missing; fetch the model again", path=path)
+        if needed:
+            raise DataError("the module's configuration is missing; fetch the model again", path=path)
+        return {}
     values = parse_json(read_bytes(path), str(path))
     if not isinstance(values, dict):
         raise DataError("expected a JSON object; fetch the model again", path=path)
