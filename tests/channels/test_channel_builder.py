@@ -70,7 +70,9 @@ def test_dense_rows_are_the_passages_of_the_plan(index, tmp_path, tiny, scheme, 
     np.testing.assert_allclose(content.block(0, content.rows), vectors, atol=1e-5)
     assert named.cut == (1 if scheme is PassageScheme.BEGINNING else 0)
     if scheme is PassageScheme.WHOLE:  # every piece fits into the window together with the prompt
-        assert max(len(encoder.tokens.ids([f"loi : {text}"])[0]) for some in expected for text, _ in some) <= encoder.window
+        assert (
+            max(len(encoder.tokens.ids([f"loi : {text}"])[0]) for some in expected for text, _ in some) <= encoder.tokens.window
+        )
 
 
 def test_sparse_weights_are_those_of_the_whole_text(index, tmp_path, tiny):

@@ -95,7 +95,7 @@ def test_fingerprints_tell_what_gives_other_vectors(folder):
     first = SparseEncoder.load(folder, threads=1)
     assert first.fingerprint == SparseEncoder.load(folder).fingerprint
     assert first.fingerprint != SparseEncoder.load(folder, most_terms=7).fingerprint
-    assert first.window == 128
+    assert first.tokens.window == 128
 
 
 def test_no_texts_and_wrong_arguments(folder):

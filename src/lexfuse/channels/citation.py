@@ -51,15 +51,8 @@ class CitationLookup(ChannelRetriever):
     snapshot: Snapshot
     name: str = field(default="citation", kw_only=True)
 
-    @property
-    def channel(self) -> str:
-        """Citations."""
-        return "citation"
-
-    @property
-    def bounds(self) -> ScoreBounds:
-        """Above zero for what is named, zero for what is not."""
-        return ScoreBounds(0.0, 1.0)
+    channel = "citation"
+    bounds = ScoreBounds(0.0, 1.0)  # above zero for what is named, zero for what is not
 
     def is_quick(self, queries: Queries) -> bool:
         """Whether few queries are looked up."""

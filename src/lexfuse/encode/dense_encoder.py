@@ -76,11 +76,6 @@ class DenseEncoder:
         """Whether all vectors have length one."""
         return self.folder.normalise
 
-    @property
-    def window(self) -> int:
-        """The maximum number of tokens per window, including special tokens."""
-        return self.tokens.window
-
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> F32:
         """One row per text; a repeated text is encoded once. An empty text has the vector of no words."""
         vectors: list[F32] = encoded_once(texts, BLOCK, partial(self._block, side), progress)

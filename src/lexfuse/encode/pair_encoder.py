@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexfuse.data.arrays import F32, F64, I64
+from lexfuse.data.arrays import F32, F64
 from lexfuse.encode.encoder import check_texts
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.encode.model_folder.modules import json_object
 from lexfuse.encode.onnx_export.heads import OutputHead
-from lexfuse.encode.tokenizer import ModelTokenizer, Row
+from lexfuse.encode.tokenizer import ModelTokenizer, Row, equal_pieces
 from lexfuse.encode.transformer import Transformer
 from lexfuse.errors import ConfigError, DataError
 
@@ -172,8 +172,8 @@ class PairEncoder:
         room = self.frame.room
         if len(query) + len(text) <= room:
             return _TokenPair(place, [query], [text])
-        asked = _pieces(query, room // 2)
-        windows = _pieces(text, room - max(map(len, asked)), kept)
+        asked = equal_pieces(query, room // 2)
+        windows = equal_pieces(text, room - max(map(len, asked)), kept)
         return _TokenPair(place, asked, windows[:1] if aggregate is WindowAggregate.FIRST else windows)
 
     def _inner(self, texts: Sequence[str]) -> list[Row]:
@@ -185,7 +185,9 @@ class PairEncoder:
         """The score of every row."""
         scores = np.empty(len(rows), dtype=np.float64)
         for chosen, ids, mask in self.tokens.batches([ids for ids, _ in rows], self.transformer.most_tokens):
-            types = _padded([rows[place][1] for place in chosen], ids.shape)
+            types = np.zeros_like(ids)
+            for at, place in enumerate(chosen):
+                types[at, : len(rows[place][1])] = rows[place][1]
             scores[chosen] = probabilities(self.transformer.run(ids, mask, types))
         return scores
 
@@ -213,19 +215,3 @@ def _typed(folder: ModelFolder) -> bool:
     settings = json_object(folder.transformer / "tokenizer_config.json")
     inputs = settings.get("model_input_names")
     return "token_type_ids" in inputs if isinstance(inputs, list) else settings.get("tokenizer_class") != "TokenizersBackend"
-
-
-def _pieces(row: Row, room: int, kept: int = 0) -> list[Row]:
-    """Split a row into as few pieces as necessary, of equal length up to one token; each has the first ``kept`` tokens."""
-    if len(row) <= room:
-        return [row]
-    kept = min(kept, room // 2)
-    rest = row[kept:]
-    return [np.concatenate([row[:kept], piece]) for piece in np.array_split(rest, -(-len(rest) // (room - kept)))]
-
-
-def _padded(rows: Sequence[Row], shape: tuple[int, ...]) -> I64:
-    types = np.zeros(shape, dtype=np.int64)
-    for place, row in enumerate(rows):
-        types[place, : len(row)] = row
-    return types

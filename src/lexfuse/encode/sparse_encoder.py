@@ -75,11 +75,6 @@ class SparseEncoder:
         """Whether the model's folder asks for cosine similarity."""
         return self.folder.similarity == "cosine"
 
-    @property
-    def window(self) -> int:
-        """The maximum number of tokens per window, including special tokens."""
-        return self.tokens.window
-
     def encode(self, texts: Sequence[str], side: Side, *, progress: Progress = no_progress) -> list[SparseVector]:
         """The vector of every text, with the prompt of the side; a repeated text is encoded once."""
         return encoded_once(texts, BLOCK, partial(self._block, self.prompts[side]), progress)

@@ -101,10 +101,7 @@ class ModelTokenizer:
         if len(row) <= self.window:
             return [row]
         inner = row[len(self.before) : len(row) - len(self.after)]
-        kept = min(kept, self.room // 2)
-        head, rest = inner[:kept], inner[kept:]
-        pieces = np.array_split(rest, -(-len(rest) // (self.room - kept)))
-        return [self.wrapped(np.concatenate([head, piece])) for piece in pieces]
+        return [self.wrapped(piece) for piece in equal_pieces(inner, self.room, kept)]
 
     def chunks(self, row: Row, size: int, overlap: int) -> list[Row]:
         """Split a row into chunks of ``size`` tokens that share ``overlap`` (BSARD, section 4.2); a short one stays unchanged.
@@ -141,6 +138,21 @@ class ModelTokenizer:
             ids[place, : len(row)] = row
             mask[place, : len(row)] = 1
         return ids, mask
+
+
+def equal_pieces(row: Row, room: int, kept: int = 0) -> list[Row]:
+    """Split a row into as few pieces as necessary, of equal length up to one token; a short one stays unchanged.
+
+    The first ``kept`` tokens are in every piece, at most half of it.
+
+    >>> [piece.tolist() for piece in equal_pieces(np.arange(6, dtype=np.int32), 4, kept=1)]
+    [[0, 1, 2, 3], [0, 4, 5]]
+    """
+    if len(row) <= room:
+        return [row]
+    kept = min(kept, room // 2)
+    rest = row[kept:]
+    return [np.concatenate([row[:kept], piece]) for piece in np.array_split(rest, -(-len(rest) // (room - kept)))]
 
 
 def _loaded(path: Path, lowercase: bool) -> Tokenizer:

@@ -111,13 +111,10 @@ class Snapshot:
     def _loaded_channels(self, known: Mapping[CatalogSegment, Segment | ChannelSegment]) -> dict[str, ChannelState]:
         def load(kind: str, named: CatalogSegment) -> ChannelSegment:
             found = known.get(named)
-            part = (
-                found
-                if isinstance(found, ChannelSegment)
-                else ChannelSegment.load(kind, self.folder / named.folder, named.manifest)
-            )
-            self._held[named] = part
-            return part
+            if not isinstance(found, ChannelSegment):
+                found = ChannelSegment.load(kind, self.folder / named.folder, named.manifest)
+            self._held[named] = found
+            return found
 
         try:
             return {

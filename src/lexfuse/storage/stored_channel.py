@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, Self, cast
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -55,23 +55,13 @@ class StoredPart(Protocol):
         """The documents that are kept of several, one after the other."""
 
 
-class KindRegistry(Protocol):
-    """What the storage needs to know of the kinds of channels."""
-
-    def part_class(self, kind: str) -> type[StoredPart]:
-        """The class of what a kind stores; `DataError` for a kind that is not registered."""
-
-    def builtin_channels(self) -> tuple[str, ...]:
-        """Names of the channels that every index has: no stored channel may have one of them."""
-
-
-def kind_registry() -> KindRegistry:
-    """The registry of the kinds of channels, imported on first use.
+def kind_registry() -> Any:
+    """The module with the registry of the kinds of channels, imported on first use.
 
     >>> kind_registry().part_class("dense").__name__
     'VectorPart'
     """
-    return cast(KindRegistry, import_module(REGISTRY))
+    return import_module(REGISTRY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +115,7 @@ def checked_name(name: str) -> str:
     ...
     lexfuse.errors.ConfigError: a channel cannot be called 'bm25'; take small letters, digits and hyphens, not bm25, ...
     """
-    reserved = kind_registry().builtin_channels()
+    reserved: tuple[str, ...] = kind_registry().builtin_channels()
     if not CHANNEL_NAME.fullmatch(name) or name in reserved:
         expected = f"take small letters, digits and hyphens, not {', '.join(reserved)}"
         raise ConfigError(f"a channel cannot be called {name!r}; {expected}")
@@ -150,7 +140,8 @@ class ChannelSegment:
     def load(cls, kind: str, folder: Path, sha256: str) -> ChannelSegment:
         """Map a part into memory; what is missing or cannot be is named."""
         names = read_manifest(folder, sha256)["files"]
-        serials, content = map_array(folder / SERIALS, np.int64), kind_registry().part_class(kind).load(folder, names)
+        serials = map_array(folder / SERIALS, np.int64)
+        content: StoredPart = kind_registry().part_class(kind).load(folder, names)
         if len(content) != len(serials) or len(np.unique(serials)) != len(serials):
             raise DataError("the files do not belong together; drop the channel and make it again", path=folder)
         return cls(serials, content)

@@ -48,6 +48,6 @@ def test_a_model_that_reads_chunks_gets_whole_documents(tmp_path, tiny, own_cach
     for scheme, passages in ((PassageScheme.WHOLE, 1), (PassageScheme.WINDOWS, None)):
         settings = plan_channel("dense", ChannelPlan(str(folder), passages=scheme, size=30, overlap=0), threads=1)
         encoder = dense_encoder(settings, Side.PASSAGE, threads=1)
-        assert encoder.tokens.count(LONG.text) > encoder.window
+        assert encoder.tokens.count(LONG.text) > encoder.tokens.window
         found = divider(settings, encoder, Side.PASSAGE)(LONG)
         assert len(found) == passages or (passages is None and len(found) > 3)

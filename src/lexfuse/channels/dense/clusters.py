@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,27 +19,12 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.kernels.threads import one_core_each, run_on_cores
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
 
+if TYPE_CHECKING:
+    from lexfuse.channels.dense.stored_part import VectorPart
+
 ROUNDS = 10  # of k-means
 SAMPLE = 64  # rows of each cluster, about, that k-means sees
 _BLOCK = 2048  # rows that are compared with all centres at once
-
-
-class Rows(Protocol):
-    """Rows of one dimension that can be read in blocks, as the vectors of a part can."""
-
-    @property
-    def rows(self) -> int:
-        """How many rows."""
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a row has."""
-
-    def block(self, first: int, last: int) -> F32:
-        """Rows from one to before another."""
-
-    def taken(self, rows: I32 | I64) -> F32:
-        """Some rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -58,7 +43,7 @@ class Clusters:
     rows: I32
 
     @classmethod
-    def of(cls, part: Rows, count: int | None = None, seed: int = 0) -> Clusters:
+    def of(cls, part: VectorPart, count: int | None = None, seed: int = 0) -> Clusters:
         """Cluster the rows of a part.
 
         >>> from lexfuse.channels.dense.stored_part import VectorPart
@@ -90,13 +75,10 @@ class Clusters:
         yield save_array(folder / "clusters.rows.npy", self.rows)
 
     @classmethod
-    def load(cls, folder: Path, part: Rows) -> Clusters:
+    def load(cls, folder: Path, part: VectorPart) -> Clusters:
         """Map saved clusters of a part into memory."""
-        centres, bounds = (
-            map_array(folder / "clusters.centres.npy", np.float32),
-            map_array(folder / "clusters.bounds.npy", np.int64),
-        )
-        rows = map_array(folder / "clusters.rows.npy", np.int32)
+        centres = map_array(folder / "clusters.centres.npy", np.float32)
+        bounds, rows = map_array(folder / "clusters.bounds.npy", np.int64), map_array(folder / "clusters.rows.npy", np.int32)
         checked_offsets(bounds, part.rows, folder / "clusters.bounds.npy")
         count = len(bounds) - 1
         if len(centres) != count * part.dimension or not np.isfinite(centres).all() or not _all_of(rows, part.rows):

@@ -46,10 +46,8 @@ class LateRetriever(ChannelRetriever):
     mode: LateMode = LateMode.PLAID
     name: str = field(default="colbert", kw_only=True)
 
-    @property
-    def bounds(self) -> ScoreBounds:
-        """A similarity is -1 at least, so that a query has minus the number of its tokens; nothing holds for all queries."""
-        return ScoreBounds(-math.inf)
+    # A similarity is -1 at least, so that a query has minus the number of its tokens; nothing holds for all queries.
+    bounds = ScoreBounds(-math.inf)
 
     @property
     def numbering(self) -> Numbering:

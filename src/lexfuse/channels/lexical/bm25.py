@@ -54,14 +54,11 @@ class BM25(TermRetriever):
     idf: IdfForm = IdfForm.LUCENE
     name: str = field(default="bm25", kw_only=True)
 
+    channel = LEXICAL
+
     def __post_init__(self) -> None:
         """Refuse parameters outside their range."""
         check_parameters(self.k1, self.b)
-
-    @property
-    def channel(self) -> str:
-        """The words of the index."""
-        return LEXICAL
 
     @property
     def bounds(self) -> ScoreBounds:

@@ -107,6 +107,9 @@ class NgramTfIdf(TermRetriever):
     choice: NgramChoice
     name: str = field(default="tfidf-ngrams", kw_only=True)
 
+    bounds = ScoreBounds(0.0, 1.0)  # cosines of vectors without negative numbers
+    score_parameters = None  # the n-grams change with the documents, so that no distribution of the scores is kept
+
     @classmethod
     def fit(
         cls,
@@ -114,7 +117,6 @@ class NgramTfIdf(TermRetriever):
         choice: NgramChoice | None = None,
         *,
         train: Mask | None = None,
-        progress: Callable[[int], None] = lambda _: None,
         name: str = "tfidf-ngrams",
     ) -> Self:
         """Read the documents and keep the n-grams that occur most often; ties go to the first in the alphabet.
@@ -124,7 +126,7 @@ class NgramTfIdf(TermRetriever):
         """
         choice = NgramChoice() if choice is None else choice
         train = np.ones(len(snapshot), dtype=np.bool_) if train is None else allowed(train, len(snapshot))
-        read = _NgramFields.of(snapshot, choice, progress)
+        read = _NgramFields.of(snapshot, choice)
         gram, start, size = _ngrams_of_sizes(read, choice.sizes)
         document = np.repeat(read.document, read.sizes)[start]
         names, number = _most_frequent(gram, train[document], choice.top, lambda at: read.name(int(start[at]), int(size[at])))
@@ -145,16 +147,6 @@ class NgramTfIdf(TermRetriever):
     def channel(self) -> str:
         """Named like the retriever."""
         return self.name
-
-    @property
-    def score_parameters(self) -> None:
-        """None: the n-grams change with the documents, so that no distribution of the scores is kept."""
-        return
-
-    @property
-    def bounds(self) -> ScoreBounds:
-        """Cosines of vectors without negative numbers."""
-        return ScoreBounds(0.0, 1.0)
 
     @property
     def postings(self) -> Postings:
@@ -215,7 +207,7 @@ class _NgramFields:
     weight: F32  # per field
 
     @classmethod
-    def of(cls, snapshot: Snapshot, choice: NgramChoice, progress: Callable[[int], None]) -> _NgramFields:
+    def of(cls, snapshot: Snapshot, choice: NgramChoice) -> _NgramFields:
         settings, vocabulary = _settings(snapshot, choice), Vocabulary()
         encoders: dict[str, TermEncoder] = {}
         terms: list[I32] = [np.empty(0, dtype=np.int32)]
@@ -227,7 +219,6 @@ class _NgramFields:
             for text, weight in settings.texts(document):
                 terms.append(encoders[document.language].encode(text))
                 places.append((number, len(terms[-1]), weight))
-            progress(number + 1)
         documents, sizes, weights = zip(*places, strict=True) if places else ((), (), ())
         return cls(
             vocabulary,

@@ -30,15 +30,8 @@ class TfIdf(TermRetriever):
 
     name: str = field(default="tfidf", kw_only=True)
 
-    @property
-    def channel(self) -> str:
-        """Named like it."""
-        return "tfidf"
-
-    @property
-    def bounds(self) -> ScoreBounds:
-        """Never below zero."""
-        return ScoreBounds(0.0)
+    channel = "tfidf"
+    bounds = ScoreBounds(0.0)
 
     @cached_property
     def term_idf(self) -> F64:
