@@ -173,7 +173,7 @@ class CitationLookup(ChannelRetriever):
 def article_order(number: str) -> tuple[tuple[int, int, str], ...]:
     """A key that sorts article numbers as a code prints them.
 
-    Numbers go by value, ``-1`` before ``bis``; R and D articles stand among each other, and so do L and LO. A letter at the
+    Numbers go by value, ``-1`` before ``bis``; R and D articles are in one sequence, and so are L and LO. A letter at the
     end was put in before the article (L1 A, L1), but in codes whose numbers have no letter in front after it (39, 39 A).
 
     >>> sorted(["L10-1", "L2-9 bis", "L2-9", "L2-9 A", "L2-9-1", "D5", "R4", "R6"], key=article_order)

@@ -92,7 +92,7 @@ def _bytes(folder: Path) -> int:
 
 
 def peak_memory() -> int:
-    """The most memory that this process has held, in bytes; 0 where the system does not say."""
+    """The peak memory of this process in bytes; 0 if the system does not report it."""
     try:
         import resource
     except ImportError:  # not on every system

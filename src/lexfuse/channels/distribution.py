@@ -173,7 +173,7 @@ def drawn_queries(snapshot: Snapshot, count: int = DRAWN) -> Queries:
 
 
 def levels_of(retriever: Retriever) -> Callable[[], ScoreLevels]:
-    """The frozen levels of a retriever, as a function; it is a `ConfigError` to ask for them where none were estimated.
+    """The frozen levels of a retriever, as a function; `ConfigError` if none were estimated.
 
     >>> from lexfuse.channels.registry import open_retriever
     >>> levels_of(open_retriever(snapshot, "bm25", k1=0.9))()

@@ -1,4 +1,4 @@
-"""A query context: inside it every question is analysed and encoded once for each reader, whatever is asked of it.
+"""A query context: inside it every question is analysed and encoded once per reader, however often it is needed.
 
 A search reads its question again and again: to retrieve, for the exact scores of what only other channels found, to explain,
 and to choose what to show. Retrievers read through `read_once`, which keeps the rows as long as the context is open. A context

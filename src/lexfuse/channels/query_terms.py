@@ -1,4 +1,4 @@
-"""Queries as rows of term numbers: what the posting lists of a channel are asked for."""
+"""Queries as rows of term numbers: what is looked up in the posting lists of a channel."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class TermRetriever(ChannelRetriever):
         return QueryTermReader(self.snapshot, self.postings)
 
     def read(self, queries: Queries) -> EncodedQueries:
-        """The queries as terms of the index; words that it does not know, and stop words, are not among them."""
+        """The queries as terms of the index; without unknown words and stop words."""
         return self._reader.read(queries)
 
     def is_quick(self, queries: Queries) -> bool:

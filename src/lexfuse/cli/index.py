@@ -63,7 +63,7 @@ def index(
 ) -> None:
     """Build an index of a corpus, or change one.
 
-    What is committed survives anything; a build that is interrupted leaves nothing behind.
+    Committed changes survive a crash; an interrupted build leaves no files behind.
 
         lexfuse index data/legi legi.index
 

@@ -1,4 +1,4 @@
-"""The command as a process: its streams, its signals, and the exit code for whatever ends it. No end is a raw traceback.
+"""The command as a process: its streams, its signals, and the exit code for whatever ends it. It never ends with a raw traceback.
 
 Output that cannot be written is an error: a full disk ends the command with the code of `StorageError`, a closed pipe
 (``| head -1``) ends it silently with 141, as it ends other programs. Ctrl-C ends it with 130 and SIGTERM with 143, after open
@@ -43,7 +43,7 @@ class Output(io.FileIO):
         self._closed_before, self._lossy = closed, lossy
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Write; after a failure everything goes to nowhere, so that nothing fails again at the very end."""
+        """Write; after a failure all output is discarded, so that nothing fails again at exit."""
         try:
             if self._closed_before and self.failure is None:
                 raise OSError(errno.EBADF, os.strerror(errno.EBADF))
@@ -120,7 +120,7 @@ def _text(raw: Output, before: object) -> io.TextIOWrapper:
 
 
 def _widen() -> None:
-    """Have a terminal that says it is a few letters wide, or none, written to as one of some: nothing is shown otherwise."""
+    """Use a minimum width for a terminal that reports none or a few columns; otherwise nothing is shown."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) < NARROWEST:
         os.environ["COLUMNS"] = str(NARROWEST)
@@ -128,7 +128,7 @@ def _widen() -> None:
 
 @contextmanager
 def _interrupts(allowed: bool) -> Iterator[None]:
-    """Have Ctrl-C interrupt what is inside; before and after it there is nothing to put in order: it ends the process."""
+    """Let Ctrl-C interrupt the body; before and after it there is nothing to clean up, and Ctrl-C ends the process."""
     try:
         if allowed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -184,7 +184,7 @@ def _after_output(output: Output, code: int) -> int:
 
 
 def _complain(text: str) -> None:
-    """An error on standard error; one that cannot be shown as it should be is shown plainly."""
+    """Show an error on standard error, as plain text if it cannot be formatted."""
     try:
         print_error(text)
     except Exception:

@@ -1,4 +1,4 @@
-"""``lexfuse search``: ask the index."""
+"""``lexfuse search``: search an index."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def search(
 
 
 def fusions_of(hits: Iterable[SearchHit], *, routed: bool) -> dict[str, Explanation]:
-    """What the sources or a reranker contributed to hits; nothing where one channel ranks alone and queries are not routed."""
+    """What the sources or a reranker contributed to hits; nothing if a single channel ranks and queries are not routed."""
     explained = {hit.id: hit.explain() for hit in hits}
     return {id: why for id, why in explained.items() if routed or len(why.parts) > 1 or why.before}
 
@@ -117,7 +117,7 @@ def show_why(why: Explanation) -> None:
 
 
 def _show_sources(why: Explanation | None) -> None:
-    """What each source adds; for a reranked document also what was before."""
+    """What each source adds; for a reranked document also the values before."""
     if why is None:
         return
     for source in why.parts:
@@ -131,7 +131,7 @@ def _show_sources(why: Explanation | None) -> None:
 
 
 def _show_parts(answer: SearchHit) -> None:
-    """What makes the score: terms that both hold, or tokens that met."""
+    """The parts of the score: common terms, or matching tokens."""
     adding = [part for part in answer.parts if part.contribution]
     for part in adding[:_PARTS_SHOWN]:
         held = f"in the question {part.in_query:g}, in the document {part.in_document:g}, idf {part.idf:.2f}"

@@ -83,8 +83,8 @@ def similar(
 ) -> None:
     """Find documents like a whole judgment: a file, or a document of the index.
 
-    BM25 asks for the tenth of its terms that tell it best from the other documents; look at them with --show-terms. Where the
-    index has a channel of sentences, the best 100 are then compared sentence by sentence (RPRS).
+    BM25 searches by its most informative terms, a tenth of them; --show-terms lists them. If the index has a channel of
+    sentences, the best 100 documents are then compared sentence by sentence (RPRS).
 
     lexfuse similar cases.index judgment.pdf --exclude-self --before 2020-01-01
 

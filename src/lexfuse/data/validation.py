@@ -180,7 +180,7 @@ def refuse(words: str) -> NoReturn:
 
 
 def expect(words: str) -> NoReturn:
-    """Refuse the value of a key, inside a validator: it must be what the words say."""
+    """Refuse the value of a key, inside a validator; the words say what it must be."""
     raise PydanticCustomError(_EXPECTED, "{words}", {"words": words})
 
 

@@ -44,7 +44,7 @@ class IndexPlace:
 
     @classmethod
     def of(cls, folder: str | Path) -> IndexPlace:
-        """An index called as its folder."""
+        """An index with the name of its folder."""
         path = Path(folder)
         name = path.resolve().name.removesuffix(".index") or "index"
         title = name.replace("-", " ").replace("_", " ")
@@ -114,7 +114,7 @@ class ServedIndex:
             self.refresh()
 
     def close(self) -> None:
-        """Let go of every version."""
+        """Close every version."""
         with self._lock:
             for version in self._versions:
                 version.opened.close()

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[0-9]{6,18}")  # of a segment or part
 
 
 def check_plain(folder: Path) -> None:
-    """Refuse a folder with anything but files and folders in it: a `DataError` names the first link or device.
+    """Refuse a folder that contains anything except files and folders: a `DataError` names the first link or device.
 
     >>> (folder / "segments").symlink_to("/")
     >>> check_plain(folder)

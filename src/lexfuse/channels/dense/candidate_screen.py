@@ -237,7 +237,7 @@ class CandidateScreen:
         return candidates.rows()
 
     def _prepare_if_worth(self, queries: int) -> None:
-        """Copy the rows once enough queries were asked; rows of bytes are read by compiled loops alone."""
+        """Copy the rows after enough queries; only compiled loops read rows of bytes."""
         if self._bytes or self._floats:
             return
         self._asked += queries

@@ -1,4 +1,4 @@
-"""Rows in clusters of near ones (an inverted file of vectors), so that a search looks at a few clusters only.
+"""Rows in clusters of near ones (an inverted file of vectors), so that a search reads only a few clusters.
 
 The centres are found by k-means (Lloyd) on a sample of the rows, from drawn rows and with a fixed seed; then every row goes to
 its nearest centre. There are about twice as many clusters as the root of the number of rows: choosing clusters and scanning

@@ -1,4 +1,4 @@
-"""The score of a query and a passage: their dot product, the same bits however it is asked for.
+"""The score of a query and a passage: their dot product, with the same bits on every path.
 
 BLAS gives other last bits for other shapes, so its results choose candidates only. Every score that is shown is computed
 here, from the query (32-bit floats) and the row as it is stored: products are exact in 64-bit floats; the i-th is added to

@@ -1,4 +1,4 @@
-"""Exact search over dense vectors: every row counts, nothing is approximated, and scores do not depend on how one asks.
+"""Exact search over dense vectors: every row counts, nothing is approximated, and scores do not depend on the kind of request.
 
 The score of a passage is the dot product of the query with the row as it is stored (`lexfuse.channels.dense.exact_scores`). The
 score of a document is made of those of its passages: the best, their mean (which is the dot product with the mean of the
@@ -277,7 +277,7 @@ class FlatSearch:
         return mask if self._single or not len(mask) else np.repeat(mask, np.diff(self._starts))
 
     def _checked(self, queries: F32) -> F32:
-        """Queries if they can be asked."""
+        """Queries, if they are valid."""
         if queries.ndim != 2:
             raise ConfigError(f"queries must be a table, one row a query, got the shape {queries.shape}")
         if self.parts and queries.shape[1] != self.parts[0].dimension:
@@ -301,7 +301,7 @@ def _numbered(what: str, numbers: I64, count: int) -> None:
 def pooled(scores: F64, group: I64, pool: PassagePooling) -> F32:
     """One score for each group of passages; groups are numbered from 0 and ascend.
 
-    Passages are added up from the best to the worst, so that the sum does not depend on where they stand.
+    Passages are added up from the best to the worst, so that the sum does not depend on their positions.
 
     >>> pooled(np.array([1.0, 4.0, 2.0]), np.array([0, 1, 1]), PassagePooling.MEAN).tolist()
     [1.0, 3.0]

@@ -206,7 +206,7 @@ def same_kind(parts: Sequence[VectorPart]) -> None:
 
 
 def blocks(rows: int, dimension: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that are worked on at once, so that what is made of them stays small.
+    """Ranges of rows to process at once, so that temporary arrays stay small.
 
     >>> list(blocks(10, 1 << 20))
     [(0, 4), (4, 8), (8, 10)]

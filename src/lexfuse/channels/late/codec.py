@@ -233,7 +233,7 @@ def _means(vectors: F32, count: int, generator: np.random.Generator) -> F32:
 def _principal(left: F32) -> tuple[F64, F64]:
     """The principal axes of residuals, one a row, and the variance along each.
 
-    What a small sample does not tell is taken to be alike for all axes: the variances are shrunk towards their mean.
+    What a small sample does not show is assumed equal for all axes: the variances are shrunk towards their mean.
     """
     dimension = left.shape[1]
     moments = left.T.astype(np.float64) @ left.astype(np.float64) / len(left)

@@ -1,4 +1,4 @@
-"""Late interaction: every token of a query meets the token of a document that is most like it (MaxSim, FUSE eq. 11).
+"""Late interaction: every token of a query is matched with the most similar token of a document (MaxSim, FUSE eq. 11).
 
 Search goes by centroids first (PLAID) or scores every document. Scores are always true ones, of the vectors as stored.
 """

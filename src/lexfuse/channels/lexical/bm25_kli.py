@@ -39,7 +39,7 @@ class ChosenTerms:
 
 @dataclass(frozen=True)
 class BM25Kli(BM25):
-    """BM25 that asks only for the terms of a query that a choice takes.
+    """BM25 that searches only by the chosen terms of a query.
 
     >>> bm25 = BM25Kli(snapshot, choice=TermChoice(1 / 4))
     >>> query = Query("q", "Le retard de prêt, les lecteurs et la bibliothèque", "fr")
@@ -177,7 +177,7 @@ def choice_of(retriever: Retriever, query: Query) -> TermChoice | None:
 
 
 def terms_of(retriever: Retriever, query: Query) -> ChosenTerms | None:
-    """The terms of a query that a pipeline asks for; None where it has no choice of terms.
+    """The terms of a query that a pipeline searches by; None if it selects no terms.
 
     >>> terms_of(BM25(snapshot), Query("q", "the lease")) is None
     True
@@ -187,7 +187,7 @@ def terms_of(retriever: Retriever, query: Query) -> ChosenTerms | None:
 
 
 def notes_of(chosen: ChosenTerms) -> list[str]:
-    """What a caller must know about changes that came to nothing.
+    """Notes on changes that had no effect.
 
     >>> notes_of(ChosenTerms((), 0, ("estopel",), ("court",)))
     ["no document holds 'estopel'; it adds nothing", "'court' was not among the terms; there was nothing to drop"]

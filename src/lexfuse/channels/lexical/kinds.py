@@ -48,7 +48,7 @@ def _term_values(choice: TermChoice) -> dict[str, Any]:
 
 
 class BM25Options(SearchOptions):
-    """Parameters of BM25, and which terms of a query it asks for.
+    """Parameters of BM25, and which terms of a query it searches by.
 
     >>> BM25Options.of("bm25", {"b": 2})
     Traceback (most recent call last):

@@ -109,7 +109,7 @@ def noted_report(skip_bad: bool = False) -> Iterator[ReadReport]:
 
 @contextmanager
 def warnings_noted() -> Iterator[None]:
-    """Show what the library warns of as notes, each once, and let all other warnings pass."""
+    """Show warnings of the library as notes, each once, and pass on all other warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", category=BoundWarning)
         yield
@@ -127,13 +127,13 @@ def print_error(text: str) -> None:
 
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """Show that something is being done, where its length is not known."""
+    """Show that work of unknown length is in progress."""
     with side().status(escape(what)):
         yield
 
 
 def _tenths(what: str, total: int) -> Callable[[int], None]:
-    """Says a line each time another tenth is done, of what takes longer than a few seconds."""
+    """Prints a line for each tenth of work that takes longer than a few seconds."""
     started, shown = time.monotonic(), 0
 
     def tell(done: int) -> None:
@@ -150,7 +150,7 @@ def _tenths(what: str, total: int) -> Callable[[int], None]:
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar on standard error, or a line for each tenth without a terminal; call it with the number done so far.
 
-    A total of 0 is a length that is not known: only that something is being done is shown.
+    A total of 0 means an unknown length: only activity is shown.
     """
     if not total:
         with spinner(what):

@@ -1,4 +1,4 @@
-"""``lexfuse train dense|two-tower|splade|colbert|cross``: one command for all kinds; they differ in what is trained alone."""
+"""``lexfuse train dense|two-tower|splade|colbert|cross``: one command for all kinds; they differ only in what is trained."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _run(
 
 
 def _refuse_other_folder(out: Path, force: bool, shares: bool) -> None:
-    """Say at once that the target is in the way, or is nothing that may be replaced."""
+    """Refuse an existing target that may not be replaced, before the work starts."""
     if shares:
         if (out / STUDY).is_file() or (out / RESULTS).is_file() or out.is_file():
             raise StorageError(f"{str(out)!r} already exists; choose another folder for the models of all shares")

@@ -1,4 +1,4 @@
-"""Decisions with their cited paragraphs, and paragraphs that stand alone or belong to an article."""
+"""Decisions with their cited paragraphs, and paragraphs without a decision or of an article."""
 
 from __future__ import annotations
 
