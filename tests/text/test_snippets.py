@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexfuse.text.analysis.analyser import Analyser
-from lexfuse.text.sentences.splitter import SentenceSpan
+from lexfuse.text.passages import Passage
 from lexfuse.text.snippets import Snippet, snippet
 
 FRENCH = Analyser("fr")
@@ -42,9 +42,9 @@ def test_without_a_match_it_is_the_beginning():
 
 
 def test_empty_text_and_a_word_longer_than_the_window():
-    assert snippet("", FRENCH, terms("loi")) == Snippet(SentenceSpan(0, 0), ())
+    assert snippet("", FRENCH, terms("loi")) == Snippet(Passage(0, 0), ())
     long = "x" * 500
-    assert snippet(f"{long} loi", FRENCH, {long: 1.0}, width=100).matches == (SentenceSpan(0, 500),)
+    assert snippet(f"{long} loi", FRENCH, {long: 1.0}, width=100).matches == (Passage(0, 500),)
 
 
 @given(st.text(alphabet="aéloi'’ .\n-L1234", max_size=400), st.integers(20, 120))
@@ -66,8 +66,8 @@ def test_words_that_match_are_those_among_all_tokens(text, wanted):
 def test_a_word_longer_than_the_window_is_cut_where_the_window_ends():
     text = "It is so. " + "word" * 100 + ". And more of it."
     shown = snippet(text, Analyser("en"), {"word" * 100: 1.0}, width=40)
-    assert shown.matches == (SentenceSpan(10, 410),)
-    assert shown.span == SentenceSpan(10, 410)
+    assert shown.matches == (Passage(10, 410),)
+    assert shown.span == Passage(10, 410)
 
 
 def test_a_window_that_begins_in_blanks_and_ends_in_a_long_word():

@@ -130,7 +130,7 @@ class PassagePlan:
             found = passages(text, size=self.size, overlap=0)
         else:
             spans = cut_long(split_sentences(text, document.language), text, self.size)
-            found = [Passage(span.start, span.end) for span in spans]
+            found = list(spans)
         return [(one.of(text), one) for one in found] or [(whole_text(document, self.headings), Passage(0, 0))]
 
     def _divided(self, text: str, tokens: LengthUnit, room: int) -> list[Passage]:

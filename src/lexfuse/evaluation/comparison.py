@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -36,17 +36,8 @@ class PairedComparison:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; an infinite effect is None."""
-        return {
-            "interval": [self.interval.low, self.interval.high],
-            "effect_size": self.effect_size if math.isfinite(self.effect_size) else None,
-            "wins": self.wins,
-            "ties": self.ties,
-            "losses": self.losses,
-            "p": self.p,
-            "adjusted_p": self.adjusted_p,
-            "significant": self.significant,
-            "note": self.note,
-        }
+        effect = self.effect_size if math.isfinite(self.effect_size) else None
+        return asdict(self) | {"interval": [self.interval.low, self.interval.high], "effect_size": effect}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,25 @@ from lexfuse.fusion.union import Missing, Union
 from lexfuse.kernels.fusion import smooth_ranks
 
 
+class WeightedRanks(Fusion):
+    """The base of reciprocal ranks: constants and weights, one for all sources or one each."""
+
+    eta: float | Sequence[float]
+    weights: float | Sequence[float]
+
+    def __post_init__(self) -> None:
+        """Refuse invalid constants."""
+        Fusion.__post_init__(self)
+        check_eta(self.eta)
+        check_weights(self.weights)
+
+    def source_weights(self, sources: int) -> F64:
+        """The weight of each source."""
+        return one_each(self.weights, sources, "weights")
+
+
 @dataclass(frozen=True, slots=True)
-class ReciprocalRank(Fusion):
+class ReciprocalRank(WeightedRanks):
     """Sum over sources of weight / (eta + rank).
 
     `Missing.ZERO` ignores sources that do not list a document, as most engines do.
@@ -36,23 +53,13 @@ class ReciprocalRank(Fusion):
     weights: float | Sequence[float] = 1.0
     missing: Missing = Missing.RESCORE
 
-    def __post_init__(self) -> None:
-        """Refuse invalid constants."""
-        Fusion.__post_init__(self)
-        check_eta(self.eta)
-        check_weights(self.weights)
-
-    def source_weights(self, sources: int) -> F64:
-        """The weight of each source."""
-        return one_each(self.weights, sources, "weights")
-
     def values(self, union: Union) -> F64:
         """1 / (eta + rank)."""
         return _reciprocal(union, one_each(self.eta, len(union.names), "eta"), union.ranks, self.missing)
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothReciprocalRank(Fusion):
+class SmoothReciprocalRank(WeightedRanks):
     """Reciprocal ranks with a sigmoid of steepness beta for each comparison of scores (SRRF, BRUCH eq. 9).
 
     The rank is 0.5 plus the sum over the source's list of sigmoid(beta * (score there - score of the document)); it tends to the
@@ -67,15 +74,9 @@ class SmoothReciprocalRank(Fusion):
 
     def __post_init__(self) -> None:
         """Refuse invalid constants."""
-        Fusion.__post_init__(self)
-        check_eta(self.eta)
-        check_weights(self.weights)
+        WeightedRanks.__post_init__(self)
         if not 0 < self.beta < np.inf:
             raise ConfigError(f"beta must be above 0, got {self.beta}; BRUCH takes 40 with eta 60, and 100 with eta 5")
-
-    def source_weights(self, sources: int) -> F64:
-        """The weight of each source."""
-        return one_each(self.weights, sources, "weights")
 
     def values(self, union: Union) -> F64:
         """1 / (eta + smooth rank)."""

@@ -20,15 +20,14 @@ import numpy as np
 
 from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.channels.explanation import Evidence, ProportionalRelevance
-from lexfuse.channels.retriever import Mask, Retriever, requested_pairs
+from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.arrays import F32, F64, I32
 from lexfuse.data.queries import Queries, Query
-from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.kernels.compilation import read_only_view
 from lexfuse.rerank.nearest_sentences import NearestSentences, nearest, paragraph_pairs, sentence_pairs
-from lexfuse.rerank.reranker import Reranker, first_documents, reorder
-from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences, SentenceVectorReader
+from lexfuse.rerank.reranker import check_depth
+from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences, SentenceReranker
 from lexfuse.text.paragraphs import ParagraphMap
 
 DEPTH = 50
@@ -120,7 +119,7 @@ class Proportions:
 
 
 @dataclass(frozen=True)
-class Rprs(Reranker):
+class Rprs(SentenceReranker):
     """The first `depth` documents of a ranking by RPRS over the sentences of a dense channel.
 
     >>> from lexfuse.channels.registry import fill_channel, plan_channel
@@ -152,39 +151,21 @@ class Rprs(Reranker):
     def __post_init__(self) -> None:
         """Refuse invalid parameters."""
         _ = self.formula
-        if self.depth < 1:
-            raise ConfigError(f"the depth of reranking must be at least 1, got {self.depth}")
+        check_depth(self.depth)
 
     @property
     def name(self) -> str:
         """Constant: the name of its part in runs."""
         return "rprs"
 
-    @property
-    def members(self) -> tuple[Retriever, ...]:
-        """The channel of sentences."""
-        return (self.sentences,)
-
     @cached_property
     def formula(self) -> RprsFormula:
         """Its parameters."""
         return RprsFormula(self.n, self.k1, self.b, self.frequency, self.ablation)
 
-    @cached_property
-    def reader(self) -> SentenceVectorReader:
-        """Reads the sentences of queries and documents."""
-        return SentenceVectorReader(self.sentences)
-
-    def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
-        """The run with its first documents reranked by RPRS; documents that the channel does not have come last."""
-        pairs = first_documents(run, depth)
-        _, docs = requested_pairs(queries, pairs, self.sentences.snapshot.ids)
-        scores = [np.empty(0, dtype=np.float32)]
-        for row, id in enumerate(pairs.queries):
-            own = docs[int(pairs.offsets[row]) : int(pairs.offsets[row + 1])]
-            if len(own):
-                scores.append(self.scores(self.reader.query(queries.query(id)), self.reader.candidates(own)))
-        return reorder(run, self.name, np.concatenate(scores), depth)
+    def document_scores(self, query: Query, docs: I32) -> F32:
+        """The scores of documents, given by their numbers; NaN for one without sentences."""
+        return self.scores(self.reader.query(query), self.reader.candidates(docs))
 
     def scores(self, query: QuerySentences, candidates: CandidateSentences) -> F32:
         """The score of every candidate of a query; NaN for all if the query has no words."""

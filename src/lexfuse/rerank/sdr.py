@@ -13,17 +13,13 @@ this.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from lexfuse.channels.channel_retriever import PassageRetriever
-from lexfuse.channels.retriever import Retriever, requested_pairs
-from lexfuse.data.arrays import F32, F64, I64
-from lexfuse.data.queries import Queries
-from lexfuse.data.run import Run
-from lexfuse.rerank.reranker import Reranker, first_documents, reorder
-from lexfuse.rerank.sentence_vectors import CandidateSentences, SentenceVectorReader
+from lexfuse.data.arrays import F32, F64, I32, I64
+from lexfuse.data.queries import Query
+from lexfuse.rerank.sentence_vectors import CandidateSentences, SentenceReranker
 from lexfuse.text.paragraphs import ParagraphMap
 
 DEPTH = 50
@@ -31,7 +27,7 @@ AT_ONCE = 256  # query sentences in one product
 
 
 @dataclass(frozen=True)
-class Sdr(Reranker):
+class Sdr(SentenceReranker):
     """The first `depth` documents of a ranking by SDR inference over the sentences of a dense channel."""
 
     sentences: PassageRetriever
@@ -42,31 +38,12 @@ class Sdr(Reranker):
         """Constant: the name of its part in runs."""
         return "sdr"
 
-    @property
-    def members(self) -> tuple[Retriever, ...]:
-        """The channel of sentences."""
-        return (self.sentences,)
-
-    @cached_property
-    def reader(self) -> SentenceVectorReader:
-        """Reads the sentences of queries and documents."""
-        return SentenceVectorReader(self.sentences)
-
-    def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
-        """The run with its first documents reranked by SDR; documents that the channel does not have come last."""
-        snapshot, pairs = self.sentences.snapshot, first_documents(run, depth)
-        _, docs = requested_pairs(queries, pairs, snapshot.ids)
-        scores = [np.empty(0, dtype=np.float32)]
-        for row, id in enumerate(pairs.queries):
-            own = docs[int(pairs.offsets[row]) : int(pairs.offsets[row + 1])]
-            if not len(own):
-                continue
-            query = queries.query(id)
-            asked, candidates = self.reader.query(query), self.reader.candidates(own)
-            paragraphs = ParagraphMap(query.text).of([span.start for span in asked.spans])
-            texts = [document.text for document in snapshot.documents([snapshot.ids[int(doc)] for doc in own])]
-            scores.append(sdr_scores(asked.vectors, paragraphs, candidates, candidate_paragraphs(candidates, texts)))
-        return reorder(run, self.name, np.concatenate(scores), depth)
+    def document_scores(self, query: Query, docs: I32) -> F32:
+        """The scores of documents, given by their numbers; NaN for one without sentences, for all if the query has none."""
+        snapshot, asked, candidates = self.sentences.snapshot, self.reader.query(query), self.reader.candidates(docs)
+        paragraphs = ParagraphMap(query.text).of([span.start for span in asked.spans])
+        texts = [document.text for document in snapshot.documents([snapshot.ids[int(doc)] for doc in docs])]
+        return sdr_scores(asked.vectors, paragraphs, candidates, candidate_paragraphs(candidates, texts))
 
 
 def candidate_paragraphs(candidates: CandidateSentences, texts: list[str]) -> I64:

@@ -60,8 +60,7 @@ class CrossEncoderSentences:
         """The sentences of a document."""
         document = self.snapshot.document(doc)
         spans = split_sentences(document.text, document.language)
-        cut = cut_long(spans, document.text, self.words) if self.words else spans
-        return [Passage(span.start, span.end) for span in cut]
+        return cut_long(spans, document.text, self.words) if self.words else spans
 
     def scores(self, query: Query, docs: Sequence[str]) -> list[F32]:
         """The scores of every document's sentences."""

@@ -6,19 +6,24 @@ is split and encoded by the plan of that channel.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import QueryLanguages
+from lexfuse.channels.retriever import Retriever, requested_pairs
 from lexfuse.data.arrays import F32, I32, I64, offsets_of
 from lexfuse.data.document import Document
-from lexfuse.data.queries import Query
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Progress, Side, no_progress
+from lexfuse.rerank.reranker import Reranker, first_documents, reorder
 from lexfuse.text.passages import Passage
 
 
@@ -141,6 +146,35 @@ class SentenceVectorReader:
         """Mean number of sentences over all documents of the channel."""
         counts = self.dense.passage_counts
         return float(counts.mean()) if len(counts) else 1.0
+
+
+class SentenceReranker(Reranker):
+    """A reranker that compares the sentences of a query with those of its candidates, which a dense channel holds."""
+
+    sentences: PassageRetriever
+
+    @property
+    def members(self) -> tuple[Retriever, ...]:
+        """The channel of sentences."""
+        return (self.sentences,)
+
+    @cached_property
+    def reader(self) -> SentenceVectorReader:
+        """Reads the sentences of queries and documents."""
+        return SentenceVectorReader(self.sentences)
+
+    @abstractmethod
+    def document_scores(self, query: Query, docs: I32) -> F32:
+        """The scores of documents, given by their numbers; NaN for one that the channel does not have."""
+
+    def rerank(self, queries: Queries, run: Run, *, depth: int) -> Run:
+        """The run with its first documents reranked; those that the channel does not have come last."""
+        pairs = first_documents(run, depth)
+        _, docs = requested_pairs(queries, pairs, self.sentences.snapshot.ids)
+        own = [docs[int(first) : int(last)] for first, last in pairwise(pairs.offsets)]
+        asked = zip(pairs.queries, own, strict=True)
+        scores = [self.document_scores(queries.query(id), some) for id, some in asked if len(some)]
+        return reorder(run, self.name, np.concatenate([np.empty(0, dtype=np.float32), *scores]), depth)
 
 
 def unit_length(vectors: F32) -> F32:

@@ -18,7 +18,6 @@ from lexfuse.deadline import check
 from lexfuse.errors import ConfigError
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.passages import Passage
-from lexfuse.text.sentences.splitter import SentenceSpan
 from lexfuse.text.snippets import Snippet, snippet
 
 _SMALL = 0.01  # weight in a snippet of a term that says next to nothing
@@ -136,8 +135,8 @@ class ResultBuilder:
         weights = {part.term: max(part.idf, _SMALL) for part in terms}
         shown = snippet(passage.of(document.text), analyser, weights)
         start = passage.start
-        matches = tuple(SentenceSpan(match.start + start, match.end + start) for match in shown.matches)
-        return Snippet(SentenceSpan(shown.span.start + start, shown.span.end + start), matches, shown.text)
+        matches = tuple(Passage(match.start + start, match.end + start) for match in shown.matches)
+        return Snippet(Passage(shown.span.start + start, shown.span.end + start), matches, shown.text)
 
 
 @lru_cache(maxsize=16)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lexfuse.text.analysis.analyser import Analyser, Token
-from lexfuse.text.sentences.splitter import SentenceSpan
+from lexfuse.text.passages import Passage
 
 WIDTH = 280  # characters
 
@@ -23,12 +23,12 @@ _SENTENCE_GAP = re.compile(r"(?<=[.;:!?])\s+|\n\s*")
 class Snippet:
     """A span of a text and the matching spans inside it; all offsets refer to the whole text.
 
-    >>> Snippet(SentenceSpan(0, 6), (SentenceSpan(3, 6),)).marked("la loi", "[", "]")
+    >>> Snippet(Passage(0, 6), (Passage(3, 6),)).marked("la loi", "[", "]")
     'la [loi]'
     """
 
-    span: SentenceSpan
-    matches: tuple[SentenceSpan, ...]
+    span: Passage
+    matches: tuple[Passage, ...]
     text: str = ""  # the text of the span
 
     def __str__(self) -> str:
@@ -59,8 +59,8 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     last = max((token.end for token in hits if token.end <= first + width or token.start == first), default=first)
     begin = _opening(text, max(0, last - width, first - width // 4), first)
     end = _word_end(text, begin, max(begin + width, last))
-    inside = tuple(SentenceSpan(token.start, token.end) for token in hits if begin <= token.start and token.end <= end)
-    return Snippet(SentenceSpan(begin, end), inside, text[begin:end])
+    inside = tuple(Passage(token.start, token.end) for token in hits if begin <= token.start and token.end <= end)
+    return Snippet(Passage(begin, end), inside, text[begin:end])
 
 
 def _best_start(hits: list[Token], terms: Mapping[str, float], width: int) -> int:

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from lexfuse.errors import ConfigError, DataError
+from lexfuse.text.passages import Passage
 from lexfuse.text.sentences import boundaries
-from lexfuse.text.sentences.splitter import SentenceSpan, cut_long, sentence_texts, split_sentences
+from lexfuse.text.sentences.splitter import cut_long, sentence_texts, split_sentences
 
 FIXTURE = Path(__file__).parent / "fixtures" / "boundaries.txt"
 
@@ -69,7 +70,7 @@ def test_only_punctuation_is_one_sentence(text):
 
 
 def test_text_without_boundary_is_one_sentence_trimmed():
-    assert split_sentences("  no end here  ", "en") == [SentenceSpan(2, 13)]
+    assert split_sentences("  no end here  ", "en") == [Passage(2, 13)]
 
 
 @pytest.mark.parametrize("line_break", ["\n\n", "\n \t\n", "\r\n\r\n", "\r\r", "\u2029\u2029", "\n\n\n"])
@@ -143,7 +144,7 @@ def test_runs_are_split_in_linear_work(run):
 
 def test_cut_long_cuts_at_so_many_words():
     text = " ".join(str(number) for number in range(60))
-    pieces = cut_long([SentenceSpan(0, len(text))], text)
+    pieces = cut_long([Passage(0, len(text))], text)
     assert [len(piece.of(text).split()) for piece in pieces] == [25, 25, 10]
     assert " ".join(piece.of(text) for piece in pieces) == text
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from lexfuse.errors import ConfigError
+from lexfuse.text.passages import Passage
 from lexfuse.text.sentences.boundaries import BoundaryCandidate, LastWordKind, ending, ends_sentence
 from lexfuse.text.sentences.line_breaks import begins_item, ends_line, is_deliberate
 
@@ -25,23 +25,7 @@ _WORD = re.compile(r"\S+")
 _OTHER_BREAK = re.compile(r"[\r\x0b\x0c\x85\u2028\u2029]")
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceSpan:
-    """A span of a text, from ``start`` to before ``end``."""
-
-    start: int
-    end: int
-
-    def of(self, text: str) -> str:
-        """The text of the span.
-
-        >>> SentenceSpan(3, 7).of("Le juge")
-        'juge'
-        """
-        return text[self.start : self.end]
-
-
-def split_sentences(text: str, language: str) -> list[SentenceSpan]:
+def split_sentences(text: str, language: str) -> list[Passage]:
     """The sentences of a text in order, without the white space between them.
 
     Every character that is not white space belongs to exactly one sentence.
@@ -60,15 +44,15 @@ def split_sentences(text: str, language: str) -> list[SentenceSpan]:
     return spans + _in_block(plain[at:], at, language)
 
 
-def _in_block(text: str, shift: int, language: str) -> list[SentenceSpan]:
+def _in_block(text: str, shift: int, language: str) -> list[Passage]:
     """The sentences of a block without blank lines that starts at ``shift``; text outside it has no influence."""
     spans = []
     start = len(text) - len(text.lstrip())
     for end, following in _boundaries(text, start, language):
-        spans.append(SentenceSpan(shift + start, shift + end))
+        spans.append(Passage(shift + start, shift + end))
         start = following
     if start < len(text):
-        spans.append(SentenceSpan(shift + start, shift + len(text.rstrip())))
+        spans.append(Passage(shift + start, shift + len(text.rstrip())))
     return spans
 
 
@@ -81,11 +65,11 @@ def sentence_texts(text: str, language: str) -> list[str]:
     return [span.of(text) for span in split_sentences(text, language)]
 
 
-def cut_long(spans: Iterable[SentenceSpan], text: str, words: int = 25) -> list[SentenceSpan]:
+def cut_long(spans: Iterable[Passage], text: str, words: int = 25) -> list[Passage]:
     """The spans, with those of more than ``words`` words split after every ``words`` words; no word is lost.
 
     >>> text = "un deux trois quatre cinq"
-    >>> [span.of(text) for span in cut_long([SentenceSpan(0, 25)], text, words=2)]
+    >>> [span.of(text) for span in cut_long([Passage(0, 25)], text, words=2)]
     ['un deux', 'trois quatre', 'cinq']
     """
     if words < 1:
@@ -93,14 +77,14 @@ def cut_long(spans: Iterable[SentenceSpan], text: str, words: int = 25) -> list[
     return [piece for span in spans for piece in _pieces(span, text, words)]
 
 
-def _pieces(span: SentenceSpan, text: str, words: int) -> Iterator[SentenceSpan]:
+def _pieces(span: Passage, text: str, words: int) -> Iterator[Passage]:
     """Split a span into pieces of at most `words` words."""
     found = [match.span() for match in _WORD.finditer(text, span.start, span.end)]
     if len(found) <= words:
         yield span
         return
     for first in range(0, len(found), words):
-        yield SentenceSpan(found[first][0], found[min(first + words, len(found)) - 1][1])
+        yield Passage(found[first][0], found[min(first + words, len(found)) - 1][1])
 
 
 def _with_plain_breaks(text: str) -> str:

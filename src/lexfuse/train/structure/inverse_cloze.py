@@ -13,7 +13,8 @@ from dataclasses import replace
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.sources.legi_html import CELLS
 from lexfuse.encode.passage_plan import whole_text
-from lexfuse.text.sentences.splitter import SentenceSpan, split_sentences
+from lexfuse.text.passages import Passage
+from lexfuse.text.sentences.splitter import split_sentences
 from lexfuse.train.examples.training_pair import TrainingPair, stable_random, word_count
 
 TAKEN_OUT = 0.9  # of the pairs have passages without the sentence
@@ -51,6 +52,6 @@ def _fit(sentence: str) -> bool:
     return CELLS not in sentence and len(_WORD.findall(sentence)) >= LEAST_WORDS and word_count(sentence) <= MOST_WORDS
 
 
-def _without(text: str, span: SentenceSpan) -> str:
+def _without(text: str, span: Passage) -> str:
     """The text without a sentence; the break before it stays."""
     return (text[: span.start].rstrip(" ") + text[span.end :]).strip()
