@@ -145,7 +145,7 @@ def counts(tried: Sequence[ConfigurationResult]) -> str:
 
 
 def power_words(power: Power, measure: str) -> str:
-    """How small a difference these queries could show, and how many would show one that matters (see advise.power).
+    """How small a difference these queries could show, and how many would show one that matters (see `power_of`).
 
     >>> power_words(Power(25, 0.05, 0.11, 120), "RR")
     'With 25 queries, differences of about 0.110 RR and more would be found four times out of five; 0.05 takes about 120 queries.'

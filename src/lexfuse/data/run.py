@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from lexfuse.data.arrays import F32, F64, I32, I64, offsets_of, read_only
+from lexfuse.data.arrays import F32, F64, I32, I64, Bools, offsets_of, read_only
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError, DataError
@@ -84,6 +84,20 @@ class Run:
         return cls(
             name, queries, docs, read_only(offsets), read_only(doc[order].astype(np.int32)), read_only(score[order]), ordered
         )
+
+    @property
+    def query(self) -> I32:
+        """The ordinal of the query of every hit."""
+        return np.repeat(np.arange(len(self.queries), dtype=np.int32), np.diff(self.offsets))
+
+    def select(self, hits: I64 | Bools) -> Run:
+        """The run with only some of its hits, given by their places or by a mask; without the scores of sources.
+
+        >>> Run.of("bm25", {"q1": {"d1": 2.0, "d2": 1.0}}).select(np.array([1])).as_dict()
+        {'q1': {'d2': 1.0}}
+        """
+        some = Run.from_arrays(self.name, self.queries, self.docs, self.query[hits], self.doc[hits], self.score[hits])
+        return replace(some, low=self.low)
 
     def bounded(self, low: float | Mapping[str, float]) -> Run:
         """The same run with the lowest score that its source can give (BRUCH eq. 4), for all queries or for each.

@@ -282,13 +282,9 @@ def _normalised(weights: F64, vector: I32 | I64, count: int) -> F32:
 
 
 def _capped(run: Run) -> Run:
-    row = np.repeat(np.arange(len(run.queries), dtype=np.int32), np.diff(run.offsets))
-    capped = Run.from_arrays(run.name, run.queries, run.docs, row, run.doc, np.minimum(run.score, np.float32(1.0)))
+    capped = Run.from_arrays(run.name, run.queries, run.docs, run.query, run.doc, np.minimum(run.score, np.float32(1.0)))
     return replace(capped, low=run.low)
 
 
 def _first(run: Run, k: int) -> Run:
-    row = np.repeat(np.arange(len(run.queries), dtype=np.int32), np.diff(run.offsets))
-    top = np.arange(len(run.doc)) - run.offsets[row] < k
-    first = Run.from_arrays(run.name, run.queries, run.docs, row[top], run.doc[top], run.score[top])
-    return replace(first, low=run.low)
+    return run.select(np.arange(len(run)) - run.offsets[run.query] < k)

@@ -155,11 +155,9 @@ def earlier_hits(run: Run, queries: Queries, corpus: Corpus) -> Run:
     >>> earlier_hits(Run.of("bm25", {"q": {"2021": 2.0, "2019": 1.0}}), queries, corpus).as_dict()
     {'q': {'2019': 1.0}}
     """
-    query = np.repeat(np.arange(len(run.queries), dtype=np.int32), np.diff(run.offsets))
     days = _with_none(queries.date)[queries.ids.ordinals(run.queries)]
     dates = _with_none(corpus.date)[corpus.ids.ordinals(run.docs)]
-    kept = dates[run.doc] < days[query]
-    return Run.from_arrays(run.name, run.queries, run.docs, query[kept], run.doc[kept], run.score[kept])
+    return run.select(dates[run.doc] < days[run.query])
 
 
 def _with_none(days: Days) -> Days:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lexfuse.data.arrays import I64, Bools
+from lexfuse.data.arrays import I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
@@ -66,7 +66,7 @@ def hard_negatives(run: Run, qrels: Qrels, *, amount: int = 30, skip: int = 0, m
         close.append(places[near])
     if unranked == len(qrels.queries):
         raise DataError(f"the ranking {run.name!r} has none of the {unranked:,} judged queries; rank these queries first")
-    return HardNegatives(_some_hits(run, np.concatenate(negatives)), _some_hits(run, np.concatenate(close)), unguarded, unranked)
+    return HardNegatives(run.select(np.concatenate(negatives)), run.select(np.concatenate(close)), unguarded, unranked)
 
 
 def mining_run(
@@ -106,11 +106,3 @@ def _judged_hits(run: Run, qrels: Qrels) -> Iterator[tuple[int, I64, np.ndarray[
         grade_of[-1] = np.nan
         yield row, places, grade_of[run.doc[places]]
         grade_of[touched] = np.nan
-
-
-def _some_hits(run: Run, places: I64) -> Run:
-    """The run with only some of its hits."""
-    query = np.repeat(np.arange(len(run.queries), dtype=np.int32), np.diff(run.offsets))
-    kept: Bools = np.zeros(len(run), dtype=np.bool_)
-    kept[places] = True
-    return Run.from_arrays(run.name, run.queries, run.docs, query[kept], run.doc[kept], run.score[kept])

@@ -69,28 +69,21 @@ def fit(
     return loop.run(name, progress)
 
 
+@dataclass(eq=False)
 class _TrainingLoop:
     """One training."""
 
-    def __init__(
-        self,
-        learner: Learner,
-        examples: Examples,
-        training: Hyperparameters,
-        checkpoints: Checkpoints,
-        dev: DevSet,
-        device: torch.device,
-        say: Say,
-    ) -> None:
-        self.learner, self.training, self.checkpoints, self.dev, self.device, self.say = (
-            learner,
-            training,
-            checkpoints,
-            dev,
-            device,
-            say,
-        )
-        self.learner.to(device)
+    learner: Learner
+    examples: Examples
+    training: Hyperparameters
+    checkpoints: Checkpoints
+    dev: DevSet
+    device: torch.device
+    say: Say
+
+    def __post_init__(self) -> None:
+        learner, examples, training, dev = self.learner, self.examples, self.training, self.dev
+        learner.to(self.device)
         self.texts = learner.texts(examples.queries, examples.passages)
         self.batches = Batches(examples, training.batch, training.negatives, training.seed, training.turn, training.shares)
         self.dev_texts = (
@@ -98,7 +91,7 @@ class _TrainingLoop:
         )
         self.pool = learner.texts(dev.judged.questions, dev.judged.passages) if dev.judged is not None else TokenisedTexts([], [])
         self.optimizer = torch.optim.AdamW(_groups(learner, training), lr=training.learning_rate)
-        self.half = _computes_in_half(training.precision, device)
+        self.half = _computes_in_half(training.precision, self.device)
         self.state = TrainingState(of=_fingerprint(learner, examples, training, dev))
 
     def run(self, name: str, progress: Progress) -> StageResult:
