@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 from lexfuse.cli.output.console import AsJson, line, note, print_json, table
 from lexfuse.data.files import decode, read_bytes
 from lexfuse.errors import ConfigError
-from lexfuse.text.analysis.analyser import Analyser, Token
+from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.analysis.languages import detect_language
 from lexfuse.text.citation.citation import Citation
 from lexfuse.text.citation.find import find_citations
@@ -40,7 +41,7 @@ def analyse(
                 "language": code,
                 "sentences": sentences,
                 "citations": [_citation(citation, given) for citation in citations],
-                "tokens": [_token(token) for token in tokens],
+                "tokens": [token._asdict() for token in tokens],
             }
         )
         return
@@ -64,25 +65,4 @@ def _text(text: str | None, file: Path | None) -> str:
 
 
 def _citation(citation: Citation, text: str) -> dict[str, object]:
-    return {
-        "start": citation.start,
-        "end": citation.end,
-        "text": text[citation.start : citation.end],
-        "system": citation.system.value,
-        "key": citation.key,
-        "last": citation.last,
-        "code": citation.code,
-        "parts": list(citation.parts),
-        "terms": list(citation.terms),
-    }
-
-
-def _token(token: Token) -> dict[str, object]:
-    return {
-        "start": token.start,
-        "end": token.end,
-        "text": token.text,
-        "exact": token.exact,
-        "terms": list(token.terms),
-        "citation": token.citation,
-    }
+    return asdict(citation) | {"text": text[citation.start : citation.end], "terms": citation.terms}

@@ -227,10 +227,10 @@ def test_what_is_no_resource_is_refused(assistant, uri):
 
 
 def test_an_error_inside_is_told_without_its_words_and_logged_without_them(assistant, monkeypatch, caplog):
-    def broken(library, ask):
-        raise RuntimeError(f"secret {ask.query}")
+    def broken(version, question, *_, **__):
+        raise RuntimeError(f"secret {question}")
 
-    monkeypatch.setattr(tools, "search", broken)
+    monkeypatch.setattr("lexfuse.service.operations.search.find_hits", broken)
     with caplog.at_level(logging.INFO, logger="lexfuse.service"):
         told = assistant.refused("search", query="question")
     assert told == "Internal error: an unexpected error occurred; the log has it [internal-error]"

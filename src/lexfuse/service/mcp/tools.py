@@ -5,7 +5,7 @@ Parameters, bounds and results are those of the HTTP API.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from lexfuse.service.operations.similar import SimilarParameters, similar
 from lexfuse.service.parameters import IndexParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import DocumentAnswer, ResolvedCitations, ResponseModel
-from lexfuse.service.schemas.search import ExplainResponse, SearchPage, SearchResult, SimilarPage
+from lexfuse.service.schemas.search import ExplainResponse, SearchPage, SimilarPage
 from lexfuse.text.citation.format import paragraph_at
 
 WITH_PARAGRAPHS = ("decision", "other")  # kinds of documents that may number their paragraphs
@@ -43,7 +43,7 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: `call` takes the registry and a `parameters` model, and returns a `result` model.
+    """A tool: an operation, its parameters and its result, and how the result reads as text.
 
     >>> [tool.name for tool in TOOLS]
     ['search', 'similar', 'explain', 'cite', 'fetch']
@@ -54,7 +54,8 @@ class Tool:
     description: str
     parameters: type[BaseModel]
     result: type[ResponseModel]
-    call: Callable[[IndexRegistry, Any], ToolAnswer]
+    operation: Callable[[IndexRegistry, Any], ResponseModel]
+    text: Callable[[Any, Mapping[str, str]], str]  # of a result, and the paragraph numbers of its passages
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -66,37 +67,22 @@ class Tool:
         """The JSON schema of the result."""
         return self.result.model_json_schema(mode="serialization")
 
-
-def _search(registry: IndexRegistry, given: SearchParameters) -> ToolAnswer:
-    page = search(registry, given)
-    return ToolAnswer(page, search_text(page, _paragraphs(registry, page.index, page.generation, page.results)))
-
-
-def _similar(registry: IndexRegistry, given: SimilarParameters) -> ToolAnswer:
-    page = similar(registry, given)
-    return ToolAnswer(page, similar_text(page, _paragraphs(registry, page.index, page.generation, page.results)))
+    def call(self, registry: IndexRegistry, given: BaseModel) -> ToolAnswer:
+        """The answer to parameters."""
+        value = self.operation(registry, given)
+        paragraphs = _paragraphs(registry, value) if isinstance(value, SearchPage | SimilarPage) else {}
+        return ToolAnswer(value, self.text(value, paragraphs))
 
 
-def _explain(registry: IndexRegistry, given: ExplainParameters) -> ToolAnswer:
-    answer = explain(registry, given)
-    return ToolAnswer(answer, explanation_text(answer))
+def _fetched(registry: IndexRegistry, given: FetchParameters) -> DocumentAnswer:
+    return document(registry, given.document, given.index)
 
 
-def _cite(registry: IndexRegistry, given: CiteParameters) -> ToolAnswer:
-    answer = cite(registry, given)
-    return ToolAnswer(answer, citation_text(answer))
-
-
-def _fetch(registry: IndexRegistry, given: FetchParameters) -> ToolAnswer:
-    answer = document(registry, given.document, given.index)
-    return ToolAnswer(answer, document_text(answer))
-
-
-def _paragraphs(registry: IndexRegistry, index: str, generation: int, results: Sequence[SearchResult]) -> dict[str, str]:
+def _paragraphs(registry: IndexRegistry, page: SearchPage | SimilarPage) -> dict[str, str]:
     """The paragraph number of each result's passage, by document id, for documents that number their paragraphs."""
     found: dict[str, str] = {}
-    with registry.index(index).lease(generation) as version:
-        for result in results:
+    with registry.index(page.index).lease(page.generation) as version:
+        for result in page.results:
             if result.kind in WITH_PARAGRAPHS:
                 number = paragraph_at(version.snapshot.document(result.id).text, result.snippet.text)
                 found |= {result.id: number} if number is not None else {}
@@ -112,7 +98,8 @@ TOOLS = (
         "the law on a past day.",
         SearchParameters,
         SearchPage,
-        _search,
+        search,
+        search_text,
     ),
     Tool(
         "similar",
@@ -122,7 +109,8 @@ TOOLS = (
         "has sentences. Give either text or document.",
         SimilarParameters,
         SimilarPage,
-        _similar,
+        similar,
+        similar_text,
     ),
     Tool(
         "explain",
@@ -131,7 +119,8 @@ TOOLS = (
         "contribute to it. Give the document by its id or by a citation.",
         ExplainParameters,
         ExplainResponse,
-        _explain,
+        explain,
+        lambda answer, _: explanation_text(answer),
     ),
     Tool(
         "cite",
@@ -140,7 +129,8 @@ TOOLS = (
         "and to get the id of a document from a citation. For a text that belongs to a code, give the code.",
         CiteParameters,
         ResolvedCitations,
-        _cite,
+        cite,
+        lambda answer, _: citation_text(answer),
     ),
     Tool(
         "fetch",
@@ -149,6 +139,7 @@ TOOLS = (
         "documents it cites and that cite it, its neighbours and other versions. Read a document before you quote it.",
         FetchParameters,
         DocumentAnswer,
-        _fetch,
+        _fetched,
+        lambda answer, _: document_text(answer),
     ),
 )

@@ -5,6 +5,8 @@ A judgement keeps the text of its question. Nothing else of the service does, un
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from pydantic import Field
 
 from lexfuse.service.parameters import IndexParameters
@@ -64,13 +66,5 @@ def judgements(registry: IndexRegistry, index: str = "") -> Judgements:
 
 
 def _judgement(one: FeedbackEntry) -> Judgement:
-    return Judgement(
-        query=one.query,
-        query_id=query_id(one.query),
-        document=one.doc,
-        grade=one.grade,
-        rank=one.rank,
-        profile=one.profile,
-        moment=one.moment,
-        generation=one.generation,
-    )
+    values = asdict(one)
+    return Judgement(query_id=query_id(one.query), document=values.pop("doc"), **values)
