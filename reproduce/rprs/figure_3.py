@@ -10,7 +10,7 @@ from lexfuse.data.run import Run
 from reproduce.experiment import Experiment
 from reproduce.plots import Curve, Labels, curves
 from reproduce.result import Measured
-from reproduce.rprs.judgments import judged, runs
+from reproduce.rprs.judgments import judgments
 
 CUTOFF = 5
 BOUNDS = (0, 1000, 2000, 3000, 4000, 6000, 8000, 10_000, 1_000_000)  # words
@@ -18,14 +18,12 @@ BOUNDS = (0, 1000, 2000, 3000, 4000, 6000, 8000, 10_000, 1_000_000)  # words
 
 def measure(experiment: Experiment) -> Measured:
     """Shares of each class of lengths among relevant documents, and among those that each system retrieves."""
-    asked = judged(experiment)
-    found = runs(experiment)
-    docs = next(iter(found.values())).docs
-    lengths = dict(zip(docs, asked.lengths.tolist(), strict=True))
-    relevant = [(query, doc) for query, judged in asked.qrels.as_dict().items() for doc, grade in judged.items() if grade > 0]
-    shares = {"P(relevant | length)": _shares([lengths[doc] for _, doc in relevant])}
-    for name, run in found.items():
-        shares[f"P(retrieved | length), {name}"] = _shares([lengths[doc] for doc in retrieved(run, asked.qrels)])
+    found = judgments(experiment)
+    lengths = dict(zip(found.snapshot.ids, found.lengths.tolist(), strict=True))
+    relevant = [doc for judged in found.test.as_dict().values() for doc, grade in judged.items() if grade > 0]
+    shares = {"P(relevant | length)": _shares([lengths[doc] for doc in relevant])}
+    for name, system in found.systems().items():
+        shares[f"P(retrieved | length), {name}"] = _shares([lengths[doc] for doc in retrieved(system.run, found.test)])
     middles = [500, 1500, 2500, 3500, 5000, 7000, 9000, 12_000]
     names = [f"up to {high:,} words" for high in BOUNDS[1:-1]] + [f"above {BOUNDS[-2]:,} words"]
     rows = {name: dict(zip(names, values, strict=True)) for name, values in shares.items()}
