@@ -1,7 +1,7 @@
 """Share loaded models: each is loaded once, encodes the queries of several threads in one batch, and caches them.
 
 A service opens the same channels repeatedly: for every profile, and for every new version of an index. Inside `sharing`,
-`lexfuse.channels.channel_kind` takes encoders from a `SharedEncoders`. The results are bit-equal, since the vector of a text does
+`lexfuse.channels.encoded_kind` takes encoders from a `SharedEncoders`. The results are bit-equal, since the vector of a text does
 not depend on the other texts of its batch.
 """
 

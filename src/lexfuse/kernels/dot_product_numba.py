@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
-from lexfuse.kernels.jit import njit
+from lexfuse.kernels.compilation import njit
 
 LANES = 32  # as `lexfuse.channels.dense.exact_scores` defines scores
 

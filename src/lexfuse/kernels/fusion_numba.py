@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
-from lexfuse.kernels.jit import njit
+from lexfuse.kernels.compilation import njit
 
 U64 = NDArray[np.uint64]
 HALF, LOWER, NONE = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)  # of the bits of an entry

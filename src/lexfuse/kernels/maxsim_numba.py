@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, I32, I64, Bools
-from lexfuse.kernels.jit import njit
+from lexfuse.kernels.compilation import njit
 
 LANES = 16  # query vectors at once
 ROWS = 6  # rows at once: with 16 lanes they fill the processor's registers

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lexfuse.data.arrays import F32, I32, I64
-from lexfuse.kernels.jit import njit
+from lexfuse.kernels.compilation import njit
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import I32, I64
-from lexfuse.kernels.jit import njit
+from lexfuse.kernels.compilation import njit
 
 _NONE, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 

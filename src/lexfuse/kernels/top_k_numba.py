@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32, I32, I64, Bools
-from lexfuse.kernels.jit import njit
+from lexfuse.kernels.compilation import njit
 
 U64 = NDArray[np.uint64]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexfuse.data.arrays import F32
-from lexfuse.kernels.jit import njit
+from lexfuse.kernels.compilation import njit
 
 _STATES = 256
 _FEW = 8  # adjacent states: with fewer, a loop over them does not pay

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lexfuse.channels.dense.exact_scores import error_of
 from lexfuse.channels.explanation import ParagraphPair, SentencePair
 from lexfuse.data.arrays import F32, I32
 from lexfuse.errors import ConfigError
 from lexfuse.kernels.compilation import read_only_view
-from lexfuse.kernels.dot_product import error_of
 from lexfuse.kernels.threads import one_core_each, run_on_cores
 from lexfuse.rerank.sentence_vectors import CandidateSentences, QuerySentences
 from lexfuse.text.paragraphs import ParagraphMap

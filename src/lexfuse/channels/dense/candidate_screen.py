@@ -19,10 +19,10 @@ from itertools import pairwise
 import numpy as np
 
 from lexfuse.channels.dense.byte_scan import ByteRows, scanned
+from lexfuse.channels.dense.exact_scores import error_of
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage, in_floats
 from lexfuse.data.arrays import F32, F64, I32, I64, Bools
 from lexfuse.kernels.compilation import compiled_is_due
-from lexfuse.kernels.dot_product import error_of
 from lexfuse.kernels.threads import one_core_each, run_on_cores
 from lexfuse.storage.part_cache import made_once
 

@@ -11,14 +11,17 @@ scores. There are two ways with the same bits, numpy for a few pairs and a compi
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.kernels.compilation import compiled_is_due, read_only_views
-from lexfuse.kernels.dot_product import dot_products
 from lexfuse.kernels.threads import run_on_cores
 
+LANES = 32  # sums
 _AT_ONCE = 1 << 18  # products
 _SHARED_FROM = 1 << 22  # products in one thread: fewer take less time than starting another
 
@@ -36,8 +39,22 @@ def exact_scores(part: VectorPart, queries: F32, query: I64, row: I64) -> F64:
     size = max(1, _AT_ONCE // part.dimension)
     for first in range(0, len(query), size):
         pairs = slice(first, first + size)
-        scores[pairs] = dot_products(queries[query[pairs]], part.matrix[row[pairs]])
+        scores[pairs] = _dot_products(queries[query[pairs]], part.matrix[row[pairs]])
     return scores * part.scales[row] if part.storage is VectorStorage.INT8 else scores
+
+
+def _dot_products(queries: F32, rows: NDArray[Any]) -> F64:
+    """Dot products of pairs of rows of two tables."""
+    pairs, dimension = queries.shape
+    sums = np.zeros((pairs, LANES), dtype=np.float64)
+    for first in range(0, dimension, LANES):
+        products = queries[:, first : first + LANES].astype(np.float64) * rows[:, first : first + LANES].astype(np.float64)
+        sums[:, : products.shape[1]] += products
+    half = LANES // 2
+    while half:
+        sums = sums[:, :half] + sums[:, half:]
+        half //= 2
+    return sums[:, 0]
 
 
 def _compiled(part: VectorPart, queries: F32, query: I64, row: I64) -> F64:
@@ -54,3 +71,12 @@ def _compiled(part: VectorPart, queries: F32, query: I64, row: I64) -> F64:
 
     run_on_cores(work, len(query), max(1, _SHARED_FROM // part.dimension))
     return scores
+
+
+def error_of(norms: F64, highest: float, dimension: int) -> F64:
+    """The maximum error of a score in 32-bit floats: additions, products, conversions and the last rounding.
+
+    >>> error_of(np.ones(1), 1.0, 384)
+    array([2.33...e-05])
+    """
+    return norms * (highest * (dimension + 8) * 2.0**-24) + dimension * 2.0**-126
