@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
+
+import orjson
 
 from lexfuse.data.partial_files import claimed_file, claimed_folder
 from lexfuse.errors import DataError, NotFoundError, StorageError
@@ -163,6 +165,12 @@ def written_file(path: str | Path, *, private: bool = False) -> Iterator[IO[byte
             partial.unlink(missing_ok=True)
             raise
         sync_name(path)
+
+
+def write_json(path: str | Path, values: Any) -> None:
+    """Write plain values as indented JSON, complete or not at all."""
+    with written_file(path) as out:
+        out.write(orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 @contextmanager

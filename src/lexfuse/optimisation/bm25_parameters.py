@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 
 from lexfuse.channels.distribution import levels_of
 from lexfuse.channels.lexical.bm25 import BM25, B, IdfForm
 from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, lookup_scores
 from lexfuse.data.arrays import F32, F64, read_only
-from lexfuse.data.files import written_file
+from lexfuse.data.files import write_json
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run, join_runs
@@ -96,8 +95,7 @@ class TunedBM25:
 
     def save(self, path: str | Path) -> None:
         """Write everything as JSON, complete or not at all."""
-        with written_file(path) as out:
-            out.write(orjson.dumps(self.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        write_json(path, self.as_json())
 
 
 def tune_bm25(

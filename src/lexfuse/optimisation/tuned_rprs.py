@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
-from lexfuse.data.files import written_file
+from lexfuse.data.files import write_json
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.errors import ConfigError
@@ -80,8 +78,7 @@ class TunedRprsSearch:
 
     def save(self, path: str | Path) -> None:
         """Write everything as JSON, complete or not at all."""
-        with written_file(path) as out:
-            out.write(orjson.dumps(self.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        write_json(path, self.as_json())
 
 
 def tune_rprs(

@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
 from lexfuse.data.dates import parse_date
-from lexfuse.data.files import written_file
+from lexfuse.data.files import write_json
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
@@ -104,8 +102,7 @@ class TunedSearch:
 
     def save(self, path: str | Path) -> None:
         """Write everything as JSON, complete or not at all."""
-        with written_file(path) as out:
-            out.write(orjson.dumps(self.as_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        write_json(path, self.as_json())
 
 
 def tune(

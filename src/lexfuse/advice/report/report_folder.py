@@ -9,11 +9,9 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from lexfuse.advice.findings import Configuration, Difference, ScoreBasis
 from lexfuse.advice.report.page import report_of
-from lexfuse.data.files import written_file
+from lexfuse.data.files import write_json, written_file
 
 if TYPE_CHECKING:
     from lexfuse.advice.advice import Advice
@@ -27,8 +25,7 @@ def write_report(advice: Advice, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with written_file(folder / REPORT) as file:
         file.write(report_of(advice).encode())
-    with written_file(folder / ADVICE) as file:
-        file.write(orjson.dumps(advice_json(advice), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    write_json(folder / ADVICE, advice_json(advice))
     if advice.spec is not None:
         advice.spec.save(folder / PROFILE)
 

@@ -30,8 +30,8 @@ from lexfuse.train.models.model_folder import (
     make_readable,
     window_of,
     write_graph,
-    write_json,
     write_modules,
+    write_settings,
     write_transformer,
 )
 
@@ -116,11 +116,11 @@ class ColbertLearner(EncodingLearner):
         write_modules(folder, [("", "sentence_transformers.models.Transformer"), ("1_Dense", "pylate.models.Dense.Dense")])
         weight = self.projection.weight.detach().cpu().contiguous()
         shape = {"in_features": weight.shape[1], "out_features": weight.shape[0], "bias": False}
-        write_json(folder / "1_Dense" / "config.json", {**shape, "activation_function": "torch.nn.modules.linear.Identity"})
+        write_settings(folder / "1_Dense" / "config.json", {**shape, "activation_function": "torch.nn.modules.linear.Identity"})
         save_file({"linear.weight": weight}, str(folder / "1_Dense" / "model.safetensors"))
         make_readable(folder / "1_Dense" / "model.safetensors")
         late = {"query_prefix": "", "document_prefix": "", "query_length": min(settings.query_length, window)}
         late |= {"document_length": window, "do_query_expansion": True, "attend_to_expansion_tokens": False}
         late |= {"skiplist_words": list(PUNCTUATION), "similarity_fn_name": "MaxSim"}
-        write_json(folder / "config_sentence_transformers.json", late)
+        write_settings(folder / "config_sentence_transformers.json", late)
         write_graph(folder, OutputHead.HIDDEN)

@@ -21,7 +21,7 @@ from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.models.base_model import StartingModel, chunks, move_to_device
 from lexfuse.train.models.learner import TOKENS, Learner, TokenisedTexts
 from lexfuse.train.models.losses import binary_cross_entropy
-from lexfuse.train.models.model_folder import window_of, write_graph, write_json, write_transformer
+from lexfuse.train.models.model_folder import window_of, write_graph, write_settings, write_transformer
 
 
 class CrossEncoderLearner(Learner):
@@ -107,5 +107,5 @@ class CrossEncoderLearner(Learner):
         path = folder / "tokenizer_config.json"
         settings = json.loads(path.read_text("utf-8")) if path.is_file() else {}
         settings["model_input_names"] = ["input_ids", *(["token_type_ids"] if self.typed else []), "attention_mask"]
-        write_json(path, settings)
+        write_settings(path, settings)
         write_graph(folder, OutputHead.CLASSES)

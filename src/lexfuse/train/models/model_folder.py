@@ -41,16 +41,16 @@ def write_dense(folder: Path, base: StartingModel, model: PreTrainedModel, train
         "pooling_mode_cls_token": training.pooling is TokenPooling.CLS,
         "pooling_mode_mean_tokens": training.pooling is TokenPooling.MEAN,
     }
-    write_json(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": model.config.hidden_size, **modes})
+    write_settings(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": model.config.hidden_size, **modes})
     write_similarity(folder, training.similarity)
     if training.chunk:
-        write_json(folder / CHUNKS_FILE, {"size": training.chunk, "overlap": training.chunk_overlap})
+        write_settings(folder / CHUNKS_FILE, {"size": training.chunk, "overlap": training.chunk_overlap})
     write_graph(folder, OutputHead.HIDDEN)
 
 
 def write_similarity(folder: Path, similarity: Similarity) -> None:
     """Write the similarity of the model's vectors where sentence-transformers expects it."""
-    write_json(folder / "config_sentence_transformers.json", {"prompts": {}, "similarity_fn_name": similarity.value})
+    write_settings(folder / "config_sentence_transformers.json", {"prompts": {}, "similarity_fn_name": similarity.value})
 
 
 def window_of(base: StartingModel, training: Hyperparameters) -> int:
@@ -72,7 +72,7 @@ def write_transformer(folder: Path, base: StartingModel, model: PreTrainedModel,
     for name in TOKENIZER:
         if (path := base.folder.transformer / name).is_file():
             shutil.copyfile(path, folder / name)
-    write_json(
+    write_settings(
         folder / "sentence_bert_config.json",
         {"max_seq_length": window_of(base, training), "do_lower_case": base.folder.lowercase},
     )
@@ -95,10 +95,10 @@ def write_graph(folder: Path, head: OutputHead) -> None:
 def write_modules(folder: Path, steps: list[tuple[str, str]]) -> None:
     """The modules of a sentence-transformers folder: the path and the class of each."""
     listed = [{"idx": at, "name": str(at), "path": place, "type": kind} for at, (place, kind) in enumerate(steps)]
-    write_json(folder / "modules.json", listed)
+    write_settings(folder / "modules.json", listed)
 
 
-def write_json(path: Path, values: Any) -> None:
+def write_settings(path: Path, values: Any) -> None:
     """Write indented JSON; the folder is created if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", "utf-8")
