@@ -61,7 +61,7 @@ class ScoreLevels:
     def below(self, scores: F64) -> F64:
         """The share of scores that are lower; in a straight line between the quantiles.
 
-        What many documents share, such as 0 where no word matches, is above nothing but what is lower still. A score above all
+        What many documents share, such as 0 where no word matches, is above lower scores only. A score above all
         that were seen gives 1.
         """
         # Read from the highest down: of equal quantiles `interp` takes the last, which is then that of the lowest share.

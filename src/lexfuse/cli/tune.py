@@ -283,4 +283,4 @@ def rprs(
     for words in str(tuned).splitlines():
         line(words)
     if tuned.at_edge:
-        note(f"the best {' and '.join(tuned.at_edge)} lies at the edge of the grid; try values beyond it")
+        note(f"the best {' and '.join(tuned.at_edge)} is at the edge of the grid; try values beyond it")

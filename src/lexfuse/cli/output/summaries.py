@@ -157,7 +157,7 @@ def _sizes(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 def distribution_figures(kept: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What each distribution that an index keeps rests on, and its quartiles."""
+    """The sample behind each distribution of an index, and its quartiles."""
     figures = {}
     for found in map(ChannelDistribution.from_json, kept.values()):
         name = f"{found.channel} ({described(found.parameters)})" if found.parameters else found.channel
