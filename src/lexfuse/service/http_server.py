@@ -130,6 +130,7 @@ class _Server(uvicorn.Server):
     async def _warmed(self) -> None:
         try:
             await asyncio.to_thread(warm_up, self._app.state.service.registry)
+            await asyncio.to_thread(self._app.openapi)  # by which query strings are checked; the first request would wait for it
             self._app.state.ready = True
             self._ready()
         except Exception as error:  # a caller waiting for the ready line would wait forever
