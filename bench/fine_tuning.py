@@ -33,8 +33,8 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.significance import adjust_max_t
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
 from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.filters import Condition

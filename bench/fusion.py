@@ -61,7 +61,7 @@ FIRST_CALL = """if True:
     from lexfuse.data.ids import Ids
     from lexfuse.data.run import Run
     from lexfuse.fusion.reciprocal_rank import ReciprocalRank
-    from lexfuse.fusion.tm2c2 import TM2C2
+    from lexfuse.fusion.convex import TM2C2
     imported = time.perf_counter()
     queries, docs = Ids(map(str, range(int(arrays["queries"])))), Ids(map(str, range(int(arrays["docs"]))))
     runs = [Run(name, queries, docs, arrays[name + ".offsets"], arrays[name + ".doc"], arrays[name + ".score"]) for name in "ab"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from lexfuse.channels.registry import open_retriever
 from lexfuse.data.formats.beir import read_collection
 from lexfuse.data.qrels import Qrels
-from lexfuse.fusion.tm2c2 import TM2C2
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.weight_studies import transfer
 from lexfuse.search.candidates import retrieve_union

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from lexfuse.data.arrays import F64
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.normalisation import TheoreticalMinMax
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.optimisation.weight_evaluator import WeightEvaluator
 from reproduce.bruch.candidates import Candidates, candidates
 from reproduce.experiment import Experiment

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
-from lexfuse.fusion.tm2c2 import TM2C2
 from reproduce.bruch.candidates import candidates, marked
 from reproduce.experiment import Experiment
 from reproduce.result import Measured

@@ -35,11 +35,10 @@ from lexfuse.optimisation.cross_validation import FOLDS
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.optimisation.rprs_parameters import rprs_surface
 from lexfuse.optimisation.rprs_surface import RprsGrid, RprsPoint, RprsSurface, tuned_rprs
-from lexfuse.rerank.birch import Birch
+from lexfuse.rerank.birch import Birch, DenseSentences, SentenceMatch
 from lexfuse.rerank.reranker import first_documents
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sdr import Sdr
-from lexfuse.rerank.sentence_scores import DenseSentences, SentenceMatch
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice, TermWeight

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from lexfuse.errors import LexFuseError as LexFuseError
     from lexfuse.evaluation.comparison import compare as compare
     from lexfuse.evaluation.evaluation import evaluate as evaluate
+    from lexfuse.fusion.convex import TM2C2 as TM2C2
     from lexfuse.fusion.convex import Convex as Convex
     from lexfuse.fusion.reciprocal_rank import ReciprocalRank as RRF  # noqa: F401, N814 -- the name everybody knows it by
     from lexfuse.fusion.run_fusion import fuse as fuse
-    from lexfuse.fusion.tm2c2 import TM2C2 as TM2C2
     from lexfuse.index import Index as Index
     from lexfuse.optimisation.tuned_search import tune as tune
     from lexfuse.search.spec.spec import SearchSpec as SearchSpec
@@ -62,7 +62,7 @@ _HOMES = {  # the same names as above, for the interpreter; a test compares both
     "read_run": "lexfuse.data.formats.trec_run",
     "read_text": "lexfuse.data.formats.text_file",
     "read_collection": "lexfuse.data.formats.beir",
-    "TM2C2": "lexfuse.fusion.tm2c2",
+    "TM2C2": "lexfuse.fusion.convex",
     "RRF": "lexfuse.fusion.reciprocal_rank:ReciprocalRank",
     "Convex": "lexfuse.fusion.convex",
     "fuse": "lexfuse.fusion.run_fusion",

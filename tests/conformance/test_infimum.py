@@ -18,9 +18,9 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.encode.encoder import Side
 from lexfuse.errors import ConfigError
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.normalisation import TheoreticalMinMax
 from lexfuse.fusion.registry import default_fusions
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever

@@ -11,11 +11,10 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import BoundWarning, ConfigError, DataError
 from lexfuse.fusion.comb import CombMax, CombMNZ
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.normalisation import MinMax, TheoreticalMinMax
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.optimisation.fusion_weights import tune_weights
 
 BM25 = Run.of("bm25", {"q1": {"a": 8.0, "b": 2.0}, "q2": {"c": 4.0}})

@@ -13,11 +13,10 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.comb import CombMax, CombMNZ
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.normalisation import Identity, MinMax, Percentile, TheoreticalMinMax, ZScore
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 from lexfuse.search.explanation import explain_fusion
 

@@ -12,11 +12,10 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.comb import CombMax, CombMNZ
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.normalisation import Identity, MinMax, TheoreticalMinMax, ZScore
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 
 pytestmark = pytest.mark.filterwarnings("ignore::lexfuse.errors.BoundWarning")  # rankings without stated bounds

@@ -5,11 +5,10 @@ import json
 import pytest
 
 from lexfuse.errors import ConfigError
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.normalisation import MinMax, TheoreticalMinMax, ZScore
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.registry import FUSIONS, fusion_of, fusion_values, normalisers_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from lexfuse.data.run import Run
 from lexfuse.errors import BoundWarning, ConfigError
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
 from lexfuse.fusion.run_fusion import fuse, fuse_runs
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 
 WORDS = Run.of("words", {"p": {"a": 9.0, "b": 4.0, "c": 1.0}, "q": {"b": 3.0}})

@@ -16,11 +16,10 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.comb import CombMNZ
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.normalisation import ZScore
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.kernels import compilation
 from lexfuse.kernels import fusion as kernel
 from lexfuse.kernels.fusion import align, best, rank, smooth_ranks
@@ -219,7 +218,7 @@ def test_a_few_questions_are_fused_without_numba():
         import sys
         from lexfuse.data.run import Run
         from lexfuse.fusion.reciprocal_rank import ReciprocalRank
-        from lexfuse.fusion.tm2c2 import TM2C2
+        from lexfuse.fusion.convex import TM2C2
         runs = [Run.of("a", {"q": {"x": 2.0, "y": 1.0}}), Run.of("b", {"q": {"y": 9.0}})]
         ReciprocalRank().fuse(runs, 10), TM2C2().fuse(runs, 10)
         print("numba" in sys.modules)

@@ -12,11 +12,10 @@ from lexfuse.errors import ConfigError
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.comb import CombMNZ
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.normalisation import TheoreticalMinMax
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.optimisation.cross_validation import cross_validated, folds_of
 from lexfuse.optimisation.exact_weight import Plateau
 from lexfuse.optimisation.fusion_constants import cut_depth, depth_trials, eta_trials, tune_constants

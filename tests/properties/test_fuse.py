@@ -18,11 +18,10 @@ from lexfuse.data.run import Run
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.comb import CombMax, CombMNZ
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.normalisation import MinMax, Percentile, TheoreticalMinMax, ZScore
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 from lexfuse.optimisation.weight_surface import surface_of
 

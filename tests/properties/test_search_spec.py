@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from lexfuse.encode.pair_encoder import WindowAggregate
 from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.comb import CombMax, CombMNZ
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.registry import NORMALISERS
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 from lexfuse.search.spec.channel_spec import ChannelSpec
 from lexfuse.search.spec.reranker_specs import BirchSpec, CrossEncoderSpec, RescoreSpec, RprsSpec, SdrSpec

@@ -13,8 +13,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
-from lexfuse.rerank.birch import Birch
-from lexfuse.rerank.sentence_scores import CrossEncoderSentences, DenseSentences, SentenceMatch
+from lexfuse.rerank.birch import Birch, CrossEncoderSentences, DenseSentences, SentenceMatch
 from lexfuse.storage.index_folder import IndexFolder
 
 specification = importlib.util.spec_from_file_location("tiny", Path(__file__).parent.parent / "references" / "tiny.py")

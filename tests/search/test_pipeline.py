@@ -12,9 +12,8 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.fusion.borda import Borda
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 from lexfuse.rerank.reranker import Rescore
 from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever, fuse_retrievers

@@ -20,11 +20,10 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.fusion.borda import Borda
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.normalisation import MinMax, Normaliser, Percentile, TheoreticalMinMax, ZScore
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.fusion_weights import TunedWeights, tune_weights, weighted
 

@@ -12,11 +12,10 @@ from lexfuse.data.validation import Model, Numbers, Texts
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.comb import CombMax, CombMNZ
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.normalisation import Identity, MinMax, Normaliser, Percentile, TheoreticalMinMax, ZScore
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 
 FUSIONS: dict[str, type[Fusion]] = {

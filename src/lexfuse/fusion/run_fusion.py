@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 
 Bounds = Mapping[str, float | Mapping[str, float]]  # the lowest possible score of a run by its name: one, or one per query

@@ -57,7 +57,7 @@ def tune_birch(
 
     >>> import tempfile
     >>> from lexfuse.storage.index_folder import IndexFolder
-    >>> from lexfuse.rerank.sentence_scores import CrossEncoderSentences
+    >>> from lexfuse.rerank.birch import CrossEncoderSentences
     >>> from lexfuse.channels.lexical.bm25 import BM25
     >>> class Short:  # a scorer that likes few words
     ...     def scores(self, query, texts, aggregate=None, *, heads=()):

@@ -17,11 +17,10 @@ from lexfuse.data.arrays import F64
 from lexfuse.data.qrels import Qrels
 from lexfuse.errors import ConfigError
 from lexfuse.evaluation.measure import Measure
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.normalisation import TheoreticalMinMax
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.cross_validation import FOLDS, CrossValidated, PairedDifference, paired_difference
 from lexfuse.optimisation.exact_weight import Plateau

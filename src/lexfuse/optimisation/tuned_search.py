@@ -18,11 +18,11 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
 from lexfuse.fusion.run_fusion import Bounds, bounded_runs
 from lexfuse.fusion.run_union import union_of
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
 from lexfuse.index import Index
 from lexfuse.optimisation.bm25_parameters import B_S, K1S, tune_bm25_and_weights

@@ -21,8 +21,8 @@ from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run, join_runs
 from lexfuse.errors import ConfigError
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.fusion import Fusion
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Union
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.explanation import explain_fusion, with_document

@@ -13,9 +13,8 @@ from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.pair_encoder import PairEncoder, WindowAggregate
 from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, NotFoundError
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.normalisation import MinMax, Percentile, TheoreticalMinMax
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 from lexfuse.rerank.cross_encoder import CrossEncoder, CrossEncoderRetriever
 from lexfuse.search.pipeline import FusedRetriever

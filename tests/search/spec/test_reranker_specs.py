@@ -13,11 +13,10 @@ from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.pair_encoder import WindowAggregate
 from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, NotFoundError
-from lexfuse.rerank.birch import Birch, DocumentScore
+from lexfuse.rerank.birch import Birch, CrossEncoderSentences, DenseSentences, DocumentScore, SentenceMatch
 from lexfuse.rerank.cross_encoder import CrossEncoder
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sdr import Sdr
-from lexfuse.rerank.sentence_scores import CrossEncoderSentences, DenseSentences, SentenceMatch
 from lexfuse.search.spec.reranker_specs import BirchSpec, CrossEncoderSpec, RescoreSpec, RprsSpec, SdrSpec
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.index_folder import IndexFolder

@@ -11,10 +11,9 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, DataError, NotFoundError
 from lexfuse.fusion.borda import Borda
-from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.convex import TM2C2, Convex
 from lexfuse.fusion.normalisation import MinMax, ZScore
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank, SmoothReciprocalRank
-from lexfuse.fusion.tm2c2 import TM2C2
 from lexfuse.fusion.union import Missing
 from lexfuse.rerank.reranker import RerankedRetriever
 from lexfuse.search.pipeline import FusedRetriever, RoutedRetriever

@@ -1,21 +1,29 @@
-"""The channels that a search can name: those of an index, and a cross-encoder that ranks the candidates of another one."""
+"""The channels that a search can name, whether they fit together with a fusion and rerankers, and the retriever that they make.
+
+A channel is one of the index, or a cross-encoder that ranks the candidates of another one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_serializer
 
 from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
-from lexfuse.channels.registry import applicable_options, builtin_channels, channel_kind, channel_kinds, open_retriever
+from lexfuse.channels.registry import applicable_options, builtin_channels, channel_kind, channel_kinds, kind_in, open_retriever
 from lexfuse.channels.retriever import Retriever
 from lexfuse.data.validation import Model, Name, by_method
 from lexfuse.errors import ConfigError
+from lexfuse.fusion.convex import TM2C2
 from lexfuse.rerank.cross_encoder import CrossEncoderRetriever
+from lexfuse.search.pipeline import fuse_retrievers
 from lexfuse.search.spec.reranker_specs import CrossEncoderSpec
 from lexfuse.storage.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lexfuse.search.spec.spec import SearchSpec
 
 
 class ChannelSpec(Model):
@@ -141,3 +149,59 @@ ChannelChoice = Annotated[
     Field(discriminator="method"),
     BeforeValidator(by_method((ChannelSpec, CrossEncoderChannel))),
 ]
+
+
+def check_pipeline(spec: SearchSpec) -> None:
+    """Refuse channels, a fusion and rerankers that do not fit together."""
+    names = [channel.name for channel in spec.channels]
+    if not names:
+        raise ConfigError('there is no channel; give at least one: [[channel]] with name = "bm25"')
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"channel {name!r} is given twice; give each channel once")
+    for channel in spec.channels:
+        _candidate_channels(spec, channel)
+        if isinstance(channel, CrossEncoderChannel) and channel.name in [rerank.method for rerank in spec.rerank]:
+            raise ConfigError(f"a channel and a reranker are both called {channel.name!r}; give the channel another name")
+    if spec.fusion and len(names) == 1:
+        raise ConfigError("a fusion needs two channels or more; leave [fusion] out, or add a channel")
+    if isinstance(spec.fusion, TM2C2) and spec.fusion.lexical != TM2C2().lexical:
+        raise ConfigError("fusion: a search counts its lexical channels itself; leave lexical out of TM2C2")
+    for option in ("weights", "eta", "normalisers"):
+        given = getattr(spec.fusion, option, None)
+        if spec.fusion and isinstance(given, Sequence) and len(given) != len(names):
+            raise ConfigError(f"the fusion {spec.fusion.name} has {len(given)} {option} for {len(names)} channels; give one each")
+
+
+def _candidate_channels(spec: SearchSpec, channel: ChannelChoice) -> list[str]:
+    """The channel, the one whose candidates it ranks, the one below that … down to one that searches the index."""
+    every, way = {one.name: one for one in spec.channels}, [channel.name]
+    while isinstance(channel, CrossEncoderChannel):
+        if channel.over not in every:
+            known = ", ".join(name for name in every if name != channel.name) or "none"
+            advice = f'others here: {known}; add [[channel]] with name = "{channel.over}"'
+            raise ConfigError(f"channel {channel.name!r} is over {channel.over!r}, which is no channel here; {advice}")
+        channel = every[channel.over]
+        way.append(channel.name)
+        if channel.name in way[:-1]:
+            circle = " over ".join(map(repr, way[way.index(channel.name) :]))
+            raise ConfigError(f"channels go round in a circle: {circle}; put the last one over a channel of the index")
+    return way
+
+
+def open_pipeline(spec: SearchSpec, snapshot: Snapshot, name: str | None) -> Retriever:
+    """The channels of a search, fused and reranked, without regard to classes of queries."""
+    last = None if spec.rerank else name  # before it is reranked, a ranking has the names of its channels
+    opened: dict[str, Retriever] = {}
+    for channel in sorted(spec.channels, key=lambda one: len(_candidate_channels(spec, one))):
+        if isinstance(channel, CrossEncoderChannel):
+            opened[channel.name] = channel.open_over(snapshot, opened[channel.over])
+        else:
+            opened[channel.name] = channel.open(snapshot, last if len(spec.channels) == 1 else None)
+    lexical = [one.name for one in spec.channels if isinstance(one, ChannelSpec) and kind_in(snapshot, one.name).lexical]
+    channels = [opened[channel.name] for channel in spec.channels]
+    found = fuse_retrievers(channels, spec.fusion, spec.depth, lexical=lexical, name=last)
+    for rerank in spec.rerank:
+        reranked = found >> rerank.open(snapshot)
+        found = replace(reranked, name=name or reranked.name)
+    return found

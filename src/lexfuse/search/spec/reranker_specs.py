@@ -11,14 +11,22 @@ from lexfuse.channels.registry import open_retriever
 from lexfuse.data.validation import Model, Name, Numbers, by_method
 from lexfuse.encode.pair_encoder import PairEncoder, WindowAggregate
 from lexfuse.errors import ConfigError
-from lexfuse.rerank.birch import THIRDS, Birch, DocumentScore, check_birch
+from lexfuse.rerank.birch import (
+    THIRDS,
+    Birch,
+    CrossEncoderSentences,
+    DenseSentences,
+    DocumentScore,
+    SentenceMatch,
+    SentenceScorer,
+    check_birch,
+)
 from lexfuse.rerank.cross_encoder import CrossEncoder
 from lexfuse.rerank.reranker import DEPTH, Reranker, Rescore, check_depth
 from lexfuse.rerank.rprs import DEPTH as RPRS_DEPTH
 from lexfuse.rerank.rprs import Ablation, Rprs, RprsFormula
 from lexfuse.rerank.sdr import DEPTH as SDR_DEPTH
 from lexfuse.rerank.sdr import Sdr
-from lexfuse.rerank.sentence_scores import CrossEncoderSentences, DenseSentences, SentenceMatch, SentenceScorer
 from lexfuse.search.similar import SENTENCES
 from lexfuse.storage.snapshot import Snapshot
 

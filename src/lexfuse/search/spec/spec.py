@@ -67,8 +67,7 @@ from lexfuse.errors import ConfigError, DataError, place
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.registry import fusion_of, fusion_values
 from lexfuse.search.pipeline import DEPTH, RoutedRetriever
-from lexfuse.search.spec.channel_spec import ChannelChoice, channel_options
-from lexfuse.search.spec.pipeline_parts import check_pipeline, open_pipeline
+from lexfuse.search.spec.channel_spec import ChannelChoice, channel_options, check_pipeline, open_pipeline
 from lexfuse.search.spec.reranker_specs import RerankerChoice, RerankerSpec
 from lexfuse.storage.filters import Condition, within
 from lexfuse.storage.snapshot import Snapshot
