@@ -36,7 +36,7 @@ def _iso_day(value: Any) -> Any:
 
 
 Day = Annotated[datetime.date, BeforeValidator(_iso_day)]  # ISO dates only; other texts and numbers are rejected
-Condition = Annotated[str, Field(max_length=1000)]
+Condition = Annotated[str, Field(max_length=20_000)]  # the value of a facet, however long, can be selected
 Question = Annotated[
     str,
     Field(min_length=1, description="The question, in any words; citations are recognised.", examples=["durée du préavis"]),
