@@ -1,0 +1,12 @@
+"""FUSE, figure 10: R@10 over the weight of ColBERT in a fusion with DPR, zero-shot and in-domain."""
+
+from __future__ import annotations
+
+from reproduce.experiment import Experiment
+from reproduce.fuse.weight_curves import weight_curves
+from reproduce.result import Measured
+
+
+def measure(experiment: Experiment) -> Measured:
+    """The curves of min-max and z-score in both settings."""
+    return weight_curves(experiment, ("DPR", "ColBERT"), "FUSE-FIG10")

@@ -1,0 +1,35 @@
+"""FUSE, table 2: every system alone and the best fusions, zero-shot, on the test split."""
+
+from __future__ import annotations
+
+from lexfuse.evaluation.evaluation import evaluate
+from lexfuse.fusion.convex import Convex
+from lexfuse.fusion.normalisation import MinMax, Normaliser, ZScore
+from lexfuse.optimisation.fusion_weights import tune_weights
+from reproduce.experiment import Experiment
+from reproduce.fuse.sources import DEPTH, asked_sources
+from reproduce.result import Measured
+
+MEASURES = {"RP": "Rprec", "R@10": "R@10", "R@500": "R@500"}
+FUSIONS: dict[str, tuple[tuple[str, ...], Normaliser]] = {
+    "BM25 + SPLADE, z-score": (("BM25", "SPLADE"), ZScore()),
+    "BM25 + ColBERT, min-max": (("BM25", "ColBERT"), MinMax()),
+    "BM25 + SPLADE + DPR, z-score": (("BM25", "SPLADE", "DPR"), ZScore()),
+    "BM25 + SPLADE + ColBERT, z-score": (("BM25", "SPLADE", "ColBERT"), ZScore()),
+    "BM25 + DPR + ColBERT, z-score": (("BM25", "DPR", "ColBERT"), ZScore()),
+    "BM25 + SPLADE + DPR + ColBERT, z-score": (("BM25", "SPLADE", "DPR", "ColBERT"), ZScore()),
+}
+
+
+def measure(experiment: Experiment) -> Measured:
+    """One row a system."""
+    dev, test = (asked_sources(experiment, "zero-shot", split) for split in ("dev", "test"))
+    runs = test.systems()
+    for name, (members, normaliser) in FUSIONS.items():
+        rows = [test.union.names.index(member) for member in members if member in test.union.names]
+        if len(rows) == len(members):
+            tuned = tune_weights(dev.union.only(rows), Convex(None, normaliser), dev.qrels, "R@10")
+            runs[name] = tuned.fusion.fused(test.union.only(rows), DEPTH)
+    found = {name: evaluate(test.qrels, run, " ".join(MEASURES.values())) for name, run in runs.items()}
+    table = {name: {column: one.mean(measure) for column, measure in MEASURES.items()} for name, one in found.items()}
+    return Measured(table, notes=(f"{len(test.qrels.queries)} questions of test.",))

@@ -1,0 +1,29 @@
+"""FUSE, table 5: means over seeds, trained from the backbone alone and from a model that has learned from pairs."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from statistics import fmean
+
+from lexfuse.errors import NotFoundError
+from reproduce.experiment import Experiment
+from reproduce.fuse.sources import NAMES, score_folder
+from reproduce.result import Measured
+
+STARTS = {"backbone": "without"}  # where a seed starts from; anything else is a first training
+
+
+def measure(experiment: Experiment) -> Measured:
+    """One row for each kind of model and start; seeds.json has what each seed reached."""
+    path = score_folder(experiment) / "seeds.json"
+    if not path.is_file():
+        raise NotFoundError(f"no file {str(path)!r}; recipes/french_scores.py makes it with: seeds")
+    reached: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for one in json.loads(path.read_text("utf-8")):
+        name = f"{NAMES[one['kind']]}, {STARTS.get(one['start'], 'with')}"
+        for measure, value in one["test"].items():
+            reached[name][measure].append(value)
+    rows = {name: {measure: fmean(found) for measure, found in values.items()} for name, values in reached.items()}
+    counts = sorted({len(found) for values in reached.values() for found in values.values()})
+    return Measured(rows, notes=(f"Seeds: {', '.join(map(str, counts))}.",))
