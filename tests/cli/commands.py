@@ -36,6 +36,7 @@ ARGUMENTS = {
     "tune weights": [*ASKED, "--channels", "bm25,tfidf", "--folds", "2"],
     "tune runs": ["HERE/test.tsv", "HERE/words.trec", "HERE/vectors.trec", "--folds", "2"],
     "tune bm25": ASKED,
+    "tune rprs": ASKED,
     "keys add": ["éditeurs", "--scope", "read", "--file", "NEW"],
     "keys list": ["--file", "HERE/keys.toml"],
     "keys revoke": ["nobody", "--file", "HERE/keys.toml"],
@@ -62,7 +63,7 @@ def exit_codes(name):
     """How the example of a command may end where nothing is in its way."""
     if needs_torch(name):
         return {3, 7}  # the model has no weights to train on; or there is no torch
-    return {{"demo": 6, "keys revoke": 4}.get(name, 0)}
+    return {{"demo": 6, "keys revoke": 4, "tune rprs": 4}.get(name, 0)}  # nothing to revoke, no channel of sentences
 
 
 def needs_torch(name):

@@ -8,7 +8,7 @@ import pytest
 # The moment at which a command that writes has something half-written, and one at which a command that reads is reading.
 WRITING, READING = ("os.rename", ".partial-"), ("open", "bibliothèque")
 WRITERS = ["import", "index", "run", "fuse", "advise", "train static", "keys add"]
-READERS = ["search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "keys list"]
+READERS = ["search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "tune rprs", "keys list"]
 OTHERS = ["analyse", "fetch", "keys revoke", "demo", "serve", "mcp"]  # short, or with tests of their own
 CHANGES = {  # of an index that is there
     "update": (["HERE/articles.csv", "INDEX", "--update"], ("open", "segments/000002")),

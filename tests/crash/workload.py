@@ -25,7 +25,7 @@ from lexfuse.cli import main as command
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.files import read_bytes, written_file, written_folder
-from lexfuse.data.formats.jsonl import write_corpus
+from lexfuse.data.formats.file_format import write_corpus
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import LexFuseError
 from lexfuse.service.api_keys import KeyScope, add_key, read_keys, revoke_key
