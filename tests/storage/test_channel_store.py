@@ -151,7 +151,7 @@ def test_dropping_removes_the_files(index):
     assert (index.folder / "channels" / "dense").exists()
     index.channels.drop("dense")
     assert not (index.folder / "channels" / "dense").exists()
-    with pytest.raises(NotFoundError, match="no channel 'dense'"):
+    with pytest.raises(NotFoundError, match="no stored channel 'dense'"):
         index.channels.drop("dense")
     assert index.channels.names == ()
 
@@ -162,7 +162,7 @@ def test_dropped_while_encoding(index):
             other.channels.drop("dense")
         return encode(documents)
 
-    with pytest.raises(NotFoundError, match="no channel 'dense'"):
+    with pytest.raises(NotFoundError, match="no stored channel 'dense'"):
         index.channels.fill("dense", meanwhile)
     assert index.verify() == []
 

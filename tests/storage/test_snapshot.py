@@ -135,7 +135,7 @@ def test_an_index_whose_documents_are_all_deleted(tmp_path):
 
 
 def test_channels_that_are_not_there_are_told(index):
-    with index.snapshot() as snapshot, pytest.raises(NotFoundError, match=r"no channel 'dense' .* it has none yet"):
+    with index.snapshot() as snapshot, pytest.raises(NotFoundError, match=r"no stored channel 'dense'; it has none yet"):
         snapshot.postings("dense")
 
 
