@@ -15,7 +15,8 @@ def result_lines(table: PaperTable, result: Result) -> Iterator[str]:
     yield f"{table.number}  {table.title}"
     for one in result.datasets:
         yield f"on {one.label}"
-        yield from aligned([HEAD, *(_row(cell) for cell in one.cells)])
+        if one.cells:
+            yield from aligned([HEAD, *(_row(cell) for cell in one.cells)])
         yield from one.notes
         yield from (f"plot: {description} ({name})" for name, description in one.plots)
     about = result.circumstances

@@ -19,7 +19,7 @@ from typer.main import get_command
 
 from lexfuse.cli.app import LazyCommand, app
 from lexfuse.errors import DataError, NotFoundError
-from reproduce.page import ROOT
+from reproduce.page import RESULTS, ROOT
 from reproduce.paper_table import PAPERS, all_tables, find_table
 
 SOURCE = Path(__file__).parent / "coverage.toml"
@@ -59,6 +59,8 @@ class CoverageRow:
             yield f"{where}: no file {self.code}"
         if self.figure and self.figure not in all_tables() and not (ROOT / self.figure).exists():
             yield f"{where}: no table and no page {self.figure}"
+        if self.status == "done" and self.figure in all_tables() and not (RESULTS / f"{self.figure}.json").exists():
+            yield f"{where}: done, but docs/results has no {self.figure}"
         try:
             check_command(self.command)
         except NotFoundError as error:

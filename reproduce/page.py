@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from reproduce.paper_table import PAPERS, PaperTable, all_tables
-from reproduce.result import Cell, DatasetResult, Result
+from reproduce.result import NONE, Cell, DatasetResult, Result
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -81,16 +81,37 @@ def _section(table: PaperTable, result: Result, plots: str) -> Iterator[str]:
 def _dataset(one: DatasetResult, plots: str) -> Iterator[str]:
     label = one.label if one.own else one.label.replace("ANOTHER COLLECTION", "**another collection**")
     yield f"On {label}.\n"
-    if one.cells:
-        reasons = any(cell.why for cell in one.cells)
-        yield "| | measure | paper | ours | difference |" + (" why |" if reasons else "")
-        yield "|---|---|---|---|---|" + ("---|" if reasons else "")
-        yield from (_row(cell, reasons) for cell in one.cells)
-        yield ""
+    yield from _compared([cell for cell in one.cells if cell.paper != NONE])
+    yield from _ours([cell for cell in one.cells if cell.paper == NONE])
     yield from (f"{note}\n" for note in one.notes)
     yield from (f"![{description}]({plots}/{name})\n" for name, description in one.plots)
 
 
-def _row(cell: Cell, reasons: bool) -> str:
-    shown = [cell.row, cell.column, cell.paper, cell.ours, cell.difference, *([cell.why] if reasons else [])]
-    return "| " + " | ".join(entry.replace("|", "\\|").replace("*", "\\*") for entry in shown) + " |"
+def _compared(cells: Sequence[Cell]) -> Iterator[str]:
+    """What the paper has, a line for each figure."""
+    if not cells:
+        return
+    reasons = any(cell.why for cell in cells)
+    yield from _table(["", "measure", "paper", "ours", "difference", *(["why"] if reasons else [])], [
+        [cell.row, cell.column, cell.paper, cell.ours, cell.difference, *([cell.why] if reasons else [])] for cell in cells
+    ])  # fmt: skip
+
+
+def _ours(cells: Sequence[Cell]) -> Iterator[str]:
+    """What the paper does not print, or draws only: a line for each row."""
+    if not cells:
+        return
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    rows: dict[str, dict[str, str]] = {}
+    for cell in cells:
+        rows.setdefault(cell.row, {})[cell.column] = cell.ours
+    lines = [[row, *(values.get(column, "") for column in columns)] for row, values in rows.items()]
+    yield from _table(["ours", *columns], lines)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(entry.replace("|", "\\|").replace("*", "\\*") for entry in row) + " |"
+    yield ""

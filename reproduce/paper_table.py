@@ -94,7 +94,7 @@ class PaperTable:
 def read_table(path: Path) -> PaperTable:
     """Read the TOML file of a table; its number comes from its place: ``bruch/figure_3.toml`` is BRUCH-FIG3."""
     try:
-        values = tomllib.loads(path.read_text("utf-8"))
+        values = tomllib.loads(path.read_text("utf-8"), parse_float=str)  # digits as the paper prints them
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"is no TOML: {error}", path=path) from None
     if unknown := sorted(set(values) - _KEYS):
@@ -107,7 +107,9 @@ def read_table(path: Path) -> PaperTable:
     }
     kind, _, place = path.stem.partition("_")
     number = f"{path.parent.name.upper()}-{'FIG' if kind == 'figure' else ''}{place}"
-    return PaperTable(**{**values, "number": number, "datasets": tuple(values["datasets"]), "paper": figures})
+    values |= {name: float(values[name]) for name in ("minutes", "tolerance") if name in values}
+    values |= {"number": number, "datasets": tuple(values["datasets"]), "paper": figures}
+    return PaperTable(**values)
 
 
 @cache

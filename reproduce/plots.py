@@ -28,6 +28,7 @@ STYLE: dict[Any, Any] = {
     "grid.alpha": 0.3,
     "axes.axisbelow": True,
 }
+FEW = 40  # points of a curve that are marked
 RELEVANT, OTHER = "#c1272d", "#333333"
 
 
@@ -86,7 +87,9 @@ def curves(
     with canvas() as drawn:
         (axes,) = drawn.axes
         for line, curve in lines.items():
-            (made,) = axes.plot(curve.x, curve.y, label=line, marker="o", markersize=2.5, linewidth=1.2)
+            (made,) = axes.plot(
+                curve.x, curve.y, label=line, marker="o" if len(curve.x) < FEW else "", markersize=2.5, linewidth=1.2
+            )
             if curve.band is not None:
                 axes.fill_between(curve.x, *curve.band, color=made.get_color(), alpha=0.15, linewidth=0)
         for at, (line, level) in enumerate((levels or {}).items()):
@@ -166,7 +169,9 @@ def bars(name: str, description: str, labels: Labels, groups: Mapping[str, Mappi
             places = [entries.index(entry) + at * width for entry in values]
             means, spreads = zip(*values.values(), strict=True)
             axes.bar(places, means, width, yerr=spreads, label=group, capsize=2)
-        axes.set_xticks([at + width * (len(groups) - 1) / 2 for at in range(len(entries))], entries)
-        axes.legend(fontsize=7, frameon=False)
+        places = [at + width * (len(groups) - 1) / 2 for at in range(len(entries))]
+        axes.set_xticks(places, entries, rotation=15, ha="right", fontsize=7)
+        if len(groups) > 1:
+            axes.legend(fontsize=7, frameon=False)
         label(axes, labels)
     return Plot(name, description, drawn.svg)

@@ -145,6 +145,9 @@ def _cells(table: PaperTable, dataset: Dataset, measured: Measured) -> Iterator[
     paper = table.rows(dataset.paper)
     for row in _both(measured.rows, paper):
         ours, theirs = measured.rows.get(row, {}), paper.get(row, {})
+        if not ours and row in table.why:
+            yield Cell(row, " / ".join(theirs), " / ".join(map(str, theirs.values())), NONE, NONE, table.why[row])
+            continue
         for column in _both(ours, theirs):
             cell = _cell(table, dataset, row, column, theirs.get(column), ours.get(column))
             if dataset.own or cell.ours != NONE or cell.why:  # else the row is of the paper's collection alone
@@ -167,7 +170,7 @@ def _cell(
         if dataset.own and abs(away) > table.tolerance:
             why = table.why.get(f"{row}, {column}", "not explained")
     elif paper is not None and value is None:
-        why = table.why.get(f"{row}, {column}", table.why.get(row, ""))
+        why = table.why.get(f"{row}, {column}", "")
     shown = NONE if value is None else f"{_number(value.value, paper)}{' ' if value.mark else ''}{value.mark}"
     return Cell(row, column, NONE if paper is None else str(paper), shown, difference, why)
 
