@@ -27,7 +27,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 import torch
 from english_material import Form, Material, Question, ranking_of
-from stages import NUMBERS, learner_of, measured, say, scored, staged
+from stages import NUMBERS, learner_of, measured, mined, say, scored, staged
 
 from lexfuse.data.arrays import I32
 from lexfuse.data.ids import Ids
@@ -138,8 +138,9 @@ class Recipe:
         if not found.exists():
             raise SystemExit("the cross-encoder learns from what the dense model finds hard; make that first: dense")
         pairs = Examples.of_pairs({name: some for name, some in self.material.pairs.items() if name in CROSS.shares})
-        hard = self._kept(
-            "cross-pairs", lambda: mine_with_model(learner_of(DenseLearner, found, self._cut(TUNED)), pairs).negatives
+        hard = mined(
+            self.work / "cross-pairs.mined.npy",
+            lambda: mine_with_model(learner_of(DenseLearner, found, self._cut(TUNED)), pairs).negatives,
         )
         examples = Examples.joined([self._questions("cross", DenseLearner, found, TUNED), pairs.with_negatives(hard)])
         self._stage("cross", CrossEncoderLearner, self._wide(), examples, CROSS, self.judged(*Form, candidates=True))
@@ -192,8 +193,8 @@ class Recipe:
         answers: dict[str, set[str]] = {}
         for text, (_, _, question) in zip(texts, asked, strict=True):
             answers.setdefault(text, set()).update(self.documents[self.place[doc]] for doc in question.grades)
-        rows = []
-        for text, (form, id, question), own in zip(texts, asked, self._kept(name, ranked), strict=True):
+        kept, rows = mined(self.work / f"{name}.mined.npy", ranked), []
+        for text, (form, id, question), own in zip(texts, asked, kept, strict=True):
             past = [at for at in own.tolist() if self.days[at] < np.datetime64(question.day)]  # few have fewer than asked for
             lexical = self.material.rankings[ranking_of("train", form, id)]
             open_ = [
@@ -207,16 +208,6 @@ class Recipe:
     def _dates(self, questions: list[Question]) -> QueryDates:
         """The days of questions and documents: an answer is earlier."""
         return QueryDates(np.array([question.day for question in questions], "datetime64[D]"), self.days)
-
-    def _kept(self, name: str, make: Callable[[], I32]) -> I32:
-        """What was mined, or mined now: after an interruption the very same, as a training goes on with its own examples only."""
-        path = self.work / f"{name}.mined.npy"
-        if not path.exists():
-            partial = self.work / f"{name}.partial.npy"
-            np.save(partial, make())
-            partial.rename(path)
-        found: I32 = np.load(path, allow_pickle=False)
-        return found
 
     def _wide(self) -> Path:
         """The base with a window that holds a question and a paragraph."""

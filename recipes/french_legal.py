@@ -5,6 +5,8 @@
     python recipes/french_legal.py dense material work
     python recipes/french_legal.py splade material work
     python recipes/french_legal.py colbert material work
+    python recipes/french_legal.py cross material work
+    python recipes/french_legal.py seeds material work
     python recipes/french_legal.py transfer material work
     python recipes/french_legal.py ship material work                             any machine: the folders of the package
 
@@ -19,11 +21,15 @@ backbone already, such as fr-legal-mlm of the first generation, puts it into ``w
    negative a pair, mined by the model itself; then on the train questions, other wordings of them, other sections of the sheets
    with what they or their sheet cite, and sentences that cite articles, with eight hard negatives from BM25 and the model, none
    of them near to the section that the question heads. The last step is taken with several seeds, and the weights are averaged.
-3. ``splade``: the same from the backbone, with the FLOPS regularisation. ``colbert``: the same, shorter.
-4. ``transfer``: the dense model once more, but without any pair, question or sentence of one whole code; measured on the
+3. ``splade``: the same from the backbone, with the FLOPS regularisation. ``colbert``: the same, shorter. ``cross``: a
+   cross-encoder (monoBERT), by pairs with what the dense model takes for their answer, then by the questions.
+4. ``seeds``: the last step of each kind with five seeds, after the pairs and, for longer, from the backbone (FUSE, table 5).
+5. ``transfer``: the dense model once more, but without any pair, question or sentence of one whole code; measured on the
    questions about that code, which is searched alone.
 
-The measure of choice is R@100 on dev; the test questions are not in ``material``.
+What has learned from pairs alone (``dense-hard``, ``splade-contrast``, ``colbert-contrast``, ``cross-contrast``) has seen no
+judgement of a question. The measure of choice is R@100 on dev, that of the cross-encoder nDCG@10 over the first 100 of BM25; the
+test questions are not in ``material``. What the models say of the questions, for FUSE's tables: ``french_scores.py``.
 """
 
 from __future__ import annotations
@@ -33,12 +39,12 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from french_material import Asked, Material
-from stages import NUMBERS, keep, learner_of, measured, say, scored, staged, told
+from stages import NUMBERS, keep, learner_of, measured, mined, say, scored, staged, told
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
@@ -49,13 +55,14 @@ from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.onnx_export.quantisation import write_small_model
 from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
 from lexfuse.train.examples.dev_evaluation import DevQueries
-from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.examples import NOTHING, Examples
 from lexfuse.train.examples.training_pair import TrainingPair
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.loop.model_negatives import mine_with_model
 from lexfuse.train.loop.torch_device import best_device
 from lexfuse.train.models.base_model import StartingModel
 from lexfuse.train.models.colbert import ColbertLearner
+from lexfuse.train.models.cross_encoder import CrossEncoderLearner
 from lexfuse.train.models.dense import DenseLearner
 from lexfuse.train.models.learner import EncodingLearner
 from lexfuse.train.models.splade import SpladeLearner
@@ -65,6 +72,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECE_WORDS = 170  # of a text that the backbone reads at once: about 250 tokens
 SHEETS = 0.03  # of the batches: there are few of them, and more often they are learned by heart
 OWN, LEXICAL = 30, 30  # hard negatives of a question by the model and by BM25
+CANDIDATES = 100  # of BM25, that the cross-encoder orders on dev
 NEAR = 15  # articles that are nearest to the section below a question: nobody judged them, but they may answer it
 
 SEEDS = (1, 2, 3, 4, 5)  # of the last step of the dense model, whose weights are averaged
@@ -116,14 +124,42 @@ LATE_TUNED = Hyperparameters.usual(
     ModelKind.COLBERT, steps=120, batch=32, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=6, turn="query",
     query_length=48, passage_length=160, evaluate_every=60, patience=0, shares=TUNED.shares,
 )  # fmt: skip
+CROSS = Hyperparameters.usual(
+    ModelKind.CROSS, steps=800, batch=96, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=3, query_length=64,
+    passage_length=WINDOW, evaluate_every=400, patience=0,
+)  # fmt: skip
+CROSS_TUNED = Hyperparameters.usual(
+    ModelKind.CROSS, steps=200, batch=32, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
+    query_length=64, passage_length=WINDOW, evaluate_every=50, patience=0, shares=TUNED.shares,
+)  # fmt: skip
+DIRECT: Mapping[str, Any] = {"learning_rate": 1e-4, "flops_warm_up": 0.33}  # of questions without pairs before them
+DIRECT_STEPS = 2  # times as many as after the pairs
+
+
+class Kind(NamedTuple):
+    """A kind of model, what it learns the questions from, and how."""
+
+    learner: Any
+    start: str
+    tuned: Hyperparameters
+
+
+def kinds() -> dict[str, Kind]:
+    """The four kinds of FUSE."""
+    return {
+        "dense": Kind(DenseLearner, "dense-hard", TUNED),
+        "splade": Kind(SpladeLearner, "splade-contrast", SPARSE_TUNED),
+        "colbert": Kind(ColbertLearner, "colbert-contrast", LATE_TUNED),
+        "cross": Kind(CrossEncoderLearner, "cross-contrast", CROSS_TUNED),
+    }
 
 
 class Recipe:
     """The stages over one material and one folder of work."""
 
-    def __init__(self, material: Material, work: Path) -> None:
-        """Read the one, write to the other."""
-        self.material, self.work = material, work
+    def __init__(self, material: Material, work: Path, share: float = 1.0) -> None:
+        """Read the one, write to the other; ``share`` of the steps before the questions are taken."""
+        self.material, self.work, self.share = material, work, share
         self.articles = material.articles
         self.place = {id: at for at, id in enumerate(material.ids)}
 
@@ -141,17 +177,17 @@ class Recipe:
             lambda base, training: MaskedLanguageLearner(base, training, masked=0.25),
             initial,
             texts,
-            BACKBONE,
+            self.shortened(BACKBONE),
         )
 
     def dense(self, name: str = "dense", material: Material | None = None, seeds: Sequence[int] = SEEDS) -> Path:
         """Pairs, hard pairs, questions with several seeds, their mean."""
         material = material or self.material
-        structure, contrast = Examples.of_pairs(material.pairs), shared(CONTRAST, material)
+        structure, contrast = Examples.of_pairs(material.pairs), self.of_pairs(CONTRAST, material)
         start = staged(self.work, f"{name}-contrast", DenseLearner, self.work / "backbone", structure, contrast)
         if not (self.work / f"{name}-hard").exists():
-            structure = mine_with_model(learner_of(DenseLearner, start, CONTRAST), structure, amount=4, skip=2, depth=60)
-        hard = staged(self.work, f"{name}-hard", DenseLearner, start, structure, shared(HARD, material))
+            structure = self.hard_pairs(name, structure)
+        hard = staged(self.work, f"{name}-hard", DenseLearner, start, structure, self.of_pairs(HARD, material))
         examples = self.questions(learner_of(DenseLearner, hard, TUNED), material, self.near(hard, material))
         trained = [staged(self.work, f"{name}-{seed}", DenseLearner, hard, examples, TUNED.replace(seed=seed)) for seed in seeds]
         return self.averaged(name, trained)
@@ -163,6 +199,25 @@ class Recipe:
     def colbert(self) -> None:
         """Pairs, questions."""
         self._two_steps("colbert", ColbertLearner, LATE, LATE_TUNED)
+
+    def cross(self) -> None:
+        """Pairs with what the dense model takes for their answer, questions."""
+        structure = Examples.of_pairs(self.material.pairs)
+        if not (self.work / "cross-contrast").exists():
+            structure = self.hard_pairs("dense", structure)
+        training, dev = self.of_pairs(CROSS, self.material), self.judged(self.material.dev, candidates=True)
+        pairs = staged(self.work, "cross-contrast", CrossEncoderLearner, self.work / "backbone", structure, training, dev)
+        staged(self.work, "cross", CrossEncoderLearner, pairs, self.asked("cross"), CROSS_TUNED, dev)
+
+    def seeds(self, names: Sequence[str]) -> None:
+        """The last step of some kinds with every seed: after the pairs, and from the backbone without them."""
+        for name in names:
+            kind, examples = kinds()[name], self.asked(name)
+            direct = kind.tuned.replace(steps=DIRECT_STEPS * kind.tuned.steps, **DIRECT)
+            for seed in SEEDS:
+                for suffix, start, training in (("", kind.start, kind.tuned), ("-direct", "backbone", direct)):
+                    seeded = training.replace(seed=seed)
+                    staged(self.work, f"{name}{suffix}-{seed}", kind.learner, self.work / start, examples, seeded)
 
     def transfer(self) -> None:
         """How well questions find their articles of one code by a model that has learned nothing of it, and by ours.
@@ -195,12 +250,51 @@ class Recipe:
             write_small_model(ModelFolder.read(folder), head, small)
             (small / NUMBERS).unlink()
 
-    def judged(self, asked: Mapping[str, tuple[str, Mapping[str, int]]], among: set[str] | None = None) -> DevQueries:
-        """Questions over all articles, or over some."""
+    def judged(
+        self, asked: Mapping[str, tuple[str, Mapping[str, int]]], among: set[str] | None = None, *, candidates: bool = False
+    ) -> DevQueries:
+        """Questions over all articles, over some, or each over the first of BM25."""
         qrels = Qrels.of((id, doc, grade) for id, (_, grades) in asked.items() for doc, grade in grades.items())
         searched = [id for id in self.material.ids if among is None or id in among]
         texts, owner = tuple(self.articles[self.place[id]] for id in searched), np.arange(len(searched), dtype=np.int32)
-        return DevQueries(Ids(asked), tuple(text for text, _ in asked.values()), Ids(searched), texts, owner, qrels)
+        table = np.full((len(asked), CANDIDATES), NOTHING, dtype=np.int32)
+        for row, (text, _) in zip(table, asked.values(), strict=True):
+            ranked = self.material.rankings[text][:CANDIDATES] if candidates else []
+            row[: len(ranked)] = ranked
+        questions = tuple(text for text, _ in asked.values())
+        return DevQueries(Ids(asked), questions, Ids(searched), texts, owner, qrels, table if candidates else None)
+
+    def shortened(self, training: Hyperparameters) -> Hyperparameters:
+        """The settings with the share of steps that is taken."""
+        return training.replace(steps=max(1, round(self.share * training.steps)))
+
+    def of_pairs(self, training: Hyperparameters, material: Material) -> Hyperparameters:
+        """The settings of a stage of pairs: batches of each source as it has pairs, but few of sheets."""
+        counts = {name: len(some) for name, some in material.pairs.items()}
+        shares = {name: count / sum(counts.values()) for name, count in counts.items()} | {"sheets": SHEETS}
+        return self.shortened(training).replace(shares=shares)
+
+    def hard_pairs(self, name: str, structure: Examples) -> Examples:
+        """The pairs, each with what the dense model that learned from them takes for its answer too; mined once."""
+        model = self.work / f"{name}-contrast"
+        if not model.exists():
+            raise SystemExit("hard pairs are what the dense model of pairs takes for answers; make that first: dense")
+        return structure.with_negatives(
+            mined(
+                self.work / f"{name}-contrast.mined.npy",
+                lambda: (
+                    mine_with_model(learner_of(DenseLearner, model, CONTRAST), structure, amount=4, skip=2, depth=60).negatives
+                ),
+            )
+        )
+
+    def asked(self, name: str) -> Examples:
+        """What a kind learns from the questions; the dense model of hard pairs finds their negatives."""
+        hard = self.work / kinds()["dense"].start
+        if not hard.exists():
+            raise SystemExit("the negatives of questions are what the dense model ranks high; make that first: dense")
+        near = self.near(hard, self.material) if name == "dense" else {}
+        return self.questions(learner_of(DenseLearner, hard, TUNED), self.material, near)
 
     def near(self, folder: Path, material: Material) -> dict[str, list[str]]:
         """The articles that BM25 and a model together rank first for the text of each section, by its title."""
@@ -259,16 +353,10 @@ class Recipe:
 
     def _two_steps(self, name: str, kind: Any, first: Hyperparameters, second: Hyperparameters) -> None:
         structure = Examples.of_pairs(self.material.pairs)
-        pairs = staged(self.work, f"{name}-contrast", kind, self.work / "backbone", structure, shared(first, self.material))
-        examples = self.questions(learner_of(DenseLearner, self.work / "dense-hard", TUNED), self.material)
-        staged(self.work, name, kind, pairs, examples, second, self.judged(self.material.dev))
-
-
-def shared(training: Hyperparameters, material: Material) -> Hyperparameters:
-    """Batches of each source as it has pairs, but few of sheets."""
-    counts = {name: len(some) for name, some in material.pairs.items()}
-    shares = {name: count / sum(counts.values()) for name, count in counts.items()} | {"sheets": SHEETS}
-    return training.replace(shares=shares)
+        pairs = staged(
+            self.work, f"{name}-contrast", kind, self.work / "backbone", structure, self.of_pairs(first, self.material)
+        )
+        staged(self.work, name, kind, pairs, self.asked(name), second, self.judged(self.material.dev))
 
 
 def divided(text: str) -> list[str]:
@@ -321,19 +409,25 @@ def write_initial(folder: Path, start: Path, texts: list[str]) -> None:
 def main() -> None:
     """Run a stage."""
     parser = argparse.ArgumentParser(description="Our French legal models")
-    parser.add_argument("stage", choices=["backbone", "dense", "splade", "colbert", "transfer", "ship"])
+    parser.add_argument("stage", choices=["backbone", *kinds(), "seeds", "transfer", "ship"])
     parser.add_argument("material", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--base", type=Path, help="folder of all-MiniLM-L6-v2, for the backbone")
+    parser.add_argument("--kinds", nargs="+", choices=[*kinds()], default=[*kinds()], help="of which seeds are taken")
+    parser.add_argument("--share", type=float, default=1.0, help="of the steps before the questions, where time is short")
     options = parser.parse_args()
+    if not 0 < options.share <= 1:
+        parser.error(f"--share must be above 0 and at most 1, got {options.share}")
     if not options.material.is_dir():
         parser.error(f"there is no folder {str(options.material)!r}; recipes/french_material.py makes it")
     options.work.mkdir(parents=True, exist_ok=True)
-    recipe = Recipe(Material.read(options.material), options.work)
+    recipe = Recipe(Material.read(options.material), options.work, options.share)
     if options.stage == "backbone":
         if options.base is None:
             parser.error("the backbone starts from the layers of another model: --base FOLDER")
         recipe.backbone(options.base)
+    elif options.stage == "seeds":
+        recipe.seeds(options.kinds)
     else:
         getattr(recipe, options.stage)()
 

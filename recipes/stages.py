@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from lexfuse.data.arrays import F32
+from lexfuse.data.arrays import F32, I32
 from lexfuse.train.examples.dev_evaluation import DevQueries
 from lexfuse.train.examples.examples import Examples
 from lexfuse.train.hyperparameters import Hyperparameters
@@ -47,6 +48,16 @@ def keep(folder: Path, learner: Learner, numbers: Mapping[str, Any]) -> None:
     learner.save(partial)
     (partial / NUMBERS).write_text(json.dumps(numbers, indent=1) + "\n", "utf-8")
     partial.rename(folder)
+
+
+def mined(path: Path, make: Callable[[], I32]) -> I32:
+    """What was mined, or mined now: after an interruption the very same, as a training goes on with its own examples only."""
+    if not path.exists():
+        partial = path.with_suffix(".partial.npy")
+        np.save(partial, make())
+        partial.rename(path)
+    found: I32 = np.load(path, allow_pickle=False)
+    return found
 
 
 def learner_of(kind: Any, folder: Path, training: Hyperparameters) -> Any:

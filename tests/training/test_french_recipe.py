@@ -6,14 +6,21 @@ import sys
 import numpy as np
 import pytest
 
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document
+from lexfuse.data.formats.beir import Collection
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
 from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.pair_encoder import PairEncoder
 from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.train.examples.training_pair import TrainingPair
 
 SHORT = {"steps": 2, "batch": 4, "negatives": 1, "query_length": 16, "passage_length": 24, "evaluate_every": 1}
-SETTINGS = ("BACKBONE", "CONTRAST", "HARD", "TUNED", "SPARSE", "SPARSE_TUNED", "LATE", "LATE_TUNED")
+SETTINGS = ("BACKBONE", "CONTRAST", "HARD", "TUNED", "SPARSE", "SPARSE_TUNED", "LATE", "LATE_TUNED", "CROSS", "CROSS_TUNED")
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +73,8 @@ def work(recipe, material, tiny, tmp_path_factory):
     steps.dense()
     steps.splade()
     steps.colbert()
+    steps.cross()
+    steps.seeds(["dense", "cross"])
     steps.transfer()
     steps.ship()
     return folder / "work"
@@ -83,6 +92,109 @@ def test_capitals_and_accents_make_no_difference(recipe, work):
     )
     assert len(written) > 8
     assert written.tolist() == typed.tolist()
+
+
+def test_every_seed_is_trained_after_the_pairs_and_without_them(work):
+    for kind in ("dense", "cross"):
+        for seed in (1, 2):
+            after, direct = (
+                json.loads((work / f"{kind}{suffix}-{seed}" / "training.json").read_text())["training"]
+                for suffix in ("", "-direct")
+            )
+            assert (after["seed"], direct["seed"]) == (seed, seed)
+            assert direct["steps"] == 2 * after["steps"]
+    assert not [*work.glob("splade-1")]
+
+
+def test_the_cross_encoder_is_judged_by_what_bm25_ranks(recipe, material, work, monkeypatch):
+    monkeypatch.setattr(recipe, "CANDIDATES", 3)
+    judged = recipe.Recipe(material, work).judged(material.dev, candidates=True)
+    assert judged.candidates.tolist() == [[5, 4, 3]] * 3
+    assert PairEncoder.load(work / "cross").scores("qui paie le salaire ?", judged.passages[3:4]).shape == (1,)
+
+
+@pytest.mark.parametrize(("stage", "first"), [("cross", "dense"), ("splade", "dense")])
+def test_a_stage_names_the_one_that_it_needs(recipe, material, work, tmp_path, stage, first):
+    (tmp_path / "backbone").symlink_to(work / "backbone")
+    with pytest.raises(SystemExit, match=f"make that first: {first}"):
+        getattr(recipe.Recipe(material, tmp_path), stage)()
+
+
+@pytest.fixture(scope="module")
+def scores(recipe_named, material, work, tmp_path_factory):
+    asked = {**material.train, **material.dev}
+    corpus = Corpus.of(Document(id, text=text) for id, text in zip(material.ids, material.articles, strict=True))
+    queries = Queries.of(Query(id, text) for id, (text, _) in asked.items())
+    qrels = {
+        name: Qrels.of((id, doc, grade) for id, (_, grades) in some.items() for doc, grade in grades.items())
+        for name, some in {"dev": material.dev, "test": material.train}.items()
+    }
+    first = Run.of("bm25", {id: {f"a{at}": 4.0 - at for at in range(4)} for id in asked})
+    folder = tmp_path_factory.mktemp("scores")
+    scorer = recipe_named("french_scores").Scorer(Collection(corpus, queries, qrels), first, work, folder)
+    scorer.scores()
+    scorer.seeds()
+    return folder
+
+
+def test_models_say_what_they_say_alone(recipe, material, work, scores):
+    with np.load(scores / "in-domain.dev.npz") as table:
+        assert table["queries"].tolist() == [*material.dev]
+        at = slice(*table["offsets"][:2])  # q3
+        assert table["docs"][table["doc"][at]].tolist() == material.ids
+        (text, _), articles = material.dev["q3"], material.articles
+        for name in ("dense", "splade", "colbert"):
+            kind = recipe.kinds()[name]
+            alone = recipe.scored(recipe.learner_of(kind.learner, work / name, kind.tuned), [text], articles)[0]
+            np.testing.assert_allclose(table[f"scores {name}"][at], alone, atol=1e-4)
+            assert table[f"levels {name}"].max() == pytest.approx(np.nanmax(table[f"scores {name}"]))
+        assert np.isfinite(table["scores cross"][at]).tolist() == [True] * 4 + [False] * 2  # what BM25 ranks
+
+
+def test_reproduction_reads_what_models_say(material, scores):
+    from reproduce.fuse.sources import StoredScores
+
+    stored = StoredScores.read(scores / "zero-shot.test.npz")
+    assert set(stored.run("DPR").as_dict()["q0"]) == set(material.ids)
+    assert set(stored.run("monoBERT").as_dict()["q0"]) == set(material.ids[:4])
+
+
+def test_long_articles_count_by_their_best_window(recipe_named, recipe, work, tmp_path):
+    far = "Le préavis est dû. " * 12 + "La retraite et la prime."
+    corpus = Corpus.of([Document("long", text=far), Document("short", text="La prime.")])
+    qrels = {split: Qrels.of([(f"{split}-q", "long", 1)]) for split in ("dev", "test")}
+    queries = Queries.of(Query(f"{split}-q", "la prime") for split in qrels)
+    first = Run.of("bm25", {f"{split}-q": {"long": 1.0} for split in qrels})
+    scorer = recipe_named("french_scores").Scorer(Collection(corpus, queries, qrels), first, work, tmp_path)
+    learner = recipe.learner_of(recipe.DenseLearner, work / "dense", recipe.TUNED)
+    pool = scorer.pool(learner, crossed=False)
+    assert len(pool.passages) > 2
+    windows = recipe.scored(learner, ["la prime"], pool.passages)[0]
+    assert scorer.matrix("dense", "dense")[0].tolist() == pytest.approx([windows[:-1].max(), windows[-1]], abs=1e-4)
+
+
+def test_every_seed_has_its_measures(scores):
+    found = json.loads((scores / "seeds.json").read_text())
+    assert [(one["kind"], one["start"], one["seed"]) for one in found] == [
+        (kind, start, seed) for kind in ("dense", "cross") for start in ("pairs", "backbone") for seed in (1, 2)
+    ]
+    assert all(0 <= one[split]["R@10"] <= 1 for one in found for split in ("dev", "test"))
+
+
+def test_queries_that_bm25_does_not_rank_are_named(recipe_named, tmp_path):
+    corpus, queries = Corpus.of([Document("a", text="loi")]), Queries.of([Query("dev", "loi"), Query("test", "loi")])
+    qrels = {split: Qrels.of([(split, "a", 1)]) for split in ("dev", "test")}
+    scorer = recipe_named("french_scores").Scorer
+    with pytest.raises(SystemExit, match="does not rank 'dev'"):
+        scorer(Collection(corpus, queries, qrels), Run.of("bm25", {}), tmp_path, tmp_path)
+    with pytest.raises(SystemExit, match="no judgements of test; it has dev"):
+        scorer(Collection(corpus, queries, {"dev": qrels["dev"]}), Run.of("bm25", {}), tmp_path, tmp_path)
+
+
+def test_a_share_of_the_steps_is_taken_before_the_questions(recipe, material, tmp_path):
+    half = recipe.Recipe(material, tmp_path, 0.5)
+    assert half.shortened(recipe.CONTRAST).steps == 1
+    assert half.of_pairs(recipe.HARD, material).shares["sheets"] == recipe.SHEETS
 
 
 @pytest.mark.parametrize("name", ["french_legal", "english_cjeu"])
