@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lexfuse.cli import main
+from lexfuse.data.formats.file_format import read_corpus, read_queries
+from lexfuse.data.formats.trec_run import read_run
+from lexfuse.index import Index
 from lexfuse.storage.channel_store import BLOCK
 from lexfuse.storage.index_folder import IndexFolder
 
@@ -212,6 +216,56 @@ def test_two_towers_and_late_interaction(plain, tmp_path, model, said):
     results = said("search", index, "prêt", "-c", "colbert", "--explain", "-k", "2")["results"]
     for result in results:
         assert sum(match["similarity"] for match in result["explanation"]) == pytest.approx(result["score"], rel=1e-4)
+
+
+def test_how_many_windows_count_is_the_same_in_a_flag_a_profile_and_python(plain, tmp_path, model, here, said):
+    index = shutil.copytree(plain, tmp_path / "i")
+    said("index", index, "--channels", "dense", "--model", model, "--passages", "windows", "--size", "8", "--overlap", "2")
+    questions, found = EXAMPLES / "questions.csv", {}
+    for pool, shown in (("1", "1"), ("2", "2"), ("all", '"all"')):
+        said("run", index, questions, "-c", "dense", "--pool", pool, "-o", tmp_path / "flag.trec")
+        (tmp_path / "p.toml").write_text(f'version = 1\n[[channel]]\nname = "dense"\npool = {shown}\n')
+        said("run", index, questions, "--profile", tmp_path / "p.toml", "-o", tmp_path / "profile.trec")
+        runs = [read_run(tmp_path / f"{name}.trec") for name in ("flag", "profile")]
+        with Index.open(index) as opened:
+            runs.append(opened.run(read_queries(questions), channels=["dense"], pool=json.loads(shown)))
+        docs, scores = ([[getattr(hit, field) for hit in run.hits("q2")] for run in runs] for field in ("doc", "score"))
+        assert docs[0] == docs[1] == docs[2]
+        assert scores[0] == scores[1] == pytest.approx(scores[2])
+        found[pool] = docs[0], scores[0][0]
+    assert len({score for _, score in found.values()}) == 3
+    for pool, words in (("0", "at least 1 passage, got 0"), ("most", "a number of passages or 'all', got 'most'")):
+        code, _, message = here("search", index, "prêt", "-c", "dense", "--pool", pool)
+        assert code == 2
+        assert words in message
+
+
+def test_vectors_that_another_system_computed(plain, tmp_path, here, said):
+    index = shutil.copytree(plain, tmp_path / "i")
+    articles, questions = read_corpus(EXAMPLES / "articles.csv"), read_queries(EXAMPLES / "questions.csv")
+    chance = np.random.default_rng(3)
+    vectors, asked = chance.normal(size=(len(articles), 5)), chance.normal(size=(len(questions), 5))
+    np.savez(tmp_path / "documents.npz", ids=list(articles.ids), vectors=vectors)
+    np.savez(tmp_path / "questions.npz", ids=list(questions.ids), texts=questions.text, vectors=asked)
+    options = ["--model", f"dense-ada={tmp_path / 'documents.npz'}", "--query-model", f"dense-ada={tmp_path / 'questions.npz'}"]
+    made = said("index", index, "--channels", "dense-ada", *options, "--dot-product", "--storage", "fp32")
+    assert made["channels"]["dense-ada"]["encoded"] == 6
+    said("run", index, EXAMPLES / "questions.csv", "-c", "dense-ada", "-o", tmp_path / "ada.trec")
+    run = read_run(tmp_path / "ada.trec")
+    for row, id in enumerate(questions.ids):
+        assert [hit.doc for hit in run.hits(id)] == [articles.ids[at] for at in np.argsort(-(vectors @ asked[row]))]
+    judged = [index, EXAMPLES / "questions.csv", EXAMPLES / "test.tsv"]
+    said("tune", "weights", *judged, "--channels", "bm25,dense-ada", "--folds", "2")
+    said("advise", *judged, "--channels", "bm25,dense-ada", "--folds", "2", "-o", tmp_path / "advice")
+    (tmp_path / "p.toml").write_text('version = 1\n[[channel]]\nname = "bm25"\n\n[[channel]]\nname = "dense-ada"\n')
+    assert said("search", index, questions.text[0], "--profile", tmp_path / "p.toml")["results"]
+    assert said("index", index, "--verify")["verified"]
+    code, _, message = here("search", index, "une autre question", "-c", "dense-ada")
+    assert code == 4
+    assert "questions.npz has no vector of the question 'une autre question'; add it to the file" in message
+    code, _, message = here("index", index, "--channels", "splade", "--dot-product")
+    assert code == 2
+    assert "--dot-product is for channels of dense, static, sentences" in message
 
 
 def test_a_channel_that_is_there_keeps_its_model_and_options(index, model, here, said):

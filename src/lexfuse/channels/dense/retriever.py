@@ -29,6 +29,8 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.flops import query_flops
+from lexfuse.encode.shared_encoders import unshared
+from lexfuse.encode.vector_file import VectorFile
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.snapshot import Snapshot
@@ -93,8 +95,10 @@ class DenseRetriever(PassageRetriever):
         return ApproximateSearch(self.parts, self.numbering.order, clusters)
 
     def read(self, queries: Queries) -> F32:
-        """The vectors of the queries."""
-        return np.asarray(read_once(self.encoder, "vector", queries.text, self._encoded), dtype=np.float32)
+        """The vectors of the queries; a file may have them by their ids."""
+        stored = unshared(self.encoder)
+        asked = list(queries.ids) if isinstance(stored, VectorFile) and not stored.by_text else queries.text
+        return np.asarray(read_once(self.encoder, "vector", asked, self._encoded), dtype=np.float32)
 
     def _encoded(self, texts: list[str]) -> Sequence[F32]:
         return cast("Sequence[F32]", self.encoder.encode(texts, Side.QUERY))  # its rows

@@ -32,12 +32,22 @@ class ChannelFlags(FlagGroup):
     channels: Channels = ""
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", help="dense=MODEL: a folder, a hub id, a registry package or a LexFuse model. May be repeated."),
+        typer.Option(
+            "--model",
+            help="dense=MODEL: a folder, a hub id, a registry package, a LexFuse model, or computed vectors of documents (.npz). "
+            "May be repeated.",
+        ),
     ] = None
     query_models: Annotated[
         list[str] | None,
-        typer.Option("--query-model", help="dense=MODEL: another model for queries (two towers). May be repeated."),
+        typer.Option(
+            "--query-model",
+            help="dense=MODEL: another model for queries (two towers), or computed vectors of queries (.npz). May be repeated.",
+        ),
     ] = None
+    dot_product: Annotated[
+        bool, typer.Option("--dot-product", help="Compare computed vectors by dot product, with their lengths [default: cosine].")
+    ] = False
     passages: Annotated[
         str | None,
         typer.Option(
@@ -75,7 +85,8 @@ class ChannelFlags(FlagGroup):
             stored_kind(name).check(name, self._plan(name, ""))
         for option in self._build_options:
             if not any(option in stored_kind(name).build_options.model_fields for name in self.names):
-                raise ConfigError(f"--{option} is for channels of {', '.join(channels_with(option))}, and --channels names none")
+                flag = option.replace("_", "-")
+                raise ConfigError(f"--{flag} is for channels of {', '.join(channels_with(option))}, and --channels names none")
 
     def model(self, name: str) -> str:
         """The model that --model names for a channel, or empty."""

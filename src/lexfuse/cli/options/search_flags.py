@@ -106,6 +106,9 @@ class SearchFlags(FlagGroup):
         bool | None,
         typer.Option("--cosine/--dot", help="Similarity of learned sparse vectors [default: that of the model's training]."),
     ] = None
+    pool: Annotated[
+        str, typer.Option("--pool", help="Dense: the passages of a document that count: the best N (their mean), or all.")
+    ] = "1"
     profile: Annotated[Path | None, typer.Option("--profile", help="A search profile (TOML) instead of these flags.")] = None
 
     def spec(self, *, depth: int | None = None, terms: TermFlags | None = None) -> SearchSpec:
@@ -129,6 +132,7 @@ class SearchFlags(FlagGroup):
             "idf": self.idf if "idf" in given else None,
             "exact": self.exact or None,
             "cosine": self.cosine,
+            "pool": (int(self.pool) if self.pool.isdecimal() else self.pool) if "pool" in given else None,
             "terms": choice,
         }
         known = {option for name in channels for option in channel_options(name)}
