@@ -26,6 +26,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="folder of the papers' datasets, looked in before LEXFUSE_DATA")
     parser.add_argument("--work", type=Path, default=ROOT / ".reproduce", help="where indexes are kept [%(default)s]")
     parser.add_argument("--write", action="store_true", help="keep the results in docs/results and write docs/results.md")
+    parser.add_argument("--models", type=Path, help="folder of trained models, for rows that need them")
     parser.add_argument("--slow", action="store_true", help="also rows that take more than an hour on two cores")
     parser.add_argument("--coverage", action="store_true", help="write docs/coverage.md")
     return parser.parse_args(given)
@@ -65,7 +66,7 @@ def run(asked: argparse.Namespace) -> None:
     with Workspace(asked.work, say=lambda words: print(words, file=sys.stderr, flush=True)) as workspace:
         for number, datasets in chosen.items():
             table = all_tables()[number]
-            result = measured(table, datasets, workspace, slow=asked.slow)
+            result = measured(table, [Experiment(one, workspace, asked.slow, asked.models) for one in datasets])
             print("\n".join(result_lines(table, result)), end="\n\n", flush=True)
             if asked.write:
                 result.save(RESULTS)
@@ -94,14 +95,14 @@ def at_hand(folders: DataFolders, table: PaperTable, *, skip: bool) -> list[Data
         return None
 
 
-def measured(table: PaperTable, datasets: Sequence[Dataset], workspace: Workspace, *, slow: bool) -> Result:
-    """Measure a table on each of its datasets."""
+def measured(table: PaperTable, experiments: Sequence[Experiment]) -> Result:
+    """Measure a table by each of its experiments."""
     start = time.perf_counter()
     found = []
     drawings: dict[str, str] = {}
-    for dataset in datasets:
-        one = table.measure(Experiment(dataset, workspace, slow))
-        found.append(dataset_result(table, dataset, one))
+    for experiment in experiments:
+        one = table.measure(experiment)
+        found.append(dataset_result(table, experiment.dataset, one))
         drawings |= {f"{plot.name}.svg": plot.svg for plot in one.plots}
     return Result(table.number, tuple(found), time.perf_counter() - start, Circumstances.now(), drawings)
 

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.encode.model_folder.locator import fetch_model
+from lexfuse.errors import NotFoundError
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.snapshot import Snapshot
@@ -78,6 +79,7 @@ class Experiment:
     dataset: Dataset
     workspace: Workspace
     slow: bool = False  # also what takes more than an hour on two cores
+    models: Path | None = None  # a folder of trained models
 
     def snapshot(self, settings: IndexSettings | None = None, plans: Mapping[str, ChannelPlan] | None = None) -> Snapshot:
         """The index of the dataset with these channels."""
@@ -86,3 +88,15 @@ class Experiment:
     def once(self, what: Hashable, measure: Callable[[], T]) -> T:
         """What several tables of this dataset share, measured once."""
         return self.workspace.once((self.dataset.name, what), measure)
+
+    def has_model(self, name: str) -> bool:
+        """Whether a trained model is at hand."""
+        return self.models is not None and (self.models / name).is_dir()
+
+    def model(self, name: str) -> str:
+        """The folder of a trained model; `NotFoundError` where it is missing."""
+        if self.models is None or not self.has_model(name):
+            raise NotFoundError(
+                f"no model {name!r} in {self.models or 'no folder'}; name the folder of trained models with --models"
+            )
+        return str(self.models / name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from reproduce.datasets import known_datasets
 from reproduce.paper_table import PAPERS, PaperTable, all_tables
 from reproduce.result import NONE, Cell, DatasetResult, Result
 
@@ -45,6 +46,7 @@ def page_lines(results: Mapping[str, Result], plots: str) -> Iterator[str]:
     """The page, line by line."""
     yield INTRODUCTION
     yield from _overview(results)
+    yield from _collections()
     for paper, title in PAPERS.items():
         tables = [table for table in all_tables().values() if table.paper_name == paper]
         if tables:
@@ -66,6 +68,16 @@ def _overview(results: Mapping[str, Result]) -> Iterator[str]:
         yield f"| {link} | {table.title} | {where} | {result.seconds:.0f} | {about.date} | {about.commit} |"
     machines = sorted({result.circumstances.machine for result in results.values()})
     yield "\nMachine: " + "; ".join(machines) + "." if machines else ""
+
+
+def _collections() -> Iterator[str]:
+    """Where each dataset comes from, and what stands in for it."""
+    yield "\n## Collections\n\n`--data FOLDER` names the folder that has these folders.\n"
+    yield "| folder | what it is | authors' files | where it is missing |\n|---|---|---|---|"
+    for name, about in known_datasets().items():
+        reader = f"`lexfuse import --from {about['importer']}`" if "importer" in about else "BEIR layout only"
+        other = f"`{about['stand_in']}`, another collection" if "stand_in" in about else ""
+        yield f"| `{name}` | {about['title']} | {reader} | {other} |"
 
 
 def _section(table: PaperTable, result: Result, plots: str) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.passage_plan import whole_text
-from lexfuse.encode.static_encoder import StaticEncoder
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.text.annotation import with_languages
@@ -27,6 +27,7 @@ from reproduce.result import Measured
 DEPTH = 500
 MEASURES = {"R@100": "R@100", "R@200": "R@200", "R@500": "R@500", "MAP@100": "AP@100", "MRR@100": "RR@100"}
 TRAINED = {"dense": ChannelPlan("fr-legal-dense")}
+TRAINING = StaticTraining(dimension=500)
 TIMED = 20  # queries
 
 
@@ -46,14 +47,14 @@ def _runs(experiment: Experiment, queries: Queries) -> Iterator[tuple[str, Run, 
     if experiment.slow:
         retrievers["siamese, trained"] = open_retriever(experiment.snapshot(IndexSettings(citations=False), TRAINED), "dense")
     for name, retriever in retrievers.items():
-        yield name, retriever.retrieve(queries, DEPTH), _latency(lambda one, asked=retriever: asked.retrieve(one, DEPTH), queries)
+        ask = partial(retriever.retrieve, k=DEPTH)
+        yield name, ask(queries), latency(ask, queries)
     yield _word_vectors(experiment, queries)
 
 
-def _latency(ask: object, queries: Queries) -> float:
-    """Milliseconds of one query, asked alone; the first is not counted."""
+def latency(ask: Callable[[Queries], Run], queries: Queries) -> float:
+    """Milliseconds of one query, asked alone; the first is asked once more before."""
     some = [queries.select([at]) for at in range(min(TIMED, len(queries)))]
-    assert callable(ask)  # noqa: S101 -- for the type checker
     ask(some[0])
     start = time.perf_counter()
     for one in some:
@@ -64,14 +65,15 @@ def _latency(ask: object, queries: Queries) -> float:
 def _word_vectors(experiment: Experiment, queries: Queries) -> tuple[str, Run, float]:
     """The mean of the vectors of the words, compared by cosine."""
     corpus = with_languages(experiment.dataset.collection.corpus)
-    encoder: StaticEncoder = train_static(corpus, StaticTraining(dimension=500))
+    encoder = train_static(corpus, TRAINING)
     vectors = encoder.encode([whole_text(document) for document in corpus], Side.PASSAGE)
+    depth = min(DEPTH, len(corpus))
 
     def ask(some: Queries) -> Run:
         scores = encoder.encode(some.text, Side.QUERY) @ vectors.T
-        best = np.argpartition(-scores, DEPTH, axis=1)[:, :DEPTH].astype(np.int32)
-        query = np.repeat(np.arange(len(some), dtype=np.int32), DEPTH)
+        best = np.argpartition(-scores, depth - 1, axis=1)[:, :depth].astype(np.int32)
+        query = np.repeat(np.arange(len(some), dtype=np.int32), depth)
         values = np.take_along_axis(scores, best, axis=1).ravel()
         return Run.from_arrays("word2vec", some.ids, corpus.ids, query, best.ravel(), values)
 
-    return "word2vec", ask(queries), _latency(ask, queries)
+    return "word2vec", ask(queries), latency(ask, queries)

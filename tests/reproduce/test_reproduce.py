@@ -9,8 +9,10 @@ from lexfuse.data.document import Document
 from lexfuse.data.formats.beir import Collection, write_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
+from lexfuse.train.static_vectors import StaticTraining
 from reproduce import __main__ as command
 from reproduce import page
+from reproduce.bsard import table_2
 from reproduce.paper_table import all_tables
 
 ARTICLES = {"a": "le préavis de licenciement", "b": "les congés payés", "c": "la durée du travail"}
@@ -136,3 +138,15 @@ def test_the_same_data_gives_the_same_drawing(data, tmp_path, capsys):
         reproduce(capsys, "--table", "BSARD-FIG2", "--data", data, "--work", tmp_path / "work", "--write")
         drawn.append((tmp_path / "results" / "BSARD-FIG2.svg").read_bytes())
     assert drawn[0] == drawn[1]
+
+
+def test_systems_of_bsard_are_measured(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(table_2, "TRAINING", StaticTraining(dimension=2, min_count=1))
+    status, out, _ = reproduce(capsys, "--table", "BSARD-2", "--data", data, "--work", tmp_path / "work")
+    assert status == 0
+    rows = [line.split() for line in out.splitlines()]
+    assert [row[-2] for row in rows if row[:1] == ["BM25"] and "R@100" in row] == [
+        "75.00"
+    ]  # one of the two that "congés" should find shares no word with it
+    assert any(row[:1] == ["word2vec"] for row in rows)
+    assert any("needs --slow" in line for line in out.splitlines() if line.startswith("siamese"))

@@ -1,0 +1,79 @@
+"""The tables and figures of CJEU on a few paragraphs, with the French model of the package in place of SBERT."""
+
+import datetime
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import lexfuse
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.document import Document
+from lexfuse.data.formats.beir import Collection, write_collection
+from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Queries, Query
+from lexfuse.errors import NotFoundError
+from reproduce.cjeu import retrievers
+from reproduce.cjeu.statistics import Citations, decision
+from reproduce.datasets import DataFolders
+from reproduce.experiment import Experiment, Workspace
+from reproduce.paper_table import all_tables
+
+WORDS = ("consommateur", "travailleur", "marque", "aide", "asile", "impôt", "vente", "données")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Eight paragraphs of 2015, each quoted by one of 2016, 2017 or 2019."""
+    folder = tmp_path_factory.mktemp("cjeu")
+    documents = [
+        Document(f"A{at // 2}#{at}", text=f"la notion de {word} est autonome", language="fr", date=datetime.date(2015, 1, 1))
+        for at, word in enumerate(WORDS)
+    ]
+    years = (2016, 2016, 2017, 2017, 2019, 2019, 2019, 2019)
+    queries = [
+        Query(f"B{at}#1", f"la notion de {word} est autonome, selon la cour", "fr", datetime.date(years[at], 5, 1))
+        for at, word in enumerate(WORDS)
+    ]
+    pairs = [(query.id, document.id, 1) for query, document in zip(queries, documents, strict=True)]
+    splits = {"train": Qrels.of(pairs[:2]), "dev": Qrels.of(pairs[2:4]), "test": Qrels.of(pairs[4:])}
+    write_collection(Collection(Corpus.of(documents), Queries.of(queries), splits), folder / "data" / "cjeu-paragraph-retrieval")
+    shutil.copytree(Path(lexfuse.__file__).parent / "models" / "fr-legal-dense", folder / "models" / "cjeu-dense")
+    return folder
+
+
+@pytest.fixture
+def experiment(folder, monkeypatch):
+    monkeypatch.delenv("LEXFUSE_DATA", raising=False)
+    monkeypatch.setattr(retrievers, "SBERT", "fr-legal-dense")
+    (dataset,) = DataFolders.of(folder / "data").datasets(["cjeu-paragraph-retrieval"])
+    with Workspace(folder / "work") as workspace:
+        yield Experiment(dataset, workspace, slow=True, models=folder / "models")
+
+
+@pytest.mark.parametrize("number", [number for number in all_tables() if number.startswith("CJEU")])
+def test_every_table_and_figure_measures(experiment, number):
+    measured = all_tables()[number].measure(experiment)
+    assert measured.rows
+    assert bool(measured.plots) == ("FIG" in number)
+
+
+def test_citations_and_decisions_are_counted(experiment):
+    found = Citations.of(experiment.dataset)
+    assert len(found.edges) == len(WORDS)
+    assert len(found.paragraphs) == 2 * len(WORDS)
+    assert {decision(id) for id in found.paragraphs} == {f"A{at}" for at in range(4)} | {f"B{at}" for at in range(8)}
+    assert all_tables()["CJEU-2"].measure(experiment).rows["test"] == {
+        "first year": 2019, "last year": 2019, "citations": 4, "paragraphs": 8,
+    }  # fmt: skip
+
+
+def test_without_slow_the_figures_of_dense_models_are_an_error(experiment):
+    with pytest.raises(NotFoundError, match="run with --slow"):
+        all_tables()["CJEU-FIG2"].measure(replace(experiment, slow=False))
+
+
+def test_a_model_that_is_missing_is_an_error(experiment):
+    with pytest.raises(NotFoundError, match="no model 'nothing'"):
+        experiment.model("nothing")
