@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,10 +14,13 @@ from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import Retriever
+from lexfuse.data.arrays import F32
+from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.passage_plan import whole_text
+from lexfuse.encode.static_encoder import StaticEncoder, WordWeighting
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.text.annotation import with_languages
@@ -49,7 +53,7 @@ def _runs(experiment: Experiment, queries: Queries) -> Iterator[tuple[str, Run, 
     for name, retriever in retrievers.items():
         ask = partial(retriever.retrieve, k=DEPTH)
         yield name, ask(queries), latency(ask, queries)
-    yield _word_vectors(experiment, queries)
+    yield from _word_vectors(experiment, queries)
 
 
 def latency(ask: Callable[[Queries], Run], queries: Queries) -> float:
@@ -62,18 +66,21 @@ def latency(ask: Callable[[Queries], Run], queries: Queries) -> float:
     return 1000 * (time.perf_counter() - start) / len(some)
 
 
-def _word_vectors(experiment: Experiment, queries: Queries) -> tuple[str, Run, float]:
-    """The mean of the vectors of the words, compared by cosine."""
+def _word_vectors(experiment: Experiment, queries: Queries) -> Iterator[tuple[str, Run, float]]:
+    """The mean of the vectors of the words, plain and weighted by idf, compared by cosine."""
     corpus = with_languages(experiment.dataset.collection.corpus)
-    encoder = train_static(corpus, TRAINING)
-    vectors = encoder.encode([whole_text(document) for document in corpus], Side.PASSAGE)
-    depth = min(DEPTH, len(corpus))
+    trained = train_static(corpus, TRAINING)
+    texts = [whole_text(document) for document in corpus]
+    for name, weighting in (("word2vec", WordWeighting.NONE), ("word2vec, words weighted by idf", WordWeighting.IDF)):
+        encoder = replace(trained, weighting=weighting)
+        ask = partial(_nearest, encoder, encoder.encode(texts, Side.PASSAGE), corpus.ids)
+        yield name, ask(queries), latency(ask, queries)
 
-    def ask(some: Queries) -> Run:
-        scores = encoder.encode(some.text, Side.QUERY) @ vectors.T
-        best = np.argpartition(-scores, depth - 1, axis=1)[:, :depth].astype(np.int32)
-        query = np.repeat(np.arange(len(some), dtype=np.int32), depth)
-        values = np.take_along_axis(scores, best, axis=1).ravel()
-        return Run.from_arrays("word2vec", some.ids, corpus.ids, query, best.ravel(), values)
 
-    return "word2vec", ask(queries), latency(ask, queries)
+def _nearest(encoder: StaticEncoder, vectors: F32, docs: Ids, queries: Queries) -> Run:
+    """The documents with the highest cosines, by exact search."""
+    scores = encoder.encode(queries.text, Side.QUERY) @ vectors.T
+    depth = min(DEPTH, len(docs))
+    best = np.argpartition(-scores, depth - 1, axis=1)[:, :depth].astype(np.int32)
+    query = np.repeat(np.arange(len(queries), dtype=np.int32), depth)
+    return Run.from_arrays("word2vec", queries.ids, docs, query, best.ravel(), np.take_along_axis(scores, best, axis=1).ravel())
