@@ -14,7 +14,7 @@ from lexfuse.data.formats.beir import Collection, write_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import NotFoundError
-from reproduce.cjeu import retrievers
+from reproduce.cjeu import growing_data, retrievers
 from reproduce.cjeu.statistics import Citations, decision
 from reproduce.datasets import DataFolders
 from reproduce.experiment import Experiment, Workspace
@@ -39,14 +39,16 @@ def folder(tmp_path_factory):
     pairs = [(query.id, document.id, 1) for query, document in zip(queries, documents, strict=True)]
     splits = {"train": Qrels.of(pairs[:2]), "dev": Qrels.of(pairs[2:4]), "test": Qrels.of(pairs[4:])}
     write_collection(Collection(Corpus.of(documents), Queries.of(queries), splits), folder / "data" / "cjeu-paragraph-retrieval")
-    shutil.copytree(Path(lexfuse.__file__).parent / "models" / "fr-legal-dense", folder / "models" / "cjeu-dense")
+    for name in ("cjeu-dense", "cjeu-dense-10"):
+        shutil.copytree(Path(lexfuse.__file__).parent / "models" / "fr-legal-dense", folder / "models" / name)
     return folder
 
 
 @pytest.fixture
 def experiment(folder, monkeypatch):
     monkeypatch.delenv("LEXFUSE_DATA", raising=False)
-    monkeypatch.setattr(retrievers, "SBERT", "fr-legal-dense")
+    for module in (retrievers, growing_data):
+        monkeypatch.setattr(module, "SBERT", "fr-legal-dense")
     (dataset,) = DataFolders.of(folder / "data").datasets(["cjeu-paragraph-retrieval"])
     with Workspace(folder / "work") as workspace:
         yield Experiment(dataset, workspace, slow=True, models=folder / "models")
@@ -77,3 +79,7 @@ def test_without_slow_the_figures_of_dense_models_are_an_error(experiment):
 def test_a_model_that_is_missing_is_an_error(experiment):
     with pytest.raises(NotFoundError, match="no model 'nothing'"):
         experiment.model("nothing")
+
+
+def test_only_shares_with_a_model_are_measured(experiment):
+    assert list(all_tables()["CJEU-6"].measure(experiment).rows) == ["Zero-shot", "10 %", "BM25"]
