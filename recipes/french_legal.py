@@ -23,7 +23,8 @@ backbone already, such as fr-legal-mlm of the first generation, puts it into ``w
    of them near to the section that the question heads. The last step is taken with several seeds, and the weights are averaged.
 3. ``splade``: the same from the backbone, with the FLOPS regularisation. ``colbert``: the same, shorter. ``cross``: a
    cross-encoder (monoBERT), by pairs with what the dense model takes for their answer, then by the questions.
-4. ``seeds``: the last step of each kind with five seeds, after the pairs and, for longer, from the backbone (FUSE, table 5).
+4. ``seeds``: the last step of each kind with five seeds, after the pairs and, for longer, from the backbone (FUSE, table 5);
+   SPLADE by dot product as in stage 3, and by cosine with a temperature of .05 (FUSE, table 8).
 5. ``transfer``: the dense model once more, but without any pair, question or sentence of one whole code; measured on the
    questions about that code, which is searched alone.
 
@@ -116,6 +117,7 @@ SPARSE_TUNED = Hyperparameters.usual(
     passage_length=192, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0, evaluate_every=40, patience=0,
     shares={"questions": 0.3, "variants": 0.15, "labelled": 0.15, "weak": 0.4},
 )  # fmt: skip
+SPARSE_COSINE = SPARSE_TUNED.replace(similarity="cosine", temperature=0.05)
 LATE = Hyperparameters.usual(
     ModelKind.COLBERT, steps=400, batch=192, learning_rate=1.5e-4, decay="linear", warm_up=0.06, negatives=0, query_length=48,
     passage_length=160, evaluate_every=200, patience=0,
@@ -144,13 +146,17 @@ class Kind(NamedTuple):
     tuned: Hyperparameters
 
 
+STAGES = ("dense", "splade", "colbert", "cross")
+
+
 def kinds() -> dict[str, Kind]:
-    """The four kinds of FUSE."""
+    """The four kinds of FUSE, and SPLADE by cosine."""
     return {
         "dense": Kind(DenseLearner, "dense-hard", TUNED),
         "splade": Kind(SpladeLearner, "splade-contrast", SPARSE_TUNED),
         "colbert": Kind(ColbertLearner, "colbert-contrast", LATE_TUNED),
         "cross": Kind(CrossEncoderLearner, "cross-contrast", CROSS_TUNED),
+        "splade-cosine": Kind(SpladeLearner, "splade-contrast", SPARSE_COSINE),
     }
 
 
@@ -409,7 +415,7 @@ def write_initial(folder: Path, start: Path, texts: list[str]) -> None:
 def main() -> None:
     """Run a stage."""
     parser = argparse.ArgumentParser(description="Our French legal models")
-    parser.add_argument("stage", choices=["backbone", *kinds(), "seeds", "transfer", "ship"])
+    parser.add_argument("stage", choices=["backbone", *STAGES, "seeds", "transfer", "ship"])
     parser.add_argument("material", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--base", type=Path, help="folder of all-MiniLM-L6-v2, for the backbone")

@@ -30,6 +30,7 @@ from reproduce.experiment import Experiment
 DEPTH = 1000
 LEXICAL, CROSS = "BM25", "monoBERT"
 NAMES = {"splade": "SPLADE", "dense": "DPR", "colbert": "ColBERT", "cross": CROSS}  # of the files, and of the paper, in its order
+COSINE = {"splade-cosine": "SPLADE by cosine"}  # a kind that is measured by its seeds alone
 LOWEST = {"SPLADE": 0.0, "DPR": -1.0, "ColBERT": -48.0}  # possible scores: a product, a cosine, a cosine for each query token
 
 

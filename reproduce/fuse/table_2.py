@@ -1,13 +1,19 @@
-"""FUSE, table 2: every system alone and the best fusions, zero-shot, on the test split."""
+"""FUSE, table 2: every system alone and the best fusions, zero-shot, on the test split, and what a query costs.
+
+BM25 is timed here. The models were timed on a GPU by recipes/french_scores.py, which writes ``costs.json``.
+"""
 
 from __future__ import annotations
 
+import json
+
+from lexfuse.channels.cost import costs_of
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import MinMax, Normaliser, ZScore
 from lexfuse.optimisation.fusion_weights import tune_weights
 from reproduce.experiment import Experiment
-from reproduce.fuse.sources import DEPTH, asked_sources
+from reproduce.fuse.sources import DEPTH, LEXICAL, NAMES, asked_sources, score_folder
 from reproduce.result import Measured
 
 MEASURES = {"RP": "Rprec", "R@10": "R@10", "R@500": "R@500"}
@@ -32,4 +38,19 @@ def measure(experiment: Experiment) -> Measured:
             runs[name] = tuned.fusion.fused(test.union.only(rows), DEPTH)
     found = {name: evaluate(test.qrels, run, " ".join(MEASURES.values())) for name, run in runs.items()}
     table = {name: {column: one.mean(measure) for column, measure in MEASURES.items()} for name, one in found.items()}
-    return Measured(table, notes=(f"{len(test.qrels.queries)} questions of test.",))
+    notes = [f"{len(test.qrels.queries)} questions of test."]
+    for name, cells in (costs := query_costs(experiment)).items():
+        table.setdefault(name, {}).update(cells)
+    if len(costs) == 1:
+        notes.append("The models were not timed: recipes/french_scores.py does it on a GPU with: costs.")
+    return Measured(table, notes=tuple(notes))
+
+
+def query_costs(experiment: Experiment) -> dict[str, dict[str, float]]:
+    """Seconds and operations of a query: BM25 on this machine, the models as far as they were timed."""
+    queries, _ = experiment.dataset.judged("dev")
+    (words,) = costs_of(experiment.snapshot(), queries, channels=["bm25"])
+    found = {LEXICAL: {"CPU, s": (words.read_p50 + words.search_p50) / 1000, "GFLOPs": words.flops / 1e9}}
+    path = score_folder(experiment) / "costs.json"
+    timed = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return found | {NAMES[kind]: {"GPU, s": cost["median"], "GFLOPs": cost["flops"] / 1e9} for kind, cost in timed.items()}

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from lexfuse.errors import NotFoundError
 from reproduce.experiment import Experiment
-from reproduce.fuse.sources import NAMES, score_folder
+from reproduce.fuse.sources import COSINE, NAMES, score_folder
 from reproduce.result import Measured
 
 STARTS = {"backbone": "without"}  # where a seed starts from; anything else is a first training
@@ -21,7 +21,7 @@ def measure(experiment: Experiment) -> Measured:
         raise NotFoundError(f"no file {str(path)!r}; recipes/french_scores.py makes it with: seeds")
     reached: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in json.loads(path.read_text("utf-8")):
-        name = f"{NAMES[one['kind']]}, {STARTS.get(one['start'], 'with')}"
+        name = f"{(NAMES | COSINE)[one['kind']]}, {STARTS.get(one['start'], 'with')}"
         for measure, value in one["test"].items():
             reached[name][measure].append(value)
     rows = {name: {measure: fmean(found) for measure, found in values.items()} for name, values in reached.items()}

@@ -14,6 +14,8 @@ import pytest
 from lexfuse.cli import main
 from lexfuse.data.formats.file_format import read_corpus, read_queries
 from lexfuse.data.formats.trec_run import read_run
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.index import Index
 from lexfuse.storage.channel_store import BLOCK
 from lexfuse.storage.index_folder import IndexFolder
@@ -154,6 +156,34 @@ def test_costs(built, plain, here, said):
     code, shown, _ = here("info", plain, "--cost", "--queries", EXAMPLES / "questions.csv")
     assert code == 0
     assert "3 queries one by one" in " ".join(shown.split())  # the title breaks where the path of the index is long
+    assert "cross-encoder" not in shown
+
+
+@pytest.fixture
+def cross_encoder(tmp_path):
+    path = tiny.folder(tmp_path / "monobert", head="classes")
+    named = tiny.tensors("bert", ModelTokenizer(ModelFolder.read(path)).vocabulary_size, "classes")
+    named |= {f"classifier.{kind}": named[f"classifier.{kind}"][:1] for kind in ("weight", "bias")}
+    tiny.safetensors(path / "model.safetensors", named)
+    return path
+
+
+def test_costs_of_a_cross_encoder(plain, here, said, cross_encoder):
+    *_, cost = said("info", plain, "--cost", "--cross-encoder", cross_encoder, "--depth", 3)["channels"]
+    assert cost["channel"] == "cross-encoder"
+    assert cost["flops"] > 0 == cost["bytes"]
+    code, shown, _ = here("info", plain, "--cost", "--cross-encoder", cross_encoder, "--depth", 3)
+    assert code == 0
+    assert "search is 3 documents" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"), [(["--cross-encoder", "x"], "--cost"), (["--cost", "--depth", "3"], "--cross-encoder")]
+)
+def test_what_only_a_cross_encoder_needs_is_refused_without_one(plain, here, given, missing):
+    code, _, message = here("info", plain, *given)
+    assert code == 2
+    assert missing in message
 
 
 def test_filling_again_has_nothing_to_encode(built, said):

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from lexfuse.advice.findings import Configuration
+from lexfuse.advice.grid import GridTrial
 from lexfuse.channels.distribution import SHARES
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
@@ -14,6 +16,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import NotFoundError
 from reproduce.datasets import DataFolders
 from reproduce.experiment import Experiment, Workspace
+from reproduce.fuse.configurations import BETTER, WORSE, difference_marks
 from reproduce.fuse.sources import asked_sources
 from reproduce.paper_table import all_tables
 
@@ -37,6 +40,7 @@ def folder(tmp_path_factory):
             np.savez_compressed(scores / f"{setting}.{split}.npz", **stored(of, seed))
     seeds = [{"kind": "dense", "start": start, "test": {"R@10": value}} for start, value in
              (("backbone", 0.2), ("backbone", 0.4), ("pairs", 0.5))]  # fmt: skip
+    seeds.append({"kind": "splade-cosine", "start": "pairs", "test": {"R@10": 0.6}})
     (scores / "seeds.json").write_text(json.dumps(seeds))
     return folder
 
@@ -72,14 +76,44 @@ def test_every_table_and_figure_measures(experiment, number):
 def test_all_configurations_of_four_sources_are_tried(experiment):
     rows = all_tables()["FUSE-3"].measure(experiment).rows
     assert sum(len(cells) for row, cells in rows.items() if "+" in row) == 88
-    assert set(rows["configurations that improve"]) == {"of 88"}
+    improving = rows["configurations that improve"]
+    assert 0 <= improving["of 88, weights from dev, on test"] <= 88
+    assert improving["significantly on dev"] == sum(cell.mark == BETTER for row, cells in rows.items() if "+" in row
+                                                    for cell in cells.values())  # fmt: skip
     assert list(rows)[:4] == ["BM25", "SPLADE", "DPR", "ColBERT"]
+
+
+def test_a_configuration_is_marked_if_it_differs_from_its_best_member():
+    chance = np.random.default_rng(0)
+    good, poor = chance.uniform(0.4, 0.6, 40), chance.uniform(0.0, 0.1, 40)
+    single = {"a": trial(("a",), good), "b": trial(("b",), poor)}
+    fused = [trial(("a", "b"), good + 0.2), trial(("a", "b"), good), trial(("a", "b"), good - 0.2), trial(("b",), good)]
+    assert difference_marks(fused, single) == [BETTER, "", WORSE, BETTER]
+
+
+def trial(members, values):
+    return GridTrial(Configuration(members), None, (), values)
 
 
 def test_seeds_are_averaged_by_where_they_start(experiment):
     rows = all_tables()["FUSE-5"].measure(experiment).rows
     assert rows["DPR, without"]["R@10"] == pytest.approx(0.3)
     assert rows["DPR, with"]["R@10"] == pytest.approx(0.5)
+    assert rows["SPLADE by cosine, with"]["R@10"] == pytest.approx(0.6)
+
+
+def test_costs_of_models_are_there_once_they_were_timed(experiment, folder):
+    measure = all_tables()["FUSE-2"].measure
+    before = measure(experiment)
+    assert before.rows["BM25"]["CPU, s"] > 0
+    assert "GPU, s" not in before.rows["monoBERT"]
+    assert "were not timed" in before.notes[-1]
+    path = folder / "data" / "fr-labour-scores" / "costs.json"
+    path.write_text(json.dumps({"cross": {"seconds": 5.0, "median": 4.0, "flops": 2e13}}))
+    after = measure(experiment)
+    path.unlink()
+    assert (after.rows["monoBERT"]["GPU, s"], after.rows["monoBERT"]["GFLOPs"]) == (4.0, 2e4)
+    assert len(after.notes) == 1
 
 
 def test_the_cross_encoder_orders_what_bm25_lists(experiment):

@@ -20,7 +20,19 @@ from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.train.examples.training_pair import TrainingPair
 
 SHORT = {"steps": 2, "batch": 4, "negatives": 1, "query_length": 16, "passage_length": 24, "evaluate_every": 1}
-SETTINGS = ("BACKBONE", "CONTRAST", "HARD", "TUNED", "SPARSE", "SPARSE_TUNED", "LATE", "LATE_TUNED", "CROSS", "CROSS_TUNED")
+SETTINGS = (
+    "BACKBONE",
+    "CONTRAST",
+    "HARD",
+    "TUNED",
+    "SPARSE",
+    "SPARSE_TUNED",
+    "SPARSE_COSINE",
+    "LATE",
+    "LATE_TUNED",
+    "CROSS",
+    "CROSS_TUNED",
+)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +146,40 @@ def scores(recipe_named, material, work, tmp_path_factory):
     scorer = recipe_named("french_scores").Scorer(Collection(corpus, queries, qrels), first, work, folder)
     scorer.scores()
     scorer.seeds()
+    scorer.costs()
     return folder
+
+
+def test_the_seed_that_dev_prefers_is_chosen(recipe_named, scores, tmp_path):
+    seeds = [
+        {"kind": kind, "start": start, "seed": seed, "dev": {"R@100": value}}
+        for kind, start, seed, value in (
+            ("dense", "pairs", 1, 0.5), ("dense", "pairs", 2, 0.6), ("dense", "backbone", 3, 0.9), ("cross", "pairs", 1, 0.2),
+            ("splade-cosine", "pairs", 1, 0.9),
+        )
+    ]  # fmt: skip
+    (tmp_path / "seeds.json").write_text(json.dumps(seeds))
+    scorer = object.__new__(recipe_named("french_scores").Scorer)
+    scorer.out = tmp_path
+    assert scorer.best_seeds() == {"dense": "dense-2", "cross": "cross-1"}
+    scorer.out = tmp_path / "nothing"
+    assert scorer.best_seeds() == {}
+
+
+def test_a_query_of_every_model_is_timed_and_its_operations_are_counted(recipe, material, work, scores):
+    costs = json.loads((scores / "costs.json").read_text())
+    assert list(costs) == ["dense", "splade", "colbert", "cross"]
+    assert all(cost["seconds"] > 0 < cost["median"] for cost in costs.values())
+    assert costs["dense"]["passages"] == len(material.ids)
+    assert costs["cross"]["passages"] == 36  # the four articles that BM25 ranks, in nine windows each
+    assert costs["cross"]["flops"] > costs["dense"]["flops"] > 31 * len(material.ids)
+
+
+def test_splade_is_trained_by_cosine_too(recipe, material, work):
+    recipe.Recipe(material, work).seeds(["splade-cosine"])
+    settings = json.loads((work / "splade-cosine-direct-1" / "training.json").read_text())["training"]
+    assert (settings["similarity"], settings["temperature"]) == ("cosine", 0.05)
+    assert SparseEncoder.load(work / "splade-cosine-1").cosine
 
 
 def test_models_say_what_they_say_alone(recipe, material, work, scores):

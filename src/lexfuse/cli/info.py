@@ -21,8 +21,11 @@ from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.formats.trec_run import RUN_COLUMNS, columns, read_run
 from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport
-from lexfuse.errors import DataError
+from lexfuse.encode.pair_encoder import PairEncoder
+from lexfuse.errors import ConfigError, DataError
 from lexfuse.index import Index
+from lexfuse.rerank.cross_encoder_cost import cross_encoder_cost
+from lexfuse.rerank.reranker import DEPTH
 from lexfuse.storage.snapshot import Snapshot
 
 CATALOG = "catalog.sqlite"  # what makes a folder an index
@@ -35,6 +38,13 @@ def info(
     queries: Annotated[
         Path | None, typer.Option("--queries", help="Queries for --cost [default: first words of documents].")
     ] = None,
+    cross_encoder: Annotated[
+        str | None,
+        typer.Option("--cross-encoder", help="A model to time with --cost as a reranker of BM25: a folder or a hub id."),
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option("--depth", min=1, help=f"Documents that the cross-encoder reads for a query [default: {DEPTH}].")
+    ] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
@@ -46,10 +56,14 @@ def info(
 
     lexfuse info runs/bm25.trec
 
-    lexfuse info legi.index --cost
+    lexfuse info legi.index --cost --cross-encoder models/monobert
     """
+    if cross_encoder is not None and not cost:
+        raise ConfigError("--cross-encoder names a model to time; give --cost with it")
+    if depth is not None and cross_encoder is None:
+        raise ConfigError("--depth is what a cross-encoder reads; name the model with --cross-encoder")
     if cost:
-        show_costs(path, queries, json)
+        show_costs(path, queries, json, cross_encoder, depth or DEPTH)
         return
     report = ReadReport(skip_bad=skip_bad)
     if document is not None:
@@ -113,13 +127,18 @@ def _show_document(path: Path, id: str, report: ReadReport, json: bool) -> None:
 
 
 DRAWN = 50  # queries where none are given
+READ = 5  # queries that a cross-encoder is timed on: it takes seconds for each
 
 
-def show_costs(folder: Path, queries: Path | None, json: bool) -> None:
-    """Time every channel of an index on queries, and show what it costs."""
+def show_costs(folder: Path, queries: Path | None, json: bool, cross_encoder: str | None, depth: int) -> None:
+    """Time every channel of an index on queries, and a cross-encoder on the first of them, and show what each costs."""
+    encoder = None if cross_encoder is None else PairEncoder.load(cross_encoder)
     with Index.open(folder) as index, spinner("timing every channel"):
         asked = read_queries(queries) if queries else _drawn(index.snapshot)
         costs = costs_of(index.snapshot, asked)
+        some = asked.select(range(min(READ, len(asked))))
+        if encoder is not None:
+            costs.append(cross_encoder_cost(index.snapshot, encoder, some, depth=depth))
     if json:
         print_json({"queries": len(asked), "channels": [asdict(cost) for cost in costs]})
         return
@@ -140,6 +159,8 @@ def show_costs(folder: Path, queries: Path | None, json: bool) -> None:
     line(
         "Times in milliseconds for the 100 best; vectors of bm25 and splade are postings; memory is the peak so far.", style="dim"
     )
+    if encoder is not None:
+        line(f"The cross-encoder was timed on {len(some)} queries: read is BM25, search is {depth:,} documents.", style="dim")
 
 
 def _row(cost: ChannelCost) -> list[object]:

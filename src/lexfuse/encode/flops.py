@@ -24,8 +24,18 @@ def forward_flops(model: Path | bytes, tokens: int) -> int:
     >>> forward_flops(locate_model("fr-legal-dense") / "model.onnx", tokens=15)
     320578560
     """
+    return total_flops(model, [tokens])
+
+
+def total_flops(model: Path | bytes, lengths: Sequence[int]) -> int:
+    """The operations for texts with these numbers of tokens.
+
+    >>> from lexfuse.encode.model_folder.locator import locate_model
+    >>> total_flops(locate_model("fr-legal-dense") / "model.onnx", [15, 15])
+    641157120
+    """
     weights, attention = _counted(model)
-    return 2 * tokens * weights + 4 * tokens * tokens * attention
+    return sum(2 * tokens * weights + 4 * tokens * tokens * attention for tokens in lengths)
 
 
 def query_flops(encoder: Any, texts: Sequence[str]) -> int:

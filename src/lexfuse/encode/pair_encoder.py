@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexfuse.data.arrays import F32, F64
+from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.encode.encoder import check_texts
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.model_folder.locator import locate_model
@@ -150,6 +150,18 @@ class PairEncoder:
                 found[pair.place] = aggregate.of(scores[start:end].reshape(len(pair.asked), len(pair.windows)))
                 start = end
         return found
+
+    def window_lengths(
+        self, query: str, texts: Sequence[str], aggregate: WindowAggregate = WindowAggregate.MAX, *, heads: Sequence[str] = ()
+    ) -> I64:
+        """The number of tokens in every window that `scores` reads for these texts, special tokens included."""
+        check_texts(texts)
+        added = len(self.frame.before) + len(self.frame.between) + len(self.frame.after)
+        blocks = self._blocks(self._inner([query])[0], texts, heads, aggregate)
+        lengths = [
+            added + len(one) + len(window) for block in blocks for pair in block for one in pair.asked for window in pair.windows
+        ]
+        return np.array(lengths, dtype=np.int64)
 
     def _blocks(
         self, query: Row, texts: Sequence[str], heads: Sequence[str], aggregate: WindowAggregate

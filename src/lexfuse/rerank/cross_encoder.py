@@ -13,10 +13,10 @@ from typing import Protocol
 import numpy as np
 
 from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds, checked_k, requested_pairs
-from lexfuse.data.arrays import F32
+from lexfuse.data.arrays import F32, I64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.encode.pair_encoder import WindowAggregate
+from lexfuse.encode.pair_encoder import PairEncoder, WindowAggregate
 from lexfuse.encode.passage_plan import whole_text
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.reranker import DEPTH, Reranker, first_documents, reorder
@@ -72,11 +72,22 @@ class CrossEncoder(Reranker):
                 scores[some] = self._scored(queries.text[row], [self.snapshot.ids[at] for at in doc[some].tolist()])
         return scores
 
+    def window_lengths(self, query: str, docs: Sequence[str]) -> I64:
+        """The tokens of every window that the model reads for these documents; needs a `PairEncoder`."""
+        if not isinstance(self.encoder, PairEncoder):
+            raise ConfigError(f"{type(self.encoder).__name__} has no windows; the lengths are those of a PairEncoder")
+        texts, heads = self._texts(docs)
+        return self.encoder.window_lengths(query, texts, self.aggregate, heads=heads)
+
     def _scored(self, query: str, docs: Sequence[str]) -> F32:
+        texts, heads = self._texts(docs)
+        return self.encoder.scores(query, texts, self.aggregate, heads=heads)
+
+    def _texts(self, docs: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The texts of documents, and the beginning of each that all of its windows have."""
         documents = self.snapshot.documents(docs)
         texts = [whole_text(document, self.headings) for document in documents]
-        heads = [whole_text(replace(document, text=""), self.headings) for document in documents]
-        return self.encoder.scores(query, texts, self.aggregate, heads=heads)
+        return texts, [whole_text(replace(document, text=""), self.headings) for document in documents]
 
 
 @dataclass(frozen=True)
