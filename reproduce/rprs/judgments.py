@@ -3,12 +3,15 @@
 First stages are BM25 on every word of a judgment, and BM25+KLI on its most informative terms. What reranks needs the sentences of
 all documents and queries, encoded by all-MiniLM-L6-v2 and stored in bytes: 860,000 on irled2017, hours on two cores, so it is
 measured with --slow only. Parameters are tuned on train (mean AP); between variants of a system dev chooses; test is reported.
+
+A cross-encoder has no room for a judgment: it reads the most informative tenth of its terms, best first. `--models` names the
+folder of the one that recipes/english_judgments.py trains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
 
@@ -20,12 +23,14 @@ from lexfuse.channels.dense.stored_part import VectorStorage
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.lexical.bm25_kli import BM25Kli
 from lexfuse.channels.registry import open_retriever
-from lexfuse.data.arrays import I64
+from lexfuse.channels.retriever import Retriever
+from lexfuse.data.arrays import F32, I64
 from lexfuse.data.qrels import Qrels
-from lexfuse.data.queries import Queries
+from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.encode.embedding_cache import CachedEncoder, EmbeddingCache
-from lexfuse.encode.passage_plan import PassageScheme
+from lexfuse.encode.pair_encoder import PairEncoder, WindowAggregate
+from lexfuse.encode.passage_plan import SENTENCE, PassageScheme
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import MinMax, ZScore
@@ -34,14 +39,17 @@ from lexfuse.optimisation.birch_weights import tune_birch
 from lexfuse.optimisation.cross_validation import FOLDS
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.optimisation.rprs_parameters import rprs_surface
-from lexfuse.optimisation.rprs_surface import RprsGrid, RprsPoint, RprsSurface, tuned_rprs
-from lexfuse.rerank.birch import Birch, DenseSentences, SentenceMatch
+from lexfuse.optimisation.rprs_surface import RprsGrid, RprsPoint, RprsSurface
+from lexfuse.rerank.birch import Birch, CrossEncoderSentences, DenseSentences, SentenceMatch, SentenceScorer
+from lexfuse.rerank.cross_encoder import CrossEncoder
 from lexfuse.rerank.reranker import first_documents
 from lexfuse.rerank.rprs import Rprs
 from lexfuse.rerank.sdr import Sdr
+from lexfuse.rerank.sdr_retriever import SdrRetriever
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice, TermWeight
+from lexfuse.text.passages import Passage
 from reproduce.experiment import Experiment
 
 MARK = "[?CITATION?]"  # where a citation was taken out of a query
@@ -52,6 +60,7 @@ K1S = (1.2, 2.8, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0)
 B_S = (0.75, 0.9, 1.0)
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # of the terms of a judgment
 FIRST_STAGE = "BM25 + KLI tuned"
+CROSS, CROSS_DEPTH = "judgments-cross", 50  # a folder of --models
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,30 @@ class System:
 
     run: Run
     chosen: str = ""
+
+
+@dataclass(frozen=True)
+class StoredSentenceScores:
+    """Scores of sentences that are computed once: tuning Birch and reranking both need them."""
+
+    scorer: SentenceScorer
+    known: dict[tuple[str, tuple[str, ...]], list[F32]] = field(default_factory=dict)
+
+    @property
+    def members(self) -> tuple[Retriever, ...]:
+        """The channel retrievers that it uses."""
+        return self.scorer.members
+
+    def sentences(self, doc: str) -> list[Passage]:
+        """The spans of the scored sentences in the text of a document."""
+        return self.scorer.sentences(doc)
+
+    def scores(self, query: Query, docs: Sequence[str]) -> list[F32]:
+        """The scores of every document's sentences, in text order."""
+        key = query.id, tuple(docs)
+        if key not in self.known:
+            self.known[key] = self.scorer.scores(query, docs)
+        return self.known[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +143,18 @@ class Judgments:
             raise TypeError(f"a channel of sentences is dense, got {type(dense).__name__}")
         return replace(dense, encoder=CachedEncoder(dense.encoder, self.cache))
 
+    @cached_property
+    def informative(self) -> Queries:
+        """The queries as their most informative terms, best first."""
+        bm25 = BM25Kli(self.snapshot, choice=TermChoice(0.1))
+        texts = (" ".join(term.word for term in bm25.terms(query).terms) for query in self.queries)
+        return replace(self.queries, text=tuple(texts))
+
+    @cached_property
+    def pairs(self) -> PairEncoder:
+        """The cross-encoder that was trained on judgments."""
+        return PairEncoder.load(self.experiment.model(CROSS))
+
     def system(self, name: str) -> System:
         """A system of `SYSTEMS` by its name, ranked once."""
 
@@ -120,9 +165,11 @@ class Judgments:
         return self.experiment.once(("system", name), ranked)
 
     def systems(self) -> dict[str, System]:
-        """All systems that can be ranked: without --slow, those that need no sentences."""
-        names = [name for name in SYSTEMS if self.experiment.slow or name in LEXICAL]
-        return {name: self.system(name) for name in names}
+        """All systems that can be ranked: without --slow those that need no sentences, without --models no cross-encoder."""
+        return {name: self.system(name) for name in SYSTEMS if name in LEXICAL or (self.experiment.slow and self._at_hand(name))}
+
+    def _at_hand(self, name: str) -> bool:
+        return name not in CROSS_ENCODERS or self.experiment.has_model(CROSS)
 
     def best(self, split: str, systems: Iterable[System]) -> System:
         """The system with the highest mean AP on a split, the first where several have it."""
@@ -147,7 +194,8 @@ class Judgments:
 
     def point(self, *, frequency: bool) -> RprsPoint:
         """The parameters that are best on train."""
-        return tuned_rprs(self.surface("train"), self.surface("dev"), frequency=frequency).point
+        train = self.surface("train")
+        return train.best if frequency else train.best_without_frequency
 
 
 def judgments(experiment: Experiment) -> Judgments:
@@ -208,10 +256,32 @@ def _birch(found: Judgments) -> System:
 
     def variants() -> Iterator[System]:
         for match in SentenceMatch:
-            start = Birch(DenseSentences(found.sentences, match), 100)
+            start = Birch(StoredSentenceScores(DenseSentences(found.sentences, match)), 100)
             tuned = tune_birch(start, found.queries, first, found.qrels("train"), "AP").birch
             chosen = f"{match.value} a={tuned.a:g} weights={'/'.join(f'{weight:g}' for weight in tuned.weights)}"
             yield System(tuned.rerank(found.queries, first, depth=100), chosen)
+
+    return found.best("dev", variants())
+
+
+def _birch_cross(found: Judgments) -> System:
+    """Birch with sentences by the cross-encoder: a and weights tuned on train."""
+    first, queries = found.system(FIRST_STAGE).run, found.informative
+    start = Birch(StoredSentenceScores(CrossEncoderSentences(found.snapshot, found.pairs, SENTENCE)), CROSS_DEPTH)
+    tuned = tune_birch(start, queries, first, found.qrels("train"), "AP").birch
+    chosen = f"a={tuned.a:g} weights={'/'.join(f'{weight:g}' for weight in tuned.weights)} depth={CROSS_DEPTH}"
+    return System(tuned.rerank(queries, first, depth=CROSS_DEPTH), chosen)
+
+
+def _cross_encoder(found: Judgments) -> System:
+    """The cross-encoder over whole documents, window by window; which windows count is chosen on dev."""
+    first = found.system(FIRST_STAGE).run
+
+    def variants() -> Iterator[System]:
+        for aggregate in (WindowAggregate.MAX, WindowAggregate.FIRST):
+            reranker = CrossEncoder(found.snapshot, found.pairs, CROSS_DEPTH, aggregate)
+            run = reranker.rerank(found.informative, first, depth=CROSS_DEPTH)
+            yield System(run, f"{aggregate.value} window, depth={CROSS_DEPTH}")
 
     return found.best("dev", variants())
 
@@ -243,4 +313,12 @@ LEXICAL: dict[str, Callable[[Judgments], System]] = {
     "BM25 tuned": lambda found: found.tuned(BM25(found.snapshot)),
     FIRST_STAGE: _informative_tuned,
 }
-SYSTEMS = LEXICAL | {"SDR": _sdr, "Birch": _birch, "RPRS": _rprs(False), "RPRS w/freq": _rprs(True), "fused": _fused}
+CROSS_ENCODERS: dict[str, Callable[[Judgments], System]] = {"BERT": _cross_encoder, "Birch, cross-encoder": _birch_cross}
+SYSTEMS = LEXICAL | {
+    "SDR": _sdr,
+    "SDR, all documents": lambda found: System(SdrRetriever(found.sentences).retrieve(found.queries, DEPTH)),
+    "Birch": _birch,
+    "RPRS": _rprs(False),
+    "RPRS w/freq": _rprs(True),
+    "fused": _fused,
+} | CROSS_ENCODERS  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lexfuse.data.run import Run
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.rerank.rprs import Ablation, Rprs
 from reproduce.experiment import Experiment
@@ -22,7 +23,8 @@ VARIANTS = {  # whether frequencies count, and what is left out
 def measure(experiment: Experiment) -> Measured:
     """One row a variant; MAP over whole rankings is ours."""
     found = judgments(experiment)
-    first = found.system(FIRST_STAGE).run
+    asked = set(found.test.queries)
+    first = Run.of(FIRST_STAGE, {id: docs for id, docs in found.system(FIRST_STAGE).run.as_dict().items() if id in asked})
     rows = {}
     for name, (frequency, ablation) in VARIANTS.items():
         point = found.point(frequency=frequency)
@@ -30,4 +32,6 @@ def measure(experiment: Experiment) -> Measured:
         run = reranker.rerank(found.queries, first, depth=point.depth)
         values = evaluate(found.test, run, " ".join([*MEASURES.values(), "AP"]))
         rows[name] = {column: values.mean(measure) for column, measure in (MEASURES | {"MAP": "AP"}).items()}
-    return Measured(rows)
+    points = [found.point(frequency=frequency) for frequency in (True, False)]
+    chosen = [f"n={point.n} depth={point.depth}" + (f" k1={point.k1:g} b={point.b:g}" if point.k1 else "") for point in points]
+    return Measured(rows, notes=(f"Parameters: RPRS w/freq {chosen[0]}; RPRS {chosen[1]}.",))

@@ -19,6 +19,7 @@ import numpy as np
 from lexfuse.channels.channel_retriever import PassageRetriever
 from lexfuse.channels.retriever import Retriever
 from lexfuse.data.arrays import F32, F64
+from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
@@ -67,13 +68,16 @@ class CrossEncoderSentences:
 
     def sentences(self, doc: str) -> list[Passage]:
         """The sentences of a document."""
-        document = self.snapshot.document(doc)
+        return self._divided(self.snapshot.document(doc))
+
+    def _divided(self, document: Document) -> list[Passage]:
         spans = split_sentences(document.text, document.language)
         return cut_long(spans, document.text, self.words) if self.words else spans
 
     def scores(self, query: Query, docs: Sequence[str]) -> list[F32]:
         """The scores of every document's sentences."""
-        texts = [[one.of(self.snapshot.document(doc).text) for one in self.sentences(doc)] for doc in docs]
+        documents = [self.snapshot.document(doc) for doc in docs]
+        texts = [[one.of(document.text) for one in self._divided(document)] for document in documents]
         every = self.encoder.scores(query.text, [text for some in texts for text in some])
         return np.split(every, list(accumulate(len(some) for some in texts))[:-1]) if texts else []
 

@@ -6,6 +6,8 @@ normalised over all candidates: each row (a query paragraph) is standardised ove
 paragraph similar to everything counts little; a constant row becomes 0. The score of a candidate is the mean over query
 paragraphs of the highest cell in its columns.
 
+`lexfuse.rerank.sdr_retriever` ranks all documents in the same way, without a first stage.
+
 Neither text that defines the normalisation of P gives a formula; the z-score of rows is our reading. Training is not part of
 this.
 """
@@ -75,17 +77,41 @@ def sdr_scores(queries: F32, query_paragraph: I64, candidates: CandidateSentence
     held = np.flatnonzero(candidates.lengths)
     if not len(queries) or not len(held):
         return scores
-    owner = candidates.owner
-    columns = np.flatnonzero(np.append(True, (np.diff(owner) != 0) | (np.diff(paragraph) != 0)))  # first sentence of each
-    rows = np.flatnonzero(np.append(True, np.diff(query_paragraph) != 0))
-    matrix = _paragraph_matrix(queries, rows, candidates.vectors, columns)
-    begins = np.flatnonzero(np.append(True, np.diff(owner[columns]) != 0))  # first paragraph of each candidate
-    scores[held] = np.maximum.reduceat(_normalised(matrix), begins, axis=1).mean(axis=0)
+    columns = first_sentences(candidates, paragraph)
+    matrix = paragraph_matrix(queries, query_paragraph, candidates.vectors, columns)
+    scores[held] = best_paragraphs(matrix, candidates.owner[columns])
     return scores
 
 
-def _paragraph_matrix(queries: F32, rows: I64, vectors: F32, columns: I64) -> F64:
-    """P: the mean over each query paragraph of the highest cosine with each candidate paragraph."""
+def first_sentences(candidates: CandidateSentences, paragraph: I64) -> I64:
+    """The row of the first sentence of every paragraph of every candidate: the columns of P.
+
+    >>> first_sentences(CandidateSentences.of([np.eye(2, dtype=np.float32)] * 2), np.array([0, 0, 0, 1])).tolist()
+    [0, 2, 3]
+    """
+    if not len(paragraph):
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(np.append(True, (np.diff(candidates.owner) != 0) | (np.diff(paragraph) != 0)))
+
+
+def best_paragraphs(matrix: F64, owner: I32 | I64) -> F64:
+    """The score of every candidate from P, whose columns are in the order of their candidates; ``owner`` names them.
+
+    >>> best_paragraphs(np.array([[0.0, 1.0, 0.5]]), np.array([0, 0, 1])).round(2).tolist()
+    [1.22, 0.0]
+    """
+    begins = np.flatnonzero(np.append(True, np.diff(owner) != 0))  # first paragraph of each candidate
+    scores: F64 = np.maximum.reduceat(_normalised(matrix), begins, axis=1).mean(axis=0)
+    return scores
+
+
+def paragraph_matrix(queries: F32, query_paragraph: I64, vectors: F32, columns: I64) -> F64:
+    """P: the mean over each query paragraph of the highest cosine with each candidate paragraph, given by its first row.
+
+    >>> paragraph_matrix(np.eye(2, dtype=np.float32), np.array([0, 0]), np.eye(2, dtype=np.float32), np.array([0, 1]))
+    array([[0.5, 0.5]])
+    """
+    rows = np.flatnonzero(np.append(True, np.diff(query_paragraph) != 0))
     counts = np.diff(np.append(rows, len(queries)))
     paragraph = np.repeat(np.arange(len(rows)), counts)
     sums = np.zeros((len(rows), len(columns)))

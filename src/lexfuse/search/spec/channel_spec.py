@@ -1,6 +1,6 @@
 """The channels that a search can name, whether they fit together with a fusion and rerankers, and the retriever that they make.
 
-A channel is one of the index, or a cross-encoder that ranks the candidates of another one.
+A channel is one of the index, a cross-encoder that ranks the candidates of another one, or SDR over all documents.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_serializer
+from pydantic import BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
 from lexfuse.channels.registry import applicable_options, builtin_channels, channel_kind, channel_kinds, kind_in, open_retriever
@@ -18,8 +18,10 @@ from lexfuse.data.validation import Model, Name, by_method
 from lexfuse.errors import ConfigError
 from lexfuse.fusion.convex import TM2C2
 from lexfuse.rerank.cross_encoder import CrossEncoderRetriever
+from lexfuse.rerank.sdr_retriever import SdrRetriever
 from lexfuse.search.pipeline import fuse_retrievers
-from lexfuse.search.spec.reranker_specs import CrossEncoderSpec
+from lexfuse.search.similar import SENTENCES
+from lexfuse.search.spec.reranker_specs import CrossEncoderSpec, open_sentence_retriever
 from lexfuse.storage.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -134,20 +136,54 @@ class CrossEncoderChannel(CrossEncoderSpec):
     def check(self) -> None:
         """Refuse a name that it cannot have."""
         super().check()
-        if not self.name:
-            raise ConfigError(f"name must be a text, got {self.name!r}; leave it out for {self.method!r}")
-        if self.name in builtin_channels():
-            raise ConfigError(f"every index has a channel {self.name!r}; give the cross-encoder another name")
+        _check_name(self.name, self.method, "the cross-encoder")
 
     def open_over(self, snapshot: Snapshot, candidates: Retriever) -> Retriever:
         """The retriever over that of its candidates, with its model loaded."""
         return CrossEncoderRetriever(candidates, replace(self.open(snapshot), name=self.name))
 
 
+class SdrChannel(Model):
+    """SDR inference over all documents of a channel of sentences, as a first stage or as one source among others.
+
+    >>> SdrChannel().channel
+    'sentences'
+    >>> SdrChannel(name="bm25")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: every index has a channel 'bm25'; give SDR another name
+    """
+
+    method: Literal["sdr"] = "sdr"
+    channel: Name = SENTENCES
+    name: str = "sdr"
+
+    def check(self) -> None:
+        """Refuse a name that it cannot have."""
+        _check_name(self.name, self.method, "SDR")
+
+    def open(self, snapshot: Snapshot, name: str | None = None) -> Retriever:
+        """The retriever, with the model of its channel loaded."""
+        return SdrRetriever(open_sentence_retriever(snapshot, self.channel), name=name or self.name)
+
+    @model_serializer(mode="wrap")
+    def _values(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The method is always written: without it, a table is a channel of the index."""
+        return {"method": self.method, **handler(self)}
+
+
+def _check_name(name: str, method: str, what: str) -> None:
+    """Refuse a name that a channel by a method cannot have."""
+    if not name:
+        raise ConfigError(f"name must be a text, got {name!r}; leave it out for {method!r}")
+    if name in builtin_channels():
+        raise ConfigError(f"every index has a channel {name!r}; give {what} another name")
+
+
 ChannelChoice = Annotated[
-    ChannelSpec | CrossEncoderChannel,
+    ChannelSpec | CrossEncoderChannel | SdrChannel,
     Field(discriminator="method"),
-    BeforeValidator(by_method((ChannelSpec, CrossEncoderChannel))),
+    BeforeValidator(by_method((ChannelSpec, CrossEncoderChannel, SdrChannel))),
 ]
 
 
@@ -161,7 +197,7 @@ def check_pipeline(spec: SearchSpec) -> None:
             raise ConfigError(f"channel {name!r} is given twice; give each channel once")
     for channel in spec.channels:
         _candidate_channels(spec, channel)
-        if isinstance(channel, CrossEncoderChannel) and channel.name in [rerank.method for rerank in spec.rerank]:
+        if not isinstance(channel, ChannelSpec) and channel.name in [rerank.method for rerank in spec.rerank]:
             raise ConfigError(f"a channel and a reranker are both called {channel.name!r}; give the channel another name")
     if spec.fusion and len(names) == 1:
         raise ConfigError("a fusion needs two channels or more; leave [fusion] out, or add a channel")
