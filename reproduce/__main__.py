@@ -66,7 +66,8 @@ def run(asked: argparse.Namespace) -> None:
     with Workspace(asked.work, say=lambda words: print(words, file=sys.stderr, flush=True)) as workspace:
         for number, datasets in chosen.items():
             table = all_tables()[number]
-            result = measured(table, [Experiment(one, workspace, asked.slow, asked.models) for one in datasets])
+            everything = tuple(datasets)
+            result = measured(table, [Experiment(one, workspace, asked.slow, asked.models, everything) for one in datasets])
             print("\n".join(result_lines(table, result)), end="\n\n", flush=True)
             if asked.write:
                 result.save(RESULTS)
@@ -87,7 +88,7 @@ def listing() -> list[str]:
 def at_hand(folders: DataFolders, table: PaperTable, *, skip: bool) -> list[Dataset] | None:
     """The datasets that a table can be measured on; with `skip` a table without any is named and left out."""
     try:
-        return folders.datasets(table.datasets)
+        return folders.datasets(table.datasets, table.others)
     except NotFoundError as error:
         if not skip:
             raise

@@ -26,7 +26,7 @@ class Dataset:
     """A collection at hand, and the dataset of the paper that it is or stands in for."""
 
     name: str
-    paper: str  # the dataset of the paper
+    paper: str  # the dataset of the paper; empty for a collection that is measured in addition
     folder: Path
     title: str
     language: str
@@ -43,6 +43,8 @@ class Dataset:
         """What was measured on, in words that cannot be mistaken."""
         if self.own:
             return f"{self.name}: {self.title}, the paper's own collection"
+        if not self.paper:
+            return f"{self.name}: {self.title}; ANOTHER COLLECTION, which the paper does not have"
         return f"{self.name}: {self.title}; ANOTHER COLLECTION than the paper's {self.paper}, so figures are not comparable"
 
     @cached_property
@@ -92,11 +94,14 @@ class DataFolders:
                 raise NotFoundError(f"no folder {str(folder)!r} to read collections from; check --data and {ENVIRONMENT}")
         return cls(tuple(folders))
 
-    def datasets(self, names: Sequence[str]) -> list[Dataset]:
-        """Those of a paper's datasets that are at hand; without any, the stand-in of the first that has one.
+    def datasets(self, names: Sequence[str], others: Sequence[str] = ()) -> list[Dataset]:
+        """Those of a paper's datasets that are at hand, without any the stand-in of the first that has one; then the others.
 
         `NotFoundError` if nothing is there; `DataError` for a folder that is not laid out as the dataset that it is named after.
         """
+        return [*self._of_paper(names), *(dataset for name in others for dataset in self._at_hand(name, ""))]
+
+    def _of_paper(self, names: Sequence[str]) -> list[Dataset]:
         if own := [dataset for name in names for dataset in self._at_hand(name, name)]:
             return own
         for name in names:

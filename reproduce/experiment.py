@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -80,6 +80,11 @@ class Experiment:
     workspace: Workspace
     slow: bool = False  # also what takes more than an hour on two cores
     models: Path | None = None  # a folder of trained models
+    datasets: tuple[Dataset, ...] = ()  # all that the table is measured on, for what is compared between them
+
+    def each(self) -> dict[str, Experiment]:
+        """The same experiment on every dataset of the table, by name."""
+        return {one.name: replace(self, dataset=one) for one in self.datasets or (self.dataset,)}
 
     def snapshot(self, settings: IndexSettings | None = None, plans: Mapping[str, ChannelPlan] | None = None) -> Snapshot:
         """The index of the dataset with these channels."""

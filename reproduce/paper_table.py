@@ -22,7 +22,7 @@ PAPERS = {
     "BSARD": "Louis, Spanakis: A Statutory Article Retrieval Dataset in French (2022)",
     "CJEU": "Mori et al.: Assessing the Performance Gap Between Lexical and Semantic Models (2025)",
 }
-_KEYS = {"title", "datasets", "minutes", "slow", "claim", "settings", "paper", "why", "tolerance"}
+_KEYS = {"title", "datasets", "others", "minutes", "slow", "claim", "settings", "paper", "why", "tolerance"}
 _FIGURE = re.compile(r"(?P<number>[-+]?[\d,]*\.?\d+)\s*(?P<mark>[^\d\s]*)")
 
 
@@ -64,6 +64,7 @@ class PaperTable:
     title: str
     datasets: tuple[str, ...]  # of the paper; those at hand are measured
     minutes: float  # on two cores, with the indexes that it shares with others at hand
+    others: tuple[str, ...] = ()  # collections that the paper does not have; those at hand are measured as well
     slow: str = ""  # why it is not run with all others: what it needs first
     claim: str = ""  # what the paper concludes from it
     settings: str = ""  # how ours is measured
@@ -108,7 +109,12 @@ def read_table(path: Path) -> PaperTable:
     kind, _, place = path.stem.partition("_")
     number = f"{path.parent.name.upper()}-{'FIG' if kind == 'figure' else ''}{place}"
     values |= {name: float(values[name]) for name in ("minutes", "tolerance") if name in values}
-    values |= {"number": number, "datasets": tuple(values["datasets"]), "paper": figures}
+    values |= {
+        "number": number,
+        "datasets": tuple(values["datasets"]),
+        "others": tuple(values.get("others", ())),
+        "paper": figures,
+    }
     return PaperTable(**values)
 
 

@@ -1,5 +1,9 @@
 """The tables and figures of BRUCH on candidates made by hand: all of them measure, and the arithmetic is right."""
 
+import shutil
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -9,8 +13,9 @@ from lexfuse.data.formats.beir import Collection, write_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
+from lexfuse.fusion.reciprocal_rank import ReciprocalRank
 from lexfuse.fusion.run_union import union_of
-from reproduce.bruch.candidates import Candidates, marked
+from reproduce.bruch.candidates import Candidates, candidates, marked
 from reproduce.bruch.figure_1 import auc
 from reproduce.bruch.figure_12 import SHARES, TRIALS, sample_means
 from reproduce.datasets import DataFolders
@@ -63,6 +68,29 @@ def test_every_table_and_figure_measures(experiment, number):
     assert bool(measured.plots) == ("FIG" in number)
     paper = table.rows("scifact")
     assert {row: set(cells) for row, cells in paper.items()} == {row: set(measured.rows[row]) for row in paper}
+
+
+def test_constants_of_one_collection_are_measured_on_another(experiment, tmp_path):
+    """Both choose on their tuning split; each has a row for every choice, and its own is not marked as another's."""
+    shutil.copytree(tmp_path / "data" / "scifact", tmp_path / "data" / "irled2017")
+    datasets = DataFolders.of(tmp_path / "data").datasets(["scifact"], ["irled2017", "cjeu"])
+    assert [(one.name, one.own) for one in datasets] == [("scifact", True), ("irled2017", False)]
+    assert "ANOTHER COLLECTION, which the paper does not have" in datasets[1].label
+    for seed, split in enumerate(("train", "test"), start=2):
+        experiment.workspace.once(("irled2017", ("bruch", split)), lambda seed=seed: made(seed))
+    table = all_tables()["BRUCH-2"]
+    for dataset in datasets:
+        measured = table.measure(replace(experiment, dataset=dataset, datasets=tuple(datasets)))
+        tuned = [row for row in measured.rows if "tuned on" in row]
+        assert [row.split("tuned on ")[1] for row in tuned] == ["scifact", "irled2017"] * 2
+        own = next(row for row in tuned if row.startswith("RRF") and row.endswith(dataset.name))
+        assert "†" not in measured.rows[own]["nDCG@100"].mark
+        assert measured.notes[0].startswith(f"The most that {dataset.name} loses by constants of another collection")
+        lex, sem = map(float, own.split("(")[1].split(")")[0].split(","))
+        found = candidates(replace(experiment, dataset=dataset), "train")
+        chosen = found.values(found.fused(ReciprocalRank((lex, sem)))).mean()
+        others = [found.values(found.fused(ReciprocalRank(pair))).mean() for pair in product((1.0, 10.0, 60.0, 100.0), repeat=2)]
+        assert chosen >= max(others) - 1e-9
 
 
 def test_a_mean_is_marked_where_it_differs():
