@@ -1,4 +1,5 @@
 import json
+import pickle
 
 import pytest
 
@@ -7,7 +8,9 @@ from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import ConfigError, DataError
 
-WITH_QUERIES = {SourceName.BSARD, SourceName.LLEQA, SourceName.CJEU, SourceName.LEGALPINCITE, SourceName.LABOUR}
+WITHOUT_QUERIES = {SourceName.LEGI, SourceName.KALI, SourceName.CONSTITUTION}
+WITH_QUERIES = set(SourceName) - WITHOUT_QUERIES
+TWO_DOCUMENTS = {SourceName.CJEU, SourceName.COLIEE, SourceName.WIKIPEDIA_SIMILARITY}
 
 CODE = {
     "type": "code",
@@ -46,6 +49,16 @@ FILES = {
     SourceName.KALI: {"KALICONT000000000001.json": json.dumps(AGREEMENT)},
     SourceName.LABOUR: {"LEGITEXT000000000001.json": json.dumps(CODE), "fiches-travail.json": json.dumps([SHEET])},
     SourceName.CONSTITUTION: {"constitution.json": '[{"article": 1, "title": "Name", "description": "A Union."}]'},
+    SourceName.MSMARCO: {
+        "collection.tsv": "0\tThe lease ended.\n",
+        "queries.train.tsv": "1\tlease\n",
+        "qrels.train.tsv": "1\t0\t0\t1\n",
+    },
+    SourceName.COLIEE: {"01.txt": "See.", "02.txt": "Held.", "task1_test_labels_2021.json": '{"01.txt": ["02.txt"]}'},
+    SourceName.WIKIPEDIA_SIMILARITY: {
+        "wines.txt": "title,sections\nCava,\"[('', 'A wine.')]\"\nMerlot,\"[('', 'A grape.')]\"\n",
+        "gt": pickle.dumps({"Cava": {"Merlot": 1}}, protocol=0).decode(),
+    },
 }
 
 
@@ -55,7 +68,7 @@ def test_every_source_is_detected_and_read(tmp_path, source):
         (tmp_path / name).write_text(text)
     assert detect_source(tmp_path) is source
     collection = read_source(source, tmp_path)
-    assert len(collection.corpus) == (2 if source is SourceName.CJEU else 1)
+    assert len(collection.corpus) == (2 if source in TWO_DOCUMENTS else 1)
     assert bool(collection.queries) == bool(collection.qrels) == (source in WITH_QUERIES)
 
 

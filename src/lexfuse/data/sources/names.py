@@ -16,6 +16,9 @@ class SourceName(StrEnum):
     KALI = "kali"
     LABOUR = "labour"  # the codes of LEGI with the ministry's sheets as questions
     CONSTITUTION = "constitution"
+    MSMARCO = "msmarco"  # and its translations, mMARCO
+    COLIEE = "coliee"
+    WIKIPEDIA_SIMILARITY = "wikipedia-similarity"  # wines and video games, the sets of SDR
 
 
 class WithinTest(StrEnum):

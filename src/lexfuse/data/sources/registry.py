@@ -24,11 +24,14 @@ _READERS = {
     SourceName.KALI: "kali:read_kali",
     SourceName.LABOUR: "labour_sheets:read_labour",
     SourceName.CONSTITUTION: "constitution:read_constitution",
+    SourceName.MSMARCO: "msmarco:read_msmarco",
+    SourceName.COLIEE: "coliee:read_coliee",
+    SourceName.WIKIPEDIA_SIMILARITY: "wikipedia_similarity:read_wikipedia_similarity",
 }
 
 
 # Collections with documents, queries and labels; the others have documents only.
-_WITH_QUERIES = frozenset({SourceName.BSARD, SourceName.LLEQA, SourceName.CJEU, SourceName.LEGALPINCITE, SourceName.LABOUR})
+_WITH_QUERIES = frozenset(set(SourceName) - {SourceName.LEGI, SourceName.KALI, SourceName.CONSTITUTION})
 
 
 def read_source(
@@ -74,14 +77,25 @@ def _complete(collection: Collection, source: SourceName, path: str | Path) -> C
 def detect_source(path: str | Path) -> SourceName | None:
     """The collection in a file, folder or archive, ``None`` if no importer reads it.
 
-    File names identify LEGI, KALI, the sheets and the Constitution; columns identify the collections made of tables.
+    File names identify LEGI, KALI, the sheets, the Constitution, MS MARCO, COLIEE and the sets of SDR; columns identify the other
+    collections made of tables.
     """
+    from lexfuse.data.sources.coliee import is_coliee
     from lexfuse.data.sources.constitution import ARTICLES_FILE
     from lexfuse.data.sources.kali import AGREEMENT_FILE
     from lexfuse.data.sources.labour_sheets import SHEETS_FILE
     from lexfuse.data.sources.legi import CODE_FILE
+    from lexfuse.data.sources.msmarco import is_msmarco
+    from lexfuse.data.sources.wikipedia_similarity import is_wikipedia_similarity
 
     path = existing(path)
+    for source, recognised in (
+        (SourceName.MSMARCO, is_msmarco),
+        (SourceName.COLIEE, is_coliee),
+        (SourceName.WIKIPEDIA_SIMILARITY, is_wikipedia_similarity),
+    ):
+        if recognised(path):
+            return source
     if has_member(path, SHEETS_FILE):
         return SourceName.LABOUR
     if has_member(path, CODE_FILE):
