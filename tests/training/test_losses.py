@@ -5,7 +5,15 @@ import math
 import pytest
 import torch
 
-from lexfuse.train.models.losses import binary_cross_entropy, divergence, flops, flops_schedule, nt_xent, pairwise_softmax
+from lexfuse.train.models.losses import (
+    binary_cross_entropy,
+    divergence,
+    flops,
+    flops_schedule,
+    nt_xent,
+    pairwise_softmax,
+    triplet_margin,
+)
 
 QUERIES, PASSAGES, WORDS = 5, 12, 9
 
@@ -191,3 +199,18 @@ def test_flops_is_their_flops_loss(drawn):
     vectors = torch.rand(QUERIES, WORDS, generator=drawn)
     theirs = FlopsLoss(Vectors())
     assert flops(vectors).item() == pytest.approx(theirs.compute_loss_from_embeddings(vectors).item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("margin", [0.5, 1.0, 4.0])
+def test_the_second_task_is_the_triplet_loss_of_torch(drawn, margin):
+    query, positive, negative = (torch.randn(6, WORDS, generator=drawn) for _ in range(3))
+    theirs = torch.nn.TripletMarginLoss(margin=margin)(query, positive, negative).item()
+    assert theirs > 0
+    assert triplet_margin(query, positive, negative, margin).item() == pytest.approx(theirs, abs=1e-5)
+
+
+def test_without_triplets_the_second_task_costs_nothing():
+    empty = torch.empty(0, WORDS, requires_grad=True)
+    loss = triplet_margin(empty, empty, empty)
+    loss.backward()
+    assert loss.item() == 0

@@ -71,6 +71,13 @@ class TokenPooling(StrEnum):
     CLS = "cls"  # the first token's
 
 
+class RankingLoss(StrEnum):
+    """What a cross-encoder learns from its pairs."""
+
+    POINTWISE = "pointwise"  # each pair is relevant or not (monoBERT, FUSE eq. 16)
+    PAIRWISE = "pairwise"  # the relevant document against each other one (MTFT-BERT)
+
+
 Positive = Annotated[float, Field(gt=0)]
 Weight = Annotated[float, Field(ge=0)]
 BY_NAME = Field(strict=False)  # an enumeration whose values may be given as text
@@ -109,6 +116,9 @@ class Hyperparameters(Model):
     flops_warm_up: Share = 0.33  # of the steps, in which these weights rise as a square
     start_active: Amount = 2000  # entries of the vocabulary that a passage starts with, SPLADE alone; 0 = as the base has it
     dimension: Count = 128  # of a token's vector, ColBERT alone
+    ranking_loss: Annotated[RankingLoss, BY_NAME] = RankingLoss.POINTWISE  # cross-encoders alone, as the next two
+    representation: Weight = 0.0  # of a second task: queries near relevant documents, far from others, each read alone
+    margin: Positive = 1.0  # of the second task, in Euclidean distance
     distillation: Share = 0.0  # weight of a teacher's scores next to the loss of the kind
     precision: Annotated[FloatPrecision, BY_NAME] = FloatPrecision.AUTO
     seed: Amount = 1
@@ -143,6 +153,7 @@ LEAST_CHUNK = 8  # tokens of a chunk beyond the overlap, special tokens included
 KINDS_OF: Mapping[str, frozenset[ModelKind]] = {
     "similarity": frozenset({ModelKind.DENSE, ModelKind.TWO_TOWER, ModelKind.SPLADE}),
     **dict.fromkeys(("pooling", "chunk", "chunk_overlap"), frozenset({ModelKind.DENSE, ModelKind.TWO_TOWER})),
+    **dict.fromkeys(("ranking_loss", "representation", "margin"), frozenset({ModelKind.CROSS})),
 }
 
 _USUAL: Mapping[ModelKind, Mapping[str, Any]] = {

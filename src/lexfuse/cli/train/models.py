@@ -15,7 +15,7 @@ from lexfuse.cli.output.console import AsJson, SkipBad, line, note, noted_report
 from lexfuse.cli.train.input_files import TrainingInputFlags
 from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, StorageError
-from lexfuse.train.hyperparameters import ModelKind, Similarity
+from lexfuse.train.hyperparameters import ModelKind, RankingLoss, Similarity
 from lexfuse.train.learning_curve import STUDY, ShareOrder, ShareResult, learning_curve
 from lexfuse.train.loop.progress import ProgressListener
 from lexfuse.train.output.training_results import RESULTS, Spread, TrainingResult
@@ -82,6 +82,12 @@ class TrainingFlags(FlagGroup):
     chunk_overlap: Annotated[
         int | None, typer.Option("--chunk-overlap", help="Tokens that consecutive chunks share [default: 20].")
     ] = None
+    ranking_loss: Annotated[
+        RankingLoss | None, typer.Option("--ranking-loss", help="cross: the loss of its pairs [default: pointwise].")
+    ] = None
+    representation: Annotated[
+        float | None, typer.Option("--representation", help="cross: weight of MTFT-BERT's second task [default: 0].")
+    ] = None
     structure: Annotated[
         str, typer.Option("--structure", help="Learn also from structure: headings,title,cited,citing-paragraph,cloze")
     ] = ""
@@ -110,7 +116,7 @@ class TrainingFlags(FlagGroup):
         changes = {
             "steps": self.steps, "batch": self.batch, "learning_rate": self.learning_rate, "similarity": self.similarity,
             "temperature": self.temperature, "pooling": self.pooling or None, "chunk": self.chunk,
-            "chunk_overlap": self.chunk_overlap,
+            "chunk_overlap": self.chunk_overlap, "ranking_loss": self.ranking_loss, "representation": self.representation,
         }  # fmt: skip
         return TrainingPlan.usual(ModelKind(kind), values, {name: value for name, value in changes.items() if value is not None})
 

@@ -1,4 +1,10 @@
-"""Cross-encoders (monoBERT, FUSE eq. 13-16): query and passage read together, one logit, binary cross-entropy."""
+"""Cross-encoders: query and passage read together, one logit.
+
+monoBERT (FUSE eq. 13-16) learns by binary cross-entropy. MTFT-BERT (Abolghasemi et al. 2022, a baseline of RPRS) learns to rank
+the relevant passage above each other one, and adds a second task with the same transformer: query and passages are read alone,
+and the vector of a query's first token must be nearer to that of its relevant passage than to that of another one, by a margin.
+The second task is for training only; the model that results is a cross-encoder like any other.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +23,10 @@ from lexfuse.encode.tokenizer import Row
 from lexfuse.errors import ConfigError
 from lexfuse.train.examples.batches import Batch
 from lexfuse.train.examples.examples import NOTHING
-from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
-from lexfuse.train.models.base_model import StartingModel, chunks, move_to_device
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind, RankingLoss
+from lexfuse.train.models.base_model import StartingModel, chunks, move_to_device, padded
 from lexfuse.train.models.learner import TOKENS, Learner, TokenisedTexts
-from lexfuse.train.models.losses import binary_cross_entropy
+from lexfuse.train.models.losses import binary_cross_entropy, pairwise_softmax, triplet_margin
 from lexfuse.train.models.model_folder import window_of, write_graph, write_settings, write_transformer
 
 
@@ -60,13 +66,41 @@ class CrossEncoderLearner(Learner):
         logits = self.logits(
             [(texts.queries[batch.query[at]], texts.passages[passage]) for at, passage in zip(row, passages, strict=True)]
         )
-        losses = {"pairs": binary_cross_entropy(logits, move_to_device(column == 0, logits.device))}
+        present = move_to_device(there, logits.device)
+        own = torch.zeros(there.shape, device=logits.device).masked_scatter(present, logits.float())
+        if self.training_settings.ranking_loss is RankingLoss.PAIRWISE:
+            losses = {"pairs": pairwise_softmax(own, present)}
+        else:
+            losses = {"pairs": binary_cross_entropy(logits, move_to_device(column == 0, logits.device))}
         losses["loss"] = losses["pairs"]
+        if weight := self.training_settings.representation:
+            losses["representation"] = self.representation_loss(batch, texts)
+            losses["loss"] = losses["loss"] + weight * losses["representation"]
         if batch.teacher is not None and self.training_settings.distillation:
-            own = torch.zeros(there.shape, device=logits.device)
-            own = own.masked_scatter(move_to_device(there, logits.device), logits.float())
             self.distil(losses, own, np.where(there, batch.teacher, np.float32(np.nan)))
         return losses
+
+    def representation_loss(self, batch: Batch, texts: TokenisedTexts) -> Tensor:
+        """The second task of MTFT-BERT over all triplets of a batch: a query, its positive, one of its own negatives."""
+        row, column = np.nonzero(batch.own[:, 1:] != NOTHING)
+        queries = self.first_tokens([texts.queries[place] for place in batch.query])
+        passages = self.first_tokens([texts.passages[place] for place in batch.passage])
+        asked = move_to_device(row.astype(np.int64), queries.device)
+        positives, negatives = (
+            passages[move_to_device(columns.astype(np.int64), passages.device)]
+            for columns in (batch.own[row, 0], batch.own[row, column + 1])
+        )
+        return triplet_margin(queries[asked], positives, negatives, self.training_settings.margin)
+
+    def first_tokens(self, rows: Sequence[Row]) -> Tensor:
+        """The last hidden state of the first token of texts that are read alone."""
+        framed = [self.base.tokens.wrapped(row) for row in rows]
+        parts, order = [], []
+        for places in chunks(framed, TOKENS):
+            ids, mask = padded(self.base.tokens, [framed[place] for place in places], self.device)
+            parts.append(self.model.base_model(input_ids=ids, attention_mask=mask).last_hidden_state[:, 0])
+            order.append(places)
+        return torch.cat(parts)[move_to_device(np.argsort(np.concatenate(order)), self.device)]
 
     def logits(self, pairs: Sequence[tuple[Row, Row]]) -> Tensor:
         """The relevance of each passage to its query; the passage is truncated at the window, a query at half of it."""

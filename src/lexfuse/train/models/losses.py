@@ -1,4 +1,4 @@
-"""Losses on torch tensors: those of FUSE (eq. 5, 9, 10, 12, 16), and the divergence from a teacher.
+"""Losses on torch tensors: those of FUSE (eq. 5, 9, 10, 12, 16), that of MTFT-BERT's second task, the divergence from a teacher.
 
 All are means over the queries of a batch, in 32 bits for any precision of the model.
 """
@@ -62,6 +62,22 @@ def binary_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     0.6931
     """
     return functional.binary_cross_entropy_with_logits(logits.float(), labels.float())
+
+
+def triplet_margin(queries: Tensor, positives: Tensor, negatives: Tensor, margin: float = 1.0) -> Tensor:
+    """The second task of MTFT-BERT: a query is nearer to its positive than to a negative, by a margin in Euclidean distance.
+
+    Each row is a triplet. Without any the loss is 0.
+
+    >>> query, near, far = torch.tensor([[0.0, 0.0]]), torch.tensor([[0.0, 1.0]]), torch.tensor([[3.0, 4.0]])
+    >>> triplet_margin(query, near, far).item(), triplet_margin(query, far, near).item()
+    (0.0, 5.0)
+    """
+    if not len(queries):
+        return queries.float().sum()
+    queries, positives, negatives = (vectors.float() for vectors in (queries, positives, negatives))
+    apart = torch.linalg.vector_norm(queries - positives, dim=1) - torch.linalg.vector_norm(queries - negatives, dim=1)
+    return functional.relu(apart + margin).mean()
 
 
 def divergence(own: Tensor, teacher: Tensor, temperature: float = 1.0) -> Tensor:
