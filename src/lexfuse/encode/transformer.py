@@ -25,7 +25,7 @@ from lexfuse.encode.encoder import Progress
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.onnx_export.heads import OutputHead, build_graph
 from lexfuse.encode.onnx_export.quantisation import computed_as_int8
-from lexfuse.encode.onnx_runtime import onnx_runtime
+from lexfuse.encode.onnx_runtime import CPU, chosen_device, onnx_runtime, open_session
 from lexfuse.encode.tokenizer import ModelTokenizer, Row
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.kernels.threads import cores
@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 
 GRAPHS = 1  # version of the graphs; a new one invalidates the cache
 MOST_TOKENS = 2048  # in a batch, including padding: more gain nothing on a CPU and exceed its caches
+MOST_TOKENS_GPU = 32_768  # fewer leave it idle
 _OUTPUTS = {
     OutputHead.HIDDEN: ("last_hidden_state", "token_embeddings"),
     OutputHead.MLM: ("max_logits", "logits"),
@@ -69,13 +70,14 @@ class Transformer:
             raise ConfigError(f"threads must be at least 1, got {threads}; leave it out to use every processor")
         graph = graph_file(folder, head, int8=int8)
         file = folder.path if isinstance(graph, bytes) else graph
-        session = _session(graph, file, threads or cores())
+        device = chosen_device()
+        session = _session(graph, file, threads or cores(), device)
         names = tuple(value.name for value in session.get_inputs())
         if unknown := set(names) - {"input_ids", "attention_mask", "token_type_ids"}:
             wanted = ", ".join(sorted(unknown))
             raise DataError(f"the graph wants {wanted}; known are input_ids, attention_mask and token_type_ids", path=file)
         # Dynamic quantisation takes its scale from the whole batch: each text needs its own batch.
-        most_tokens = 1 if _holds(graph, b"DynamicQuantize") else MOST_TOKENS
+        most_tokens = 1 if _holds(graph, b"DynamicQuantize") else MOST_TOKENS if device == CPU else MOST_TOKENS_GPU
         return cls(head, folder, int8, session, names, _output(session, head, file), most_tokens)
 
     @property
@@ -191,9 +193,8 @@ def _holds(graph: Path | bytes, mark: bytes, first: int | None = None) -> bool:
             return content.find(mark) >= 0
 
 
-def _session(graph: Path | bytes, path: Path, threads: int) -> InferenceSession:
-    onnxruntime = onnx_runtime()
-    options = onnxruntime.SessionOptions()
+def _session(graph: Path | bytes, path: Path, threads: int, device: str) -> InferenceSession:
+    options = onnx_runtime().SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 4  # failures raise; do not log them too
@@ -203,7 +204,9 @@ def _session(graph: Path | bytes, path: Path, threads: int) -> InferenceSession:
         options.add_session_config_entry("session.disable_quant_qdq", "1")
     try:
         source = graph if isinstance(graph, bytes) else str(graph)
-        return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"], enable_fallback=0)
+        return open_session(source, options, device)
+    except ConfigError:
+        raise
     except Exception as error:  # ONNX Runtime's errors have no common class
         raise DataError(
             f"ONNX Runtime cannot load the graph ({_first_line(error)}); fetch or export it again", path=path
