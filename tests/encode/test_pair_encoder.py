@@ -10,7 +10,7 @@ from lexfuse.encode.pair_encoder import PairEncoder, PairTemplate, WindowAggrega
 from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, DataError
 
-FAMILIES = ["bert", "roberta", "camembert", "xlm-roberta", "mpnet"]
+FAMILIES = ["bert", "roberta", "camembert", "xlm-roberta", "mpnet", "electra"]
 
 
 def cross_encoder(tiny, path, family="bert", labels=1):
@@ -125,7 +125,7 @@ def test_a_pair_is_framed_as_its_tokenizer_does(tiny, tmp_path, family):
         ids, types = tokens.pair_ids(first, second)
         ours = frame.row(tokens.inner_ids(first), tokens.inner_ids(second))
         assert [part.tolist() for part in ours] == [ids.tolist(), types.tolist()]
-    assert frame.room == tokens.window - (3 if family == "bert" else 4)
+    assert frame.room == tokens.window - (3 if family in tiny.LIKE_BERT else 4)
 
 
 def test_a_tokenizer_that_mixes_two_texts_is_refused(tiny, own_cache, tmp_path):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 HIDDEN, LAYERS, HEADS, INNER, POSITIONS, LABELS = 32, 2, 4, 48, 136, 3
+EMBEDDING = 20  # width of ELECTRA's embeddings
 WORDS = [
     "the", "court", "held", "that", "lease", "ended", "article", "contrat", "de", "travail", "le", "salarié", "congé", "du",
     "employeur", "peut", "rompre", "préavis", "ne", "pas", "##s", "##ent", "##er", "un", "une", "loi", "judgment", "of",
@@ -29,7 +30,8 @@ TEXTS = [
 PAIRS = [(TEXTS[0], TEXTS[5]), (TEXTS[1], TEXTS[2]), (TEXTS[7], TEXTS[6]), (TEXTS[2], TEXTS[4])]
 PROMPT = "query: "
 POOLINGS = ["cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
-FAMILIES = ["bert", "roberta", "camembert", "xlm-roberta", "mpnet"]
+FAMILIES = ["bert", "roberta", "camembert", "xlm-roberta", "mpnet", "electra"]
+LIKE_BERT = ("bert", "electra")  # in tokens and types
 
 
 def tokenizer(family: str):
@@ -37,15 +39,15 @@ def tokenizer(family: str):
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
     pieces = WORDS + list(LETTERS) + [f"##{letter}" for letter in LETTERS]
-    if family in ("bert", "mpnet"):
+    if family in (*LIKE_BERT, "mpnet"):
         specials = (
-            ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] if family == "bert" else ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
+            ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] if family in LIKE_BERT else ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
         )
         vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(specials + pieces))}
         made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))  # noqa: S106
         made.normalizer = normalizers.BertNormalizer(lowercase=True, strip_accents=False)
         made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        first, last = ("[CLS]", "[SEP]") if family == "bert" else ("<s>", "</s>")
+        first, last = ("[CLS]", "[SEP]") if family in LIKE_BERT else ("<s>", "</s>")
     elif family == "roberta":
         specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
         letters = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -69,14 +71,14 @@ def tokenizer(family: str):
         first, last = "<s>", "</s>"
     made.add_special_tokens([special for special in [*specials, "<mask>"] if made.token_to_id(special) is not None])
     around = [(name, made.token_to_id(name)) for name in (first, last)]
-    double = [f"{last}:0"] if family not in ("bert",) else []
+    double = [f"{last}:0"] if family not in LIKE_BERT else []
     pair = [
         f"{first}:0",
         "$A:0",
         f"{last}:0",
         *double,
-        "$B:1" if family == "bert" else "$B:0",
-        f"{last}:1" if family == "bert" else f"{last}:0",
+        "$B:1" if family in LIKE_BERT else "$B:0",
+        f"{last}:1" if family in LIKE_BERT else f"{last}:0",
     ]
     made.post_processor = processors.TemplateProcessing(single=f"{first} $A {last}", pair=" ".join(pair), special_tokens=around)
     return made
@@ -84,15 +86,18 @@ def tokenizer(family: str):
 
 def tensors(family: str, vocabulary: int, head: str = "") -> dict:
     """Name -> random numbers, as a checkpoint of the family names them; ``head``: "", "mlm" or "classes"."""
+    width = EMBEDDING if family == "electra" else HIDDEN
     shapes = {
-        "embeddings.word_embeddings.weight": (vocabulary, HIDDEN),
-        "embeddings.position_embeddings.weight": (POSITIONS, HIDDEN),
-        "embeddings.LayerNorm.weight": (HIDDEN,),
-        "embeddings.LayerNorm.bias": (HIDDEN,),
+        "embeddings.word_embeddings.weight": (vocabulary, width),
+        "embeddings.position_embeddings.weight": (POSITIONS, width),
+        "embeddings.LayerNorm.weight": (width,),
+        "embeddings.LayerNorm.bias": (width,),
     }
+    if family == "electra":
+        shapes |= {"embeddings_project.weight": (HIDDEN, EMBEDDING), "embeddings_project.bias": (HIDDEN,)}
     mpnet = family == "mpnet"
     if not mpnet:
-        shapes["embeddings.token_type_embeddings.weight"] = (2 if family == "bert" else 1, HIDDEN)
+        shapes["embeddings.token_type_embeddings.weight"] = (2 if family in LIKE_BERT else 1, width)
     else:
         shapes["encoder.relative_attention_bias.weight"] = (32, HEADS)
     names = (
@@ -106,7 +111,7 @@ def tensors(family: str, vocabulary: int, head: str = "") -> dict:
             out, into = {"intermediate.dense": (INNER, HIDDEN), "output.dense": (HIDDEN, INNER)}.get(name, (HIDDEN, HIDDEN))
             shapes[f"encoder.layer.{layer}.{name}.weight"] = (HIDDEN,) if "LayerNorm" in name else (out, into)
             shapes[f"encoder.layer.{layer}.{name}.bias"] = (out,)
-    base = {"bert": "bert.", "mpnet": "mpnet."}.get(family, "roberta.") if head else ""
+    base = {"bert": "bert.", "mpnet": "mpnet.", "electra": "electra."}.get(family, "roberta.") if head else ""
     shapes = {base + name: shape for name, shape in shapes.items()}
     shapes |= _head_shapes(family, vocabulary, head)
     return {name: _drawn(family, name, shape) for name, shape in shapes.items()}
@@ -115,6 +120,14 @@ def tensors(family: str, vocabulary: int, head: str = "") -> dict:
 def _head_shapes(family: str, vocabulary: int, head: str) -> dict:
     start = "cls.predictions.transform." if family == "bert" else "lm_head."
     norm = "LayerNorm" if family == "bert" else "layer_norm"
+    if head == "mlm" and family == "electra":
+        return {
+            "generator_predictions.dense.weight": (EMBEDDING, HIDDEN),
+            "generator_predictions.dense.bias": (EMBEDDING,),
+            "generator_predictions.LayerNorm.weight": (EMBEDDING,),
+            "generator_predictions.LayerNorm.bias": (EMBEDDING,),
+            "generator_lm_head.bias": (vocabulary,),
+        }
     if head == "mlm":
         shared = "cls.predictions.bias" if family == "bert" else "lm_head.bias"
         square = {f"{start}dense.weight": (HIDDEN, HIDDEN), f"{start}dense.bias": (HIDDEN,)}
@@ -156,19 +169,24 @@ def folder(
     made = tokenizer(family)
     made.save(str(path / "tokenizer.json"))
     size = made.get_vocab_size(with_added_tokens=True)
-    pad = made.token_to_id("[PAD]" if family == "bert" else "<pad>")
-    stem = {"bert": "Bert", "roberta": "Roberta", "camembert": "Camembert", "xlm-roberta": "XLMRoberta", "mpnet": "MPNet"}[family]
+    pad = made.token_to_id("[PAD]" if family in LIKE_BERT else "<pad>")
+    stem = {
+        "bert": "Bert", "roberta": "Roberta", "camembert": "Camembert", "xlm-roberta": "XLMRoberta", "mpnet": "MPNet",
+        "electra": "Electra",
+    }[family]  # fmt: skip
     architecture = stem + {"": "Model", "mlm": "ForMaskedLM", "classes": "ForSequenceClassification"}[head]
     config = {
         "architectures": [architecture], "model_type": family, "hidden_size": HIDDEN, "num_hidden_layers": LAYERS,
         "num_attention_heads": HEADS, "intermediate_size": INNER, "vocab_size": size, "max_position_embeddings": POSITIONS,
-        "type_vocab_size": 2 if family == "bert" else 1, "pad_token_id": pad, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
+        "type_vocab_size": 2 if family in LIKE_BERT else 1, "pad_token_id": pad, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
         "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "relative_attention_num_buckets": 32,
         "bos_token_id": 0, "eos_token_id": 2, "id2label": {str(number): str(number) for number in range(LABELS)},
     }  # fmt: skip
+    if family == "electra":
+        config["embedding_size"] = EMBEDDING
     _json(path / "config.json", config)
     names = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]"}
-    if family != "bert":
+    if family not in LIKE_BERT:
         names = {
             "pad_token": "<pad>",
             "cls_token": "<s>",

@@ -34,11 +34,12 @@ class ModelFamily(StrEnum):
     CAMEMBERT = "camembert"
     XLM_R = "xlm-roberta"
     MPNET = "mpnet"
+    ELECTRA = "electra"
 
     @property
     def offsets_positions(self) -> bool:
         """Whether positions start at the padding id plus one, as in RoBERTa."""
-        return self is not ModelFamily.BERT
+        return self not in (ModelFamily.BERT, ModelFamily.ELECTRA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class ModelSizes:
     """The dimensions of a transformer."""
 
     hidden: int
+    embedding: int  # width of the vectors of tokens: ELECTRA projects them to the hidden width
     layers: int
     heads: int
     inner: int
@@ -185,6 +187,7 @@ def _sizes(path: Path, values: Mapping[str, Any], family: ModelFamily) -> ModelS
     try:
         sizes = ModelSizes(
             hidden=int(values["hidden_size"]),
+            embedding=int(values.get("embedding_size", 128) if family is ModelFamily.ELECTRA else values["hidden_size"]),
             layers=int(values["num_hidden_layers"]),
             heads=int(values["num_attention_heads"]),
             inner=int(values["intermediate_size"]),
@@ -198,7 +201,8 @@ def _sizes(path: Path, values: Mapping[str, Any], family: ModelFamily) -> ModelS
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"a size of the model is missing or not a number ({error}); fetch the model again", path=path) from None
-    if min(sizes.hidden, sizes.layers, sizes.heads, sizes.inner, sizes.vocabulary) < 1 or sizes.hidden % sizes.heads:
+    least = min(sizes.hidden, sizes.embedding, sizes.layers, sizes.heads, sizes.inner, sizes.vocabulary)
+    if least < 1 or sizes.hidden % sizes.heads:
         raise DataError(f"impossible sizes: {sizes}; fetch the model again", path=path)
     if values.get("position_embedding_type", "absolute") != "absolute":
         raise DataError(f"positions of type {values['position_embedding_type']!r}, only absolute ones are supported", path=path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,28 @@ from lexfuse.errors import DataError
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+
+class _MlmNames(NamedTuple):
+    """Where the tensors of a masked-language head are."""
+
+    dense: str
+    norm: str
+    decoder: str
+    bias: str  # or that of the decoder
+
+
+_MLM_NAMES = {
+    ModelFamily.BERT: _MlmNames(
+        "cls.predictions.transform.dense.",
+        "cls.predictions.transform.LayerNorm.",
+        "cls.predictions.decoder.",
+        "cls.predictions.bias",
+    ),
+    ModelFamily.ROBERTA: _MlmNames("lm_head.dense.", "lm_head.layer_norm.", "lm_head.decoder.", "lm_head.bias"),
+    ModelFamily.ELECTRA: _MlmNames(
+        "generator_predictions.dense.", "generator_predictions.LayerNorm.", "generator_lm_head.", "generator_lm_head.bias"
+    ),
+}
 PIECE = 4096  # vocabulary entries per block of logits: all at once would take gigabytes
 
 
@@ -62,30 +84,26 @@ def _highest(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: Mod
     Padding is replaced by the first token, so that the maximum over all positions is that over the text. The vocabulary is
     processed in blocks; the bias is added after the maximum, which is equivalent.
     """
-    width = sizes.hidden
     first = graph.node("Slice", [hidden, *map(graph.integers, (0, 1, 1))])
     real = graph.node("Unsqueeze", [graph.node("Cast", [mask], to=9), graph.integers(2)])
     hidden = graph.node("Where", [real, hidden, first])
-    start = "cls.predictions.transform." if family is ModelFamily.BERT else "lm_head."
-    dense, norm = start + "dense.", start + ("LayerNorm." if family is ModelFamily.BERT else "layer_norm.")
-    changed = linear(graph, hidden, "head.dense", tensors.head(dense + "weight", width, width))
+    names, width = _MLM_NAMES.get(family, _MLM_NAMES[ModelFamily.ROBERTA]), sizes.embedding
+    changed = linear(graph, hidden, "head.dense", tensors.head(names.dense + "weight", width, sizes.hidden))
     activation = sizes.activation if family is ModelFamily.BERT else "gelu"
-    changed = activated(graph, changed, "head.dense.bias", tensors.head(dense + "bias", width), activation)
-    scale = (tensors.head(norm + "weight", width), tensors.head(norm + "bias", width))
+    changed = activated(graph, changed, "head.dense.bias", tensors.head(names.dense + "bias", width), activation)
+    scale = (tensors.head(names.norm + "weight", width), tensors.head(names.norm + "bias", width))
     changed = normed(graph, changed, "head.norm", scale, sizes.epsilon)
-    decoder = "cls.predictions.decoder." if family is ModelFamily.BERT else "lm_head.decoder."
-    if tensors.has(decoder + "weight"):
-        words = graph.constant("head.words", tensors.head(decoder + "weight", sizes.vocabulary, width))
+    if tensors.has(names.decoder + "weight"):
+        words = graph.constant("head.words", tensors.head(names.decoder + "weight", sizes.vocabulary, width))
     else:  # tied to the word embeddings
         words = graph.constant(WORDS, tensors.of(WORDS, sizes.vocabulary, width))
-    shared = "cls.predictions.bias" if family is ModelFamily.BERT else "lm_head.bias"
-    bias = tensors.head(shared if tensors.has(shared) else decoder + "bias", sizes.vocabulary)
+    bias = tensors.head(names.bias if tensors.has(names.bias) else names.decoder + "bias", sizes.vocabulary)
     return graph.node("Add", [_pieces(graph, sizes, changed, words), graph.constant("head.bias", bias)])
 
 
 def _pieces(graph: OnnxGraph, sizes: ModelSizes, values: str, words: str) -> str:
     """The maxima over positions of rows times the vocabulary vectors."""
-    flat = graph.node("Reshape", [values, graph.integers(-1, sizes.hidden)])
+    flat = graph.node("Reshape", [values, graph.integers(-1, sizes.embedding)])
     shape = graph.node("Slice", [graph.node("Shape", [values]), *map(graph.integers, (0, 2))])
     found = []
     for start in range(0, sizes.vocabulary, PIECE):
@@ -98,18 +116,17 @@ def _pieces(graph: OnnxGraph, sizes: ModelSizes, values: str, words: str) -> str
 
 
 def _classes(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: ModelSizes, hidden: str) -> str:
-    """A classifier on the first token: BERT's pooler and classifier, or RoBERTa's head of two layers."""
+    """A classifier on the first token: BERT's pooler and classifier, or the two layers of RoBERTa and (with gelu) of ELECTRA."""
     width = sizes.hidden
     first = graph.node("Gather", [hidden, graph.constant("zero", np.array(0, dtype=np.int64))], axis=1)
     names = ("pooler.dense", "classifier") if family is ModelFamily.BERT else ("classifier.dense", "classifier.out_proj")
-    pooled = graph.node(
-        "Add",
-        [
-            linear(graph, first, "pooler", tensors.head(f"{names[0]}.weight", width, width)),
-            graph.constant("pooler.bias", tensors.head(f"{names[0]}.bias", width)),
-        ],
-    )
+    pooled = linear(graph, first, "pooler", tensors.head(f"{names[0]}.weight", width, width))
+    pooler_bias = tensors.head(f"{names[0]}.bias", width)
+    if family is ModelFamily.ELECTRA:
+        pooled = activated(graph, pooled, "pooler.bias", pooler_bias, "gelu")
+    else:
+        pooled = graph.node("Tanh", [graph.node("Add", [pooled, graph.constant("pooler.bias", pooler_bias)])])
     labels = tensors.labels(f"{names[1]}.bias")
     weight = tensors.head(f"{names[1]}.weight", labels, width)
     bias = graph.constant("labels.bias", tensors.head(f"{names[1]}.bias", labels))
-    return graph.node("Add", [linear(graph, graph.node("Tanh", [pooled]), "labels", weight), bias])
+    return graph.node("Add", [linear(graph, pooled, "labels", weight), bias])

@@ -1,8 +1,8 @@
 """The layers of the BERT family as a graph: embeddings, attention, feed-forward (post-norm transformer).
 
-BERT, RoBERTa, CamemBERT and XLM-R differ in the first position and in tensor names; MPNet adds an attention bias by the distance
-of two tokens. Each layer is six nodes: attention, its output, its norm, and the two halves and the norm of the feed-forward part;
-norm and activation include the addition before them.
+BERT, RoBERTa, CamemBERT and XLM-R differ in the first position and in tensor names; ELECTRA projects its embeddings to another
+width; MPNet adds an attention bias by the distance of two tokens. Each layer is six nodes: attention, its output, its norm, and
+the two halves and the norm of the feed-forward part; norm and activation include the addition before them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class Tensors:
         self._weights, self._place = weights, place
         found = min(weights.ending(WORDS), key=len, default=None)
         if found is None:
-            raise DataError(f"no tensor {WORDS}; the weights are not those of a BERT, RoBERTa or MPNet model", path=place)
+            raise DataError(
+                f"no tensor {WORDS}; the weights are not those of a BERT, RoBERTa, MPNet or ELECTRA model", path=place
+            )
         self._prefix = found.removesuffix(WORDS)
 
     def of(self, name: str, *shape: int) -> F32:
@@ -117,7 +119,7 @@ def encoder(
 
 
 def _embeddings(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: ModelSizes, ids: str, types: str) -> str:
-    width = sizes.hidden
+    width = sizes.embedding
     words = graph.node("Gather", [graph.constant(WORDS, tensors.of(WORDS, sizes.vocabulary, width)), ids])
     first = sizes.padding + 1 if family.offsets_positions else 0
     positions = tensors.of("embeddings.position_embeddings.weight", sizes.positions, width)[first:]
@@ -131,7 +133,11 @@ def _embeddings(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: 
     table = graph.constant("positions", positions)
     added = graph.node("Add", [words, graph.node("Slice", [table, graph.integers(0), length, graph.integers(0)])])
     norm = (tensors.of("embeddings.LayerNorm.weight", width), tensors.of("embeddings.LayerNorm.bias", width))
-    return normed(graph, added, "embeddings.norm", norm, sizes.epsilon)
+    embedded = normed(graph, added, "embeddings.norm", norm, sizes.epsilon)
+    if width == sizes.hidden:
+        return embedded
+    projected = linear(graph, embedded, "project", tensors.of("embeddings_project.weight", sizes.hidden, width))
+    return graph.node("Add", [projected, graph.constant("project.bias", tensors.of("embeddings_project.bias", sizes.hidden))])
 
 
 def _layer(

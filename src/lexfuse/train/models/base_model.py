@@ -102,7 +102,7 @@ class StartingModel:
         """The bare transformer in 32 bits, without the pooler of the first token."""
         from transformers import AutoModel
 
-        extra = {} if self.folder.family == "mpnet" else {"add_pooling_layer": False}
+        extra = {} if self.folder.family in ("mpnet", "electra") else {"add_pooling_layer": False}
         return self._loaded(AutoModel, **extra)
 
     @property
