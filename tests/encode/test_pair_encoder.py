@@ -10,7 +10,7 @@ from lexfuse.encode.pair_encoder import PairEncoder, PairTemplate, WindowAggrega
 from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, DataError
 
-FAMILIES = ["bert", "roberta", "camembert", "xlm-roberta", "mpnet", "electra"]
+FAMILIES = ["bert", "roberta", "camembert", "xlm-roberta", "mpnet", "electra", "deberta-v2"]
 
 
 def cross_encoder(tiny, path, family="bert", labels=1):

@@ -30,8 +30,26 @@ TEXTS = [
 PAIRS = [(TEXTS[0], TEXTS[5]), (TEXTS[1], TEXTS[2]), (TEXTS[7], TEXTS[6]), (TEXTS[2], TEXTS[4])]
 PROMPT = "query: "
 POOLINGS = ["cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
-FAMILIES = ["bert", "roberta", "camembert", "xlm-roberta", "mpnet", "electra"]
-LIKE_BERT = ("bert", "electra")  # in tokens and types
+FAMILIES = ["bert", "roberta", "camembert", "xlm-roberta", "mpnet", "electra", "deberta-v2"]
+LIKE_BERT = ("bert", "electra", "deberta-v2")  # in tokens
+POOLED = ("bert", "deberta-v2")  # in their classifier
+TYPES = {"bert": 2, "electra": 2, "deberta-v2": 0}  # of tokens, others have 1
+DEBERTA = {  # as in version 3, with fewer buckets
+    "relative_attention": True, "position_buckets": 16, "max_relative_positions": -1, "pos_att_type": ["p2c", "c2p"],
+    "share_att_key": True, "norm_rel_ebd": "layer_norm", "position_biased_input": False, "pooler_hidden_act": "gelu",
+}  # fmt: skip
+DEBERTA_VARIANTS = {
+    "version 2": {"share_att_key": False, "conv_kernel_size": 3, "conv_act": "gelu", "pos_att_type": "p2c|c2p"},
+    "every distance": {"position_buckets": -1, "max_relative_positions": 24, "norm_rel_ebd": "none"},
+    "one term": {"pos_att_type": ["c2p"], "share_att_key": False, "position_biased_input": True, "type_vocab_size": 2},
+    "the other term": {"pos_att_type": ["p2c"], "pooler_hidden_act": "tanh", "conv_kernel_size": 5, "conv_groups": 2},
+    "narrow": {"embedding_size": EMBEDDING},
+    "no distances": {"relative_attention": False, "position_biased_input": True, "pos_att_type": []},
+}
+MULTILINGUAL = {  # the layouts of multilingual E5 and of BGE-M3, both XLM-R
+    "e5": {"pooling": ["mean"], "normalise": True, "prompts": {"query": "query: ", "passage": "passage: "}},
+    "bge-m3": {"pooling": ["cls"], "normalise": True},
+}
 
 
 def tokenizer(family: str):
@@ -84,8 +102,11 @@ def tokenizer(family: str):
     return made
 
 
-def tensors(family: str, vocabulary: int, head: str = "") -> dict:
+def tensors(family: str, vocabulary: int, head: str = "", settings: dict | None = None) -> dict:
     """Name -> random numbers, as a checkpoint of the family names them; ``head``: "", "mlm" or "classes"."""
+    if family == "deberta-v2":
+        shapes = _deberta_shapes(vocabulary, DEBERTA | (settings or {}), head)
+        return {name: _drawn(family, name, shape) for name, shape in shapes.items()}
     width = EMBEDDING if family == "electra" else HIDDEN
     shapes = {
         "embeddings.word_embeddings.weight": (vocabulary, width),
@@ -97,7 +118,7 @@ def tensors(family: str, vocabulary: int, head: str = "") -> dict:
         shapes |= {"embeddings_project.weight": (HIDDEN, EMBEDDING), "embeddings_project.bias": (HIDDEN,)}
     mpnet = family == "mpnet"
     if not mpnet:
-        shapes["embeddings.token_type_embeddings.weight"] = (2 if family in LIKE_BERT else 1, width)
+        shapes["embeddings.token_type_embeddings.weight"] = (TYPES.get(family, 1), width)
     else:
         shapes["encoder.relative_attention_bias.weight"] = (32, HEADS)
     names = (
@@ -117,9 +138,44 @@ def tensors(family: str, vocabulary: int, head: str = "") -> dict:
     return {name: _drawn(family, name, shape) for name, shape in shapes.items()}
 
 
-def _head_shapes(family: str, vocabulary: int, head: str) -> dict:
-    start = "cls.predictions.transform." if family == "bert" else "lm_head."
-    norm = "LayerNorm" if family == "bert" else "layer_norm"
+def _deberta_shapes(vocabulary: int, settings: dict, head: str) -> dict:
+    """Name -> shape of a checkpoint of DeBERTa, with the parts that its settings ask for."""
+    width = settings.get("embedding_size", HIDDEN)
+    shapes = {"embeddings.word_embeddings.weight": (vocabulary, width)}
+    if settings["position_biased_input"]:
+        shapes["embeddings.position_embeddings.weight"] = (POSITIONS, width)
+    if types := settings.get("type_vocab_size", 0):
+        shapes["embeddings.token_type_embeddings.weight"] = (types, width)
+    if width != HIDDEN:
+        shapes["embeddings.embed_proj.weight"] = (HIDDEN, width)
+    norms = ["embeddings.LayerNorm"]
+    if settings["relative_attention"]:
+        span = settings["position_buckets"] if settings["position_buckets"] > 0 else settings["max_relative_positions"]
+        shapes["encoder.rel_embeddings.weight"] = (2 * span, HIDDEN)
+    if "layer_norm" in settings["norm_rel_ebd"]:
+        norms.append("encoder.LayerNorm")
+    if size := settings.get("conv_kernel_size", 0):
+        shapes["encoder.conv.conv.weight"] = (HIDDEN, HIDDEN // settings.get("conv_groups", 1), size)
+        shapes["encoder.conv.conv.bias"] = (HIDDEN,)
+        norms.append("encoder.conv.LayerNorm")
+    names = [f"attention.self.{name}_proj" for name in ("query", "key", "value")]
+    if settings["relative_attention"] and not settings["share_att_key"]:
+        terms = {"c2p": "pos_key", "p2c": "pos_query"}
+        names += [f"attention.self.{name}_proj" for term, name in terms.items() if term in settings["pos_att_type"]]
+    for layer in range(LAYERS):
+        place = f"encoder.layer.{layer}"
+        norms += [f"{place}.attention.output.LayerNorm", f"{place}.output.LayerNorm"]
+        for name in [*names, "attention.output.dense", "intermediate.dense", "output.dense"]:
+            out, into = {"intermediate.dense": (INNER, HIDDEN), "output.dense": (HIDDEN, INNER)}.get(name, (HIDDEN, HIDDEN))
+            shapes |= {f"{place}.{name}.weight": (out, into), f"{place}.{name}.bias": (out,)}
+    shapes |= {f"{name}.{part}": (HIDDEN,) for name in norms for part in ("weight", "bias")}
+    base = "deberta." if head else ""
+    return {base + name: shape for name, shape in shapes.items()} | _head_shapes("deberta-v2", vocabulary, head, width)
+
+
+def _head_shapes(family: str, vocabulary: int, head: str, width: int = HIDDEN) -> dict:
+    start = "cls.predictions.transform." if family in POOLED else "lm_head."
+    norm = "LayerNorm" if family in POOLED else "layer_norm"
     if head == "mlm" and family == "electra":
         return {
             "generator_predictions.dense.weight": (EMBEDDING, HIDDEN),
@@ -129,11 +185,12 @@ def _head_shapes(family: str, vocabulary: int, head: str) -> dict:
             "generator_lm_head.bias": (vocabulary,),
         }
     if head == "mlm":
-        shared = "cls.predictions.bias" if family == "bert" else "lm_head.bias"
-        square = {f"{start}dense.weight": (HIDDEN, HIDDEN), f"{start}dense.bias": (HIDDEN,)}
-        return square | {f"{start}{norm}.weight": (HIDDEN,), f"{start}{norm}.bias": (HIDDEN,), shared: (vocabulary,)}
+        shared = "cls.predictions.bias" if family in POOLED else "lm_head.bias"
+        dense = {f"{start}dense.weight": (width, HIDDEN), f"{start}dense.bias": (width,)}
+        return dense | {f"{start}{norm}.weight": (width,), f"{start}{norm}.bias": (width,), shared: (vocabulary,)}
     if head == "classes":
-        first, last = ("bert.pooler.dense", "classifier") if family == "bert" else ("classifier.dense", "classifier.out_proj")
+        first = {"bert": "bert.pooler.dense", "deberta-v2": "pooler.dense"}.get(family, "classifier.dense")
+        last = "classifier" if family in POOLED else "classifier.out_proj"
         return {
             f"{first}.weight": (HIDDEN, HIDDEN),
             f"{first}.bias": (HIDDEN,),
@@ -162,7 +219,16 @@ def safetensors(path: Path, named: dict, kind: str = "F32") -> None:
 
 
 def folder(
-    path: Path, family: str = "bert", *, head: str = "", pooling=("mean",), normalise=False, dense=0, prompts=None, kind="F32"
+    path: Path,
+    family: str = "bert",
+    *,
+    head: str = "",
+    pooling=("mean",),
+    normalise=False,
+    dense=0,
+    prompts=None,
+    kind="F32",
+    settings=None,
 ) -> Path:
     """Write a model folder; with ``head`` a plain transformers one, otherwise with the sentence-transformers layout."""
     path.mkdir(parents=True, exist_ok=True)
@@ -172,18 +238,20 @@ def folder(
     pad = made.token_to_id("[PAD]" if family in LIKE_BERT else "<pad>")
     stem = {
         "bert": "Bert", "roberta": "Roberta", "camembert": "Camembert", "xlm-roberta": "XLMRoberta", "mpnet": "MPNet",
-        "electra": "Electra",
+        "electra": "Electra", "deberta-v2": "DebertaV2",
     }[family]  # fmt: skip
     architecture = stem + {"": "Model", "mlm": "ForMaskedLM", "classes": "ForSequenceClassification"}[head]
     config = {
         "architectures": [architecture], "model_type": family, "hidden_size": HIDDEN, "num_hidden_layers": LAYERS,
         "num_attention_heads": HEADS, "intermediate_size": INNER, "vocab_size": size, "max_position_embeddings": POSITIONS,
-        "type_vocab_size": 2 if family in LIKE_BERT else 1, "pad_token_id": pad, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
+        "type_vocab_size": TYPES.get(family, 1), "pad_token_id": pad, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
         "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "relative_attention_num_buckets": 32,
         "bos_token_id": 0, "eos_token_id": 2, "id2label": {str(number): str(number) for number in range(LABELS)},
     }  # fmt: skip
     if family == "electra":
         config["embedding_size"] = EMBEDDING
+    if family == "deberta-v2":
+        config |= DEBERTA | (settings or {})
     _json(path / "config.json", config)
     names = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]"}
     if family not in LIKE_BERT:
@@ -194,7 +262,7 @@ def folder(
             "unk_token": "[UNK]" if family == "mpnet" else "<unk>",
         }
     _json(path / "tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 128} | names)
-    safetensors(path / "model.safetensors", tensors(family, size, head), kind)
+    safetensors(path / "model.safetensors", tensors(family, size, head, settings), kind)
     if not head:
         _steps(path, pooling, normalise, dense, prompts or {})
     return path

@@ -17,7 +17,7 @@ from lexfuse.train.hyperparameters import ModelKind
 from lexfuse.train.loop.loop import fit
 from lexfuse.train.models.base_model import StartingModel
 
-FAMILIES = ["bert", "roberta", "camembert", "mpnet"]
+FAMILIES = ["bert", "roberta", "camembert", "mpnet", "deberta-v2"]
 CLOSE = {"abs": 1e-4, "rel": 1e-4}
 
 
@@ -81,6 +81,10 @@ def expected_of(kind, learner, small):
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("kind", list(ModelKind))
 def test_the_saved_folder_scores_as_the_learner_did(kind, family, saved, small):
+    if family == "deberta-v2" and kind is ModelKind.COLBERT:
+        with pytest.raises(DataError, match="which have no state in DeBERTa; start from another family"):
+            saved(kind, family)
+        return
     learner, folder = saved(kind, family)
     found = encoded(kind, folder, small, learner.base.tokens.vocabulary_size)
     assert np.ptp(found) > 1e-3

@@ -17,7 +17,7 @@ import numpy as np
 
 from lexfuse.data.arrays import F32, I32, Bools
 from lexfuse.encode.encoder import Progress, Side, encoded_once, no_progress
-from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.model_folder.folder import ModelFamily, ModelFolder
 from lexfuse.encode.model_folder.late_settings import LateSettings, projections
 from lexfuse.encode.model_folder.locator import locate_model
 from lexfuse.encode.model_folder.modules import DenseHead, final_dimension
@@ -66,6 +66,12 @@ class LateEncoder:
             Side.PASSAGE: _marker(settings.document_marker, numbers, folder.path),
         }
         mask = next((numbers[token] for token in _MASKS if token in numbers), None) if length else None
+        if mask is not None and not settings.attends and folder.family is ModelFamily.DEBERTA:
+            raise DataError(
+                "queries are filled up with tokens that no token attends to, which have no state in DeBERTa; take a model that "
+                "attends to them, or encode with query_length=0",
+                path=folder.path,
+            )
         skipped = np.array(sorted(numbers[token] for token in settings.skipped if token in numbers), dtype=np.int32)
         transformer = Transformer.load(folder, OutputHead.HIDDEN, threads=threads, int8=int8)
         dimension = final_dimension(layers, transformer.width, folder.path)

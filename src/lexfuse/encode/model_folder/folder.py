@@ -15,6 +15,7 @@ from typing import Any
 
 from lexfuse.data.files import existing
 from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.deberta_settings import DebertaSettings
 from lexfuse.encode.model_folder.modules import DenseHead, Modules, Pooling, json_object, read_modules
 from lexfuse.encode.model_folder.tensors import weight_files
 from lexfuse.errors import DataError
@@ -35,11 +36,12 @@ class ModelFamily(StrEnum):
     XLM_R = "xlm-roberta"
     MPNET = "mpnet"
     ELECTRA = "electra"
+    DEBERTA = "deberta-v2"  # also version 3
 
     @property
     def offsets_positions(self) -> bool:
         """Whether positions start at the padding id plus one, as in RoBERTa."""
-        return self not in (ModelFamily.BERT, ModelFamily.ELECTRA)
+        return self not in (ModelFamily.BERT, ModelFamily.ELECTRA, ModelFamily.DEBERTA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class ModelSizes:
     """The dimensions of a transformer."""
 
     hidden: int
-    embedding: int  # width of the vectors of tokens: ELECTRA projects them to the hidden width
+    embedding: int  # width of the vectors of tokens: ELECTRA and DeBERTa may project them to the hidden width
     layers: int
     heads: int
     inner: int
@@ -58,6 +60,7 @@ class ModelSizes:
     epsilon: float = 1e-12
     activation: str = "gelu"
     buckets: int = 32  # of relative distances, MPNet only
+    deberta: DebertaSettings | None = None  # DeBERTa only
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,7 @@ def _sizes(path: Path, values: Mapping[str, Any], family: ModelFamily) -> ModelS
     try:
         sizes = ModelSizes(
             hidden=int(values["hidden_size"]),
-            embedding=int(values.get("embedding_size", 128) if family is ModelFamily.ELECTRA else values["hidden_size"]),
+            embedding=_embedding(values, family),
             layers=int(values["num_hidden_layers"]),
             heads=int(values["num_attention_heads"]),
             inner=int(values["intermediate_size"]),
@@ -195,9 +198,10 @@ def _sizes(path: Path, values: Mapping[str, Any], family: ModelFamily) -> ModelS
             positions=int(values["max_position_embeddings"]),
             types=int(values.get("type_vocab_size", 0)),
             padding=1 if family is ModelFamily.MPNET else int(values.get("pad_token_id") or 0),  # fixed in MPNet's code
-            epsilon=float(values.get("layer_norm_eps", 1e-12)),
+            epsilon=float(values.get("layer_norm_eps", 1e-7 if family is ModelFamily.DEBERTA else 1e-12)),
             activation=str(values.get("hidden_act", "gelu")),
             buckets=int(values.get("relative_attention_num_buckets", 32)),
+            deberta=DebertaSettings.read(path, values) if family is ModelFamily.DEBERTA else None,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"a size of the model is missing or not a number ({error}); fetch the model again", path=path) from None
@@ -212,6 +216,12 @@ def _sizes(path: Path, values: Mapping[str, Any], family: ModelFamily) -> ModelS
 
 
 ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
+
+
+def _embedding(values: Mapping[str, Any], family: ModelFamily) -> int:
+    if family is ModelFamily.ELECTRA:
+        return int(values.get("embedding_size", 128))
+    return int(values.get("embedding_size", values["hidden_size"]) if family is ModelFamily.DEBERTA else values["hidden_size"])
 
 
 def _max_length(inner: Path, settings: Mapping[str, Any], family: ModelFamily | None, sizes: ModelSizes | None) -> int:

@@ -139,7 +139,7 @@ class DebertaLayers:
         ]
         found = graph.node("Conv", inputs, kernel_shape=[size], pads=[(size - 1) // 2] * 2, group=groups)
         found = graph.node("Mul", [graph.node("Transpose", [found], perm=[0, 2, 1]), kept])
-        found = activation(graph, found, self.settings.convolution_activation)
+        found = activation_of(graph, found, self.settings.convolution_activation)
         return graph.node("Mul", [self._normed(graph.node("Add", [hidden, found]), "encoder.conv.LayerNorm"), kept])
 
     def _normed(self, values: str, name: str) -> str:
@@ -162,7 +162,7 @@ def shifted(graph: OnnxGraph, values: str) -> str:
     return graph.node("Slice", [again, graph.integers(0), length, graph.integers(3)])
 
 
-def activation(graph: OnnxGraph, values: str, name: str) -> str:
+def activation_of(graph: OnnxGraph, values: str, name: str) -> str:
     """tanh, relu or gelu of values that have their bias."""
     return graph.node("Gelu", [values], CONTRIB) if name == "gelu" else graph.node(name.capitalize(), [values])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from lexfuse.encode.model_folder.folder import ModelFamily, ModelFolder, ModelSizes
 from lexfuse.encode.model_folder.tensors import TensorFiles
+from lexfuse.encode.onnx_export.deberta import DebertaLayers, activation_of
 from lexfuse.encode.onnx_export.graph import OnnxGraph
 from lexfuse.encode.onnx_export.layers import WORDS, Tensors, activated, encoder, linear, normed
 from lexfuse.errors import DataError
@@ -36,6 +37,12 @@ _MLM_NAMES = {
     ModelFamily.ROBERTA: _MlmNames("lm_head.dense.", "lm_head.layer_norm.", "lm_head.decoder.", "lm_head.bias"),
     ModelFamily.ELECTRA: _MlmNames(
         "generator_predictions.dense.", "generator_predictions.LayerNorm.", "generator_lm_head.", "generator_lm_head.bias"
+    ),
+    ModelFamily.DEBERTA: _MlmNames(  # of version 3; version 2 has that of BERT
+        "lm_predictions.lm_head.dense.",
+        "lm_predictions.lm_head.LayerNorm.",
+        "lm_predictions.lm_head.decoder.",
+        "lm_predictions.lm_head.bias",
     ),
 }
 PIECE = 4096  # vocabulary entries per block of logits: all at once would take gigabytes
@@ -68,7 +75,10 @@ def build_graph(folder: ModelFolder, head: OutputHead) -> ModelProto:
     ids, mask = (graph.input(name, np.int64, ["batch", "length"]) for name in ("input_ids", "attention_mask"))
     typed = head is OutputHead.CLASSES and sizes.types > 1
     types = graph.input("token_type_ids", np.int64, ["batch", "length"]) if typed else ""
-    hidden = encoder(graph, tensors, family, sizes, ids, mask, types)
+    if sizes.deberta is not None:
+        hidden = DebertaLayers(graph, tensors, sizes.deberta, sizes).encoder(ids, mask, types)
+    else:
+        hidden = encoder(graph, tensors, family, sizes, ids, mask, types)
     if head is OutputHead.HIDDEN:
         graph.output(hidden, head.output, np.float32, ["batch", "length", sizes.hidden])
     elif head is OutputHead.MLM:
@@ -87,9 +97,11 @@ def _highest(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: Mod
     first = graph.node("Slice", [hidden, *map(graph.integers, (0, 1, 1))])
     real = graph.node("Unsqueeze", [graph.node("Cast", [mask], to=9), graph.integers(2)])
     hidden = graph.node("Where", [real, hidden, first])
-    names, width = _MLM_NAMES.get(family, _MLM_NAMES[ModelFamily.ROBERTA]), sizes.embedding
+    like_bert = family is ModelFamily.BERT or tensors.has(_MLM_NAMES[ModelFamily.BERT].dense + "weight")
+    names = _MLM_NAMES[ModelFamily.BERT] if like_bert else _MLM_NAMES.get(family, _MLM_NAMES[ModelFamily.ROBERTA])
+    width = sizes.embedding
     changed = linear(graph, hidden, "head.dense", tensors.head(names.dense + "weight", width, sizes.hidden))
-    activation = sizes.activation if family is ModelFamily.BERT else "gelu"
+    activation = sizes.activation if family in (ModelFamily.BERT, ModelFamily.DEBERTA) else "gelu"
     changed = activated(graph, changed, "head.dense.bias", tensors.head(names.dense + "bias", width), activation)
     scale = (tensors.head(names.norm + "weight", width), tensors.head(names.norm + "bias", width))
     changed = normed(graph, changed, "head.norm", scale, sizes.epsilon)
@@ -116,16 +128,18 @@ def _pieces(graph: OnnxGraph, sizes: ModelSizes, values: str, words: str) -> str
 
 
 def _classes(graph: OnnxGraph, tensors: Tensors, family: ModelFamily, sizes: ModelSizes, hidden: str) -> str:
-    """A classifier on the first token: BERT's pooler and classifier, or the two layers of RoBERTa and (with gelu) of ELECTRA."""
+    """A classifier on the first token: pooler and classifier (BERT, DeBERTa), or two layers (RoBERTa, ELECTRA)."""
     width = sizes.hidden
     first = graph.node("Gather", [hidden, graph.constant("zero", np.array(0, dtype=np.int64))], axis=1)
-    names = ("pooler.dense", "classifier") if family is ModelFamily.BERT else ("classifier.dense", "classifier.out_proj")
+    pools = family in (ModelFamily.BERT, ModelFamily.DEBERTA)
+    names = ("pooler.dense", "classifier") if pools else ("classifier.dense", "classifier.out_proj")
     pooled = linear(graph, first, "pooler", tensors.head(f"{names[0]}.weight", width, width))
     pooler_bias = tensors.head(f"{names[0]}.bias", width)
     if family is ModelFamily.ELECTRA:
         pooled = activated(graph, pooled, "pooler.bias", pooler_bias, "gelu")
     else:
-        pooled = graph.node("Tanh", [graph.node("Add", [pooled, graph.constant("pooler.bias", pooler_bias)])])
+        pooled = graph.node("Add", [pooled, graph.constant("pooler.bias", pooler_bias)])
+        pooled = activation_of(graph, pooled, sizes.deberta.pooler_activation if sizes.deberta is not None else "tanh")
     labels = tensors.labels(f"{names[1]}.bias")
     weight = tensors.head(f"{names[1]}.weight", labels, width)
     bias = graph.constant("labels.bias", tensors.head(f"{names[1]}.bias", labels))

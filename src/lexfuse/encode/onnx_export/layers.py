@@ -37,7 +37,7 @@ class Tensors:
         found = min(weights.ending(WORDS), key=len, default=None)
         if found is None:
             raise DataError(
-                f"no tensor {WORDS}; the weights are not those of a BERT, RoBERTa, MPNet or ELECTRA model", path=place
+                f"no tensor {WORDS}; the weights are not those of a BERT, RoBERTa, MPNet, ELECTRA or DeBERTa model", path=place
             )
         self._prefix = found.removesuffix(WORDS)
 
@@ -152,15 +152,21 @@ def _layer(
     attended = graph.node("Attention", inputs, CONTRIB, num_heads=sizes.heads)
     output = tensors.of(f"{place}.{names.output}.weight", width, width)
     attended = linear(graph, attended, f"{place}.output", output)
-    hidden = _added_and_normed(graph, tensors, attended, hidden, place, names.output, names.norm, epsilon, width)
+    hidden = added_and_normed(graph, tensors, attended, hidden, place, names.output, names.norm, epsilon, width)
+    return feed_forward(graph, tensors, sizes, place, hidden)
+
+
+def feed_forward(graph: OnnxGraph, tensors: Tensors, sizes: ModelSizes, place: str, hidden: str) -> str:
+    """The second half of a layer."""
+    width = sizes.hidden
     inner = linear(graph, hidden, f"{place}.up", tensors.of(f"{place}.intermediate.dense.weight", sizes.inner, width))
     inner_bias = tensors.of(f"{place}.intermediate.dense.bias", sizes.inner)
     inner = activated(graph, inner, f"{place}.up.bias", inner_bias, sizes.activation)
     inner = linear(graph, inner, f"{place}.down", tensors.of(f"{place}.output.dense.weight", width, sizes.inner))
-    return _added_and_normed(graph, tensors, inner, hidden, place, "output.dense", "output.LayerNorm", epsilon, width)
+    return added_and_normed(graph, tensors, inner, hidden, place, "output.dense", "output.LayerNorm", sizes.epsilon, width)
 
 
-def _added_and_normed(
+def added_and_normed(
     graph: OnnxGraph, tensors: Tensors, values: str, before: str, place: str, dense: str, norm: str, epsilon: float, width: int
 ) -> str:
     """The end of a half layer: bias, residual and layer normalisation in one operator."""

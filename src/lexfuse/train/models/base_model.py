@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lexfuse.encode.encoder import Side
-from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.model_folder.folder import ModelFamily, ModelFolder
 from lexfuse.encode.model_folder.locator import fetch_model
 from lexfuse.encode.model_folder.tensors import TensorFiles, weight_files
 from lexfuse.encode.tokenizer import ModelTokenizer, Row
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 TOWERS = {Side.QUERY: "queries", Side.PASSAGE: "passages"}  # folders of a model that has one for each side
+_WITHOUT_POOLER = (
+    ModelFamily.MPNET,
+    ModelFamily.ELECTRA,
+    ModelFamily.DEBERTA,
+)  # whose classes in transformers take no such option
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +107,7 @@ class StartingModel:
         """The bare transformer in 32 bits, without the pooler of the first token."""
         from transformers import AutoModel
 
-        extra = {} if self.folder.family in ("mpnet", "electra") else {"add_pooling_layer": False}
+        extra = {} if self.folder.family in _WITHOUT_POOLER else {"add_pooling_layer": False}
         return self._loaded(AutoModel, **extra)
 
     @property

@@ -16,10 +16,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lexfuse.encode.encoder import Side
+from lexfuse.encode.model_folder.folder import ModelFamily
 from lexfuse.encode.model_folder.late_settings import PUNCTUATION
 from lexfuse.encode.model_folder.modules import ActivationFunction
 from lexfuse.encode.onnx_export.heads import OutputHead
 from lexfuse.encode.tokenizer import Row
+from lexfuse.errors import DataError
 from lexfuse.train.examples.batches import Batch
 from lexfuse.train.examples.examples import NOTHING
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
@@ -61,6 +63,12 @@ class ColbertLearner(EncodingLearner):
     def __init__(self, base: StartingModel, training: Hyperparameters) -> None:
         """Start from a base; the projection starts at random, or with that of a ColBERT of the same dimension."""
         super().__init__(base, training)
+        if base.folder.family is ModelFamily.DEBERTA:
+            raise DataError(
+                "queries are filled up with tokens that no token attends to, which have no state in DeBERTa; start from another "
+                "family",
+                path=base.folder.path,
+            )
         self.model = base.transformer()
         self.projection = nn.Linear(self.model.config.hidden_size, training.dimension, bias=False)
         own = [head.weight for head in base.folder.heads if head.bias is None and head.activation is ActivationFunction.IDENTITY]
