@@ -1,11 +1,15 @@
+import csv
 import gzip
 import json
 
+import numpy as np
 import pytest
 
 from lexfuse.data.document import DocumentKind
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.bsard import read_bsard
+from lexfuse.data.sources.names import SourceName
+from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import DataError, NotFoundError
 
 ARTICLES = (
@@ -131,3 +135,39 @@ def test_a_very_long_article(folder):
     text = "mot " * 60_000
     (folder / "articles_fr.csv").write_text(ARTICLES + f"3,{text},Code,7,,\n")
     assert read_bsard(folder).corpus.document("3").text == text.strip()
+
+
+def test_a_folder_in_the_published_layout_is_read_whole(tmp_path):
+    """All columns of both published tables, texts with quotes, commas and line ends, and labels as the authors' program reads
+    them: whole numbers between commas."""
+    chance = np.random.default_rng(0)
+    articles = [
+        {
+            "id": str(at), "article": f'Art. {at}, dit "nouveau".\n§ 2. Le bail, s\'il est écrit, vaut.', "code": "Code Civil",
+            "article_no": f"{at}bis", "description": f"Livre {at % 3}, Titre II, Des baux", "law_type": "national",
+        }
+        for at in range(1, 41)
+    ]  # fmt: skip
+    questions = [
+        {
+            "id": str(100 + at), "question": f"Qui paie, {at} ?", "category": "Logement", "subcategory": "Loyer",
+            "extra_description": "Bail, garantie", "article_ids": ",".join(map(str, sorted(chance.choice(np.arange(1, 41), 3, replace=False).tolist()))),
+        }
+        for at in range(30)
+    ]  # fmt: skip
+    splits = {"train": questions[:20], "test": questions[20:]}
+    for name, rows in (("articles_fr", articles), *((f"questions_fr_{split}", some) for split, some in splits.items())):
+        with (tmp_path / f"{name}.csv").open("w", newline="", encoding="utf-8") as out:
+            writer = csv.DictWriter(out, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    assert detect_source(tmp_path) is SourceName.BSARD
+    report = ReadReport()
+    collection = read_source(SourceName.BSARD, tmp_path, report)
+    assert collection.corpus.text == tuple(article["article"] for article in articles)
+    assert collection.corpus.number == tuple(article["article_no"] for article in articles)
+    assert collection.queries.text == tuple(question["question"] for question in questions)
+    for split, some in splits.items():
+        truths = {one["id"]: set(map(int, one["article_ids"].split(","))) for one in some}
+        assert {query: set(map(int, docs)) for query, docs in collection.qrels[split].as_dict().items()} == truths
+    assert (report.skipped, report.lines()) == (0, [])

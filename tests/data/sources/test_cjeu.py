@@ -1,12 +1,16 @@
+import csv
+import gzip
+import io
 from datetime import date
 
+import numpy as np
 import pytest
 
 from lexfuse.data.document import DocumentKind
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.cjeu import case_numbers, read_cjeu, split_of
 from lexfuse.data.sources.names import SourceName, WithinTest
-from lexfuse.data.sources.registry import read_source
+from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import DataError, NotFoundError
 
 HEADER = "CELEX_FROM,NUMBER_FROM,DATE_FROM,TEXT_FROM,CELEX_TO,NUMBER_TO,DATE_TO,TEXT_TO\n"
@@ -217,3 +221,74 @@ def test_bad_rows_of_a_table_of_paragraphs(tmp_path):
     report = ReadReport(skip_bad=True)
     assert read_cjeu(tmp_path, report).corpus.text == ("Held.",)
     assert report.skipped == 2
+
+
+def made_up(seed=0, count=120):
+    """Paragraphs of 2012 to 2021 by id, each with its year and text, and citations of earlier paragraphs."""
+    chance = np.random.default_rng(seed)
+    years = sorted(chance.integers(2012, 2022, count).tolist())
+    paragraphs = {at: (year, f'As the Court held in "{at}",\nparagraph {year}.') for at, year in enumerate(years)}
+    citations = [(at, int(chance.integers(at))) for at in range(20, count) for _ in range(int(chance.integers(4)))]
+    return paragraphs, citations
+
+
+def as_the_program_splits(paragraphs, citations):
+    """Queries of train and test with what they cite, as the authors' loader makes them: test queries that cite into the test
+    period are dropped whole, the others keep what is not of the test period."""
+    cited = {}
+    for citing, target in citations:
+        cited.setdefault(citing, set()).add(target)
+    tested = {at for at, (year, _) in paragraphs.items() if year >= 2019}
+    train = {at: targets for at, targets in cited.items() if paragraphs[at][0] < 2017}
+    test = {at: targets for at, targets in cited.items() if at in tested and not targets & tested}
+    return {"train": train, "test": test}
+
+
+def table(header, rows, packed):
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows([header, *rows])
+    return gzip.compress(out.getvalue().encode(), mtime=0) if packed else out.getvalue().encode()
+
+
+def published(folder, paragraphs, citations, hub):
+    """The files that the program reads (preprocessed/), or those of the hub: packed paragraphs and an edge list for each split."""
+    rows = [(at, f"6{year}CJ{at:04d}", at, f"{year}-06-01", text) for at, (year, text) in paragraphs.items()]
+    name = "unique_pars.csv.gz" if hub else "unique_pars.csv"
+    (folder / name).write_bytes(table(("PAR_ID", "CELEX", "NUMBER", "DATE", "TEXT"), rows, hub))
+    if not hub:
+        (folder / "citations_cleaned.csv").write_bytes(table(("PAR_ID_FROM", "PAR_ID_TO"), citations, False))
+        return folder
+    splits = {"train": range(2017), "validation": (2017, 2018), "test": range(2019, 2030)}
+    (folder / "edge_lists").mkdir()
+    for split, years in splits.items():
+        some = [(citing, target) for citing, target in citations if paragraphs[citing][0] in years]
+        (folder / "edge_lists" / f"{split}.csv").write_bytes(table(("PAR_ID_FROM", "PAR_ID_TO"), some, False))
+    return folder
+
+
+@pytest.mark.parametrize("hub", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_published_files_give_the_queries_of_the_published_program(tmp_path, hub, seed):
+    paragraphs, citations = made_up(seed)
+    folder = published(tmp_path, paragraphs, citations, hub)
+    assert detect_source(folder) is SourceName.CJEU
+    collection = read_source(SourceName.CJEU, folder, within_test=WithinTest.REMOVE_QUERIES)
+    assert len(collection.corpus) == len(paragraphs)
+    assert collection.corpus[7].text == paragraphs[7][1]
+    ours = {
+        split: {int(query): {int(doc) for doc in docs} for query, docs in collection.qrels[split].as_dict().items()}
+        for split in ("train", "test")
+    }
+    assert ours == as_the_program_splits(paragraphs, citations)
+    kept = read_source(SourceName.CJEU, folder).qrels["test"]
+    assert set(kept.queries) > {str(query) for query in ours["test"]}, "the paper's rule keeps more queries than the program"
+
+
+def test_a_published_table_that_cannot_be_read_ends_the_import(tmp_path):
+    folder = published(tmp_path, *made_up(), hub=True)
+    (folder / "edge_lists" / "test.csv").write_text('PAR_ID_FROM,PAR_ID_TO\n1,"2\n')
+    with pytest.raises(DataError, match=r"test.csv, line 2: not valid CSV"):
+        read_source(SourceName.CJEU, folder)
+    (folder / "unique_pars.csv.gz").write_bytes((folder / "unique_pars.csv.gz").read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"unique_pars.csv.gz"):
+        read_source(SourceName.CJEU, folder, ReadReport(skip_bad=True))
