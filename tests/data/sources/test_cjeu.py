@@ -251,7 +251,7 @@ def table(header, rows, packed):
 
 
 def published(folder, paragraphs, citations, hub):
-    """The files that the program reads (preprocessed/), or those of the hub: packed paragraphs and an edge list for each split."""
+    """The files that the program reads (preprocessed/), or those of the hub: packed paragraphs, an edge list for each split."""
     rows = [(at, f"6{year}CJ{at:04d}", at, f"{year}-06-01", text) for at, (year, text) in paragraphs.items()]
     name = "unique_pars.csv.gz" if hub else "unique_pars.csv"
     (folder / name).write_bytes(table(("PAR_ID", "CELEX", "NUMBER", "DATE", "TEXT"), rows, hub))
