@@ -289,6 +289,7 @@ def test_a_published_table_that_cannot_be_read_ends_the_import(tmp_path):
     (folder / "edge_lists" / "test.csv").write_text('PAR_ID_FROM,PAR_ID_TO\n1,"2\n')
     with pytest.raises(DataError, match=r"test.csv, line 2: not valid CSV"):
         read_source(SourceName.CJEU, folder)
+    (folder / "edge_lists" / "test.csv").unlink()
     (folder / "unique_pars.csv.gz").write_bytes((folder / "unique_pars.csv.gz").read_bytes()[:-20])
     with pytest.raises(DataError, match=r"unique_pars.csv.gz"):
         read_source(SourceName.CJEU, folder, ReadReport(skip_bad=True))
