@@ -18,7 +18,7 @@ MTFT = {"ranking_loss": "pairwise", "representation": 0.5, "margin": 2.0}
 
 @pytest.fixture
 def learner(learner_of, short):
-    return learner_of(ModelKind.CROSS, short(ModelKind.CROSS, **MTFT)).eval()
+    return learner_of(ModelKind.CROSS, short(ModelKind.CROSS, query_length=100, passage_length=100, **MTFT)).eval()  # uncut
 
 
 def batch_of(small, negatives=2):
@@ -31,7 +31,7 @@ def test_the_loss_is_the_one_written_out(learner, small, negatives):
     read = PreTrainedTokenizerFast.from_pretrained(learner.base.folder.transformer)
 
     def tensors(*texts):
-        return read(*texts, return_tensors="pt", truncation=True, max_length=24)
+        return read(*texts, return_tensors="pt", return_token_type_ids=True)
 
     ranking, triplets = [], []
     with torch.no_grad():
@@ -50,11 +50,8 @@ def test_the_loss_is_the_one_written_out(learner, small, negatives):
 
 
 def test_without_the_options_it_is_a_monobert(learner_of, short, small):
-    losses = learner_of(ModelKind.CROSS, short(ModelKind.CROSS))(
-        batch_of(small),
-        learner_of(ModelKind.CROSS, short(ModelKind.CROSS)).texts(small.examples.queries, small.examples.passages),
-        0,
-    )
+    learner = learner_of(ModelKind.CROSS, short(ModelKind.CROSS))
+    losses = learner(batch_of(small), learner.texts(small.examples.queries, small.examples.passages), 0)
     assert sorted(losses) == ["loss", "pairs"]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -200,7 +201,7 @@ def _reading(base: StartingModel) -> tuple[str, int, int]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence transformers' progress bars and warnings about head weights: `StartingModel` checks those.
+    """Silence transformers' progress bars, its warnings about head weights, which `StartingModel` checks, and about its own code.
 
     >>> from transformers.utils import logging as theirs
     >>> with quiet():
@@ -213,7 +214,9 @@ def quiet() -> Iterator[None]:
     theirs.set_verbosity(logging.ERROR)
     theirs.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*torch.jit.script", DeprecationWarning)  # that its DeBERTa uses
+            yield
     finally:
         theirs.set_verbosity(before)
         if bar:
