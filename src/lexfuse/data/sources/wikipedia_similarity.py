@@ -137,7 +137,7 @@ def _unpickled(file: Path) -> Mapping[Any, Mapping[Any, int]]:
     if len(raw) > _LARGEST_LABELS:
         raise DataError(f"has {len(raw):,} bytes; labels have at most {_LARGEST_LABELS:,}", path=file)
     try:
-        values = _PlainUnpickler(io.BytesIO(raw)).load()
+        values: Mapping[Any, Mapping[Any, int]] = _PlainUnpickler(io.BytesIO(raw)).load()
         good = isinstance(values, dict) and all(
             isinstance(one, dict) and all(type(count) is int for count in one.values()) for one in values.values()
         )
