@@ -49,7 +49,8 @@ def by_full_stops(text: str, language: str) -> list[Passage]:
     ['Sec.', '302 I.P.C.', 'He won.']
     """
     gaps = [match.span() for match in _FULL_STOP.finditer(text)]
-    starts, ends = [0, *(end for _, end in gaps)], [*(start for start, _ in gaps), len(text.rstrip())]
+    starts = [len(text) - len(text.lstrip()), *(end for _, end in gaps)]
+    ends = [*(start for start, _ in gaps), len(text.rstrip())]
     return [Passage(start, end) for start, end in zip(starts, ends, strict=True) if text[start:end].strip()]
 
 
