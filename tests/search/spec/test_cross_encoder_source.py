@@ -107,8 +107,8 @@ def test_the_written_form_says_what_it_is():
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["[[channel]]", 'method = "magic"'], "channel 1: method must be one of search, cross-encoder; got 'magic'"),
-        (["[[channel]]", "method = 3"], "channel 1: method must be one of search, cross-encoder; got 3"),
+        (["[[channel]]", 'method = "magic"'], "channel 1: method must be one of search, cross-encoder, sdr; got 'magic'"),
+        (["[[channel]]", "method = 3"], "channel 1: method must be one of search, cross-encoder, sdr; got 3"),
         (["[[channel]]", 'method = "cross-encoder"', 'over = "bm25"'], "channel 1: model is missing: a text"),
         (["[[channel]]", 'method = "cross-encoder"', 'over = "bm25"', "model = 3"], "channel 1: model must be a text, got 3"),
         (SOURCE, "channel 1: over is missing: a text"),
