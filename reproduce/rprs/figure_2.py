@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from typing import Any
+from unittest import mock
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.dense.stored_part import VectorStorage
@@ -87,12 +88,8 @@ SEGMENTERS: Mapping[str, Splitter] = {
 @contextmanager
 def segmented_by(splitter: Splitter) -> Iterator[None]:
     """Divide texts into the sentences of another segmenter."""
-    usual = passage_plan.split_sentences
-    passage_plan.split_sentences = splitter
-    try:
+    with mock.patch.object(passage_plan, "split_sentences", splitter):
         yield
-    finally:
-        passage_plan.split_sentences = usual
 
 
 def measure(experiment: Experiment) -> Measured:
