@@ -210,11 +210,14 @@ class Index:
         *,
         depth: int = DEPTH,
         before_query_date: bool = False,
+        exclude_self: bool = False,
         profile: str | SearchSpec = "",
         name: str | None = None,
         **options: Any,
     ) -> Run:
         """The best `depth` documents of every query; with `before_query_date` among those dated before it.
+
+        `exclude_self` leaves out the document that has the id of the query, for queries that are documents themselves.
 
         >>> queries = lexfuse.Queries.of([lexfuse.Query("q", "cotisation")])
         >>> [hit.doc for hit in index.run(queries, depth=10, name="words").hits("q")]
@@ -223,10 +226,10 @@ class Index:
         if not profile and options.keys() - {"filters", "as_of"}:
             options = {"depth": depth, **options}
         opened = self.version.search_by(profile, name=name, **options)
-        if before_query_date:
-            found = retrieve_before(opened.retriever, queries, depth, within=opened.within)
-        else:
-            found = retrieve_blocks(opened.retriever, queries, depth, within=opened.within)
+        retrieve = retrieve_before if before_query_date else retrieve_blocks
+        found = retrieve(opened.retriever, queries, depth + exclude_self, within=opened.within)
+        if exclude_self:
+            found = found.without_self(depth)
         return found if name is None else dataclasses.replace(found, name=name)
 
     # Changing

@@ -52,3 +52,17 @@ def test_order_of_the_input_does_not_matter():
     scores = {"a": 1.0, "b": 2.0, "c": 1.0, "d": -1.0}
     backwards = dict(reversed(scores.items()))
     assert Run.of("x", {"q": scores}).hits("q") == Run.of("x", {"q": backwards}).hits("q")
+
+
+def test_a_query_that_is_a_document_does_not_find_itself():
+    scores = {
+        "a": {"a": 9.0, "b": 3.0, "c": 2.0},
+        "x": {"a": 5.0, "b": 4.0, "c": 3.0},
+        "c": {"b": 2.0, "a": 1.0, "c": 0.5},
+        "b": {},
+    }
+    run = Run.of("bm25", scores).bounded(0.0)
+    by_hand = {query: dict([(doc, score) for doc, score in docs.items() if doc != query][:2]) for query, docs in scores.items()}
+    found = run.without_self(2)
+    assert found.as_dict() == by_hand
+    assert found.low.tolist() == [0.0] * 4

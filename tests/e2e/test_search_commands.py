@@ -249,3 +249,16 @@ def test_search_fuses_channels_and_explains_each_share(built):
     assert first["id"] == "lib-4"
     assert set(first["sources"]) == {"bm25", "tfidf"}
     assert sum(part["contribution"] for part in first["fusion"]["parts"]) == pytest.approx(first["score"], abs=1e-6)
+
+
+def test_queries_that_are_documents_do_not_find_themselves(built, tmp_path):
+    """A query with the id of a document; the depth counts the others."""
+    asked = tmp_path / "queries.jsonl"
+    asked.write_text('{"_id": "lib-4", "text": "retard de prêt"}\n{"_id": "other", "text": "retard de prêt"}\n', "utf-8")
+    ranked = {}
+    for option in ((), ("--exclude-self",)):
+        out = tmp_path / f"run{len(option)}.trec"
+        assert lexfuse("run", built, asked, "--depth", "1", "-o", out, *option).returncode == 0
+        ranked[bool(option)] = [line.split()[:3:2] for line in out.read_text("utf-8").splitlines()]
+    assert ranked[False] == [["lib-4", "lib-4"], ["other", "lib-4"]]
+    assert ranked[True] == [["lib-4", "lib-3"], ["other", "lib-4"]]

@@ -33,6 +33,9 @@ def run(
     mask: Annotated[
         bool, typer.Option("--mask", help="Mask citations of decisions in the queries, for a fair test of text matching.")
     ] = False,
+    exclude_self: Annotated[
+        bool, typer.Option("--exclude-self", help="Exclude the document that has the id of the query.")
+    ] = False,
     bounds: Annotated[
         Path | None,
         typer.Option(
@@ -68,6 +71,7 @@ def run(
             filters=filters.filters or (),
             as_of=filters.day(),
             before_query_date=filters.before_query_date,
+            exclude_self=exclude_self,
         )
         write_run(ranking, out)
     if bounds is not None:

@@ -99,6 +99,20 @@ class Run:
         some = Run.from_arrays(self.name, self.queries, self.docs, self.query[hits], self.doc[hits], self.score[hits])
         return replace(some, low=self.low)
 
+    def without_self(self, depth: int) -> Run:
+        """The best hits of every query without its own document, for queries that are documents of the collection.
+
+        A query's own document is the one that has its id.
+
+        >>> Run.of("bm25", {"a": {"a": 3.0, "b": 2.0, "c": 1.0}}).without_self(1).as_dict()
+        {'a': {'b': 2.0}}
+        """
+        counts = np.diff(self.offsets)
+        other = self.doc != np.repeat(self.docs.ordinals(self.queries.names), counts)
+        passed = np.cumsum(other) - other  # other hits before each one, of all queries
+        first = np.concatenate(([0], np.cumsum(other)))[self.offsets[:-1]]
+        return self.select(other & (passed - np.repeat(first, counts) < depth))
+
     def bounded(self, low: float | Mapping[str, float]) -> Run:
         """The same run with the lowest score that its source can give (BRUCH eq. 4), for all queries or for each.
 
