@@ -161,3 +161,11 @@ def test_what_cannot_be_is_refused(tmp_path, tiny, own_cache, plain):
     (path / "modules.json").write_text(json.dumps(steps))
     with pytest.raises(DataError, match="LSTM"):
         LateEncoder.load(path)
+
+
+def test_deberta_has_no_state_for_tokens_that_no_token_attends_to(tmp_path, tiny, own_cache):
+    folder = tiny.folder(tmp_path / "model", "deberta-v2")
+    with pytest.raises(DataError, match="which have no state in DeBERTa"):
+        LateEncoder.load(folder, threads=1)
+    tables = LateEncoder.load(folder, threads=1, query_length=0).encode(["congé"], Side.QUERY)
+    assert len(tables[0]) == len(ModelTokenizer(ModelFolder.read(folder)).ids(["congé"])[0])
