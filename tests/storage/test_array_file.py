@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from lexfuse.data.files import checksum
 from lexfuse.errors import DataError, NotFoundError
-from lexfuse.storage.array_file import MAPPED_FROM, checksum, map_array, save_array
+from lexfuse.storage.array_file import MAPPED_FROM, map_array, save_array
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, MAPPED_FROM])

@@ -59,6 +59,9 @@ def group(name: str, help: str, *commands: TyperCommand) -> TyperGroup:
 
 COMMANDS = [
     LazyCommand("import", "import_:import_", "Read a collection of law and write it as a corpus folder."),
+    LazyCommand(
+        "collect", "collect:collect", "Make a public collection from packages and repositories; without NAME, list them."
+    ),
     LazyCommand("index", "index:index", "Build an index of a corpus, or change one."),
     LazyCommand("search", "search:search", "Search an index: cited documents first, then the best matches."),
     LazyCommand("similar", "similar:similar", "Find documents like a whole judgment: a file, or a document of the index."),

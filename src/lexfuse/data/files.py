@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import gzip
+import hashlib
 import os
 import shutil
 import zlib
@@ -95,6 +96,12 @@ def read_bytes(path: str | Path) -> bytes:
         if len(raw) > LARGEST_UNPACKED:
             raise DataError(f"the gzip data unpacks to more than {LARGEST_UNPACKED:,} bytes; unpack it first", path=path)
         return raw
+
+
+def checksum(file: Path) -> str:
+    """The sha256 of a file, as hexadecimal digits."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _refuse_bomb(stream: IO[bytes], path: str | Path, line: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +65,3 @@ def checked_offsets(offsets: NDArray[np.int64], end: int, path: Path) -> NDArray
         reason = f"the file is damaged (its offsets do not ascend from 0 to {end:,}); restore it, or rebuild the index"
         raise DataError(reason, path=path)
     return offsets
-
-
-def checksum(path: Path) -> str:
-    """The sha256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

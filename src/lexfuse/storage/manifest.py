@@ -12,9 +12,8 @@ from typing import Any
 
 import orjson
 
-from lexfuse.data.files import sync
+from lexfuse.data.files import checksum, sync
 from lexfuse.errors import DataError, LexFuseError, NotFoundError
-from lexfuse.storage.array_file import checksum
 
 MANIFEST = "manifest.json"
 

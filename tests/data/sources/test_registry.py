@@ -59,6 +59,14 @@ FILES = {
         "wines.txt": "title,sections\nCava,\"[('', 'A wine.')]\"\nMerlot,\"[('', 'A grape.')]\"\n",
         "gt": pickle.dumps({"Cava": {"Merlot": 1}}, protocol=0).decode(),
     },
+    SourceName.LEGALQUAD: {
+        "LegalQuAD.json": '{"data": [{"paragraphs": [{"document_id": 1, "context": "A", "qas": [{"id": 2, "question": "?"}]}]}]}'
+    },
+    SourceName.SCIFACT: {
+        "corpus_train.csv": "doc_id,title,abstract\n1,Cells,['They divide.']\n",
+        "claims_train.csv": "id,claim,cited_doc_ids\n2,Cells divide.,[1]\n",
+        "claims_validation.csv": "id,claim,cited_doc_ids\n",
+    },
 }
 
 

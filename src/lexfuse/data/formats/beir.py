@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lexfuse.data.corpus import Corpus
-from lexfuse.data.files import existing, written_folder
+from lexfuse.data.files import checksum, existing, written_folder
 from lexfuse.data.formats.file_format import plain_or_gzipped, read_corpus, read_queries, write_corpus, write_queries
 from lexfuse.data.formats.trec_qrels import read_qrels, write_qrels
 from lexfuse.data.ids import Ids
@@ -44,10 +44,13 @@ def read_collection(folder: str | Path, report: ReadReport | None = None) -> Col
     return Collection(corpus, queries, qrels)
 
 
-def write_collection(collection: Collection, folder: str | Path, *, replace: bool = False, gzipped: bool = True) -> None:
+def write_collection(
+    collection: Collection, folder: str | Path, *, replace: bool = False, gzipped: bool = True, provenance: str = ""
+) -> None:
     """Write a BEIR folder, complete or not at all; ``replace`` overwrites an older collection.
 
-    Corpus and queries are gzipped unless ``gzipped`` is false; judgements are plain, as other tools expect.
+    Corpus and queries are gzipped unless ``gzipped`` is false; judgements are plain, as other tools expect. A text on the
+    provenance becomes PROVENANCE.md, with the checksums of the files.
 
     >>> write_collection(Collection(Corpus.of([Document("a", text="un")])), folder / "c", gzipped=False)
     >>> [path.name for path in (folder / "c").iterdir()]
@@ -62,6 +65,10 @@ def write_collection(collection: Collection, folder: str | Path, *, replace: boo
             write_queries(collection.queries, partial / f"queries{suffix}")
         for split, qrels in collection.qrels.items():
             write_qrels(qrels, partial / "qrels" / f"{split}.tsv")
+        if provenance:
+            files = sorted(file for file in partial.rglob("*") if file.is_file())
+            sums = "".join(f"{checksum(file)}  {file.relative_to(partial).as_posix()}\n" for file in files)
+            (partial / "PROVENANCE.md").write_text(f"{provenance}\n## Files (sha256)\n\n```\n{sums}```\n", encoding="utf-8")
 
 
 def is_collection(path: str | Path) -> bool:

@@ -19,6 +19,17 @@ class SourceName(StrEnum):
     MSMARCO = "msmarco"  # and its translations, mMARCO
     COLIEE = "coliee"
     WIKIPEDIA_SIMILARITY = "wikipedia-similarity"  # wines and video games, the sets of SDR
+    LEGALQUAD = "legalquad"
+    SCIFACT = "scifact"
+
+
+class PublicName(StrEnum):
+    """A collection that LexFuse makes from public packages and repositories."""
+
+    FRENCH_LABOUR_LAW = "french-labour-law"
+    CONSTITUTION_OF_INDIA = "constitution-of-india"
+    LEGALQUAD = "legalquad"
+    SCIFACT = "scifact"
 
 
 class WithinTest(StrEnum):

