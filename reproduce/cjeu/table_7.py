@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from reproduce.cjeu.statistics import Citations, decision, mean_and_spread
+from lexfuse.data.collection_statistics import ParagraphCitations
 from reproduce.experiment import Experiment
 from reproduce.result import Measured
+
+SPREADS = ("outbound_citations_of_a_decision", "inbound_citations_of_a_decision")
 
 
 def measure(experiment: Experiment) -> Measured:
     """Counts, means and standard deviations over decisions with at least one citation."""
-    citations = Citations.of(experiment.dataset)
-    ends = {
-        "outbound citations of a decision": Counter(decision(citing) for citing, _ in citations.edges),
-        "inbound citations of a decision": Counter(decision(cited) for _, cited in citations.edges),
-    }
-    rows: dict[str, dict[str, float]] = {"unique decisions": {"number": len(set(map(decision, citations.paragraphs)))}}
-    rows |= {name: dict(zip(("mean", "standard deviation"), mean_and_spread(one), strict=True)) for name, one in ends.items()}
+    found = ParagraphCitations.of(experiment.dataset.collection).statistics(experiment.dataset.collection)
+    rows: dict[str, dict[str, float]] = {"unique decisions": {"number": found["decisions"]}}
+    for name in SPREADS:
+        spread = found[name]
+        rows[name.replace("_", " ")] = {"mean": spread["mean"], "standard deviation": spread["standard_deviation"]}
     return Measured(rows)

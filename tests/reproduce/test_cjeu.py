@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import lexfuse
+from lexfuse.data.collection_statistics import ParagraphCitations, decision_of
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.formats.beir import Collection, write_collection
@@ -15,7 +16,6 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import NotFoundError
 from reproduce.cjeu import growing_data, retrievers
-from reproduce.cjeu.statistics import Citations, decision
 from reproduce.datasets import DataFolders
 from reproduce.experiment import Experiment, Workspace
 from reproduce.paper_table import all_tables
@@ -62,10 +62,10 @@ def test_every_table_and_figure_measures(experiment, number):
 
 
 def test_citations_and_decisions_are_counted(experiment):
-    found = Citations.of(experiment.dataset)
+    found = ParagraphCitations.of(experiment.dataset.collection)
     assert len(found.edges) == len(WORDS)
     assert len(found.paragraphs) == 2 * len(WORDS)
-    assert {decision(id) for id in found.paragraphs} == {f"A{at}" for at in range(4)} | {f"B{at}" for at in range(8)}
+    assert {decision_of(id) for id in found.paragraphs} == {f"A{at}" for at in range(4)} | {f"B{at}" for at in range(8)}
     assert all_tables()["CJEU-2"].measure(experiment).rows["test"] == {
         "first year": 2019, "last year": 2019, "citations": 4, "paragraphs": 8,
     }  # fmt: skip

@@ -9,8 +9,9 @@ import typer
 
 from lexfuse.cli.import_ import completed, refuse_existing
 from lexfuse.cli.output.console import AsJson, line, note, print_json, spinner
-from lexfuse.cli.output.summaries import print_summary, summary_of
+from lexfuse.cli.output.summaries import print_summary
 from lexfuse.data import downloads
+from lexfuse.data.collection_statistics import summary_of
 from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection, write_collection
 from lexfuse.data.read_report import ReadReport

@@ -16,10 +16,11 @@ from lexfuse.channels.registry import plan_channel
 from lexfuse.cli.collect import make
 from lexfuse.cli.options.channel_flags import ChannelFlags, Channels, fill_channels, names_of
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner
-from lexfuse.cli.output.summaries import print_document, print_summary, summary_of
+from lexfuse.cli.output.summaries import print_document, print_summary
 from lexfuse.cli.process import end_on_sigterm
 from lexfuse.cli.search import show
 from lexfuse.data import downloads
+from lexfuse.data.collection_statistics import summary_of
 from lexfuse.data.formats.beir import Collection, is_collection, read_collection
 from lexfuse.data.sources.names import PublicName
 from lexfuse.data.sources.public_collections import public_collections

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, progress_bar, spinner
-from lexfuse.cli.output.summaries import print_summary, summary_of
+from lexfuse.cli.output.summaries import print_summary
+from lexfuse.data.collection_statistics import summary_of
 from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection, is_collection, read_collection, write_collection
 from lexfuse.data.formats.file_format import read_corpus, read_queries

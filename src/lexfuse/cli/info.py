@@ -12,7 +12,8 @@ import typer
 from lexfuse.channels.cost import ChannelCost, costs_of
 from lexfuse.channels.distribution import drawn_queries
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, table
-from lexfuse.cli.output.summaries import index_figures, print_document, print_summary, summary_of
+from lexfuse.cli.output.summaries import index_figures, print_document, print_statistics, print_summary
+from lexfuse.data.collection_statistics import statistics_of, summary_of
 from lexfuse.data.files import existing, lines
 from lexfuse.data.formats.beir import Collection, is_collection, read_collection
 from lexfuse.data.formats.fields import document_record
@@ -78,6 +79,7 @@ def info(
         note(remark)
     if "documents" in figures:
         print_summary(title, figures)
+        print_statistics(figures["statistics"])
     else:
         table(title, ["", "count"], [row for name, value in figures.items() for row in _rows(name, value)])
 
@@ -95,10 +97,10 @@ def _figures(path: Path, report: ReadReport) -> tuple[str, dict[str, Any]]:
         with Index.open(path) as index:
             return f"index {path}", index_figures(index)
     if is_collection(path):
-        return f"collection {path}", summary_of(read_collection(path, report))
+        return f"collection {path}", _collection_figures(read_collection(path, report))
     suffix = path.name.lower().removesuffix(".gz")
     if path.is_dir() or suffix.endswith((".jsonl", ".ndjson", ".jsonlines", ".csv", ".parquet")):
-        return f"corpus {path}", summary_of(Collection(read_corpus(path, report)))
+        return f"corpus {path}", _collection_figures(Collection(read_corpus(path, report)))
     first = next(iter(lines(path)), (0, b""))[1]
     if len(columns(first)) == RUN_COLUMNS:
         run = read_run(path, report=report)
@@ -114,6 +116,10 @@ def _figures(path: Path, report: ReadReport) -> tuple[str, dict[str, Any]]:
     grades = Counter(qrels.grade.tolist())
     figures = {"queries": len(qrels.queries), "judgements": len(qrels), "judged_documents": len(qrels.docs)}
     return f"judgements {path}", figures | {f"grade_{grade}": grades[grade] for grade in sorted(grades)}
+
+
+def _collection_figures(collection: Collection) -> dict[str, Any]:
+    return {**summary_of(collection), "statistics": statistics_of(collection)}
 
 
 def _show_document(path: Path, id: str, report: ReadReport, json: bool) -> None:

@@ -4,48 +4,21 @@ from __future__ import annotations
 
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from lexfuse.channels.distribution import ChannelDistribution, described
 from lexfuse.cli.output.console import line, table
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
-from lexfuse.data.formats.beir import Collection
 from lexfuse.index import Index
 from lexfuse.storage.folder_names import CHANNELS
 from lexfuse.storage.segments.segment import LEXICAL
 
 MOST_SHOWN = 12
-
-
-def summary_of(collection: Collection) -> dict[str, Any]:
-    """Counts of a collection as plain values."""
-    corpus = collection.corpus
-    words = np.array([len(text.split()) for text in corpus.text])
-    quantiles = {name: int(np.quantile(words, q)) for name, q in (("median", 0.5), ("longest", 1.0))}
-    return {
-        "documents": len(corpus),
-        "words": {"total": int(words.sum()), **quantiles},
-        "languages": _counts(corpus.language, "unknown"),
-        "kinds": _counts(kind.value for kind in corpus.kind),
-        "codes": _counts(code for code in corpus.code if code),
-        "courts": _counts(court for court in corpus.court if court),
-        "dated": int((~np.isnat(corpus.date)).sum()),
-        "validity": int((~np.isnat(corpus.valid_from)).sum()),
-        "headings": sum(map(bool, corpus.headings)),
-        "citations": sum(map(len, corpus.citations)),
-        "queries": len(collection.queries) if collection.queries else 0,
-        "qrels": {split: {"queries": len(qrels.queries), "judgements": len(qrels)} for split, qrels in collection.qrels.items()},
-    }
-
-
-def _counts(values: Iterable[str], empty: str = "") -> dict[str, int]:
-    return dict(Counter(value or empty for value in values).most_common())
+COUNTED = {"topics": "questions by topic", "relevant_documents": "relevant documents by code", "years": "documents by year"}
 
 
 def print_summary(title: str, summary: dict[str, Any]) -> None:
@@ -63,8 +36,9 @@ def print_summary(title: str, summary: dict[str, Any]) -> None:
         ("citations between documents", summary["citations"]),
         *([("  found in the text", summary["citations_found_in_text"])] if "citations_found_in_text" in summary else []),
         ("words", summary["words"]["total"]),
-        ("  a document, median", summary["words"]["median"]),
-        ("  longest document", summary["words"]["longest"]),
+        ("  a document, mean", round(summary["words"].get("mean", 0))),
+        ("  a document, median", summary["words"].get("median", 0)),
+        ("  longest document", summary["words"].get("longest", 0)),
         ("queries", summary["queries"]),
     ]
     rows += [
@@ -72,6 +46,33 @@ def print_summary(title: str, summary: dict[str, Any]) -> None:
         for split, counts in summary["qrels"].items()
     ]
     table(title, ["", "count"], rows)
+
+
+def print_statistics(figures: Mapping[str, Any]) -> None:
+    """The further figures of a collection as tables; lists are cut to the most frequent."""
+    spreads = {"words of a question": figures.get("query_words", {})}
+    splits, cited = figures.get("splits", {}), figures.get("paragraph_citations", {})
+    spreads |= {f"relevant to a question of {name}": split["relevant_of_a_query"] for name, split in splits.items()}
+    spreads |= {name.replace("_", " "): value for name, value in cited.items() if isinstance(value, dict)}
+    columns = ("mean", "standard_deviation", "median", "longest")
+    rows = [[name, *(_number(value.get(column)) for column in columns)] for name, value in spreads.items() if value]
+    if rows:
+        table("distributions", ["", "mean", "standard deviation", "median", "largest"], rows)
+    single: list[tuple[str, object]] = [("different words", figures.get("vocabulary"))]
+    single += [(f"{name} that cite or are cited", cited[name]) for name in ("decisions", "paragraphs") if name in cited]
+    single += [("citations of paragraphs", cited["citations"])] if "citations" in cited else []
+    for name, split in splits.items():
+        years = f", {split['first_year']}–{split['last_year']}" if "first_year" in split else ""
+        single.append((f"{name}{years}: relevant pairs", split["relevant"]))
+    table("figures", ["", "count"], single)
+    for part, title in COUNTED.items():
+        counts = figures.get(part, {})
+        if len(counts) > 1:
+            table(title, ["", "count"], list(counts.items())[:MOST_SHOWN])
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
 
 
 def print_document(document: Document, corpus: Corpus, *, characters: int = 600) -> None:
