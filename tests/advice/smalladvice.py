@@ -95,6 +95,7 @@ def small_advice(first="bm25", second="dense", *, collection="labour.index", **c
         (ConfidenceInterval(0.3, 0.6),) * 3,
         0.55,
         "not distinguishable from equal weights",
+        {"RRF": 0.46, f"{second} alone, the best": 0.45, f"{first} alone": 0.4},
     )
     regions = (Region("A", f"{first} high, {second} low", 4, 3), Region("D", "both low", 0, 0))
     points = ((0.9, 0.1, True), (0.1, 0.2, False))

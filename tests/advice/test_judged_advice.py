@@ -96,6 +96,17 @@ def test_a_source_that_says_nothing_is_shown_but_not_fused():
     assert len(found.curves) == 1
 
 
+def test_weight_curves_have_the_lines_of_the_paper():
+    facts = CollectionFacts("toy", DOCS, lexical=frozenset("c"))
+    found = advise_judged(judged("d", 20, (0.5, 0.6, 0.9)), None, facts, ["AP@40"], recipes=["rrf"])
+    means = {each.configuration.name: each.value for each in found.tried}
+    assert means["a"] > means["b"] > means["c"]
+    for curve in found.curves:
+        assert curve.levels == {
+            "RRF": means[f"{' + '.join(curve.sources)}, rrf"], "a alone, the best": means["a"], "c alone": means["c"],
+        }  # fmt: skip
+
+
 def test_the_same_input_gives_the_same_advice():
     first, second = (
         advise_judged(judged("d", 15, (0.5, 0.6)), None, CollectionFacts("toy", DOCS), ["AP@40"], recipes=QUICK) for _ in range(2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lexfuse.evaluation.bootstrap import ConfidenceInterval
@@ -122,7 +122,10 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class WeightCurve:
-    """The mean of the measure as weight moves from one source to another, with a bootstrap band and the oracle (FUSE Fig. 4)."""
+    """The mean of the measure as weight moves from one source to another, with a bootstrap band and the oracle.
+
+    `levels` are the lines that FUSE draws (Fig. 4 and 7 to 10): RRF of the pair, the best single source and the lexical one.
+    """
 
     sources: tuple[str, str]
     normaliser: str
@@ -131,6 +134,7 @@ class WeightCurve:
     band: tuple[ConfidenceInterval, ...]
     oracle: float  # the mean if every query had its best weight
     words: str  # "not distinguishable from equal weights" or what else holds
+    levels: Mapping[str, float] = field(default_factory=dict)  # name of the line -> mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.significance import differences
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import Normaliser, TheoreticalMinMax
+from lexfuse.fusion.reciprocal_rank import ReciprocalRank
 from lexfuse.fusion.union import Union
 from lexfuse.optimisation.fusion_weights import tune_weights
 from lexfuse.optimisation.weight_surface import first_highest
@@ -115,7 +116,7 @@ def advise_judged(
         taken,
         tuple(word for word in words if word),
         confirmation=confirmation,
-        curves=_curves(heard, measure, folds, seed),
+        curves=_curves(heard, facts.lexical, measure, folds, seed),
         distributions=score_distributions(heard.union if every is None else every, _scales(recipes)),
         complementarity=complementarity(heard.union, dev.qrels, every=every, seed=seed),
         overlaps=_overlaps(heard, facts, found, contrast),
@@ -190,10 +191,14 @@ def _on_front(tried: Sequence[ConfigurationResult]) -> list[ConfigurationResult]
     return [replace(each, on_front=on) for each, on in zip(tried, front, strict=True)]
 
 
-def _curves(dev: JudgedSources, measure: str, folds: int, seed: int) -> tuple[WeightCurve, ...]:
-    """The weight curve of every pair of sources by theoretical min-max."""
+def _curves(dev: JudgedSources, lexical: frozenset[str], measure: str, folds: int, seed: int) -> tuple[WeightCurve, ...]:
+    """The weight curve of every pair of sources by theoretical min-max, with the means of other systems to compare with."""
     curves = []
     names = dev.union.names
+    alone = {run.name: evaluate(dev.qrels, run, measure).mean(measure) for run in dev.singles()}
+    best_one = max(names, key=lambda name: alone[name])
+    singles = {f"{best_one} alone, the best": alone[best_one]}
+    singles |= {f"{name} alone": alone[name] for name in names if name in lexical and name != best_one}
     for first in range(len(names)):
         for second in range(first + 1, len(names)):
             pair = dev.union.only([first, second])
@@ -210,6 +215,7 @@ def _curves(dev: JudgedSources, measure: str, folds: int, seed: int) -> tuple[We
                     tuple(band[at] for at in order.tolist()),
                     tuned.oracle,
                     versus_equal_weights(tuned),
+                    {"RRF": evaluate(dev.qrels, dev.fused(pair.names, ReciprocalRank(), "RRF"), measure).mean(measure)} | singles,
                 )
             )
     return tuple(curves)

@@ -194,3 +194,16 @@ def test_a_long_title_is_broken_not_cut():
     broken = fitted(title, 200)
     assert len(broken) > 1
     assert " ".join(broken) == title
+
+
+def test_names_of_near_levels_do_not_overlap():
+    levels = [
+        ReferenceLevel("oracle", 0.9),
+        ReferenceLevel("RRF", 0.501),
+        ReferenceLevel("bm25", 0.5),
+        ReferenceLevel("none", math.nan),
+    ]
+    chart = line_chart([Series("a", (0.0, 1.0), (0.4, 0.6))], LABELS, levels=levels)
+    heights = {name: float(re.search(rf'y="([0-9.]+)"[^>]*>{name}<', chart)[1]) for name in ("oracle", "RRF", "bm25")}
+    assert heights["oracle"] < heights["RRF"] <= heights["bm25"] - 12
+    assert chart.count('class="level"') == 3

@@ -68,7 +68,7 @@ def weight_charts(advice: Advice) -> list[str]:
     pairs: dict[tuple[str, str], list[WeightCurve]] = {}
     for curve in advice.curves:
         pairs.setdefault(curve.sources, []).append(curve)
-    heights = [y for curve in advice.curves for y in values_of([_series(curve)], [ReferenceLevel("", curve.oracle)])]
+    heights = [y for curve in advice.curves for y in values_of([_series(curve)], _levels(curve, "oracle"))]
     return [_weight_chart(pair, curves, advice.measure, span(heights, margin=0.05)) for pair, curves in pairs.items()]
 
 
@@ -164,14 +164,21 @@ def _series(curve: WeightCurve) -> Series:
     return Series(curve.normaliser, curve.weights, curve.means, tuple((each.low, each.high) for each in curve.band))
 
 
+def _levels(curve: WeightCurve, oracle: str) -> list[ReferenceLevel]:
+    return [ReferenceLevel(oracle, curve.oracle), *(ReferenceLevel(name, value) for name, value in curve.levels.items())]
+
+
 def _weight_chart(pair: tuple[str, str], curves: Sequence[WeightCurve], measure: str, y_range: tuple[float, float]) -> str:
     first, second = pair
     alone = len(curves) == 1
-    levels = [ReferenceLevel("oracle" if alone else f"oracle, {curve.normaliser}", curve.oracle) for curve in curves]
+    levels = {
+        level.name: level for curve in curves for level in _levels(curve, "oracle" if alone else f"oracle, {curve.normaliser}")
+    }
     described = " ".join(
         f"With {curve.normaliser} the mean {measure} goes from {value_words(curve.means[0])} ({first} alone) to "
         f"{value_words(curve.means[-1])} ({second} alone); the highest is {value_words(max(curve.means))} at a weight of "
-        f"{curve.weights[curve.means.index(max(curve.means))]:.2f} for {second}; oracle {value_words(curve.oracle)}."
+        f"{curve.weights[curve.means.index(max(curve.means))]:.2f} for {second}; oracle {value_words(curve.oracle)}"
+        f"{''.join(f'; {name} {value_words(value)}' for name, value in curve.levels.items())}."
         for curve in curves
         if curve.means
     )
@@ -179,7 +186,7 @@ def _weight_chart(pair: tuple[str, str], curves: Sequence[WeightCurve], measure:
     return line_chart(
         [_series(curve) for curve in curves],
         AxisLabels(f"{first} + {second}", f"weight of {second}", name, described),
-        levels=levels,
+        levels=list(levels.values()),
         marks=_marks(curves[0]) if alone else [],
         x_range=(0.0, 1.0),
         y_range=y_range,

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from lexfuse.advice.report.charts.axes import AxisLabels, LegendEntry, PlotArea, frame, nothing, span
 from lexfuse.advice.report.charts.svg import COLOURS, ChartSize, drawing, path, shape, text, width_of
 
+LABEL_HEIGHT = 12  # from the name of a level to the next one
+
 
 @dataclass(frozen=True, slots=True)
 class Series:
@@ -64,7 +66,7 @@ def line_chart(
     made = frame(across, up, labels, size, keys=keys if len(series) > 1 else ())
     bands = [_band(each, made, at) for at, each in enumerate(series) if each.band]
     lines = [_line(each, made, at) for at, each in enumerate(series)]
-    drawn = [*made.parts, *bands, *(_level(level, made) for level in levels), *lines, *_marks(marks, made, size)]
+    drawn = [*made.parts, *bands, *_levels(levels, made), *lines, *_marks(marks, made, size)]
     return drawing(size, labels.title, labels.description, drawn)
 
 
@@ -97,12 +99,16 @@ def _band(each: Series, made: PlotArea, at: int) -> str:
     return shape("path", f"band f{at % COLOURS}", d=path(outline, closed=True))
 
 
-def _level(level: ReferenceLevel, made: PlotArea) -> str:
-    if not math.isfinite(level.value):
-        return ""
-    y = made.y(level.value)
-    line = shape("line", "level", x1=made.x.start, x2=made.x.end, y1=y, y2=y)
-    return line + text(made.x.end, y - 4, level.name, "mark", anchor="end")
+def _levels(levels: Sequence[ReferenceLevel], made: PlotArea) -> list[str]:
+    """Horizontal lines with their names at the end; a name moves down where another one is too near."""
+    parts = []
+    lowest = -math.inf
+    for level in sorted((level for level in levels if math.isfinite(level.value)), key=lambda level: -level.value):
+        y = made.y(level.value)
+        lowest = max(y - 4, lowest + LABEL_HEIGHT)
+        line = shape("line", "level", x1=made.x.start, x2=made.x.end, y1=y, y2=y)
+        parts.append(line + text(made.x.end, lowest, level.name, "mark", anchor="end"))
+    return parts
 
 
 def _marks(marks: Sequence[PlotMark], made: PlotArea, size: ChartSize) -> list[str]:
