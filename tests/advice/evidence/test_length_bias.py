@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lexfuse.advice.evidence.length_bias import length_bias
+from lexfuse.advice.evidence.length_bias import length_bias, length_bins
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
@@ -66,3 +66,24 @@ def test_lengths_of_other_documents_are_refused():
         length_bias("x", run, lengths[1:], Qrels.of([("q0", "d00", 1)]))
     with pytest.raises(ConfigError, match="cutoff"):
         length_bias("x", run, lengths, Qrels.of([("q0", "d00", 1)]), cutoff=2)
+
+
+def test_rates_by_length_are_conditional_probabilities():
+    """Retrieved pairs of a bin per document, over the same of all documents; the mean over documents is 1."""
+    run, lengths = drawn()
+    judged = Qrels.of([(f"q{at}", f"d{at:02}", 1) for at in range(8)])
+    bins = length_bias("bm25", run, lengths, judged).bins
+    assert sum(each.documents for each in bins) == len(lengths)
+    assert [each.words for each in bins] == sorted(each.words for each in bins)
+    hits = [lengths[run.docs.ordinal(hit.doc)] for query in run.queries for hit in run.hits(query)[:10]]
+    shortest = sorted(lengths)[: bins[0].documents]
+    counted = sum(length in shortest for length in hits)
+    assert bins[0].retrieved == pytest.approx(counted / bins[0].documents / (len(hits) / len(lengths)))
+    for rate in ("retrieved", "relevant"):
+        assert sum(getattr(each, rate) * each.documents for each in bins) / len(lengths) == pytest.approx(1.0)
+
+
+def test_documents_of_one_length_are_one_bin():
+    (only,) = length_bins(np.full(9, 7), np.array([7]), np.array([7, 7]))
+    assert (only.words, only.documents, only.retrieved, only.relevant) == (7.0, 9, 1.0, 1.0)
+    assert length_bins(np.full(9, 7), np.array([7]), np.zeros(0, dtype=np.int64)) == ()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lexfuse.advice.advice import Advice
+from lexfuse.advice.evidence.length_bias import LengthBias, LengthBin
 from lexfuse.advice.findings import ClassFinding, Configuration, ConfigurationResult, Difference, WeightCurve
 from lexfuse.advice.report.page import SECTIONS, report_of
 from lexfuse.advice.report.report_folder import advice_json
@@ -166,6 +167,16 @@ def test_numbers_that_are_none_become_a_dash(small_advice):
     tried = [replace(each, value=math.nan, versus_member=bad if each.versus_member else None) for each in advice.tried]
     words = "".join(Reader(report_of(replace(advice, tried=tuple(tried), chosen=tried[-1]))).words)
     assert not re.search(r"\b(nan|inf)\b", words, re.IGNORECASE)
+
+
+def test_the_rates_by_length_are_drawn(small_advice):
+    bins = (LengthBin(20.0, 5, 0.5, 1.25), LengthBin(900.0, 5, 1.5, 0.75))
+    made = report_of(small_advice(lengths=(LengthBias("bm25", 0.4, 0.01, 300.0, 200.0, math.nan, 9, bins),)))
+    assert (
+        "Documents of about 900 words are retrieved 1.500 times as often as the average document, and relevant 0.750 times."
+        in made
+    )
+    assert "How often documents of each length" in made
 
 
 def test_every_chart_has_a_title_and_a_description(page):

@@ -1,4 +1,4 @@
-"""Whether a source favours long documents (RPRS 7.5, Table 8).
+"""Whether a source favours long documents (RPRS 7.5, Table 8 and Fig. 3).
 
 RPRS correlates the length of candidates with their score. Scores of different queries are not comparable, and pooling them
 would mix the lengths of queries into it; so the correlation is taken inside every ranking, and then the mean over queries.
@@ -19,7 +19,21 @@ from lexfuse.evaluation.significance import paired_test
 from lexfuse.evaluation.significance_options import PairedTest
 
 TOP = 10
+BINS = 10  # of length, with about equally many documents
 _FEWEST = 3  # two points always lie on a line
+
+
+@dataclass(frozen=True, slots=True)
+class LengthBin:
+    """Documents of similar length: how often they are retrieved and relevant, per document and relative to all lengths.
+
+    1 is the rate of all documents: a source without a bias retrieves documents of each length as often as they are relevant.
+    """
+
+    words: float  # median length
+    documents: int
+    retrieved: float  # among the first 10 of every query
+    relevant: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +47,7 @@ class LengthBias:
     mean_length_all: float  # of all documents
     mean_length_relevant: float  # of the documents judged relevant, each as often as it is; NaN without any
     queries: int = 0  # that have a correlation
+    bins: tuple[LengthBin, ...] = ()  # P(retrieved | length) and P(relevant | length) of RPRS Fig. 3; short documents first
 
 
 def length_bias(name: str, run: Run, lengths: I64, qrels: Qrels, *, cutoff: int = 100) -> LengthBias:
@@ -51,14 +66,40 @@ def length_bias(name: str, run: Run, lengths: I64, qrels: Qrels, *, cutoff: int 
     if cutoff < _FEWEST:
         raise ConfigError(f"cutoff must be at least {_FEWEST}, got {cutoff}")
     correlations = _correlations(run, lengths, cutoff)
+    top, relevant = lengths[_first(run, TOP)], _relevant_lengths(run, lengths, qrels)
     return LengthBias(
         source=name,
         pearson=_mean(correlations),
         p=paired_test(PairedTest.T, correlations, np.zeros_like(correlations)).p if len(correlations) > 1 else math.nan,
-        mean_length_top=_mean(lengths[_first(run, TOP)]),
+        mean_length_top=_mean(top),
         mean_length_all=_mean(lengths),
-        mean_length_relevant=_mean(_relevant_lengths(run, lengths, qrels)),
+        mean_length_relevant=_mean(relevant),
         queries=len(correlations),
+        bins=length_bins(lengths, top, relevant),
+    )
+
+
+def length_bins(lengths: I64, retrieved: I64, relevant: I64, count: int = BINS) -> tuple[LengthBin, ...]:
+    """Rates of retrieval and relevance by length; documents of one length are in one bin, so there may be fewer bins.
+
+    >>> short, long = length_bins(np.array([1, 2, 8, 9]), np.array([8, 9, 9, 1]), np.array([1, 8]), 2)
+    >>> (short.words, short.retrieved, short.relevant), (long.words, long.retrieved, long.relevant)
+    ((1.5, 0.5, 1.0), (8.5, 1.5, 1.0))
+    """
+    if not (len(lengths) and len(retrieved) and len(relevant)):
+        return ()
+    edges = np.unique(np.quantile(lengths, np.linspace(0, 1, count + 1)[1:-1]))
+    place = np.searchsorted(edges, lengths)
+    size = len(edges) + 1
+    documents = np.bincount(place, minlength=size)
+    rates = [
+        np.bincount(np.searchsorted(edges, found), minlength=size) / len(found) / (np.maximum(documents, 1) / len(lengths))
+        for found in (retrieved, relevant)
+    ]
+    return tuple(
+        LengthBin(float(np.median(lengths[place == at])), int(documents[at]), float(rates[0][at]), float(rates[1][at]))
+        for at in range(size)
+        if documents[at]
     )
 
 

@@ -65,9 +65,10 @@ _VALUES = (
     section_charts.group_name,
 )  # fmt: skip
 _CHARTS = (
-    section_charts.outcome_strip, section_charts.mean_strip, section_charts.correlation_strip, section_charts.difference_strip,
-    section_charts.forest_axis, section_charts.weight_charts, section_charts.distribution_charts, section_charts.pair_strip,
-    section_charts.region_charts, section_charts.overlap_charts, section_charts.cost_charts, histogram_strip, numbered,
+    section_charts.outcome_strip, section_charts.mean_strip, section_charts.correlation_strip, section_charts.length_charts,
+    section_charts.difference_strip, section_charts.forest_axis, section_charts.weight_charts,
+    section_charts.distribution_charts, section_charts.pair_strip, section_charts.region_charts, section_charts.overlap_charts,
+    section_charts.cost_charts, histogram_strip, numbered,
 )  # fmt: skip
 _REMOVED = ("safe", "xmlattr", "urlize", "tojson")  # filters that give markup; none is needed
 

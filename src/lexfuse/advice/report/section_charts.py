@@ -44,6 +44,26 @@ def correlation_strip(advice: Advice, bias: LengthBias) -> str:
     return bar_strip(LinearScale(-1.0, 1.0, 0, 100), bias.pearson, colour(advice, bias.source))
 
 
+def length_charts(advice: Advice) -> list[str]:
+    """How often documents of each length are retrieved and relevant (RPRS Fig. 3), one chart a source on one scale."""
+    binned = [bias for bias in advice.lengths if bias.bins]
+    top = max((max(each.retrieved, each.relevant) for bias in binned for each in bias.bins), default=1.0)
+    charts = []
+    for bias in binned:
+        words = tuple(each.words for each in bias.bins)
+        retrieved = Series("retrieved", words, tuple(each.retrieved for each in bias.bins), dots=True)
+        relevant = Series("relevant", words, tuple(each.relevant for each in bias.bins), dots=True)
+        first, last = bias.bins[0], bias.bins[-1]
+        described = " ".join(
+            f"Documents of about {each.words:,.0f} words are retrieved {value_words(each.retrieved)} times as often as the "
+            f"average document, and relevant {value_words(each.relevant)} times."
+            for each in (first, last)
+        )
+        labels = AxisLabels(bias.source, "words of a document", "rate, relative to all documents", described)
+        charts.append(line_chart([retrieved, relevant], labels, levels=[ReferenceLevel("all", 1.0)], y_range=(0.0, 1.05 * top)))
+    return charts
+
+
 def forest_scale(differences: Sequence[Difference]) -> LinearScale:
     """The scale that a forest plot has in common for all its rows."""
     return LinearScale(*span([0.0, *_ends(differences)], margin=0.04), 0, 100)
