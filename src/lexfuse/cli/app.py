@@ -110,18 +110,20 @@ COMMANDS = [
         "Adapt models to your own texts, without judgements.",
         LazyCommand(
             "tsdae",
-            "adapt:tsdae",
+            "train.adapt:tsdae",
             "Train a dense encoder by restoring damaged sentences (TSDAE).",
         ),
         LazyCommand(
             "sdr",
-            "adapt:sdr",
+            "train.adapt:sdr",
             "Train a dense encoder by masked tokens and by sentences of one paragraph (SDR).",
         ),
-        LazyCommand("mlm", "adapt:mlm", "Continue masked-language training; the result is a base for every kind of training."),
+        LazyCommand(
+            "mlm", "train.adapt:mlm", "Continue masked-language training; the result is a base for every kind of training."
+        ),
         LazyCommand(
             "structure",
-            "adapt:structure",
+            "train.adapt:structure",
             "Train a dense encoder on the structure of law: headings, titles, citations.",
         ),
     ),
