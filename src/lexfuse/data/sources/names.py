@@ -21,6 +21,7 @@ class SourceName(StrEnum):
     WIKIPEDIA_SIMILARITY = "wikipedia-similarity"  # wines and video games, the sets of SDR
     LEGALQUAD = "legalquad"
     SCIFACT = "scifact"
+    CANADA = "canada"
 
 
 class PublicName(StrEnum):

@@ -29,6 +29,7 @@ _READERS = {
     SourceName.WIKIPEDIA_SIMILARITY: "wikipedia_similarity:read_wikipedia_similarity",
     SourceName.LEGALQUAD: "legalquad:read_legalquad",
     SourceName.SCIFACT: "scifact:read_scifact",
+    SourceName.CANADA: "canada:read_canada",
 }
 
 
@@ -81,6 +82,7 @@ def detect_source(path: str | Path) -> SourceName | None:
 
     File names identify most of them; columns identify the collections made of tables.
     """
+    from lexfuse.data.sources.canada import SECTIONS_FILE
     from lexfuse.data.sources.coliee import is_coliee
     from lexfuse.data.sources.constitution import ARTICLES_FILE
     from lexfuse.data.sources.kali import AGREEMENT_FILE
@@ -106,6 +108,7 @@ def detect_source(path: str | Path) -> SourceName | None:
         ARTICLES_FILE: SourceName.CONSTITUTION,
         QUESTIONS_FILE: SourceName.LEGALQUAD,
         ABSTRACTS_FILE: SourceName.SCIFACT,
+        SECTIONS_FILE: SourceName.CANADA,
     }
     for name, source in files.items():
         if has_member(path, name):
