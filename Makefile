@@ -12,7 +12,7 @@ RESOLVED := uv pip compile pyproject.toml --universal --python-version 3.11 --ge
   --no-emit-index-url --no-emit-find-links --no-header --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-busy crash test-train fuzz lint check format bench reproduce references lock clean
+.PHONY: help install demo test test-busy crash test-train fuzz lint check format bench reproduce atlas references lock clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -69,6 +69,9 @@ bench: install  ## side-by-side benchmarks against peers
 
 reproduce: install  ## measure the papers' tables that two cores can do within an hour, and write docs/results.md
 	$(BIN)/python -m reproduce --all --write
+
+atlas: install  ## advise on every collection at hand, zero-shot and tuned, and write docs/atlas.md
+	$(BIN)/python -m reproduce --atlas --write
 
 references: $(TRAIN)/.installed  ## make the stored vectors of the conformance tests anew, with torch
 	$(TRAIN_BIN)/python scripts/make-references

@@ -6,9 +6,13 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from lexfuse.errors import ConfigError, LexFuseError, NotFoundError
+from reproduce.atlas.measurement import Study
+from reproduce.atlas.page import ENTRIES, write_atlas
+from reproduce.atlas.study_collection import SETTINGS, find_collection, study_collections
 from reproduce.console import aligned, result_lines
 from reproduce.coverage import write_coverage
 from reproduce.datasets import DataFolders, Dataset
@@ -28,6 +32,12 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--write", action="store_true", help="keep the results in docs/results and write docs/results.md")
     parser.add_argument("--models", type=Path, help="folder of trained models, for rows that need them")
     parser.add_argument("--slow", action="store_true", help="also rows that take more than an hour on two cores")
+    parser.add_argument(
+        "--atlas",
+        nargs="*",
+        metavar="COLLECTION",
+        help="advise on these collections, all at hand if none is named; docs/atlas.md",
+    )
     parser.add_argument("--coverage", action="store_true", help="write docs/coverage.md")
     return parser.parse_args(given)
 
@@ -47,12 +57,18 @@ def run(asked: argparse.Namespace) -> None:
     """Do what was asked for; everything is checked before anything is measured or written."""
     if asked.table and asked.all:
         raise ConfigError("--table and --all were both given; take one")
+    if asked.atlas is not None and (asked.table or asked.all):
+        raise ConfigError("--atlas was given with --table or --all; take one")
     if asked.coverage:
         write_coverage()
+        return
+    if asked.atlas is not None:
+        run_atlas(asked)
         return
     if not (asked.table or asked.all):
         if asked.write:
             write_page()
+            write_atlas()
             return
         print("\n".join(listing()))
         return
@@ -73,6 +89,33 @@ def run(asked: argparse.Namespace) -> None:
                 result.save(RESULTS)
     if asked.write:
         write_page()
+
+
+def run_atlas(asked: argparse.Namespace) -> None:
+    """Advise on collections; all that are named must be at hand before anything is measured or written."""
+    folders = DataFolders.of(asked.data)
+    chosen = []
+    for one in [find_collection(name) for name in asked.atlas] or study_collections().values():
+        try:
+            one.place(folders)
+        except NotFoundError as error:
+            if asked.atlas:
+                raise
+            print(f"{one.name} is left out: {error}", file=sys.stderr)
+            continue
+        chosen.append(one)
+    if not chosen:
+        raise NotFoundError("none of the collections is there, so nothing was measured; name their folder with --data")
+    for one in chosen:
+        sample = one.sample(folders)
+        for setting in SETTINGS:
+            say = partial(print, file=sys.stderr, flush=True)
+            entry = Study(one, setting, sample, asked.work, asked.models, say).measured()
+            print(f"{one.name}, {setting}: {' '.join(entry.words)}", flush=True)
+            if asked.write:
+                entry.save(ENTRIES)
+    if asked.write:
+        write_atlas()
 
 
 def listing() -> list[str]:
