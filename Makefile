@@ -68,10 +68,10 @@ bench: install  ## side-by-side benchmarks against peers
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 reproduce: install  ## measure the papers' tables that two cores can do within an hour, and write docs/results.md
-	$(BIN)/python -m reproduce --all --write
+	$(BIN)/python -m reproduce --all --collect --write
 
 atlas: install  ## advise on every collection at hand, zero-shot and tuned, and write docs/atlas.md
-	$(BIN)/python -m reproduce --atlas --write
+	$(BIN)/python -m reproduce --atlas --collect --write
 
 references: $(TRAIN)/.installed  ## make the stored vectors of the conformance tests anew, with torch
 	$(TRAIN_BIN)/python scripts/make-references

@@ -19,6 +19,7 @@ from reproduce.datasets import DataFolders, Dataset
 from reproduce.experiment import Experiment, Workspace
 from reproduce.page import RESULTS, ROOT, write_page
 from reproduce.paper_table import PaperTable, all_tables, find_table
+from reproduce.public_data import collect_missing, needed_by
 from reproduce.result import Circumstances, Result, dataset_result
 
 
@@ -28,6 +29,9 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--table", action="append", metavar="NUMBER", help="measure this one, such as BRUCH-1 (may be repeated)")
     parser.add_argument("--all", action="store_true", help="measure all that two cores can do within an hour")
     parser.add_argument("--data", type=Path, help="folder of the papers' datasets, looked in before LEXFUSE_DATA")
+    parser.add_argument(
+        "--collect", action="store_true", help="first make the public collections that are missing, in the folder data of --work"
+    )
     parser.add_argument("--work", type=Path, default=ROOT / ".reproduce", help="where indexes are kept [%(default)s]")
     parser.add_argument("--write", action="store_true", help="keep the results in docs/results and write docs/results.md")
     parser.add_argument("--models", type=Path, help="folder of trained models, for rows that need them")
@@ -72,10 +76,10 @@ def run(asked: argparse.Namespace) -> None:
             return
         print("\n".join(listing()))
         return
-    folders = DataFolders.of(asked.data)
     tables = [find_table(number) for number in asked.table or ()]
     if asked.all:
         tables = [table for table in all_tables().values() if asked.slow or not table.slow]
+    folders = data_folders(asked, [name for table in tables for name in table.datasets])
     chosen = {table.number: datasets for table in tables if (datasets := at_hand(folders, table, skip=asked.all)) is not None}
     if not chosen:
         raise NotFoundError("none of the collections is there, so nothing was measured; name their folder with --data")
@@ -93,9 +97,10 @@ def run(asked: argparse.Namespace) -> None:
 
 def run_atlas(asked: argparse.Namespace) -> None:
     """Advise on collections; all that are named must be at hand before anything is measured or written."""
-    folders = DataFolders.of(asked.data)
+    wanted = [find_collection(name) for name in asked.atlas] or list(study_collections().values())
+    folders = data_folders(asked, [], [one.public for one in wanted if one.public])
     chosen = []
-    for one in [find_collection(name) for name in asked.atlas] or study_collections().values():
+    for one in wanted:
         try:
             one.place(folders)
         except NotFoundError as error:
@@ -116,6 +121,17 @@ def run_atlas(asked: argparse.Namespace) -> None:
                 entry.save(ENTRIES)
     if asked.write:
         write_atlas()
+
+
+def data_folders(asked: argparse.Namespace, datasets: Sequence[str], public: Sequence[str] = ()) -> DataFolders:
+    """The folders of collections; with --collect, public ones that are missing are made first."""
+    collected = asked.work / "data"
+    folders = DataFolders.of(asked.data, collected)
+    if not asked.collect:
+        return folders
+    missing = [*needed_by(datasets, folders), *(name for name in public if not folders.holds(name))]
+    collect_missing(missing, collected, lambda words: print(words, file=sys.stderr, flush=True))
+    return DataFolders.of(asked.data, collected)
 
 
 def listing() -> list[str]:

@@ -78,6 +78,11 @@ def known_datasets() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads((Path(__file__).parent / "datasets.toml").read_text("utf-8"))
 
 
+def stand_ins(name: str) -> list[str]:
+    """The collections that are measured where a dataset is not there."""
+    return list(known_datasets()[name].get("stand_in", []))
+
+
 @dataclass(frozen=True)
 class DataFolders:
     """The folders that may hold collections; the first that has one counts."""
@@ -85,14 +90,14 @@ class DataFolders:
     folders: tuple[Path, ...]
 
     @classmethod
-    def of(cls, given: Path | None) -> DataFolders:
-        """The folder that the user names, then the one of LEXFUSE_DATA."""
+    def of(cls, given: Path | None, collected: Path | None = None) -> DataFolders:
+        """The folder that the user names, then the one of LEXFUSE_DATA, then that of collections made here, if it is there."""
         named = os.environ.get(ENVIRONMENT)
         folders = [Path(one) for one in (given, named) if one]
         for folder in folders:
             if not folder.is_dir():
                 raise NotFoundError(f"no folder {str(folder)!r} to read collections from; check --data and {ENVIRONMENT}")
-        return cls(tuple(folders))
+        return cls((*folders, collected) if collected is not None and collected.is_dir() else tuple(folders))
 
     def datasets(self, names: Sequence[str], others: Sequence[str] = ()) -> list[Dataset]:
         """Those of a paper's datasets that are at hand, without any the stand-in of the first that has one; then the others.
@@ -104,14 +109,19 @@ class DataFolders:
     def _of_paper(self, names: Sequence[str]) -> list[Dataset]:
         if own := [dataset for name in names for dataset in self._at_hand(name, name)]:
             return own
-        for name in names:
-            if other := known_datasets()[name].get("stand_in"):
-                for dataset in self._at_hand(other, name):
-                    return [dataset]
-        others = [other for name in names if (other := known_datasets()[name].get("stand_in"))]
+        others = [(other, name) for name in names for other in stand_ins(name)]
+        for other, name in others:
+            for dataset in self._at_hand(other, name):
+                return [dataset]
         places = ", ".join(map(str, self.folders)) or "no folder: name one with --data or LEXFUSE_DATA"
-        wanted = " or ".join(map(repr, [*names, *others]))
-        raise NotFoundError(f"no collection {wanted} in {places}; docs/results.md says where each comes from")
+        every = [*names, *(other for other, _ in others)]
+        public = " --collect makes it;" if any("public" in known_datasets()[name] for name in every) else ""
+        wanted = " or ".join(map(repr, every))
+        raise NotFoundError(f"no collection {wanted} in {places};{public} docs/results.md says where each comes from")
+
+    def holds(self, name: str) -> bool:
+        """Whether one of the folders has a collection of this name."""
+        return any((folder / name).exists() for folder in self.folders)
 
     def _at_hand(self, name: str, paper: str) -> Iterator[Dataset]:
         about = known_datasets()[name]

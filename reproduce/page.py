@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from reproduce.datasets import known_datasets
+from reproduce.datasets import known_datasets, stand_ins
 from reproduce.paper_table import PAPERS, PaperTable, all_tables
 from reproduce.result import NONE, Cell, DatasetResult, Result
 
@@ -22,6 +22,7 @@ The tables and figures of the five papers, measured with LexFuse: paper | ours |
 python -m reproduce                      # list the tables and figures
 python -m reproduce --table BRUCH-1      # measure one
 make reproduce                           # measure all that two cores can do within an hour, and write this page
+python -m reproduce --all --collect      # the same, nothing written: public collections that are missing are made first
 ```
 
 Each dataset of a paper is a folder in the one that `--data` names: in the BEIR layout (`corpus.jsonl`, `queries.jsonl`,
@@ -73,10 +74,11 @@ def _overview(results: Mapping[str, Result]) -> Iterator[str]:
 def _collections() -> Iterator[str]:
     """Where each dataset comes from, and what stands in for it."""
     yield "\n## Collections\n\n`--data FOLDER` names the folder that has these folders.\n"
-    yield "| folder | what it is | authors' files | where it is missing |\n|---|---|---|---|"
+    yield "| folder | what it is | read or made by | where it is missing |\n|---|---|---|---|"
     for name, about in known_datasets().items():
         reader = f"`lexfuse import --from {about['importer']}`" if "importer" in about else "BEIR layout only"
-        other = f"`{about['stand_in']}`, another collection" if "stand_in" in about else ""
+        reader = f"`lexfuse collect {about['public']}`" if "public" in about else reader
+        other = " or ".join(f"`{other}`" for other in stand_ins(name)) + (", another collection" if stand_ins(name) else "")
         yield f"| `{name}` | {about['title']} | {reader} | {other} |"
 
 

@@ -1,5 +1,6 @@
 """``python -m reproduce --atlas`` on a small collection: what it measures, refuses and writes."""
 
+import hashlib
 import json
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from lexfuse.advice.findings import Power
+from lexfuse.data import downloads
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.formats.beir import Collection, write_collection
@@ -129,6 +131,33 @@ def test_all_collections_at_hand_are_taken_without_names(data, tmp_path, capsys)
     assert len(out.splitlines()) == 2
     left_out = {line.partition(" is left out")[0] for line in err.splitlines() if "is left out" in line}
     assert left_out == set(study_collections()) - {"legalquad"}
+
+
+def test_a_public_collection_is_made_where_it_is_missing(data, tmp_path, capsys, monkeypatch):
+    content = json.dumps({"data": [{"paragraphs": [decision(at, word) for at, word in enumerate(WORDS)]}]}).encode()
+    pinned = replace(downloads.LEGALQUAD, sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(downloads, "LEGALQUAD", pinned)
+    monkeypatch.setenv("LEXFUSE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", "")  # no git
+    (data / "legalquad").rename(tmp_path / "gone")
+    asked = ("legalquad", "--data", data, "--work", tmp_path / "work", "--collect")
+    status, _, err = atlas(capsys, *asked)
+    assert status == 4
+    assert "legalquad was not collected" in err
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / pinned.file).write_bytes(content)
+    status, out, _ = atlas(capsys, *asked)
+    assert status == 0
+    assert len(out.splitlines()) == 2
+    assert (tmp_path / "work" / "data" / "legalquad" / "PROVENANCE.md").is_file()
+
+
+def decision(at, word):
+    return {
+        "document_id": at,
+        "context": f"Die {word} des Klägers und die {WORDS[at - 1]} sind zulässig.",
+        "qas": [{"id": 100 + at, "question": f"Ist die {word} zulässig?", "answers": []}],
+    }
 
 
 def test_the_atlas_goes_with_no_table(data, capsys):
