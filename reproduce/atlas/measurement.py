@@ -24,7 +24,6 @@ from lexfuse.advice.grid import fusion_tried
 from lexfuse.advice.report.results import best_fusion, best_single
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.lexical.bm25 import K1, B
-from lexfuse.channels.registry import builtin_channels
 from lexfuse.data.arrays import F64
 from lexfuse.data.files import written_folder
 from lexfuse.data.qrels import Qrels
@@ -44,7 +43,7 @@ from reproduce.atlas.study_collection import StudyCollection, StudySample
 from reproduce.result import Circumstances
 
 MEASURES = "nDCG@10 R@100"
-DEPTH = 1000
+DEPTH = 200
 WORDS = ("bm25", "tfidf")
 STATIC = "static"
 TRAINING = StaticTraining(dimension=300)
@@ -150,12 +149,11 @@ class Study:
         if single is None or not chosen.configuration.method:
             raise NotFoundError(f"{self.collection.name} has fewer than two sources that list something")
         best = single.configuration.members[0]
-        lexical = frozenset(builtin_channels())
         compared = Comparison(self, index, tuned, best)
         names = advice.sources
-        everything = {f"RRF of {len(names)}": ReciprocalRank(), f"TM2C2 of {len(names)}": TM2C2(lexical=len(WORDS))}
+        everything = {f"RRF of {len(names)}": ReciprocalRank(), f"TM2C2 of {len(names)}": TM2C2()}
         unjudged = tuple(compared.finding(name, names, fusion, advice) for name, fusion in everything.items())
-        fusion = fusion_tried(chosen, lexical)
+        fusion = fusion_tried(chosen)
         advised = compared.finding(chosen.configuration.name, chosen.configuration.members, fusion, advice)
         outcomes = [one.versus_member.outcome for one in advice.tried if one.versus_member is not None]
         difference, power = chosen.versus_member, advice.power

@@ -31,7 +31,8 @@ are any for its language.
 
 In both settings, the fusion is chosen on dev among all subsets of the sources and all methods, and measured once on test. At most
 {MOST_QUESTIONS} questions each of dev and test are asked, and {MOST_DOCUMENTS:,} documents searched. They are drawn by a hash of
-their ids; relevant documents are always among them. [fusion.md](fusion.md) explains the methods,
+their ids; relevant documents are always among them. Each source ranks 200 documents. Percentile normalisation is not tried: it needs
+distributions that are estimated first. [fusion.md](fusion.md) explains the methods,
 [collections.md](collections.md) and [importing.md](importing.md) the collections.
 """
 
@@ -218,7 +219,14 @@ def _circumstances(entries: Sequence[AtlasEntry]) -> Iterator[str]:
         about, bm25 = entry.circumstances, f"{entry.bm25['k1']:g}, {entry.bm25['b']:g}"
         seconds = f"{sum(entry.seconds.values()):.0f}"
         yield _row(entry.collection, entry.setting, bm25, seconds, about.date, about.commit, about.machine)
-    notes = list(dict.fromkeys(f"{entry.collection}, {entry.setting}: {note}." for entry in entries for note in entry.notes))
+    notes = list(
+        dict.fromkeys(
+            f"{entry.collection}, {entry.setting}: {note}."
+            for entry in entries
+            for note in entry.notes
+            if "percentile" not in note
+        )
+    )
     if notes:
         yield ""
     yield from (f"- {note}" for note in notes)
