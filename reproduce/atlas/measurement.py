@@ -29,7 +29,7 @@ from lexfuse.data.files import written_folder
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.encode.model_folder.locator import known
-from lexfuse.errors import DataError, NotFoundError
+from lexfuse.errors import DataError, MissingDependencyError, NotFoundError
 from lexfuse.evaluation.evaluation import evaluate
 from lexfuse.evaluation.student_t import t_quantile
 from lexfuse.fusion.convex import TM2C2
@@ -101,7 +101,7 @@ class Study:
             with self.timed("word vectors"):
                 try:
                     encoder = train_static(self.sample.corpus, TRAINING, language=self.collection.language)
-                except DataError as error:
+                except (DataError, MissingDependencyError) as error:
                     self.notes.append(f"without {STATIC}: {error}")
                     return None
                 with written_folder(folder) as partial:

@@ -31,8 +31,8 @@ are any for its language.
 
 In both settings, the fusion is chosen on dev among all subsets of the sources and all methods, and measured once on test. At most
 {MOST_QUESTIONS} questions each of dev and test are asked, and {MOST_DOCUMENTS:,} documents searched. They are drawn by a hash of
-their ids; relevant documents are always among them. Each source ranks 200 documents. Percentile normalisation is not tried: it needs
-distributions that are estimated first. [fusion.md](fusion.md) explains the methods,
+their ids; relevant documents are always among them. Each source ranks 200 documents. Percentile normalisation is not
+tried: it needs distributions that are estimated first. [fusion.md](fusion.md) explains the methods,
 [collections.md](collections.md) and [importing.md](importing.md) the collections.
 """
 
