@@ -32,9 +32,9 @@ def collect(
     one is a `StorageError` unless `replace` allows to replace a collection. `folder` has the files already, so that no network is
     used; files with another sha256 than the pinned one are a `FetchError`. `report` gets the remarks of the reader.
 
-    >>> len(lexfuse.collect("scifact", "data/scifact").corpus)  # doctest: +SKIP
+    >>> len(collect("scifact", "data/scifact").corpus)  # doctest: +SKIP
     5183
-    >>> lexfuse.collect("msmarco")
+    >>> collect("msmarco")
     Traceback (most recent call last):
     ...
     lexfuse.errors.ConfigError: no public collection 'msmarco'; there are french-labour-law, constitution-of-india, ...

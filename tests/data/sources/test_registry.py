@@ -10,7 +10,7 @@ from lexfuse.errors import ConfigError, DataError
 
 WITHOUT_QUERIES = {SourceName.LEGI, SourceName.KALI, SourceName.CONSTITUTION}
 WITH_QUERIES = set(SourceName) - WITHOUT_QUERIES
-TWO_DOCUMENTS = {SourceName.CJEU, SourceName.COLIEE, SourceName.WIKIPEDIA_SIMILARITY}
+TWO_DOCUMENTS = {SourceName.CJEU, SourceName.COLIEE, SourceName.WIKIPEDIA_SIMILARITY, SourceName.CANADA}
 
 CODE = {
     "type": "code",
