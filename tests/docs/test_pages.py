@@ -29,7 +29,7 @@ NOT_RUN = {
     "collections.md": 2,
     "fusion.md": 3,
     "getting-started.md": 1,
-    "importing.md": 4,
+    "importing.md": 3,
     "judgments.md": 1,
     "reranking.md": 3,
     "results.md": 1,
