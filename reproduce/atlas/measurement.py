@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,8 @@ class Study:
             with self.timed("advise"):
                 advice = advise(
                     index, self.sample.queries, self.sample.dev, self.sample.test, channels=sources, measures=MEASURES,
-                    depth=DEPTH, before_query_date=self.collection.before_query_date, scores_of=ScoreScope.CANDIDATES, **tuned,
+                    depth=DEPTH, before_query_date=self.collection.before_query_date, scores_of=ScoreScope.CANDIDATES,
+                    k1=tuned["k1"], b=tuned["b"],
                 )  # fmt: skip
             with self.timed("compare"):
                 return self.entry(index, advice, plans, tuned)
@@ -207,11 +209,11 @@ class Comparison:
         """The ranking of all questions."""
         key = f"{' '.join(members)} {fusion!r}"
         if key not in self._runs:
-            how = {} if fusion is None else {"fusion": fusion}
-            own = dict(self.options) if "bm25" in members else {}
+            options: dict[str, Any] = {} if fusion is None else {"fusion": fusion}
+            options |= self.options if "bm25" in members else {}
             before = self.study.collection.before_query_date
             queries = self.study.sample.queries
-            self._runs[key] = self.index.run(queries, depth=DEPTH, before_query_date=before, channels=list(members), **how, **own)
+            self._runs[key] = self.index.run(queries, depth=DEPTH, before_query_date=before, channels=list(members), **options)
         return self._runs[key]
 
     def means(self, members: Sequence[str], fusion: Fusion | None) -> tuple[dict[str, float], dict[str, float]]:

@@ -98,13 +98,13 @@ def _best_pairs(entries: Sequence[AtlasEntry]) -> Iterator[str]:
     for entry in entries:
         for pair in entry.pairs:
             gains.setdefault((pair.first, pair.second), []).append((pair.gain, pair.p))
-    means = {pair: sum(gain for gain, _ in some) / len(some) for pair, some in gains.items() if len(some) > 1}
+    means = {names: sum(gain for gain, _ in some) / len(some) for names, some in gains.items() if len(some) > 1}
     if not means:
         return
     shown = []
-    for pair in (max(means, key=means.__getitem__), min(means, key=means.__getitem__)):
-        sure = sum(p < LEVEL and gain > 0 for gain, p in gains[pair])
-        shown.append(f"{pair[0]} and {pair[1]} ({means[pair]:+.3f}, significant in {sure} of {len(gains[pair])} collections)")
+    for names in (max(means, key=means.__getitem__), min(means, key=means.__getitem__)):
+        sure = sum(p < LEVEL and gain > 0 for gain, p in gains[names])
+        shown.append(f"{names[0]} and {names[1]} ({means[names]:+.3f}, significant in {sure} of {len(gains[names])} collections)")
     yield f"- **Complements**: over the better of the two, {shown[0]} gain most on dev, zero-shot; least gain {shown[1]}."
 
 

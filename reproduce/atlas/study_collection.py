@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.formats.beir import Collection, is_collection, read_collection
@@ -117,14 +118,12 @@ class StudyCollection:
 def study_collections() -> dict[str, StudyCollection]:
     """Every collection of the atlas by name, in the order of the file."""
     values = tomllib.loads((Path(__file__).parent / "collections.toml").read_text("utf-8"))
-    return {
-        name: StudyCollection(
-            name,
-            **{key: tuple(value) if isinstance(value, list) else value for key, value in about.items() if key not in SETTINGS},
-            models={setting: about[setting] for setting in SETTINGS if setting in about},
-        )
-        for name, about in values.items()
-    }
+    found = {}
+    for name, about in values.items():
+        given: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in about.items()}
+        models = {setting: given.pop(setting) for setting in SETTINGS if setting in given}
+        found[name] = StudyCollection(name, **given, models=models)
+    return found
 
 
 def find_collection(name: str) -> StudyCollection:
