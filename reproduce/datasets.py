@@ -80,7 +80,8 @@ def known_datasets() -> Mapping[str, Mapping[str, Any]]:
 
 def stand_ins(name: str) -> list[str]:
     """The collections that are measured where a dataset is not there."""
-    return list(known_datasets()[name].get("stand_in", []))
+    found = known_datasets()[name].get("stand_in", [])
+    return [found] if isinstance(found, str) else list(found)
 
 
 @dataclass(frozen=True)
