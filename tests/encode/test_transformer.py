@@ -137,7 +137,7 @@ def test_a_tensor_of_another_shape_and_other_weights(tmp_path, tiny, own_cache):
     with pytest.raises(DataError, match=r"has the shape \(7, 32\), config\.json says"):
         loaded(path)
     tiny.safetensors(path / "model.safetensors", {"x": np.ones(2)})
-    with pytest.raises(DataError, match="the weights are not those of a BERT, RoBERTa or MPNet model"):
+    with pytest.raises(DataError, match="the weights are not those of a BERT, RoBERTa, MPNet, ELECTRA or DeBERTa model"):
         loaded(path)
 
 
