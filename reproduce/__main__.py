@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from lexfuse.errors import ConfigError, LexFuseError, NotFoundError
+from lexfuse.errors import ConfigError, DataError, LexFuseError, NotFoundError
 from reproduce.atlas.measurement import Study
 from reproduce.atlas.page import ENTRIES, write_atlas
 from reproduce.atlas.study_collection import SETTINGS, find_collection, study_collections
@@ -87,7 +87,13 @@ def run(asked: argparse.Namespace) -> None:
         for number, datasets in chosen.items():
             table = all_tables()[number]
             everything = tuple(datasets)
-            result = measured(table, [Experiment(one, workspace, asked.slow, asked.models, everything) for one in datasets])
+            try:
+                result = measured(table, [Experiment(one, workspace, asked.slow, asked.models, everything) for one in datasets])
+            except (DataError, NotFoundError) as error:
+                if not asked.all:
+                    raise
+                print(f"{number} is left out: {error}", file=sys.stderr)
+                continue
             print("\n".join(result_lines(table, result)), end="\n\n", flush=True)
             if asked.write:
                 result.save(RESULTS)

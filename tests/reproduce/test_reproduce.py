@@ -120,6 +120,19 @@ def test_all_without_any_collection_is_an_error(data, tmp_path, capsys):
     assert not (tmp_path / "results").exists()
 
 
+def test_a_table_that_a_collection_has_no_data_for_is_left_out_of_all(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(table_2, "TRAINING", StaticTraining(dimension=2, min_count=1))
+    write_collection(collection("Code du travail", "other"), data / "fr-labour", replace=True)
+    asked = ["--data", data, "--work", tmp_path / "work", "--write"]
+    status, _, err = reproduce(capsys, "--all", *asked)
+    assert status == 0
+    assert "BSARD-1 is left out: " in err
+    assert "no question has a field category or kind" in err
+    assert {"BSARD-2", "BSARD-3", "BSARD-FIG2"} <= {path.stem for path in (tmp_path / "results").glob("*.json")}
+    assert not (tmp_path / "results" / "BSARD-1.json").exists()
+    assert reproduce(capsys, "--table", "BSARD-1", *asked)[0] == 3
+
+
 def test_results_are_kept_and_the_page_shows_them(data, tmp_path, capsys):
     reproduce(capsys, "--table", "BSARD-FIG2", "--data", data, "--work", tmp_path / "work", "--write")
     kept = json.loads((tmp_path / "results" / "BSARD-FIG2.json").read_text("utf-8"))
