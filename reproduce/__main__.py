@@ -85,14 +85,10 @@ def run(asked: argparse.Namespace) -> None:
         raise NotFoundError("none of the collections is there, so nothing was measured; name their folder with --data")
     with Workspace(asked.work, say=lambda words: print(words, file=sys.stderr, flush=True)) as workspace:
         for number, datasets in chosen.items():
-            table = all_tables()[number]
-            everything = tuple(datasets)
-            try:
-                result = measured(table, [Experiment(one, workspace, asked.slow, asked.models, everything) for one in datasets])
-            except (DataError, NotFoundError) as error:
-                if not asked.all:
-                    raise
-                print(f"{number} is left out: {error}", file=sys.stderr)
+            table, everything = all_tables()[number], tuple(datasets)
+            experiments = [Experiment(one, workspace, asked.slow, asked.models, everything) for one in datasets]
+            result = measured_or_left_out(table, experiments, skip=asked.all)
+            if result is None:
                 continue
             print("\n".join(result_lines(table, result)), end="\n\n", flush=True)
             if asked.write:
@@ -155,6 +151,17 @@ def at_hand(folders: DataFolders, table: PaperTable, *, skip: bool) -> list[Data
     try:
         return folders.datasets(table.datasets, table.others)
     except NotFoundError as error:
+        if not skip:
+            raise
+        print(f"{table.number} is left out: {error}", file=sys.stderr)
+        return None
+
+
+def measured_or_left_out(table: PaperTable, experiments: Sequence[Experiment], *, skip: bool) -> Result | None:
+    """Measure a table; with `skip`, one that the collection has no data for is named and left out."""
+    try:
+        return measured(table, experiments)
+    except (DataError, NotFoundError) as error:
         if not skip:
             raise
         print(f"{table.number} is left out: {error}", file=sys.stderr)
