@@ -65,17 +65,19 @@ def run(asked: argparse.Namespace) -> None:
         raise ConfigError("--atlas was given with --table or --all; take one")
     if asked.coverage:
         write_coverage()
-        return
-    if asked.atlas is not None:
+    elif asked.atlas is not None:
         run_atlas(asked)
-        return
-    if not (asked.table or asked.all):
-        if asked.write:
-            write_page()
-            write_atlas()
-            return
+    elif asked.table or asked.all:
+        run_tables(asked)
+    elif asked.write:
+        write_page()
+        write_atlas()
+    else:
         print("\n".join(listing()))
-        return
+
+
+def run_tables(asked: argparse.Namespace) -> None:
+    """Measure tables and figures of the papers."""
     tables = [find_table(number) for number in asked.table or ()]
     if asked.all:
         tables = [table for table in all_tables().values() if asked.slow or not table.slow]
