@@ -34,7 +34,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--work", type=Path, default=ROOT / ".reproduce", help="where indexes are kept [%(default)s]")
     parser.add_argument("--write", action="store_true", help="keep the results in docs/results and write docs/results.md")
-    parser.add_argument("--models", type=Path, help="folder of trained models, for rows that need them")
+    parser.add_argument("--models", type=Path, help="folder of trained models or of their rankings, for rows that need them")
     parser.add_argument("--slow", action="store_true", help="also rows that take more than an hour on two cores")
     parser.add_argument(
         "--atlas",

@@ -17,6 +17,7 @@ from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.annotation import with_languages
 from reproduce.datasets import Dataset
+from reproduce.stored_ranking import StoredRanking
 
 T = TypeVar("T")
 
@@ -79,7 +80,7 @@ class Experiment:
     dataset: Dataset
     workspace: Workspace
     slow: bool = False  # also what takes more than an hour on two cores
-    models: Path | None = None  # a folder of trained models
+    models: Path | None = None  # a folder of trained models, or of what they ranked
     datasets: tuple[Dataset, ...] = ()  # all that the table is measured on, for what is compared between them
 
     def each(self) -> dict[str, Experiment]:
@@ -97,6 +98,11 @@ class Experiment:
     def has_model(self, name: str) -> bool:
         """Whether a trained model is at hand."""
         return self.models is not None and (self.models / name).is_dir()
+
+    def stored_ranking(self, name: str) -> StoredRanking | None:
+        """What a model ranked for the queries, if recipes/rankings.py stored it in the folder of trained models."""
+        path = None if self.models is None else self.models / f"{name}.npz"
+        return None if path is None or not path.is_file() else self.once(("ranking", name), lambda: StoredRanking.read(path))
 
     def model(self, name: str) -> str:
         """The folder of a trained model; `NotFoundError` where it is missing."""

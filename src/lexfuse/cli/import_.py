@@ -11,11 +11,13 @@ import typer
 from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, progress_bar, spinner
 from lexfuse.cli.output.summaries import print_summary
 from lexfuse.data.collection_statistics import summary_of
+from lexfuse.data.dates import parse_date
 from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection, is_collection, read_collection, write_collection
 from lexfuse.data.formats.file_format import read_corpus, read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.formats.trec_run import stem
+from lexfuse.data.periods import Periods, split_by_period
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import detect_source, read_source
@@ -37,6 +39,10 @@ def import_(
         WithinTest | None,
         typer.Option(help="cjeu: what to do with citations between paragraphs of the test period [default: remove-citations]."),
     ] = None,
+    dev_from: Annotated[
+        str, typer.Option(help="First day of dev: split again by the dates of the queries. Needs --test-from.", metavar="DATE")
+    ] = "",
+    test_from: Annotated[str, typer.Option(help="First day of test, such as 2015-01-01.", metavar="DATE")] = "",
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is a collection already.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Write plain files instead of gzipped ones.")] = False,
@@ -52,11 +58,13 @@ def import_(
         lexfuse import socialgouv-legi-data-2.513.0.tgz data/legi
 
         lexfuse import corpus.csv data/mine --queries questions.csv --qrels test.tsv
+
+        lexfuse import cjeu/ data/cjeu-2015 --dev-from 2012-01-01 --test-from 2015-01-01
     """
-    report = ReadReport(skip_bad=skip_bad)
+    report, periods = ReadReport(skip_bad=skip_bad), periods_of(dev_from, test_from)
     refuse_existing(out, force)
     with spinner(f"reading {source}"):
-        collection = read_any(source, from_, queries, qrels or [], within_test, report)
+        collection = read_any(source, from_, queries, qrels or [], within_test, periods, report)
     collection, found = completed(collection)
     with spinner(f"writing {out}"):
         write_collection(collection, out, replace=force, gzipped=not plain)
@@ -75,19 +83,45 @@ def refuse_existing(out: Path, force: bool) -> None:
         raise StorageError(f"{str(out)!r} already exists; choose another name, or give --force to replace it")
 
 
+def periods_of(dev_from: str, test_from: str) -> Periods | None:
+    """The periods that the flags name, both or neither.
+
+    >>> periods_of("2012-01-01", "")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: --dev-from and --test-from go together: the first day of each; got '2012-01-01' and ''
+    """
+    days = [parse_date(one) for one in (dev_from, test_from)]
+    if days == [None, None] and not (dev_from or test_from):
+        return None
+    if days[0] is None or days[1] is None:
+        raise ConfigError(f"--dev-from and --test-from go together: the first day of each; got {dev_from!r} and {test_from!r}")
+    return Periods(days[0], days[1])
+
+
 def read_any(
     source: Path,
     kind: SourceName | None,
     queries: Path | None,
     qrels: list[Path],
     within_test: WithinTest | None,
+    periods: Periods | None,
     report: ReadReport,
 ) -> Collection:
-    """Read a published collection, a BEIR folder, or a corpus file with its queries and judgements."""
+    """Read a published collection, a BEIR folder, or a corpus file with its queries and judgements; split it by periods."""
     existing(source)
     kind = kind or (None if is_collection(source) else detect_source(source))
-    if kind is None and within_test:
+    if kind is not SourceName.CJEU and within_test and periods is None:
         raise ConfigError(f"--within-test is for the cjeu collection, which {str(source)!r} is not; give --from cjeu if it is")
+    if kind is SourceName.CJEU and not (queries or qrels):
+        return read_source(kind, source, report, within_test=within_test, periods=periods)
+    collection = _read_unsplit(source, kind, queries, qrels, report)
+    return collection if periods is None else split_by_period(collection, periods, within_test or WithinTest.KEEP, report)
+
+
+def _read_unsplit(
+    source: Path, kind: SourceName | None, queries: Path | None, qrels: list[Path], report: ReadReport
+) -> Collection:
     if kind is None and not is_collection(source):
         corpus = read_corpus(source, report)
         asked = read_queries(queries, report) if queries else None
@@ -100,7 +134,7 @@ def read_any(
         return Collection(corpus, asked, judged)
     if queries or qrels:
         raise ConfigError(f"--queries and --qrels are for a corpus file; {str(source)!r} is a whole collection")
-    return read_source(kind, source, report, within_test=within_test) if kind else read_collection(source, report)
+    return read_source(kind, source, report) if kind else read_collection(source, report)
 
 
 def completed(collection: Collection) -> tuple[Collection, int]:

@@ -8,7 +8,7 @@ import pytest
 
 from lexfuse.data.document import DocumentKind
 from lexfuse.data.read_report import ReadReport
-from lexfuse.data.sources.cjeu import case_numbers, read_cjeu, split_of
+from lexfuse.data.sources.cjeu import PERIODS, case_numbers, read_cjeu
 from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import DataError, NotFoundError
@@ -49,7 +49,7 @@ def test_what_is_no_judgment(celex):
     ],
 )
 def test_the_papers_temporal_split(day, split):
-    assert split_of(day) == split
+    assert PERIODS.split_of(day) == split
 
 
 def test_pairs(tmp_path):

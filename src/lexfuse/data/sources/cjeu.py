@@ -8,7 +8,8 @@ Three published forms are supported:
 - LegalPincite, read by `lexfuse.data.sources.legalpincite`.
 
 A citing paragraph is a query, the paragraphs it cites are relevant, and the date of the citing paragraph decides the split, as in
-Table 2 of CJEU. Citations between paragraphs of the test period are removed, as in the paper (`WithinTest`).
+Table 2 of CJEU or by other periods, such as those of its Table 14. Citations between paragraphs of the test period are removed,
+as in the paper (`WithinTest`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from lexfuse.data.dates import parse_date
 from lexfuse.data.document import Document, DocumentKind
 from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection
+from lexfuse.data.periods import SPLITS, Periods, labels_within_test
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
@@ -31,12 +33,8 @@ from lexfuse.data.sources.names import WithinTest
 from lexfuse.data.sources.tables import TableRow, columns, is_table, rows, tables_in, unknown_table
 from lexfuse.errors import DataError, NotFoundError
 
-# Table 2 of CJEU: training 1979-2016, validation 2017-2018, test 2019-2021; each split with its first day.
-SPLIT_STARTS = (
-    ("test", datetime.date(2019, 1, 1)),
-    ("dev", datetime.date(2017, 1, 1)),
-    ("train", datetime.date.min),
-)
+# Table 2 of CJEU: training 1979-2016, validation 2017-2018, test 2019-2021.
+PERIODS = Periods(datetime.date(2017, 1, 1), datetime.date(2019, 1, 1))
 
 # Column names of the published tables; the first that a table has is used.
 PARAGRAPH = {
@@ -76,7 +74,11 @@ class _CjeuTables:
 
 
 def read_cjeu(
-    path: str | Path, report: ReadReport | None = None, *, within_test: WithinTest = WithinTest.REMOVE_CITATIONS
+    path: str | Path,
+    report: ReadReport | None = None,
+    *,
+    within_test: WithinTest = WithinTest.REMOVE_CITATIONS,
+    periods: Periods = PERIODS,
 ) -> Collection:
     r"""Paragraphs as documents, citing paragraphs as queries, citations as labels of train, dev and test.
 
@@ -103,7 +105,7 @@ def read_cjeu(
             report.bad(unknown_table(file, EXPECTED))
     if not gathered.paragraphs:
         raise NotFoundError(f"no CJEU paragraphs in {str(path)!r}; expected {EXPECTED}; found {'; '.join(seen) or 'no table'}")
-    return _collection(gathered, within_test, report)
+    return _collection(gathered, within_test, periods, report)
 
 
 def is_pairs(names: Iterable[str]) -> bool:
@@ -122,11 +124,6 @@ def is_paragraphs(names: Iterable[str]) -> bool:
     """Whether these are the columns of a table of paragraphs."""
     found = set(names)
     return {"par_id", "text"} <= found or all(found & set(PARAGRAPH[part]) for part in ("case", "number", "text"))
-
-
-def split_of(day: datetime.date) -> str:
-    """The split of a citing paragraph by the date of its judgment."""
-    return next(name for name, start in SPLIT_STARTS if day >= start)
 
 
 def paragraph(case: str, number: str, text: str, *, id: str = "", ecli: str = "", day: datetime.date | None = None) -> Document:
@@ -208,7 +205,7 @@ def _gather_citations(file: Path, gathered: _CjeuTables, report: ReadReport) -> 
             report.bad(row.error("a citation without both ends"))
 
 
-def _collection(gathered: _CjeuTables, within_test: WithinTest, report: ReadReport) -> Collection:
+def _collection(gathered: _CjeuTables, within_test: WithinTest, periods: Periods, report: ReadReport) -> Collection:
     by_name = _by_name(gathered.paragraphs)
     cited: dict[str, list[str]] = {}
     for (citing_name, cited_name), row in gathered.citations.items():
@@ -221,10 +218,11 @@ def _collection(gathered: _CjeuTables, within_test: WithinTest, report: ReadRepo
     corpus = Corpus.of(
         replace(document, citations=tuple(cited.get(document.id, ()))) for document in gathered.paragraphs.values()
     )
-    labels = _labels(corpus, cited, within_test, report)
+    tested = {one.id for one in corpus if one.date is not None and periods.split_of(one.date) == "test"}
+    labels = labels_within_test(cited, tested, tested, within_test, report)
     queries = list(_queries(corpus, labels, report))
     report.kept += len(corpus) + len(queries)
-    return Collection(corpus=corpus, queries=Queries.of(queries) if queries else None, qrels=_qrels(queries, labels))
+    return Collection(corpus=corpus, queries=Queries.of(queries) if queries else None, qrels=_qrels(queries, labels, periods))
 
 
 def _by_name(paragraphs: Mapping[str, Document]) -> dict[str, str]:
@@ -237,29 +235,6 @@ def _by_name(paragraphs: Mapping[str, Document]) -> dict[str, str]:
     return names
 
 
-def _labels(corpus: Corpus, cited: Mapping[str, list[str]], within_test: WithinTest, report: ReadReport) -> dict[str, list[str]]:
-    """The cited paragraphs of each query, after applying the rule for citations within the test period."""
-    tested = {document.id for document in corpus if document.date is not None and split_of(document.date) == "test"}
-    labels: dict[str, list[str]] = {}
-    within = dropped = 0
-    for citing, targets in cited.items():
-        inside = sum(target in tested for target in targets) if citing in tested else 0
-        within += inside
-        if inside and within_test is WithinTest.REMOVE_CITATIONS:
-            targets = [target for target in targets if target not in tested]
-        elif inside and within_test is WithinTest.REMOVE_QUERIES:
-            targets = []
-        dropped += not targets
-        if targets:
-            labels[citing] = targets
-    if within:
-        report.note(
-            f"rule {within_test.value!r} applied to {within:,} citations between paragraphs of the test period; "
-            f"it removes {dropped:,} test queries"
-        )
-    return labels
-
-
 def _queries(corpus: Corpus, labels: Mapping[str, list[str]], report: ReadReport) -> Iterator[Query]:
     for document in corpus:
         if document.id not in labels:
@@ -270,10 +245,10 @@ def _queries(corpus: Corpus, labels: Mapping[str, list[str]], report: ReadReport
         yield Query(document.id, document.text, language=document.language, date=document.date)
 
 
-def _qrels(queries: list[Query], labels: Mapping[str, list[str]]) -> dict[str, Qrels]:
-    triples: dict[str, list[tuple[str, str, int]]] = {"train": [], "dev": [], "test": []}
+def _qrels(queries: list[Query], labels: Mapping[str, list[str]], periods: Periods) -> dict[str, Qrels]:
+    triples: dict[str, list[tuple[str, str, int]]] = {split: [] for split in SPLITS}
     for query in queries:
-        split = split_of(query.date or datetime.date.min)
+        split = periods.split_of(query.date or datetime.date.min)
         triples[split].extend((query.id, target, 1) for target in labels[query.id])
     return {split: Qrels.of(found) for split, found in triples.items() if found}
 

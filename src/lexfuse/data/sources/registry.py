@@ -10,6 +10,7 @@ from typing import cast
 from lexfuse.data.archives import has_member
 from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection
+from lexfuse.data.periods import Periods
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.errors import ConfigError, DataError
@@ -38,11 +39,16 @@ _WITH_QUERIES = frozenset(set(SourceName) - {SourceName.LEGI, SourceName.KALI, S
 
 
 def read_source(
-    source: SourceName, path: str | Path, report: ReadReport | None = None, *, within_test: WithinTest | None = None
+    source: SourceName,
+    path: str | Path,
+    report: ReadReport | None = None,
+    *,
+    within_test: WithinTest | None = None,
+    periods: Periods | None = None,
 ) -> Collection:
     """Import a collection; one without documents, or without the queries it should have, is a `DataError`.
 
-    ``within_test`` applies to `SourceName.CJEU` only; ``None`` means the paper's rule.
+    ``within_test`` and ``periods`` apply to `SourceName.CJEU` only; ``None`` means the paper's rule and its periods.
 
     >>> read_source(SourceName.LEGI, "/dev/null")
     Traceback (most recent call last):
@@ -51,11 +57,10 @@ def read_source(
     """
     module, function = _READERS[source].split(":")
     reader = cast("Callable[..., Collection]", getattr(import_module(f"lexfuse.data.sources.{module}"), function))
-    if within_test is None:
-        return _complete(reader(path, report), source, path)
-    if source is not SourceName.CJEU:
-        raise ConfigError(f"within_test applies to {SourceName.CJEU.value!r} only; {str(path)!r} is {source.value!r}")
-    return _complete(reader(path, report, within_test=within_test), source, path)
+    options = {name: value for name, value in (("within_test", within_test), ("periods", periods)) if value is not None}
+    if options and source is not SourceName.CJEU:
+        raise ConfigError(f"{' and '.join(options)} applies to {SourceName.CJEU.value!r} only; {str(path)!r} is {source.value!r}")
+    return _complete(reader(path, report, **options), source, path)
 
 
 def _complete(collection: Collection, source: SourceName, path: str | Path) -> Collection:
