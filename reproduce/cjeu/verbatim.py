@@ -5,7 +5,7 @@ from __future__ import annotations
 from lexfuse.advice.evidence.query_overlap import FIRST, PERFECT, OverlapAnalysis, overlap
 from lexfuse.advice.evidence.verbatim_overlap import EDITS, NGRAMS, SUBSEQUENCE, ngrams_in_common
 from lexfuse.errors import NotFoundError
-from reproduce.cjeu.retrievers import retrievers, run_of
+from reproduce.cjeu.retrievers import model_names, run_of
 from reproduce.experiment import Experiment
 from reproduce.plots import Curve, Labels, bars, curves
 from reproduce.result import Measured
@@ -15,8 +15,11 @@ GROUPS = {PERFECT: "both perfect recall", FIRST: "BM25 better"}
 
 def overlap_of(experiment: Experiment, model: str, measure: str) -> OverlapAnalysis:
     """The groups of test queries by what BM25 and a dense model reach."""
-    if model not in retrievers(experiment):
-        raise NotFoundError(f"{model} was not asked; run with --slow, and for SBERT-ft with --models FOLDER that has cjeu-dense")
+    if model not in model_names(experiment):
+        raise NotFoundError(
+            f"{model} was not asked; name a folder that has {model}.npz with --models, or run with --slow, and for SBERT-ft with "
+            "--models FOLDER that has cjeu-dense"
+        )
     queries, qrels = experiment.dataset.judged(experiment.dataset.test)
     runs = run_of(experiment, "BM25", queries), run_of(experiment, model, queries)
     corpus = experiment.dataset.collection.corpus

@@ -162,4 +162,4 @@ def test_systems_of_bsard_are_measured(data, tmp_path, capsys, monkeypatch):
         "75.00"
     ]  # one of the two that "congés" should find shares no word with it
     assert any(row[:1] == ["word2vec"] for row in rows)
-    assert any("needs --slow" in line for line in out.splitlines() if line.startswith("siamese"))
+    assert any("needs siamese.npz" in line for line in out.splitlines() if line.startswith("siamese"))

@@ -1,0 +1,12 @@
+"""CJEU, table 12: examples where BM25 alone finds what the query cites, SBERT-ft does not."""
+
+from __future__ import annotations
+
+from reproduce.cjeu.examples import BETTER, Scenario, example_table
+from reproduce.experiment import Experiment
+from reproduce.result import Measured
+
+
+def measure(experiment: Experiment) -> Measured:
+    """One row an example."""
+    return example_table(experiment, Scenario("SBERT-ft", "R@20", BETTER))
