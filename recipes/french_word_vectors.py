@@ -4,8 +4,8 @@
     python recipes/french_word_vectors.py DATA/fr-labour MODELS
 
 BSARD takes a skip-gram model of 500 dimensions trained on frWaC and a CBOW fastText model of 300 dimensions trained on the web;
-those files are not ours to redistribute. MODELS gets ``word2vec.bin`` and ``fasttext.bin``, which ``lexfuse train static --vectors``
-and ``python -m reproduce --table BSARD-2 --models MODELS`` read like the published ones. Two cores take some minutes.
+those files are not ours to redistribute. MODELS gets ``word2vec.bin`` and ``fasttext.bin``, which ``lexfuse train static`` and
+``python -m reproduce --table BSARD-2 --models MODELS`` read like the published ones. Two cores take some minutes.
 """
 
 from __future__ import annotations

@@ -93,11 +93,8 @@ def _word_vectors(experiment: Experiment, queries: Queries) -> Iterator[tuple[st
 
 def _static_encoders(experiment: Experiment, corpus: Corpus) -> dict[str, StaticEncoder]:
     """Word vectors from files where they are there, and those that LexFuse trains on the corpus."""
-    files = {
-        name: experiment.models / file
-        for name, file in FILES.items()
-        if experiment.models and (experiment.models / file).is_file()
-    }
+    folder = experiment.models
+    files = {} if folder is None else {name: folder / file for name, file in FILES.items() if (folder / file).is_file()}
     own = "PPMI and SVD" if "word2vec" in files else "word2vec"
     read = {name: with_corpus_idf(StaticEncoder(read_word_vectors(path), plain_words()), corpus) for name, path in files.items()}
     return {**read, own: train_static(corpus, TRAINING)}

@@ -119,6 +119,32 @@ def test_the_rule_on_citations_inside_the_test_period(tmp_path):
     assert (refused.returncode, "--within-test is for the cjeu collection" in refused.stderr) == (2, True)
 
 
+def test_a_collection_is_split_again_by_the_dates_of_its_queries(tmp_path):
+    folder = tmp_path / "preprocessed"
+    folder.mkdir()
+    rows = [f"{at},{year}-01-01,As held in {year}." for at, year in enumerate((2000, 2010, 2013, 2016, 2018, 2020))]
+    (folder / "unique_pars.csv").write_text("\n".join(["PAR_ID,DATE,TEXT", *rows]) + "\n")
+    (folder / "citations_cleaned.csv").write_text("PAR_ID_FROM,PAR_ID_TO\n1,0\n2,0\n3,0\n4,1\n5,3\n5,0\n")
+    broader = ["--dev-from", "2012-01-01", "--test-from", "2015-01-01"]
+    made = lexfuse("import", folder, tmp_path / "out", *broader)
+    assert made.returncode == 0, made.stderr
+    judged = {split: (tmp_path / "out" / "qrels" / f"{split}.tsv").read_text().split()[3:] for split in ("train", "dev", "test")}
+    assert judged["train"] == ["1", "0", "1"]
+    assert judged["dev"] == ["2", "0", "1"]
+    assert judged["test"] == ["3", "0", "1", "4", "1", "1", "5", "0", "1"], "the citation inside the test period is removed"
+    again = lexfuse("import", tmp_path / "out", tmp_path / "later", "--dev-from", "2016-01-01", "--test-from", "2018-01-01")
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "later" / "qrels" / "dev.tsv").read_text().split()[3:] == ["3", "0", "1"]
+    for wrong in (
+        broader[:2],
+        ["--dev-from", "2015-01-01", "--test-from", "2012-01-01"],
+        ["--dev-from", "x", "--test-from", "2015"],
+    ):
+        refused = lexfuse("import", folder, tmp_path / "none", *wrong)
+        assert refused.returncode in (2, 3)
+        assert not (tmp_path / "none").exists()
+
+
 @pytest.mark.parametrize("option", ["--queries", "--qrels"])
 def test_an_empty_file_of_queries_or_judgements_is_refused(tmp_path, option):
     empty = tmp_path / ("empty.tsv" if option == "--qrels" else "empty.csv")

@@ -5,6 +5,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lexfuse
@@ -15,7 +16,8 @@ from lexfuse.data.formats.beir import Collection, write_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import NotFoundError
-from reproduce.cjeu import growing_data, retrievers
+from reproduce import __main__ as command
+from reproduce.cjeu import retrievers
 from reproduce.datasets import DataFolders
 from reproduce.experiment import Experiment, Workspace
 from reproduce.paper_table import all_tables
@@ -25,13 +27,13 @@ WORDS = ("consommateur", "travailleur", "marque", "aide", "asile", "impôt", "ve
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Eight paragraphs of 2015, each quoted by one of 2016, 2017 or 2019."""
+    """Eight paragraphs of 2005, each quoted by one of 2010 to 2019."""
     folder = tmp_path_factory.mktemp("cjeu")
     documents = [
-        Document(f"A{at // 2}#{at}", text=f"la notion de {word} est autonome", language="fr", date=datetime.date(2015, 1, 1))
+        Document(f"A{at // 2}#{at}", text=f"la notion de {word} est autonome", language="fr", date=datetime.date(2005, 1, 1))
         for at, word in enumerate(WORDS)
     ]
-    years = (2016, 2016, 2017, 2017, 2019, 2019, 2019, 2019)
+    years = (2010, 2016, 2013, 2017, 2019, 2019, 2019, 2019)
     queries = [
         Query(f"B{at}#1", f"la notion de {word} est autonome, selon la cour", "fr", datetime.date(years[at], 5, 1))
         for at, word in enumerate(WORDS)
@@ -47,8 +49,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def experiment(folder, monkeypatch):
     monkeypatch.delenv("LEXFUSE_DATA", raising=False)
-    for module in (retrievers, growing_data):
-        monkeypatch.setattr(module, "SBERT", "fr-legal-dense")
+    monkeypatch.setattr(retrievers, "SBERT", "fr-legal-dense")
     (dataset,) = DataFolders.of(folder / "data").datasets(["cjeu-paragraph-retrieval"])
     with Workspace(folder / "work") as workspace:
         yield Experiment(dataset, workspace, slow=True, models=folder / "models")
@@ -83,3 +84,48 @@ def test_a_model_that_is_missing_is_an_error(experiment):
 
 def test_only_shares_with_a_model_are_measured(experiment):
     assert list(all_tables()["CJEU-6"].measure(experiment).rows) == ["Zero-shot", "10 %", "BM25"]
+
+
+def test_stored_rankings_take_the_place_of_models(experiment, tmp_path):
+    queries, _ = experiment.dataset.judged("test")
+    docs = np.array([*experiment.dataset.collection.corpus.ids])
+    ranked = {
+        "queries": np.array([*queries.ids]), "docs": docs, "offsets": np.arange(len(queries) + 1) * len(docs),
+        "doc": np.tile(np.arange(len(docs), dtype=np.int32), len(queries)),
+        "score": np.tile(-np.arange(len(docs), dtype=np.float32), len(queries)),
+    }  # fmt: skip
+    for name in ("SBERT", "SBERT-masked", "cjeu-dense-100"):
+        np.savez(tmp_path / f"{name}.npz", **ranked)
+    quick = replace(experiment, slow=False, models=tmp_path)
+    with Workspace(tmp_path / "work") as workspace:
+        quick = replace(quick, workspace=workspace)
+        assert list(all_tables()["CJEU-6"].measure(quick).rows) == ["Zero-shot", "100 %", "BM25"]
+        rows = all_tables()["CJEU-4"].measure(quick).rows
+        assert rows["SBERT"] == rows["SBERT, masked"]
+        assert rows["SBERT"]["R@5"] == 0.25, "of the four that are asked for, the fifth document alone is among the first five"
+        assert "SBERT-ft" not in rows
+        examples = all_tables()["CJEU-10"].measure(quick)
+        assert len(examples.rows) == 3
+        assert all(row["rank by BM25"] == 1 and row["rank by SBERT"] > 5 for row in examples.rows.values())
+        assert len(examples.texts) == 3
+        with pytest.raises(NotFoundError, match=r"SBERT-ft was not asked; name a folder that has SBERT-ft\.npz"):
+            all_tables()["CJEU-12"].measure(quick)
+
+
+def test_texts_of_examples_are_printed_on_request_and_never_kept(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("LEXFUSE_DATA", raising=False)
+    monkeypatch.setattr(retrievers, "SBERT", "fr-legal-dense")
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    monkeypatch.setattr(command, "write_page", lambda: None)
+    words = ["--table", "CJEU-9", "--slow", "--write", "--data", str(folder / "data"), "--work", str(folder / "work")]
+    assert command.main(words) == 0
+    assert "est autonome" not in capsys.readouterr().out
+    assert command.main([*words, "--text"]) == 0
+    assert "est autonome" in capsys.readouterr().out
+    assert "est autonome" not in (tmp_path / "CJEU-9.json").read_text("utf-8")
+
+
+def test_a_broader_test_period_has_the_queries_of_that_period(experiment):
+    measured = all_tables()["CJEU-14"].measure(experiment)
+    assert list(measured.rows) == ["BM25", "SBERT"]
+    assert "test 6 citations of 6 queries" in measured.notes[0]
