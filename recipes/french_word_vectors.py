@@ -5,8 +5,9 @@
 
 BSARD takes a skip-gram model of 500 dimensions trained on frWaC and a CBOW fastText model of 300 dimensions trained on the web;
 those files are not ours to redistribute. Both are skip-gram here: on so few words CBOW learns the endings of words rather than
-their subjects (R@100 on dev .076, skip-gram .272). MODELS gets ``word2vec.bin`` and ``fasttext.bin``, which ``lexfuse train static`` and
-``python -m reproduce --table BSARD-2 --models MODELS`` read like the published ones. Two cores take some minutes.
+their subjects (R@100 on dev .076, skip-gram .272). MODELS gets ``word2vec.bin`` and ``fasttext.bin``, which ``lexfuse train
+static --vectors`` and ``python -m reproduce --table BSARD-2 --models MODELS`` read like the published ones. Two cores take some
+minutes.
 """
 
 from __future__ import annotations
