@@ -15,7 +15,7 @@ from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
 from lexfuse.optimisation.fusion_transfer import FusionTransfer, SplitCollection, transfer_fusion, tuned_etas, tuned_weights
-from reproduce.bruch.candidates import candidates, marked
+from reproduce.bruch.candidates import candidates, left_out, marked
 from reproduce.bruch.figure_7 import ETAS
 from reproduce.experiment import Experiment
 from reproduce.result import Measured
@@ -31,6 +31,8 @@ TUNED = {"RRF": tuned_etas(ETAS), "TM2C2": tuned_weights(TM2C2())}
 
 def measure(experiment: Experiment) -> Measured:
     """The nDCG on the test queries; marks: ‡ differs from TM2C2, * from RRF(60,60), † from what this collection chose."""
+    if reason := left_out(experiment):
+        return Measured({}, notes=(f"Not measured: {reason}.",))
     found = candidates(experiment, experiment.dataset.test)
     values = {name: found.values(found.fused(fusion)) for name, fusion in FUSIONS.items()}
     versus = {"‡": values["TM2C2"], "*": values["RRF(60,60)"]}
@@ -47,7 +49,7 @@ def measure(experiment: Experiment) -> Measured:
 
 def transferred(experiment: Experiment, family: str) -> FusionTransfer:
     """What every collection chooses and reaches, measured once for all of them."""
-    each = experiment.each()
+    each = {name: one for name, one in experiment.each().items() if not left_out(one)}
     key = ("BRUCH-2", family, *each)
     return experiment.workspace.once(
         key, lambda: transfer_fusion({name: _splits(one) for name, one in each.items()}, TUNED[family])

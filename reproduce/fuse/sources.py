@@ -28,8 +28,8 @@ from lexfuse.fusion.union import RankedSource, Union
 from reproduce.experiment import Experiment
 
 DEPTH = 1000
-LEXICAL, CROSS = "BM25", "monoBERT"
-NAMES = {"splade": "SPLADE", "dense": "DPR", "colbert": "ColBERT", "cross": CROSS}  # of the files, and of the paper, in its order
+LEXICAL, DENSE, CROSS = "BM25", "DPR", "monoBERT"
+NAMES = {"splade": "SPLADE", "dense": DENSE, "colbert": "ColBERT", "cross": CROSS}  # of the files, and of the paper, in its order
 COSINE = {"splade-cosine": "SPLADE by cosine"}  # a kind that is measured by its seeds alone
 LOWEST = {"SPLADE": 0.0, "DPR": -1.0, "ColBERT": -48.0}  # possible scores: a product, a cosine, a cosine for each query token
 
@@ -117,9 +117,14 @@ class AskedSources:
         return found
 
 
+def scores_of(experiment: Experiment) -> Path:
+    """The folder of what the models say, next to the collection, whether it is there or not."""
+    return experiment.dataset.folder.parent / f"{experiment.dataset.name}-scores"
+
+
 def score_folder(experiment: Experiment) -> Path:
-    """The folder of what the models say, next to the collection."""
-    folder = experiment.dataset.folder.parent / f"{experiment.dataset.name}-scores"
+    """The folder of what the models say; `NotFoundError` where it is missing."""
+    folder = scores_of(experiment)
     if not folder.is_dir():
         raise NotFoundError(f"no folder {str(folder)!r} with what trained models say; recipes/french_scores.py makes it on a GPU")
     return folder

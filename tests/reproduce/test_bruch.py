@@ -93,6 +93,18 @@ def test_constants_of_one_collection_are_measured_on_another(experiment, tmp_pat
         assert chosen >= max(others) - 1e-9
 
 
+@pytest.mark.parametrize(("name", "reason"), [("cjeu", "needs --slow"), ("fr-labour", "needs fr-labour-scores next to")])
+def test_a_collection_that_cannot_be_measured_now_says_why_and_is_not_chosen_on(experiment, tmp_path, name, reason):
+    shutil.copytree(tmp_path / "data" / "scifact", tmp_path / "data" / name)
+    datasets = tuple(DataFolders.of(tmp_path / "data").datasets(["scifact"], [name]))
+    table = all_tables()["BRUCH-2"]
+    other = table.measure(replace(experiment, dataset=datasets[1], datasets=datasets))
+    assert not other.rows
+    assert reason in other.notes[0]
+    tuned = [row for row in table.measure(replace(experiment, datasets=datasets)).rows if "tuned on" in row]
+    assert [row.split("tuned on ")[1] for row in tuned] == ["scifact", "scifact"]
+
+
 def test_a_mean_is_marked_where_it_differs():
     low, high = np.array([0.1, 0.2, 0.1, 0.15]), np.array([0.9, 0.8, 0.85, 0.9])
     assert marked(low, {"‡": high, "*": low}).mark == "‡"
