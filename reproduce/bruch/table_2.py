@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lexfuse.data.arrays import F64
 from lexfuse.fusion.convex import TM2C2
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.reciprocal_rank import ReciprocalRank
@@ -69,16 +68,10 @@ def _constants(fusion: Fusion) -> str:
 
 
 def _losses(here: str, transfers: dict[str, FusionTransfer]) -> Iterator[str]:
-    """What a collection loses at most by the choice of another one."""
-    if len(next(iter(transfers.values())).names) < 2:
-        return
-    lost = {
-        family: _most(transfer.losses[:, transfer.names.index(here)], transfer.names) for family, transfer in transfers.items()
-    }
-    said = "; ".join(f"{family} {most:+.4f} (tuned on {name})" for family, (most, name) in lost.items())
-    yield f"The most that {here} loses by constants of another collection, against its own choice: {said}."
-
-
-def _most(losses: F64, names: tuple[str, ...]) -> tuple[float, str]:
-    at = int(losses.argmax())
-    return float(losses[at]), names[at]
+    """How a collection fares with the choices of the others, against its own."""
+    for family, transfer in transfers.items():
+        losses = dict(zip(transfer.names, transfer.losses[:, transfer.names.index(here)].tolist(), strict=True))
+        del losses[here]
+        if losses:
+            said = ", ".join(f"{-lost:+.4f} (tuned on {name})" for name, lost in losses.items())
+            yield f"{family} with constants of another collection, against what {here} chose: {said}."
