@@ -110,9 +110,12 @@ def _search(learner: EncodingLearner, rows: Sequence[Row]) -> _Search:
     if isinstance(learner, SpladeLearner):
         inverted = torch.cat([block.to_sparse() for block in blocks]).coalesce()
         lists = sum((block > 0).sum(dim=0) for block in blocks)
-        return _Search(
-            lambda query: torch.sparse.mm(inverted, query.float().T)[:, 0], lambda query: float(2 * lists[query[0] > 0].sum())
-        )
+
+        def inverted_scores(query: Tensor) -> Tensor:
+            with torch.autocast(query.device.type, enabled=False):  # sparse products have no 16 bits on every device
+                return torch.sparse.mm(inverted, query.float().T)[:, 0]
+
+        return _Search(inverted_scores, lambda query: float(2 * lists[query[0] > 0].sum()))
     whole = torch.cat(blocks)
     return _Search(lambda query: learner.scores(query, whole)[0], lambda query: float((2 * query.shape[1] - 1) * len(whole)))
 
