@@ -39,18 +39,20 @@ def measure(experiment: Experiment) -> Measured:
     found = {name: evaluate(test.qrels, run, " ".join(MEASURES.values())) for name, run in runs.items()}
     table = {name: {column: one.mean(measure) for column, measure in MEASURES.items()} for name, one in found.items()}
     notes = [f"{len(test.qrels.queries)} questions of test."]
-    for name, cells in (costs := query_costs(experiment)).items():
-        table.setdefault(name, {}).update(cells)
-    if len(costs) == 1:
-        notes.append("The models were not timed: recipes/french_scores.py does it on a GPU with: costs.")
+    path = score_folder(experiment) / "costs.json"
+    timed = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    for kind, cost in timed.items():
+        table.setdefault(NAMES[kind], {}).update({"GPU, s": cost["median"], "GFLOPs": cost["flops"] / 1e9})
+    table[LEXICAL] |= lexical_cost(experiment)
+    devices = ", ".join(sorted({cost["device"] for cost in timed.values()}))
+    notes.append(
+        f"Models were timed on: {devices}." if timed else "Models were not timed: recipes/french_scores.py costs does it."
+    )
     return Measured(table, notes=tuple(notes))
 
 
-def query_costs(experiment: Experiment) -> dict[str, dict[str, float]]:
-    """Seconds and operations of a query: BM25 on this machine, the models as far as they were timed."""
+def lexical_cost(experiment: Experiment) -> dict[str, float]:
+    """Seconds and operations of a query by BM25 on this machine."""
     queries, _ = experiment.dataset.judged("dev")
     (words,) = costs_of(experiment.snapshot(), queries, channels=["bm25"])
-    found = {LEXICAL: {"CPU, s": (words.read_p50 + words.search_p50) / 1000, "GFLOPs": words.flops / 1e9}}
-    path = score_folder(experiment) / "costs.json"
-    timed = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    return found | {NAMES[kind]: {"GPU, s": cost["median"], "GFLOPs": cost["flops"] / 1e9} for kind, cost in timed.items()}
+    return {"CPU, s": (words.read_p50 + words.search_p50) / 1000, "GFLOPs": words.flops / 1e9}

@@ -25,5 +25,7 @@ def measure(experiment: Experiment) -> Measured:
         for measure, value in one["test"].items():
             reached[name][measure].append(value)
     rows = {name: {measure: fmean(found) for measure, found in values.items()} for name, values in reached.items()}
-    counts = sorted({len(found) for values in reached.values() for found in values.values()})
-    return Measured(rows, notes=(f"Seeds: {', '.join(map(str, counts))}.",))
+    counts = {name: len(next(iter(values.values()))) for name, values in reached.items()}
+    most = max(counts.values(), default=0)
+    fewer = "".join(f"; {name}: {count}" for name, count in counts.items() if count < most)
+    return Measured(rows, notes=(f"Seeds of a row: {most}{fewer}.",))

@@ -96,7 +96,9 @@ def trial(members, values):
 
 
 def test_seeds_are_averaged_by_where_they_start(experiment):
-    rows = all_tables()["FUSE-5"].measure(experiment).rows
+    measured = all_tables()["FUSE-5"].measure(experiment)
+    rows = measured.rows
+    assert measured.notes == ("Seeds of a row: 2; DPR, with: 1; SPLADE by cosine, with: 1.",)
     assert rows["DPR, without"]["R@10"] == pytest.approx(0.3)
     assert rows["DPR, with"]["R@10"] == pytest.approx(0.5)
     assert rows["SPLADE by cosine, with"]["R@10"] == pytest.approx(0.6)
@@ -107,13 +109,13 @@ def test_costs_of_models_are_there_once_they_were_timed(experiment, folder):
     before = measure(experiment)
     assert before.rows["BM25"]["CPU, s"] > 0
     assert "GPU, s" not in before.rows["monoBERT"]
-    assert "were not timed" in before.notes[-1]
+    assert "not timed" in before.notes[-1]
     path = folder / "data" / "fr-labour-scores" / "costs.json"
-    path.write_text(json.dumps({"cross": {"seconds": 5.0, "median": 4.0, "flops": 2e13}}))
+    path.write_text(json.dumps({"cross": {"seconds": 5.0, "median": 4.0, "flops": 2e13, "device": "a GPU"}}))
     after = measure(experiment)
     path.unlink()
     assert (after.rows["monoBERT"]["GPU, s"], after.rows["monoBERT"]["GFLOPs"]) == (4.0, 2e4)
-    assert len(after.notes) == 1
+    assert after.notes[-1] == "Models were timed on: a GPU."
 
 
 def test_the_cross_encoder_orders_what_bm25_lists(experiment):
