@@ -155,9 +155,9 @@ def grids(rprs: Rprs, asked: Sequence[QuerySentences], repeats: int, slow: float
     search(single)
     search(GRID)
     one, grid = best_of(repeats, lambda: search(single), lambda: search(GRID))
-    told = f"{GRID.points:,} points, {len(asked)} queries"
-    yield record(f"ms, grid of {told}", grid, "3 single points", 3 * one)
-    yield record(f"ms, grid of {told}", grid, "transcription, multiplied", slow * GRID.points * len(asked))
+    grid_size = f"{GRID.points:,} points, {len(asked)} queries"
+    yield record(f"ms, grid of {grid_size}", grid, "3 single points", 3 * one)
+    yield record(f"ms, grid of {grid_size}", grid, "transcription, multiplied", slow * GRID.points * len(asked))
     (deep,) = best_of(1, lambda: search(RprsGrid()))
     yield record(
         f"ms, grid of {RprsGrid().points:,} points, depths to 100, {len(asked)} queries", deep, "3 single points", 3 * one

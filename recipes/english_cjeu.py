@@ -162,14 +162,14 @@ class Recipe:
 
     def tell_lexical(self) -> None:
         """What BM25 does, to compare."""
-        told = {}
+        figures = {}
         for form, judged in self.dev.items():
             scores = np.full((len(judged.questions), len(self.documents)), -np.inf, dtype=np.float32)
             for row, id in zip(scores, self.material.dev, strict=True):
                 ranked = self.material.rankings[ranking_of("dev", form, id)]
                 row[ranked] = -np.arange(len(ranked))
-            told[form.value] = judged.measured(scores)
-        say(_line("bm25", told))
+            figures[form.value] = judged.measured(scores)
+        say(_line("bm25", figures))
 
     def _chain(self, name: str, kind: Any, start: Path, first: Hyperparameters, second: Hyperparameters) -> None:
         """Pairs, then questions."""
@@ -216,8 +216,8 @@ class Recipe:
             partial = self.work / "wide.partial"
             shutil.rmtree(partial, ignore_errors=True)
             shutil.copytree(self.base, partial, ignore=shutil.ignore_patterns("onnx"), copy_function=shutil.copyfile)
-            told = {"max_seq_length": WIDE, "do_lower_case": StartingModel.read(self.base).folder.lowercase}
-            (partial / "sentence_bert_config.json").write_text(json.dumps(told), "utf-8")
+            settings = {"max_seq_length": WIDE, "do_lower_case": StartingModel.read(self.base).folder.lowercase}
+            (partial / "sentence_bert_config.json").write_text(json.dumps(settings), "utf-8")
             partial.rename(folder)
         return folder
 
@@ -233,23 +233,23 @@ class Recipe:
     def _tell(self, name: str, kind: Any, training: Hyperparameters, dev: Mapping[Form, DevQueries]) -> None:
         """The dev figures of each form, measured once and kept beside the model."""
         folder = self.work / name
-        told = _read(folder)
-        if "forms" not in told:
+        figures = _read(folder)
+        if "forms" not in figures:
             learner = learner_of(kind, folder, self._cut(training))
-            told["forms"] = {form.value: measured(learner, judged) for form, judged in dev.items()}
-            _write(folder, told)
-        say(_line(name, told["forms"]))
+            figures["forms"] = {form.value: measured(learner, judged) for form, judged in dev.items()}
+            _write(folder, figures)
+        say(_line(name, figures["forms"]))
 
     def _count_active(self, folder: Path) -> None:
         """How many entries of the vocabulary questions and documents have."""
-        told = _read(folder)
-        if "active" not in told:
+        figures = _read(folder)
+        if "active" not in figures:
             model = learner_of(SpladeLearner, folder, self._cut(SPARSE_TUNED))
             some = self.documents[:: max(1, len(self.documents) // ACTIVE)]
             texts = {form.value: list(judged.questions) for form, judged in self.dev.items()} | {"documents": some}
-            told["active"] = {name: _active(model, values) for name, values in texts.items()}
-            _write(folder, told)
-        say("active dimensions: " + ", ".join(f"{name} {count:.1f}" for name, count in told["active"].items()))
+            figures["active"] = {name: _active(model, values) for name, values in texts.items()}
+            _write(folder, figures)
+        say("active dimensions: " + ", ".join(f"{name} {count:.1f}" for name, count in figures["active"].items()))
 
 
 def small(material: Material) -> Material:
@@ -283,17 +283,17 @@ def _active(model: EncodingLearner, texts: list[str]) -> float:
 
 
 def _line(name: str, forms: Mapping[str, Mapping[str, float]]) -> str:
-    told = (f"{form} " + " ".join(f"{measure} {value:.3f}" for measure, value in found.items()) for form, found in forms.items())
-    return f"{name} on dev: {' | '.join(told)}"
+    parts = (f"{form} " + " ".join(f"{measure} {value:.3f}" for measure, value in found.items()) for form, found in forms.items())
+    return f"{name} on dev: {' | '.join(parts)}"
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((folder / NUMBERS).read_text("utf-8"))
-    return told
+    figures: dict[str, Any] = json.loads((folder / NUMBERS).read_text("utf-8"))
+    return figures
 
 
-def _write(folder: Path, told: Mapping[str, Any]) -> None:
-    (folder / NUMBERS).write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+def _write(folder: Path, figures: Mapping[str, Any]) -> None:
+    (folder / NUMBERS).write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from french_material import Asked, Material
-from stages import NUMBERS, keep, learner_of, measured, mined, say, scored, staged, told
+from stages import NUMBERS, keep, learner_of, measured, mined, say, scored, shown, staged
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
 
@@ -245,7 +245,7 @@ class Recipe:
             judged = self.judged(about, held)
             for folder in (self.work / "transfer-hard", other, self.work / "dense-hard", self.work / "dense"):
                 found = measured(learner_of(DenseLearner, folder, TUNED), judged)
-                say(f"{folder.name}, {len(about)} questions of {name}: {told(found)}")
+                say(f"{folder.name}, {len(about)} questions of {name}: {shown(found)}")
 
     def ship(self) -> None:
         """The two models in 8 bits, as the package has them but for the card (README.md), which is written by hand."""
@@ -353,7 +353,7 @@ class Recipe:
             measures = {}
             for of, learner in zip([*(folder.name for folder in folders), name], [*learners, mean], strict=True):
                 measures[of] = measured(learner.to(device).eval(), judged)
-                say(f"{of}: {told(measures[of])}")
+                say(f"{of}: {shown(measures[of])}")
             keep(out, mean, {"dev": measures, "training": TUNED.plain()})
         return out
 

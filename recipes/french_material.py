@@ -52,7 +52,7 @@ LEAST_WORDS = 8  # of an agreement's article
 SECTION_WORDS = 15  # of a sheet's section
 SHEETS_CODE = "Code du travail"  # what a sheet means by an article without a code
 DEPTH = 200  # of the lexical rankings
-WEAK_DEPTH, SECTION_LETTERS = 50, 3000  # articles that BM25 ranks for a section, by so many letters of its text
+WEAK_DEPTH, SECTION_LETTERS = 50, 3000  # articles that BM25 ranks for a section, by this many letters of its text
 Places = list[tuple[int, float]]  # of articles, with their scores
 Ranking = Callable[[Iterable[str], int], dict[str, Places]]
 TRANSFER = "Code de la sécurité sociale"
@@ -182,7 +182,7 @@ def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any
         variants,
         more,
         rankings,
-        {title: near[told] for title, told in below.items() if near[told]},
+        {title: near[name] for title, name in below.items() if near[name]},
     )
 
 

@@ -77,7 +77,7 @@ def measured(model: Learner, judged: DevQueries) -> dict[str, float]:
     return judged.measured(scored(model, judged.questions, judged.passages, judged.candidates))
 
 
-def told(measures: Mapping[str, float]) -> str:
+def shown(measures: Mapping[str, float]) -> str:
     """Measures in a line."""
     return ", ".join(f"{name} {value:.4f}" for name, value in measures.items())
 

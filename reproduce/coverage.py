@@ -50,7 +50,7 @@ class CoverageRow:
         if self.paper not in PAPERS:
             yield f"{where}: unknown paper"
         if self.status not in STATES:
-            yield f"{where}: the status {self.status!r} is none of {', '.join(STATES)}"
+            yield f"{where}: the status {self.status!r} is unknown; it must be one of {', '.join(STATES)}"
         if self.status != "done" and not self.note:
             yield f"{where}: {self.status} without a note that says what is left"
         if self.status == "done" and not self.figure:

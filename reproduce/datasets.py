@@ -23,7 +23,7 @@ TEST = "test"
 
 @dataclass(frozen=True)
 class Dataset:
-    """A collection at hand, and the dataset of the paper that it is or stands in for."""
+    """A collection at hand, and the dataset of the paper that it is or replaces."""
 
     name: str
     paper: str  # the dataset of the paper; empty for a collection that is measured in addition

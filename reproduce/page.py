@@ -72,7 +72,7 @@ def _overview(results: Mapping[str, Result]) -> Iterator[str]:
 
 
 def _collections() -> Iterator[str]:
-    """Where each dataset comes from, and what stands in for it."""
+    """Where each dataset comes from, and which collection replaces it."""
     yield "\n## Collections\n\n`--data FOLDER` names the folder that has these folders.\n"
     yield "| folder | what it is | read or made by | where it is missing |\n|---|---|---|---|"
     for name, about in known_datasets().items():

@@ -35,16 +35,16 @@ GRID = RprsGrid(n=(1, 3, 5, 10), k1=(0.0, 1.0, 3.0), b=(0.0, 0.5, 1.0), depth=(5
 
 
 def ends(text: str, lengths: Sequence[int]) -> list[int]:
-    """Where the first so many words of a text end; beyond the text where it has no more."""
+    """For each length in words, where the first words of a text end; beyond the text where it has fewer."""
     words = word_offsets(text)
     return [words[length - 1][1] if length <= len(words) else WHOLE for length in lengths]
 
 
 class Beginnings(SentenceVectorReader):
-    """Sentences of which only those within the first so many words are known."""
+    """The sentences within the first words of each text."""
 
     def __init__(self, dense: PassageRetriever, words: int, limits: I64) -> None:
-        """Take the channel, the number of words, and where so many words of every document end."""
+        """Take the channel, the number of words, and where these words end in every document."""
         super().__init__(dense)
         self.words, self.limits = words, limits
 
@@ -108,7 +108,7 @@ def measure(experiment: Experiment) -> Measured:
 
 
 def _at_length(found: Judgments, words: int, ended: I64) -> tuple[dict[str, float], F64]:
-    """What the first so many words reach, and the AP of every judgment of dev."""
+    """The figures for the first words of each text, and the AP of every judgment of dev."""
     rprs = TruncatedRprs(found.sentences, read_by=Beginnings(found.sentences, words, ended))
     first = found.system(FIRST_STAGE).run
     train, dev = (

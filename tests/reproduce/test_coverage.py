@@ -35,7 +35,7 @@ def test_a_command_that_does_not_exist_is_refused(command, says):
     ("before", "after", "says"),
     [
         ('code = "src/lexfuse/channels/lexical/bm25.py"', 'code = "src/nowhere.py"', "no file src/nowhere.py"),
-        ('status = "partial"', 'status = "nearly"', "'nearly' is none of done, partial, missing"),
+        ('status = "partial"', 'status = "nearly"', "'nearly' is unknown; it must be one of done, partial, missing"),
         ('figure = "docs/lexical.md"', 'figure = "docs/nowhere.md"', "no table and no page docs/nowhere.md"),
     ],
 )

@@ -27,7 +27,6 @@ from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
 from lexfuse.index import Index
 from lexfuse.public_collection import collect
-from lexfuse.storage.index_folder import IndexFolder
 
 UNREACHABLE = (ConfigError, FetchError, MissingDependencyError, NotFoundError)  # what a model that cannot be had raises
 
@@ -223,16 +222,16 @@ def _indexed(collection: Collection, target: Path) -> Path:
 
 def _drop_outdated(target: Path, names: tuple[str, ...]) -> None:
     """Drop channels that another version of their model has filled: they can neither be searched nor continued."""
-    with IndexFolder(target) as index:
-        for name in sorted({*names} & {*index.channels.names}):
-            made = index.channels.named(name).settings
+    with Index.open(target) as index:
+        for name in sorted({*names} & {*index.channels}):
+            made = index.snapshot.channel(name).named.settings
             try:
                 now = plan_channel(name, ChannelPlan(made.model))
             except UNREACHABLE:
                 continue  # reported when the channel is continued
             if now.fingerprint != made.fingerprint:
                 note(f"building {name} of {target} again: it was made with another version of {made.model}")
-                index.channels.drop(name)
+                index.drop_channels([name])
 
 
 def _encoded(corpus: DemoCorpus, index: Path, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lexfuse.service.schemas.document import DocumentCard
-from lexfuse.text.citation.format import _LETTERED, article_number
+from lexfuse.text.citation.format import LETTERED_NUMBER, article_number
 from lexfuse.text.letters import NO_BREAK_SPACE
 from lexfuse.web.locale_format import day
 from lexfuse.web.messages import Messages
@@ -33,7 +33,7 @@ def short_name(card: DocumentCard, beside: DocumentCard, *, messages: Messages) 
     >>> short_name(article, article, messages=messages_of(InterfaceLocale.FRENCH)).replace("\u00a0", " ")
     'Article L. 1'
     """
-    if not card.number or not card.code or card.code != beside.code or not _LETTERED.fullmatch(card.number):
+    if not card.number or not card.code or card.code != beside.code or not LETTERED_NUMBER.fullmatch(card.number):
         return name_of(card)
     words = messages.text("cite.article", number=article_number(card.number))
     return words[:1].upper() + words[1:]
@@ -55,8 +55,8 @@ def localised_citation(card: DocumentCard, paragraph: str | None = None, clause:
     if card.kind == "statute" and card.number:
         code = card.code[:1].lower() + card.code[1:] if card.language != "en" and card.code.startswith("Code ") else card.code
         number = article_number(card.number).replace("‑", "-")
-        parts = [messages.text("cite.article", number=number) if card.number[0].isdigit() or _LETTERED.fullmatch(card.number)
-                 else card.number, code]  # fmt: skip
+        is_article = card.number[0].isdigit() or LETTERED_NUMBER.fullmatch(card.number)
+        parts = [messages.text("cite.article", number=number) if is_article else card.number, code]
     else:
         dated = "" if card.date is None else day(card.date, messages.language)
         known = [part for part in (card.title, card.court, dated, *card.identifiers) if part]

@@ -160,7 +160,7 @@ def test_random_shares_refuse_what_cannot_be():
     queries, qrels = some(7, count=10)
     with pytest.raises(ConfigError, match="share must be above 0 and at most 1, got 0"):
         random_share(queries, qrels, 0)
-    with pytest.raises(DataError, match=r"a share of 0.01 of 10 judged queries is none; take at least 0.1"):
+    with pytest.raises(DataError, match=r"a share of 0.01 of 10 judged queries has no query; take at least 0.1"):
         random_share(queries, qrels, 0.01)
 
 

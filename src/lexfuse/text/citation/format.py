@@ -91,7 +91,7 @@ def paragraph_at(text: str, passage: str) -> str | None:
     return layout.paragraphs[int(layout.of([start])[0])].number
 
 
-_LETTERED = re.compile(r"(\*{0,2}(?:LO|[LRDA]))\.?\s?(\d.*)")
+LETTERED_NUMBER = re.compile(r"(\*{0,2}(?:LO|[LRDA]))\.?\s?(\d.*)")  # of a French article: L1237-19
 
 
 def article_number(number: str) -> str:
@@ -100,6 +100,6 @@ def article_number(number: str) -> str:
     >>> article_number("L1237-19"), article_number("16-1")
     ('L.\xa01237‑19', '16‑1')
     """
-    match = _LETTERED.fullmatch(number)
+    match = LETTERED_NUMBER.fullmatch(number)
     spelled = f"{match[1]}.{NO_BREAK_SPACE}{match[2]}" if match else number
     return spelled.replace("-", "‑")

@@ -144,7 +144,7 @@ def random_share(queries: Queries, qrels: Qrels, share: float, seed: int = 1) ->
     names = _known(queries, qrels)
     count = math.floor(share * len(names) + 0.5)
     if not count:
-        raise DataError(f"a share of {share} of {len(names):,} judged queries is none; take at least {1 / len(names):.2g}")
+        raise DataError(f"a share of {share} of {len(names):,} judged queries has no query; take at least {1 / len(names):.2g}")
     chosen = sorted(names, key=lambda name: (stable_random(seed, "share", name), name))[:count]
     return _of_queries(qrels, set(chosen))
 
