@@ -1,7 +1,7 @@
 """RPRS, figure 2: sentences against units of a fixed number of words; and what finding and cutting sentences changes (5.6).
 
 Every kind of unit is a channel of one more index. Parameters are tuned on train for each, test is reported. To keep it small only
-the first 100 documents of a query are reranked.
+the first 50 documents of a query are reranked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.dense.stored_part import VectorStorage
 from lexfuse.channels.registry import fill_channel, plan_channel
 from lexfuse.data.arrays import F64
-from lexfuse.data.run import Run
 from lexfuse.encode import passage_plan
 from lexfuse.encode.passage_plan import PassageScheme
 from lexfuse.evaluation.significance import adjust_p_values, paired_test
@@ -32,11 +31,11 @@ from lexfuse.text.passages import Passage
 from reproduce.experiment import Experiment
 from reproduce.plots import Curve, Labels, curves
 from reproduce.result import Measured
-from reproduce.rprs.judgments import FIRST_STAGE, PLAN, Judgments, judgments
+from reproduce.rprs.judgments import FIRST_STAGE, PLAN, judgments
 
-DEPTH, SIZES, UNCUT = 100, (25, 50, 100, 200), 100_000
-GRID = RprsGrid(n=tuple(range(1, 11)), k1=(0.0, 0.4, 1.0, 2.0, 2.8), b=(0.0, 0.25, 0.5, 0.75, 1.0), depth=(50, DEPTH))
-PAPER = RprsPoint(4, 2.8, 1.0, 50)
+DEPTH, SIZES, UNCUT = 50, (25, 50, 100, 200), 100_000
+GRID = RprsGrid(n=tuple(range(1, 11)), k1=(0.0, 0.4, 1.0, 2.0, 2.8), b=(0.0, 0.25, 0.5, 0.75, 1.0), depth=(20, DEPTH))
+PAPER = RprsPoint(4, 2.8, 1.0, DEPTH)
 SPLITS = ("train", "test")
 USUAL = "sentences"
 Splitter = Callable[[str, str], list[Passage]]
@@ -94,20 +93,14 @@ def segmented_by(splitter: Splitter) -> Iterator[None]:
 
 def measure(experiment: Experiment) -> Measured:
     """AP with every kind of unit, sentences first."""
-    found = judgments(replace(experiment, slow=False))  # whole texts need no sentences of all documents
-    run = first_documents(found.system(FIRST_STAGE).run, DEPTH)
-    folder = experiment.workspace.folder / f"{experiment.dataset.name}-units.index"
     rows: dict[str, dict[str, float]] = {}
     values: dict[str, F64] = {}
-    documents = None if folder.exists() else [found.snapshot.document(doc) for doc in found.snapshot.ids]
-    with IndexFolder(folder) if documents is None else IndexFolder.create(folder, documents=documents) as index:
-        for at, (name, plan) in enumerate(plans().items()):
-            with segmented_by(SEGMENTERS[name]) if name in SEGMENTERS else nullcontext():
-                surfaces, count = _surfaces(found, index, f"sentences-{at}", plan, run)
-            best = surfaces["train"].best
-            rows[name] = {f"AP {split}": surface.mean(best) for split, surface in surfaces.items()}
-            rows[name] |= {"AP test, the paper's parameters": surfaces["test"].mean(PAPER), "units a document": count}
-            values[name] = surfaces["test"].of_queries(best)
+    for name in plans():
+        surfaces, count = unit_surfaces(experiment, name)
+        best = surfaces["train"].best
+        rows[name] = {f"AP {split}": surface.mean(best) for split, surface in surfaces.items()}
+        rows[name] |= {"AP test, the paper's parameters": surfaces["test"].mean(PAPER), "units a document": count}
+        values[name] = surfaces["test"].of_queries(best)
     first = values.pop(USUAL)
     p_values = adjust_p_values([paired_test(PairedTest.T, first, other).p for other in values.values()], Correction.HOLM)
     for name, p in zip(values, p_values.tolist(), strict=True):
@@ -119,14 +112,22 @@ def measure(experiment: Experiment) -> Measured:
     return Measured(rows, (curves("RPRS-FIG2", "AP over the length of units", labels, lines, levels=levels),))
 
 
-def _surfaces(
-    found: Judgments, index: IndexFolder, channel: str, plan: ChannelPlan, run: Run
-) -> tuple[dict[str, RprsSurface], float]:
-    """AP over the parameters of RPRS with one kind of unit, which is encoded into a channel for it; and units of a document."""
-    if channel not in index.channels.names:
-        index.channels.make(channel, plan_channel(channel, plan))
-    fill_channel(index, channel)
-    with index.snapshot() as snapshot:
-        rprs = Rprs(found.cached(channel, snapshot))
-        surfaces = {split: rprs_surface(rprs, found.queries, run, found.qrels(split), "AP", GRID) for split in SPLITS}
-        return surfaces, rprs.reader.average_length
+def unit_surfaces(experiment: Experiment, name: str) -> tuple[dict[str, RprsSurface], float]:
+    """AP over the parameters of RPRS with one kind of unit, which is encoded into a channel; and units of a document."""
+    found = judgments(replace(experiment, slow=False))  # whole texts need no sentences of all documents
+    run = first_documents(found.system(FIRST_STAGE).run, DEPTH)
+    folder = experiment.workspace.folder / f"{experiment.dataset.name}-units.index"
+    documents = None if folder.exists() else [found.snapshot.document(doc) for doc in found.snapshot.ids]
+    every = plans()
+    channel = f"sentences-{list(every).index(name)}"
+    with (
+        segmented_by(SEGMENTERS[name]) if name in SEGMENTERS else nullcontext(),
+        IndexFolder(folder) if documents is None else IndexFolder.create(folder, documents=documents) as index,
+    ):
+        if channel not in index.channels.names:
+            index.channels.make(channel, plan_channel(channel, every[name]))
+        fill_channel(index, channel)
+        with index.snapshot() as snapshot:
+            rprs = Rprs(found.cached(channel, snapshot))
+            surfaces = {split: rprs_surface(rprs, found.queries, run, found.qrels(split), "AP", GRID) for split in SPLITS}
+            return surfaces, rprs.reader.average_length

@@ -60,7 +60,7 @@ K1S = (1.2, 2.8, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0)
 B_S = (0.75, 0.9, 1.0)
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # of the terms of a judgment
 FIRST_STAGE = "BM25 + KLI tuned"
-CROSS, CROSS_DEPTH = "judgments-cross", 50  # a folder of --models
+CROSS, CROSS_DEPTH, BIRCH_DEPTH = "judgments-cross", 50, 20  # a folder of --models; a cross-encoder takes long to read sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +267,10 @@ def _birch(found: Judgments) -> System:
 def _birch_cross(found: Judgments) -> System:
     """Birch with sentences by the cross-encoder: a and weights tuned on train."""
     first, queries = found.system(FIRST_STAGE).run, found.informative
-    start = Birch(StoredSentenceScores(CrossEncoderSentences(found.snapshot, found.pairs, SENTENCE)), CROSS_DEPTH)
+    start = Birch(StoredSentenceScores(CrossEncoderSentences(found.snapshot, found.pairs, SENTENCE)), BIRCH_DEPTH)
     tuned = tune_birch(start, queries, first, found.qrels("train"), "AP").birch
-    chosen = f"a={tuned.a:g} weights={'/'.join(f'{weight:g}' for weight in tuned.weights)} depth={CROSS_DEPTH}"
-    return System(tuned.rerank(queries, first, depth=CROSS_DEPTH), chosen)
+    chosen = f"a={tuned.a:g} weights={'/'.join(f'{weight:g}' for weight in tuned.weights)} depth={BIRCH_DEPTH}"
+    return System(tuned.rerank(queries, first, depth=BIRCH_DEPTH), chosen)
 
 
 def _cross_encoder(found: Judgments) -> System:
