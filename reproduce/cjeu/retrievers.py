@@ -1,8 +1,9 @@
 """The models of CJEU that can be asked here, among the paragraphs that are earlier than the query.
 
 BM25 and TF-IDF read words as they are written, without stems and with stop words. What SBERT and SBERT-ft rank is read from
-``SBERT.npz`` and ``SBERT-ft.npz`` in the folder that --models names, if recipes/rankings.py stored it there. Otherwise SBERT
-needs --slow, and SBERT-ft also a model ``cjeu-dense`` in that folder (recipes/english_cjeu.py trains it).
+``SBERT.npz`` and ``SBERT-ft.npz`` in the folder that --models names, if recipes/rankings.py stored it there, and for masked
+queries from ``SBERT-masked.npz``. Otherwise SBERT needs --slow, and SBERT-ft also a model ``cjeu-dense`` in that folder: that of
+``lexfuse train dense`` or, with more data, of recipes/english_cjeu.py.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ LEXICAL = ("BM25", "TF-IDF-1gr", "TF-IDF-2gr")
 DENSE = ("SBERT", "SBERT-ft")
 
 
-def model_names(experiment: Experiment) -> list[str]:
-    """The models that can be asked, by their names in the paper."""
+def model_names(experiment: Experiment, form: str = "") -> list[str]:
+    """The models that can be asked queries of a form, by their names in the paper."""
     slow = {"SBERT": experiment.slow, "SBERT-ft": experiment.slow and experiment.has_model(TUNED)}
-    return [*LEXICAL, *(name for name in DENSE if slow[name] or experiment.stored_ranking(name))]
+    return [*LEXICAL, *(name for name in DENSE if slow[name] or experiment.stored_ranking(name + form))]
 
 
 def run_of(experiment: Experiment, model: str, queries: Queries, form: str = "") -> Run:

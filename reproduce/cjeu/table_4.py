@@ -20,7 +20,7 @@ def measure(experiment: Experiment) -> Measured:
     masked = replace(queries, text=tuple(mask_citations(text, DECISIONS) for text in queries.text))
     rows = {}
     for form, asked, words in (("", queries, ""), (MASKED, masked, ", masked")):
-        for name in model_names(experiment):
+        for name in model_names(experiment, form):
             found = evaluate(qrels, run_of(experiment, name, asked, form), " ".join(MEASURES.values()))
             rows[name + words] = {column: found.mean(measure) for column, measure in MEASURES.items()}
     return Measured(rows, notes=(f"{len(qrels.queries)} queries of {experiment.dataset.test}.",))
