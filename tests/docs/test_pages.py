@@ -33,7 +33,7 @@ NOT_RUN = {
     "judgments.md": 1,
     "reranking.md": 3,
     "results.md": 1,
-    "training.md": 4,
+    "training.md": 6,
 }
 
 
