@@ -156,6 +156,8 @@ class Study:
         everything = {f"RRF of {len(names)}": ReciprocalRank(), f"TM2C2 of {len(names)}": TM2C2()}
         unjudged = tuple(compared.finding(name, names, fusion, advice) for name, fusion in everything.items())
         fusion = fusion_tried(chosen)
+        if isinstance(fusion, TM2C2):
+            fusion = TM2C2(fusion.alpha)  # a search counts its lexical channels itself
         advised = compared.finding(chosen.configuration.name, chosen.configuration.members, fusion, advice)
         outcomes = [one.versus_member.outcome for one in advice.tried if one.versus_member is not None]
         difference, power = chosen.versus_member, advice.power
