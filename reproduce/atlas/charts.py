@@ -15,8 +15,8 @@ KINDS = ("bm25", "tfidf", "static", "dense", "splade")
 
 
 def gain_chart(entries: Sequence[AtlasEntry]) -> Plot:
-    """The gain of the advised fusion over the best single source, with its interval."""
-    description = "Gain of the advised fusion over the best single source by collection and setting, with 95 % intervals"
+    """The gain of the fusion chosen on dev over the best single source, with its interval."""
+    description = "Gain of the fusion chosen on dev over the best single source by collection and setting, with 95 % intervals"
     names = list(dict.fromkeys(entry.collection for entry in entries))[::-1]
     with canvas(width=6.4, height=0.45 * len(names) + 1.2) as drawn:
         (axes,) = drawn.axes
@@ -53,7 +53,8 @@ def pair_chart(entries: Sequence[AtlasEntry]) -> Plot:
         limit = float(np.nanmax(np.abs(gains), initial=0.01))
         axes.imshow(gains, cmap="RdBu", vmin=-limit, vmax=limit, aspect="auto")
         for (row, column), mark in marks.items():
-            axes.text(column, row, mark, ha="center", va="center", fontsize=6.5)
+            dark = abs(gains[row, column]) > limit * 0.6
+            axes.text(column, row, mark, ha="center", va="center", fontsize=6.5, color="white" if dark else "black")
         axes.set_xticks(range(len(pairs)), [" + ".join(pair) for pair in pairs], rotation=30, ha="right", fontsize=7)
         axes.set_yticks(range(len(some)), [entry.collection for entry in some], fontsize=8)
         axes.grid(visible=False)
@@ -74,7 +75,9 @@ def kinds_of_pairs(entry: AtlasEntry) -> Iterator[tuple[tuple[str, str], PairFin
 def detection_chart(entries: Sequence[AtlasEntry], setting: str = "zero-shot") -> Plot:
     """The share of samples that show the gain, by their size."""
     lines: Mapping[str, Curve] = {
-        entry.collection: Curve([int(size) for size in entry.detection], list(entry.detection.values()))
+        entry.collection: Curve(
+            [int(size) for size in entry.detection][:-1], list(entry.detection.values())[:-1]
+        )  # the last has all questions
         for entry in entries
         if entry.setting == setting and entry.test_questions
     }
