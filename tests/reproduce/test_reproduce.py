@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from lexfuse.data.corpus import Corpus
@@ -163,3 +164,20 @@ def test_systems_of_bsard_are_measured(data, tmp_path, capsys, monkeypatch):
     ]  # one of the two that "congés" should find shares no word with it
     assert any(row[:1] == ["word2vec"] for row in rows)
     assert any("needs siamese.npz" in line for line in out.splitlines() if line.startswith("siamese"))
+
+
+def test_bsard_takes_word_vectors_and_rankings_from_the_folder_of_models(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(table_2, "TRAINING", StaticTraining(dimension=2, min_count=1))
+    (tmp_path / "word2vec.bin").write_text("3 2\npréavis 1 0\ncongés 0 1\ntravail 0 1\n", "utf-8")
+    np.savez(
+        tmp_path / "siamese.npz", queries=np.array(["q1", "q2"]), docs=np.array(["a", "b", "c"]), offsets=np.array([0, 1, 3]),
+        doc=np.array([1, 1, 2], dtype=np.int32), score=np.array([1, 2, 1], dtype=np.float32), milliseconds=np.array(7.5),
+    )  # fmt: skip
+    words = ["--table", "BSARD-2", "--data", data, "--work", tmp_path / "work", "--models", tmp_path]
+    status, out, _ = reproduce(capsys, *words)
+    assert status == 0
+    ours = {" ".join(line.split()[:-2]): line.split()[-2] for line in out.splitlines() if line.split()[1:]}
+    assert ours["siamese, trained latency, ms 28"] == "7.50"
+    assert ours["siamese, trained R@100 71.63"] == "50.00", "it answers one of the two questions, and completely"
+    assert ours["word2vec MRR@100 21.49"] == "100.00"
+    assert "PPMI and SVD R@100 –" in ours
