@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -74,13 +74,12 @@ def kinds_of_pairs(entry: AtlasEntry) -> Iterator[tuple[tuple[str, str], PairFin
 
 def detection_chart(entries: Sequence[AtlasEntry], setting: str = "zero-shot") -> Plot:
     """The share of samples that show the gain, by their size."""
-    lines: Mapping[str, Curve] = {
-        entry.collection: Curve(
-            [int(size) for size in entry.detection][:-1], list(entry.detection.values())[:-1]
-        )  # the last has all questions
-        for entry in entries
-        if entry.setting == setting and entry.test_questions
-    }
+    lines = {}
+    for entry in entries:
+        if entry.setting == setting and entry.test_questions:
+            points = [(int(size), share) for size, share in entry.detection.items()]
+            some = points[:-1] or points  # the last has all questions: it is no sample
+            lines[entry.collection] = Curve([size for size, _ in some], [share for _, share in some])
     description = "Share of random samples of test questions in which a t-test shows the gain, by the number of questions"
     labels = Labels("judged questions", "share of samples that show the gain")
     return curves("detection", description, labels, lines, levels={"four of five": 0.8}, log=True)
