@@ -8,6 +8,8 @@ TRAIN := $(VENV)-train
 TRAIN_BIN := $(TRAIN)/bin
 TRAIN_LOCK := requirements-train.lock
 TORCH := torch==2.13.0
+# One worker more than cores, since tests wait for servers and browsers; neighbours stay together, since they share what they set up.
+WORKERS := -n $(shell expr $$(nproc) + 1) --dist worksteal
 RESOLVED := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --quiet
 
@@ -33,11 +35,11 @@ demo: install  ## fetch real law, index it and serve the search page
 
 test: install  ## run all tests
 	scripts/install-browser
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest $(WORKERS)
 
 test-busy: install  ## run all tests in random order while four processes keep the machine busy
 	scripts/install-browser
-	LEXFUSE_TEST_ORDER=$${LEXFUSE_TEST_ORDER:-$$$$} scripts/busy 4 $(BIN)/python -m pytest -n auto
+	LEXFUSE_TEST_ORDER=$${LEXFUSE_TEST_ORDER:-$$$$} scripts/busy 4 $(BIN)/python -m pytest $(WORKERS)
 
 crash: install  ## kill writers 1,000 times, lose power 200 times, let every call fail, damage every file
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
@@ -46,7 +48,7 @@ crash: install  ## kill writers 1,000 times, lose power 200 times, let every cal
 	done
 
 test-train: $(TRAIN)/.installed  ## run the tests of training, which need torch
-	$(TRAIN_BIN)/python -m pytest -n auto --dist worksteal tests/training src/lexfuse/train
+	$(TRAIN_BIN)/python -m pytest $(WORKERS) tests/training src/lexfuse/train
 
 fuzz: install  ## look for inputs that break a reader, ten minutes long (Linux on x86_64)
 	$(BIN)/python tests/fuzz/fixtures/harness.py -max_total_time=600 -max_len=4096
@@ -58,7 +60,7 @@ lint: install  ## style, format and types
 
 check: lint  ## lint, then all tests with coverage
 	scripts/install-browser
-	$(BIN)/python -m pytest -n auto --cov=lexfuse --cov-report=term:skip-covered
+	$(BIN)/python -m pytest $(WORKERS) --cov=lexfuse --cov-report=term:skip-covered
 
 format: install  ## format the code
 	$(BIN)/ruff check --fix .
