@@ -1,5 +1,4 @@
 import json
-import pickle
 
 import pytest
 
@@ -57,7 +56,7 @@ FILES = {
     SourceName.COLIEE: {"01.txt": "See.", "02.txt": "Held.", "task1_test_labels_2021.json": '{"01.txt": ["02.txt"]}'},
     SourceName.WIKIPEDIA_SIMILARITY: {
         "wines.txt": "title,sections\nCava,\"[('', 'A wine.')]\"\nMerlot,\"[('', 'A grape.')]\"\n",
-        "gt": pickle.dumps({"Cava": {"Merlot": 1}}, protocol=0).decode(),
+        "gt.json": '{"Cava": {"Merlot": 1}}',
     },
     SourceName.LEGALQUAD: {
         "LegalQuAD.json": '{"data": [{"paragraphs": [{"document_id": 1, "context": "A", "qas": [{"id": 2, "question": "?"}]}]}]}'

@@ -1,8 +1,10 @@
-"""The Wikipedia sets of SDR: a CSV table with Python lists, and pickled labels that may hold dictionaries only."""
+"""The Wikipedia sets of SDR: a CSV table with Python lists, and labels that are never unpickled."""
 
 import csv
+import json
 import pickle
-from collections import defaultdict
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,8 +27,7 @@ def written(folder, articles=ARTICLES, labels=LABELS, name="raw_data"):
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / name).open("w", newline="", encoding="utf-8") as out:
         csv.writer(out).writerows([("Title", "Sections"), *((title, repr(sections)) for title, sections in articles)])
-    counted = defaultdict(dict, labels)  # as in the published files
-    (folder / "gt").write_bytes(pickle.dumps(counted, protocol=3))
+    (folder / "gt.json").write_text(json.dumps(labels), "utf-8")
     return folder
 
 
@@ -55,19 +56,23 @@ class Hostile:
         return Path.touch, (self.path,)
 
 
-def test_a_pickle_runs_no_code(tmp_path):
+def test_a_pickle_is_not_opened_and_the_message_converts_it(tmp_path):
     folder, touched = written(tmp_path), tmp_path / "touched"
+    (folder / "gt.json").unlink()
     (folder / "gt").write_bytes(pickle.dumps({"Merlot": Hostile(touched)}))
-    with pytest.raises(DataError, match="nothing else is read from a pickle"):
+    with pytest.raises(DataError, match="pickled labels are not read") as refused:
         read_wikipedia_similarity(folder)
     assert not touched.exists()
+    (folder / "gt").write_bytes(pickle.dumps(LABELS))
+    program = str(refused.value).split('-c "')[1].split('"')[0]
+    subprocess.run([sys.executable, "-c", program], cwd=folder, check=True)
+    assert read_wikipedia_similarity(folder).qrels["test"].as_dict() == {"0": {"1": 2, "2": 1}}
 
 
 @pytest.mark.parametrize("labels", [["Merlot"], {"Merlot": ["Cava"]}, {"Merlot": {"Cava": "often"}}])
 def test_labels_of_another_form_are_refused(tmp_path, labels):
-    folder = written(tmp_path)
-    (folder / "gt").write_bytes(pickle.dumps(labels))
-    with pytest.raises(DataError, match="expected a dictionary of titles"):
+    folder = written(tmp_path, labels=labels)
+    with pytest.raises(DataError, match="expected an object of titles"):
         read_wikipedia_similarity(folder)
 
 

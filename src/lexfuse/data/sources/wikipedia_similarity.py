@@ -1,8 +1,8 @@
 """The Wikipedia sets of SDR (Ginzburg et al. 2021; RPRS, table 6): articles on wines or video games, and similar ones by experts.
 
 The files are those of the program ``microsoft/SDR``: a CSV table of articles (``raw_data``, published as ``wines.txt`` and
-``video_games.txt``), whose second column is a Python list of sections, and ``gt``, a pickled dictionary of titles. The pickle may
-hold dictionaries, text and numbers only; anything else is refused, so that no code of the file can run.
+``video_games.txt``), whose second column is a Python list of sections, and ``gt``, a pickled dictionary of titles. Nothing is
+unpickled: the labels are read from ``gt.json``, and where there is only ``gt``, the error says how to convert it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ import ast
 import csv
 import html
 import io
-import pickle
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
+from lexfuse.data.archives import parse_json
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.files import decode, existing, read_bytes
@@ -28,9 +26,9 @@ from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import DataError, NotFoundError
 
 ARTICLES_FILE = re.compile(r"raw_data(?:\.csv|\.txt)?|wines\.txt|video_games\.txt")
-LABELS_FILE = "gt"
+LABELS_FILE, PICKLED_LABELS = "gt.json", "gt"
 TEST = "test"  # the sets have no other split
-_LARGEST_LABELS = 1 << 24  # bytes; the real files have 30,000
+_CONVERSION = """python -c "import json, pickle; json.dump(pickle.load(open('gt', 'rb')), open('gt.json', 'w'))\""""
 _LONGEST_FIELD = 1 << 30  # characters of an article
 
 
@@ -39,7 +37,7 @@ def read_wikipedia_similarity(path: str | Path, report: ReadReport | None = None
 
     >>> rows = 'title,sections\nCava,"[(\'\', \'A wine.\')]"\nChampagne,"[(\'History\', \'Old.\')]"\n'
     >>> _ = (folder / "raw_data").write_text(rows)
-    >>> _ = (folder / "gt").write_bytes(pickle.dumps({"Cava": {"Champagne": 1}}))
+    >>> _ = (folder / "gt.json").write_text('{"Cava": {"Champagne": 1}}')
     >>> collection = read_wikipedia_similarity(folder)
     >>> collection.corpus[1].text, collection.qrels["test"].as_dict()
     ('History\nOld.', {'0': {'1': 1}})
@@ -47,11 +45,11 @@ def read_wikipedia_similarity(path: str | Path, report: ReadReport | None = None
     report = ReadReport() if report is None else report
     folder = existing(path)
     found = sorted(file for file in folder.rglob("*") if ARTICLES_FILE.fullmatch(file.name)) if folder.is_dir() else []
-    if len(found) != 1 or not (found[0].parent / LABELS_FILE).is_file():
+    if len(found) != 1 or not _labels_next_to(found[0]):
         seen = ", ".join(str(file.relative_to(folder)) for file in found) or "no table of articles"
         raise NotFoundError(
-            f"no Wikipedia set of SDR in {str(path)!r}; expected one of raw_data, wines.txt, video_games.txt, and gt next to it; "
-            f"found {seen}"
+            f"no Wikipedia set of SDR in {str(path)!r}; expected one of raw_data, wines.txt, video_games.txt, and gt.json next "
+            f"to it; found {seen}"
         )
     corpus = Corpus.of(_articles(found[0], report))
     numbers: dict[str, str] = {}
@@ -65,9 +63,13 @@ def read_wikipedia_similarity(path: str | Path, report: ReadReport | None = None
 
 
 def is_wikipedia_similarity(path: Path) -> bool:
-    """Whether a folder has a table of articles with the pickled labels next to it."""
+    """Whether a folder has a table of articles with labels next to it, pickled ones included."""
     files = (file for file in path.rglob("*") if ARTICLES_FILE.fullmatch(file.name)) if path.is_dir() else ()
-    return any((file.parent / LABELS_FILE).is_file() for file in files)
+    return any(_labels_next_to(file) for file in files)
+
+
+def _labels_next_to(articles: Path) -> bool:
+    return any((articles.parent / name).is_file() for name in (LABELS_FILE, PICKLED_LABELS))
 
 
 def _articles(file: Path, report: ReadReport) -> Iterator[Document]:
@@ -108,7 +110,7 @@ def _text(sections: str) -> str:
 
 def _labels(file: Path, numbers: Mapping[str, str], report: ReadReport) -> Iterator[tuple[str, str, int]]:
     """Query, similar article and how often it was named; titles are compared without HTML entities, as the program does."""
-    for title, similar in _unpickled(file).items():
+    for title, similar in _counts(file).items():
         query = numbers.get(html.unescape(str(title)).strip())
         if query is None:
             report.note("title with labels that is not in the collection, left out", path=f"{file}, {title}")
@@ -121,28 +123,13 @@ def _labels(file: Path, numbers: Mapping[str, str], report: ReadReport) -> Itera
                 yield query, target, int(count)
 
 
-class _PlainUnpickler(pickle.Unpickler):
-    """Builds dictionaries of text and numbers, and nothing else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Only the two kinds of dictionary that the published files have."""
-        allowed = {("collections", "defaultdict"): defaultdict, ("builtins", "dict"): dict}
-        if (module, name) not in allowed:
-            raise pickle.UnpicklingError(f"it holds {module}.{name}")
-        return allowed[module, name]
-
-
-def _unpickled(file: Path) -> Mapping[Any, Mapping[Any, int]]:
-    raw = read_bytes(file)
-    if len(raw) > _LARGEST_LABELS:
-        raise DataError(f"has {len(raw):,} bytes; labels have at most {_LARGEST_LABELS:,}", path=file)
-    try:
-        values: Mapping[Any, Mapping[Any, int]] = _PlainUnpickler(io.BytesIO(raw)).load()
-        good = isinstance(values, dict) and all(
-            isinstance(one, dict) and all(type(count) is int for count in one.values()) for one in values.values()
-        )
-    except Exception as error:  # a damaged pickle raises anything
-        raise DataError(f"not a pickled dictionary of titles ({error}); nothing else is read from a pickle", path=file) from None
-    if not good:
-        raise DataError("expected a dictionary of titles and, for each, of similar titles and counts", path=file)
+def _counts(file: Path) -> Mapping[str, Mapping[str, int]]:
+    if not file.is_file():
+        pickled = file.with_name(PICKLED_LABELS)
+        raise DataError(f"pickled labels are not read, since a pickle may run code; if you trust it: {_CONVERSION}", path=pickled)
+    values = parse_json(read_bytes(file), str(file))
+    if not isinstance(values, dict) or not all(
+        isinstance(similar, dict) and all(type(count) is int for count in similar.values()) for similar in values.values()
+    ):
+        raise DataError("expected an object of titles and, for each, of similar titles and counts", path=file)
     return values
