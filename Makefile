@@ -8,8 +8,8 @@ TRAIN := $(VENV)-train
 TRAIN_BIN := $(TRAIN)/bin
 TRAIN_LOCK := requirements-train.lock
 TORCH := torch==2.13.0
-# One worker more than cores, since tests wait for servers and browsers; neighbours stay together, since they share what they set up.
-WORKERS := -n $(shell expr $$(nproc) + 1) --dist worksteal
+# Two workers a core, since tests wait for servers and browsers; neighbours stay together, since they share what they set up.
+WORKERS := -n $(shell expr $$(nproc) \* 2) --dist worksteal
 RESOLVED := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --quiet
 

@@ -32,11 +32,11 @@ LANGUAGES = {
     "indonesian": "id", "italian": "it", "japanese": "ja", "portuguese": "pt", "russian": "ru", "spanish": "es",
     "vietnamese": "vi",
 }  # fmt: skip
-CORPUS_FILE = re.compile(r"(?:(?P<language>[a-z]+)_)?collection\.tsv(?:\.gz)?")
-_QUERIES_FILE = re.compile(r"(?:(?P<language>[a-z]+)_)?queries\.(?P<split>train|dev\.small|dev)\.tsv(?:\.gz)?")
+CORPUS_FILE = re.compile(r"(?:(?P<language>[a-z]{2,20})_)?collection\.tsv(?:\.gz)?")
+_QUERIES_FILE = re.compile(r"(?:(?P<language>[a-z]{2,20})_)?queries\.(?P<split>train|dev\.small|dev)\.tsv(?:\.gz)?")
 _QRELS_FILE = re.compile(r"qrels\.(?P<split>train|dev\.small|dev)\.tsv(?:\.gz)?")
 _TRIPLES_FILE = re.compile(r"(?:qidpid)?triples\.train\.(?:ids\.|full\.)?[\w.]*tsv(?:\.gz)?")
-_UNLABELLED_FILE = re.compile(r"(?:[a-z]+_)?queries\.eval[\w.]*\.tsv(?:\.gz)?|top1000\.[\w.]+\.tsv(?:\.gz)?")
+_UNLABELLED_FILE = re.compile(r"(?:[a-z]{2,20}_)?queries\.eval[\w.]*\.tsv(?:\.gz)?|top1000\.[\w.]+\.tsv(?:\.gz)?")
 _EXPECTED = (
     "collection.tsv, queries.SPLIT.tsv, qrels.SPLIT.tsv or triples.train.ids.small.tsv, SPLIT one of train, dev.small, dev"
 )
