@@ -80,7 +80,7 @@ class AtlasEntry:
     worse: int
     tried: int
     pairs: tuple[PairFinding, ...]
-    needed: int | None  # judged questions that show the gain of dev four times out of five; None where there is none
+    needed: int | None  # judged questions that show the gain of dev four times out of five; None without a gain
     needed_usual: int  # that show a difference of .05
     detection: Mapping[str, float]  # number of questions -> share of samples of this size that show the gain on test
     bm25: Mapping[str, float]  # k1 and b

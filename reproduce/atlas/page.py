@@ -26,8 +26,8 @@ python -m reproduce --atlas --write            # all collections in --data and L
 python -m reproduce --atlas cjeu legalquad     # some of them; nothing is written
 ```
 
-Each collection is searched by BM25, TF-IDF, word vectors of its own corpus (`static`), and dense and SPLADE models where there
-are any for its language.
+Each collection is searched by BM25, TF-IDF, word vectors trained on its corpus (`static`), and dense and SPLADE models where
+there are any for its language.
 
 - **Zero-shot**: BM25 with its default parameters, and models that have seen no question of the collection.
 - **Tuned**: k1 and b of BM25 chosen on dev, and models trained on the train questions. Where there are none, the models are

@@ -268,6 +268,15 @@ def folder(
     return path
 
 
+def cross_encoder(path: Path) -> Path:
+    """Write a BERT folder whose head gives one score."""
+    folder(path, head="classes")
+    named = tensors("bert", json.loads((path / "config.json").read_text())["vocab_size"], "classes")
+    named |= {f"classifier.{kind}": named[f"classifier.{kind}"][:1] for kind in ("weight", "bias")}
+    safetensors(path / "model.safetensors", named)
+    return path
+
+
 def _steps(path: Path, pooling, normalise: bool, dense: int, prompts: dict) -> None:
     steps = [("", "Transformer"), ("1_Pooling", "Pooling")]
     width = HIDDEN * len(pooling)

@@ -11,9 +11,7 @@ from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.pair_encoder import PairEncoder, WindowAggregate
-from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.fusion.convex import Convex
 from lexfuse.fusion.normalisation import TheoreticalMinMax
@@ -34,10 +32,7 @@ QUERIES = Queries.of(
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     root = tmp_path_factory.mktemp("m")
-    path = tiny.folder(root / "model", head="classes")
-    named = tiny.tensors("bert", ModelTokenizer(ModelFolder.read(path)).vocabulary_size, "classes")
-    named |= {f"classifier.{kind}": named[f"classifier.{kind}"][:1] for kind in ("weight", "bias")}
-    tiny.safetensors(path / "model.safetensors", named)
+    path = tiny.cross_encoder(root / "model")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEXFUSE_CACHE", str(root / "cache"))
         yield PairEncoder.load(path, threads=1)

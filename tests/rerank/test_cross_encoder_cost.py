@@ -9,9 +9,7 @@ from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.encode.flops import forward_flops
-from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.pair_encoder import PairEncoder
-from lexfuse.encode.tokenizer import ModelTokenizer
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.rerank.cross_encoder import CrossEncoder
 from lexfuse.rerank.cross_encoder_cost import cross_encoder_cost
@@ -28,10 +26,7 @@ TEXTS = ["contrat de travail", "le contrat", " ".join(["le salarié peut rompre 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     root = tmp_path_factory.mktemp("m")
-    path = tiny.folder(root / "model", head="classes")
-    named = tiny.tensors("bert", ModelTokenizer(ModelFolder.read(path)).vocabulary_size, "classes")
-    named |= {f"classifier.{kind}": named[f"classifier.{kind}"][:1] for kind in ("weight", "bias")}
-    tiny.safetensors(path / "model.safetensors", named)
+    path = tiny.cross_encoder(root / "model")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEXFUSE_CACHE", str(root / "cache"))
         yield PairEncoder.load(path, threads=1)

@@ -25,7 +25,7 @@ class DebertaSettings:
     shared: bool  # whether distances use the projections of the content
     normalised: bool  # whether the vectors of distances pass a layer normalisation
     absolute: bool  # whether absolute positions are added to the input
-    convolution: int  # width of the convolution after the first layer; 0: there is none
+    convolution: int  # width of the convolution after the first layer; 0 without one
     groups: int  # of the convolution
     convolution_activation: str
     pooler_activation: str

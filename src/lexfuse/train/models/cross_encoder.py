@@ -81,7 +81,7 @@ class CrossEncoderLearner(Learner):
         return losses
 
     def representation_loss(self, batch: Batch, texts: TokenisedTexts) -> Tensor:
-        """The second task of MTFT-BERT over all triplets of a batch: a query, its positive, one of its own negatives."""
+        """The second task of MTFT-BERT over all triplets of a batch: a query, its positive and one of its negatives."""
         row, column = np.nonzero(batch.own[:, 1:] != NOTHING)
         queries = self.first_tokens([texts.queries[place] for place in batch.query])
         passages = self.first_tokens([texts.passages[place] for place in batch.passage])
