@@ -6,6 +6,8 @@ BM25 is timed here. The models were timed on a GPU by recipes/french_scores.py, 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from lexfuse.channels.cost import costs_of
 from lexfuse.evaluation.evaluation import evaluate
@@ -44,11 +46,18 @@ def measure(experiment: Experiment) -> Measured:
     for kind, cost in timed.items():
         table.setdefault(NAMES[kind], {}).update({"GPU, s": cost["median"], "GFLOPs": cost["flops"] / 1e9})
     table[LEXICAL] |= lexical_cost(experiment)
-    devices = ", ".join(sorted({cost["device"] for cost in timed.values()}))
-    notes.append(
-        f"Models were timed on: {devices}." if timed else "Models were not timed: recipes/french_scores.py costs does it."
-    )
-    return Measured(table, notes=tuple(notes))
+    return Measured(table, notes=(*notes, devices(timed)))
+
+
+def devices(timed: Mapping[str, Mapping[str, Any]]) -> str:
+    """Where each model was timed: two models are comparable only on the same device."""
+    if not timed:
+        return "Models were not timed: recipes/french_scores.py costs does it."
+    models: dict[str, list[str]] = {}
+    for kind, cost in timed.items():
+        models.setdefault(cost["device"], []).append(NAMES[kind])
+    shown = "; ".join(f"{device} ({', '.join(names)})" for device, names in models.items())
+    return f"Models were timed on: {shown}."
 
 
 def lexical_cost(experiment: Experiment) -> dict[str, float]:

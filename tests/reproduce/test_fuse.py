@@ -111,11 +111,13 @@ def test_costs_of_models_are_there_once_they_were_timed(experiment, folder):
     assert "GPU, s" not in before.rows["monoBERT"]
     assert "not timed" in before.notes[-1]
     path = folder / "data" / "fr-labour-scores" / "costs.json"
-    path.write_text(json.dumps({"cross": {"seconds": 5.0, "median": 4.0, "flops": 2e13, "device": "a GPU"}}))
+    timed = {"cross": {"seconds": 5.0, "median": 4.0, "flops": 2e13, "device": "a GPU"}}
+    timed |= {kind: {"seconds": 0.2, "median": 0.1, "flops": 2e9, "device": "a busy GPU"} for kind in ("dense", "splade")}
+    path.write_text(json.dumps(timed))
     after = measure(experiment)
     path.unlink()
     assert (after.rows["monoBERT"]["GPU, s"], after.rows["monoBERT"]["GFLOPs"]) == (4.0, 2e4)
-    assert after.notes[-1] == "Models were timed on: a GPU."
+    assert after.notes[-1] == "Models were timed on: a GPU (monoBERT); a busy GPU (DPR, SPLADE)."
 
 
 def test_the_cross_encoder_orders_what_bm25_lists(experiment):
