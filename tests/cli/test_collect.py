@@ -105,3 +105,9 @@ def test_the_list_and_an_unknown_name():
     unknown = collect("nonsense")
     assert unknown.exit_code == 2
     assert "legalquad" in unknown.output
+
+
+def test_an_unknown_collection_is_refused_with_the_names_of_all():
+    refused = collect("nothing")
+    assert refused.exit_code == 2
+    assert "Invalid value for 'name': 'nothing' is not one of 'french-labour-law'" in refused.output

@@ -18,6 +18,7 @@ from lexfuse.cli.options.flag_group import expand_flags
 from lexfuse.dependencies import Extra
 
 MARKUP: Final = "markdown"  # of help texts
+VALIDATION: Final = "Value error, "  # how Typer begins what its validation says of a value
 
 
 class LazyCommand(TyperCommand):
@@ -45,7 +46,11 @@ class LazyCommand(TyperCommand):
 
     def make_context(self, *arguments: Any, **settings: Any) -> Any:
         """The context of the loaded command: running, completing and showing help all ask for it first."""
-        return self.load().make_context(*arguments, **settings)
+        try:
+            return self.load().make_context(*arguments, **settings)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix(VALIDATION)
+            raise
 
 
 def group(name: str, help: str, *commands: TyperCommand) -> TyperGroup:
