@@ -267,8 +267,9 @@ def _circumstances(entries: Sequence[AtlasEntry]) -> Iterator[str]:
     yield (
         "Where the machine has a GPU, torch computed the vectors of documents and of large batches of questions, from the same "
         "graphs as ONNX Runtime (cosine above .9999 on 100 texts), with the weights of all-MiniLM-L6-v2 rounded to 8 bits (mean "
-        "cosine .999 to those of the package). Questions were timed one by one on six cores that other work shared: the same "
-        "model took up to four times as long in one entry as in another, so milliseconds show orders of magnitude only.\n"
+        "cosine .999 to those of the package), on scifact to 10 and 11 bits (cosine at least .99998). Questions were timed one "
+        "by one on cores that other work shared: the same model took up to four times as long in one entry as in another, so "
+        "milliseconds show orders of magnitude only.\n"
     )
     yield _head("", "setting", "k1, b", "seconds", "date", "commit", "machine")
     for entry in entries:

@@ -1,7 +1,7 @@
 """Whole judgments as queries: what the tables of RPRS share.
 
 First stages are BM25 on every word of a judgment, and BM25+KLI on its most informative terms. What reranks needs the sentences of
-all documents and queries, encoded by all-MiniLM-L6-v2 and stored in bytes: 860,000 on irled2017, hours on two cores, so it is
+all documents and queries, encoded by all-MiniLM-L6-v2 and stored in bytes: 820,000 on irled2017, hours on two cores, so it is
 measured with --slow only. Parameters are tuned on train (mean AP); between variants of a system dev chooses; test is reported.
 
 A cross-encoder has no room for a judgment: it reads the most informative tenth of its terms, best first. `--models` names the
