@@ -29,6 +29,7 @@ STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
 }
 FEW = 40  # points of a curve that are marked
+MANY = 6  # lines whose names would cover the drawing: they are put next to it
 RELEVANT, OTHER = "#c1272d", "#333333"
 
 
@@ -81,22 +82,30 @@ class Curve:
 
 def curves(
     name: str, description: str, labels: Labels, lines: Mapping[str, Curve], *, levels: Mapping[str, float] | None = None,
-    log: bool = False,
+    log: bool = False, paired: bool = False,
 ) -> Plot:  # fmt: skip
-    """Lines over a common axis, and horizontal lines for levels to compare with."""
-    with canvas() as drawn:
+    """Lines over a common axis, and horizontal lines for levels; `paired` gives each level the colour of its line."""
+    levels = levels or {}
+    many = len(lines) + len(levels) >= MANY
+    with canvas(width=6.8 if many else 5.0) as drawn:
         (axes,) = drawn.axes
+        colours = []
         for line, curve in lines.items():
             (made,) = axes.plot(
                 curve.x, curve.y, label=line, marker="o" if len(curve.x) < FEW else "", markersize=2.5, linewidth=1.2
             )
+            colours.append(made.get_color())
             if curve.band is not None:
                 axes.fill_between(curve.x, *curve.band, color=made.get_color(), alpha=0.15, linewidth=0)
-        for at, (line, level) in enumerate((levels or {}).items()):
-            axes.axhline(level, color="#777777", linestyle=(0, (4, 2 + 2 * at)), linewidth=1, label=line)
+        for at, (line, level) in enumerate(levels.items()):
+            colour = colours[at] if paired else "#777777"
+            axes.axhline(level, color=colour, linestyle=(0, (4, 2 if paired else 2 + 2 * at)), linewidth=1, label=line)
         if log:
             axes.set_xscale("log")
-        axes.legend(fontsize=7, frameon=False)
+        if many:
+            drawn.figure.legend(loc="outside right upper", fontsize=7, frameon=False)
+        else:
+            axes.legend(fontsize=7, frameon=False)
         label(axes, labels)
     return Plot(name, description, drawn.svg)
 

@@ -109,7 +109,7 @@ def measure(experiment: Experiment) -> Measured:
     lines = {column: Curve(SIZES, [rows[f"{size} words"][column] for size in SIZES]) for column in columns}
     levels = {f"sentences: {column}": rows[USUAL][column] for column in columns}
     labels = Labels("words of a unit", "AP", experiment.dataset.name)
-    return Measured(rows, (curves("RPRS-FIG2", "AP over the length of units", labels, lines, levels=levels),))
+    return Measured(rows, (curves("RPRS-FIG2", "AP over the length of units", labels, lines, levels=levels, paired=True),))
 
 
 def unit_surfaces(experiment: Experiment, name: str) -> tuple[dict[str, RprsSurface], float]:

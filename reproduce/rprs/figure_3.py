@@ -10,9 +10,10 @@ from lexfuse.data.run import Run
 from reproduce.experiment import Experiment
 from reproduce.plots import Curve, Labels, curves
 from reproduce.result import Measured
-from reproduce.rprs.judgments import judgments
+from reproduce.rprs.judgments import FIRST_STAGE, judgments
 
 CUTOFF = 5
+DRAWN = ("BM25", FIRST_STAGE, "SDR", "Birch", "BERT", "RPRS w/freq")  # the rows have all systems
 BOUNDS = (0, 1000, 2000, 3000, 4000, 6000, 8000, 10_000, 1_000_000)  # words
 
 
@@ -21,13 +22,16 @@ def measure(experiment: Experiment) -> Measured:
     found = judgments(experiment)
     lengths = dict(zip(found.snapshot.ids, found.lengths.tolist(), strict=True))
     relevant = [doc for judged in found.test.as_dict().values() for doc, grade in judged.items() if grade > 0]
-    shares = {"P(relevant | length)": _shares([lengths[doc] for doc in relevant])}
-    for name, system in found.systems().items():
-        shares[f"P(retrieved | length), {name}"] = _shares([lengths[doc] for doc in retrieved(system.run, found.test)])
+    all_relevant = _shares([lengths[doc] for doc in relevant])
+    shares = {
+        name: _shares([lengths[doc] for doc in retrieved(system.run, found.test)]) for name, system in found.systems().items()
+    }
     middles = [500, 1500, 2500, 3500, 5000, 7000, 9000, 12_000]
     names = [f"up to {high:,} words" for high in BOUNDS[1:-1]] + [f"above {BOUNDS[-2]:,} words"]
-    rows = {name: dict(zip(names, values, strict=True)) for name, values in shares.items()}
-    lines = {name: Curve(middles, values) for name, values in shares.items()}
+    rows = {"P(relevant | length)": dict(zip(names, all_relevant, strict=True))}
+    rows |= {f"P(retrieved | length), {name}": dict(zip(names, values, strict=True)) for name, values in shares.items()}
+    lines = {"relevant": Curve(middles, all_relevant)}
+    lines |= {f"retrieved by {name}": Curve(middles, shares[name]) for name in DRAWN if name in shares}
     labels = Labels("words of a document", "share", experiment.dataset.name)
     return Measured(rows, (curves("RPRS-FIG3", "Relevance and retrieval over the length of documents", labels, lines),))
 
