@@ -18,4 +18,5 @@ def measure(experiment: Experiment) -> Measured:
     lines = {measure: Curve(list(shares.values()), [rows[name][measure] for name in shares]) for measure in MEASURES}
     levels = {f"BM25, {measure}": value for measure, value in rows[LEXICAL].items()}
     labels = Labels("training data, %", "recall on test", experiment.dataset.name)
-    return Measured(rows, (curves("CJEU-FIG4", "Recall over the share of training data", labels, lines, levels=levels),))
+    plot = curves("CJEU-FIG4", "Recall over the share of training data", labels, lines, levels=levels, paired=True)
+    return Measured(rows, (plot,))
