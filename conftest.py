@@ -30,6 +30,7 @@ GIVEN = {  # what most examples are made of: names and their modules
     "Corpus": "lexfuse", "Document": "lexfuse", "Queries": "lexfuse", "Query": "lexfuse", "Qrels": "lexfuse", "Run": "lexfuse",
     "union_of": "lexfuse.fusion.run_union", "tiny_base": "lexfuse.train.models.tiny_model",
 }  # fmt: skip
+INDEXES = ("lexfuse.index.", "lexfuse.search.index_reader.", "lexfuse.cluster.cluster_index.")  # whose examples get an index
 THERE = all(importlib.util.find_spec(name) is not None for name in NEEDED)
 
 
@@ -59,7 +60,7 @@ def _names_for_examples(request: pytest.FixtureRequest) -> Iterator[None]:
         from lexfuse.storage.snapshot import open_snapshot
 
         names["snapshot"] = open_snapshot(request.getfixturevalue("example_index"))
-    if request.node.name.startswith("lexfuse.index.Index"):
+    if request.node.name.startswith(INDEXES):
         import lexfuse
 
         names |= {"lexfuse": lexfuse, "index": lexfuse.Index(_copied(request))}

@@ -12,7 +12,7 @@ SOURCE = Path(lexfuse.__file__).parent
 
 # Every part may import itself and what precedes it; docs/ARCHITECTURE.md has the same order.
 ORDER = ["errors", "dependencies", "lazy", "deadline", "data", "text", "kernels", "storage", "encode", "channels", "fusion",
-         "rerank", "search", "index", "public_collection", "evaluation", "optimisation", "advice", "train", "service",
+         "rerank", "search", "index", "cluster", "public_collection", "evaluation", "optimisation", "advice", "train", "service",
          "web", "cli"]  # fmt: skip
 
 

@@ -65,7 +65,7 @@ class Beginnings(SentenceVectorReader):
     @cached_property
     def average_length(self) -> float:
         """Sentences that are known of a document, on average."""
-        found = [self.dense.passages_of(doc).spans[:, 1] for doc in range(len(self.dense.snapshot))]
+        found = [one.spans[:, 1] for one in self.dense.passages_of(range(len(self.dense.snapshot)))]
         known = [np.count_nonzero(ends <= limit) for ends, limit in zip(found, self.limits.tolist(), strict=True) if len(ends)]
         return float(np.mean(known))
 

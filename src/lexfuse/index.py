@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,31 +20,23 @@ from lexfuse.channels.channel_build import (
 )
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
-from lexfuse.channels.explanation import Explanation
-from lexfuse.channels.query_context import query_context
 from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
-from lexfuse.data.queries import Queries, Query
-from lexfuse.data.run import Run
+from lexfuse.data.queries import Queries
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError
-from lexfuse.search.candidates import retrieve_blocks
-from lexfuse.search.document_explanation import explain_document
-from lexfuse.search.hits import Hits, find_hits
+from lexfuse.search.index_reader import IndexReader
 from lexfuse.search.index_version import IndexVersion
-from lexfuse.search.pipeline import DEPTH
-from lexfuse.search.similar_hits import SimilarHits, find_similar
 from lexfuse.search.spec.spec import SearchSpec
-from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.index_folder import ChangeCounts, IndexFolder
-from lexfuse.storage.index_settings import FALLBACK_LANGUAGE, IndexSettings
-from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.storage.snapshot import open_snapshot
 from lexfuse.text.annotation import with_languages
 
 
-class Index:
+class Index(IndexReader):
     """An index folder, opened: it is searched, explained, changed and checked.
 
     One process writes at a time, any number may read. An `Index` sees its own changes at once, and those of other
@@ -116,8 +106,6 @@ class Index:
             raise
         return index
 
-    # What is there
-
     @property
     def version(self) -> IndexVersion:
         """The state that is searched, with its profiles."""
@@ -127,110 +115,6 @@ class Index:
             if self._version is None:
                 self._version = IndexVersion(open_snapshot(self.folder), self._profiles, self._encoders, name=self.folder.name)
             return self._version
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The documents and channels of the state that is searched."""
-        return self.version.snapshot
-
-    @property
-    def channels(self) -> tuple[str, ...]:
-        """The stored channels, without words and citations."""
-        return tuple(self.snapshot.channels)
-
-    @property
-    def specs(self) -> Mapping[str, SearchSpec]:
-        """What the index can be searched by, the default first."""
-        return dict(self.version.specs)
-
-    def __len__(self) -> int:
-        """How many documents there are."""
-        return len(self.snapshot)
-
-    def __contains__(self, id: str) -> bool:
-        """Whether there is a document of an id."""
-        return id in self.snapshot.ids
-
-    @property
-    def languages(self) -> dict[str, int]:
-        """How many documents are in each language, most first."""
-        return dict(Counter(language or FALLBACK_LANGUAGE for language in self.snapshot.column("language")).most_common())
-
-    @property
-    def language(self) -> str:
-        """The language of most documents."""
-        return next(iter(self.languages), FALLBACK_LANGUAGE)
-
-    def document(self, id: str) -> Document:
-        """The document with an id; `NotFoundError` if the index does not have it.
-
-        >>> index.document("lib-4").number
-        'L4'
-        """
-        return self.snapshot.document(id)
-
-    # Searching
-
-    def search(self, question: str | Query, k: int = 10, **options: Any) -> Hits:
-        """The k best answers: documents that the question cites, then the best matches, each with a snippet.
-
-        `profile` names a profile of the index or is a `SearchSpec`. Without one, options of `SearchSpec.of` say how to
-        search: ``channels=["bm25", "dense"], fusion=TM2C2(alpha=0.8)``. ``filters=["code=Code civil"]``, ``as_of``,
-        ``language``, ``sort``, ``facets`` and ``after`` are as for `lexfuse.search.hits.find_hits`.
-
-        >>> hits = index.search("retard de prêt", k=2, channels=["bm25", "tfidf"], fusion="rrf")
-        >>> [(hit.rank, hit.id, str(hit.snippet)[:18]) for hit in hits]
-        [(1, 'lib-4', 'En cas de retard, '), (2, 'lib-3', 'Le prêt est consen')]
-        """
-        with query_context():
-            return find_hits(self.version, question, k, **options)
-
-    def similar(self, text: str = "", k: int = 10, **options: Any) -> SimilarHits:
-        """Documents like a whole text, or like a ``document`` of the index; see `lexfuse.search.similar_hits.find_similar`.
-
-        >>> [hit.id for hit in index.similar(document="lib-4", k=1)]
-        ['lib-3']
-        """
-        with query_context():
-            return find_similar(self.version, text, k, **options)
-
-    def explain(self, question: str | Query, document: str, *, language: str = "", **search: Any) -> Explanation:
-        """Why a document, by its id or a citation, has its rank for a question, or which rank it would have.
-
-        >>> why = index.explain("retard de prêt", "article L. 4")
-        >>> why.doc, why.rank, [term.term for term in why.evidence["bm25"].terms]
-        ('lib-4', 1, ['retard', 'pret'])
-        """
-        with query_context():
-            return explain_document(self.version, question, document, language=language, **search).explanation
-
-    def run(
-        self,
-        queries: Queries,
-        *,
-        depth: int = DEPTH,
-        before_query_date: bool = False,
-        exclude_self: bool = False,
-        profile: str | SearchSpec = "",
-        name: str | None = None,
-        **options: Any,
-    ) -> Run:
-        """The best `depth` documents of every query; with `before_query_date` among those dated before it.
-
-        `exclude_self` leaves out the document that has the id of the query, for queries that are documents themselves.
-
-        >>> queries = lexfuse.Queries.of([lexfuse.Query("q", "cotisation")])
-        >>> [hit.doc for hit in index.run(queries, depth=10, name="words").hits("q")]
-        ['lib-6', 'lib-2']
-        """
-        if not profile and options.keys() - {"filters", "as_of"}:
-            options = {"depth": depth, **options}
-        opened = self.version.search_by(profile, name=name, **options)
-        retrieve = retrieve_before if before_query_date else retrieve_blocks
-        found = retrieve(opened.retriever, queries, depth + exclude_self, within=opened.within)
-        if exclude_self:
-            found = found.without_self(depth)
-        return found if name is None else dataclasses.replace(found, name=name)
 
     # Changing
 

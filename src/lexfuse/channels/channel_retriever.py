@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from lexfuse.channels.retriever import Mask, Retriever
@@ -12,6 +12,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.encode.encoder import Encoder
+from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.passages import Passage
 
 Parameter = str | float | bool
@@ -25,7 +26,13 @@ class SearchWork(NamedTuple):
 
 
 class ChannelRetriever(Retriever):
-    """A retriever of one channel."""
+    """A retriever of one channel; its snapshot may give a class of its own to search by (`Snapshot.retriever_class`)."""
+
+    at_router: ClassVar[bool] = False  # whether it needs no more of an index than the router of a cluster has: ids and documents
+
+    def __new__(cls, snapshot: Snapshot, *fields: Any, **named: Any) -> Self:
+        """An object of the class that searches the snapshot."""
+        return super().__new__(snapshot.retriever_class(cls))
 
     @property
     @abstractmethod
@@ -90,8 +97,8 @@ class PassageRetriever(ChannelRetriever):
         """The pieces of a query that is as long as a document, as the channel divides documents: texts to encode, and places."""
 
     @abstractmethod
-    def passages_of(self, doc: int) -> PassageVectors:
-        """The passages of a document, given by its number in the snapshot."""
+    def passages_of(self, docs: Sequence[int]) -> list[PassageVectors]:
+        """The passages of documents, given by their numbers in the snapshot."""
 
     @property
     @abstractmethod

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,6 +51,8 @@ class CitationLookup(ChannelRetriever):
 
     snapshot: Snapshot
     name: str = field(default="citation", kw_only=True)
+
+    at_router: ClassVar[bool] = True
 
     channel = "citation"
     bounds = ScoreBounds(0.0, 1.0)  # above zero for what is named, zero for what is not

@@ -131,7 +131,7 @@ class SentenceVectorReader:
 
     def candidates(self, docs: I32 | I64) -> CandidateSentences:
         """The sentences of documents, given by their numbers in the snapshot."""
-        found = [self.dense.passages_of(doc) for doc in docs.tolist()]
+        found = self.dense.passages_of(docs.tolist())
         starts = offsets_of(np.array([len(one.norms) for one in found], dtype=np.int64))
         vectors = np.empty((int(starts[-1]), self.dense.encoder.dimension), dtype=np.float32)
         spans = np.empty((len(vectors), 2), dtype=np.int32)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,10 +18,13 @@ from lexfuse.storage.catalog import SERIAL, Catalog, CatalogChannel, CatalogSegm
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
+from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.segments.segment import LEXICAL, Segment
 from lexfuse.storage.segments.shared_postings import JoinedLists
 from lexfuse.storage.stored_channel import ChannelSegment
 from lexfuse.storage.stored_ids import StoredIds
+
+Made = TypeVar("Made")
 
 
 class ChannelState(NamedTuple):
@@ -187,14 +190,21 @@ class Snapshot:
     def postings(self, channel: str) -> Postings:
         """The posting lists of the words (`bm25`), or of a channel of learned sparse vectors."""
         if channel not in self._postings:
+            numbering = self.numbering if channel == LEXICAL else self.channel_numbering(channel)
             if channel == LEXICAL:
                 files = [segment.channels[channel] for segment in self.segments]
-                self._postings[channel] = Postings(files, self.bases, self._alive, self._lists(channel))
             else:
-                numbering = self.channel_numbering(channel)
                 files = [file for part in self.channel(channel).parts if (file := part.content.inverted) is not None]
-                self._postings[channel] = Postings(files, numbering.bases, numbering.alive, self._lists(channel))
+            self._postings[channel] = self._made_postings(channel, files, numbering)
         return self._postings[channel]
+
+    def _made_postings(self, channel: str, files: Sequence[InvertedFile], numbering: Numbering) -> Postings:
+        """The posting lists of files, with statistics of the documents of this snapshot."""
+        return Postings(files, numbering.bases, numbering.alive, self._lists(channel))
+
+    def retriever_class(self, usual: type[Made]) -> type[Made]:
+        """The class of the retrievers that search this snapshot: the usual one; in a cluster one that asks the shards."""
+        return usual
 
     def _lists(self, channel: str) -> JoinedLists:
         return self._joined.setdefault(channel, JoinedLists())

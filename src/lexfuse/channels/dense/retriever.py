@@ -182,8 +182,11 @@ class DenseRetriever(PassageRetriever):
     def _divide(self) -> Divide:
         return divider(self.snapshot.channel(self.channel).named.settings, self.encoder, Side.QUERY)
 
-    def passages_of(self, doc: int) -> PassageVectors:
-        """The passages of a document, given by its number in the snapshot."""
+    def passages_of(self, docs: Sequence[int]) -> list[PassageVectors]:
+        """The passages of documents, given by their numbers in the snapshot."""
+        return [self._passages(doc) for doc in docs]
+
+    def _passages(self, doc: int) -> PassageVectors:
         if (raw := int(self.numbering.raw[doc])) < 0:
             empty = np.empty((0, self.encoder.dimension), dtype=np.float32)
             return PassageVectors(empty, np.empty(0, dtype=np.float32), np.empty((0, 2), dtype=np.int32))

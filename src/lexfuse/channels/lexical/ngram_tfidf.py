@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Self
+from itertools import chain
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -34,6 +35,8 @@ from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
+
+_READ = 1000  # documents at once
 
 
 class NgramIdf(StrEnum):
@@ -106,6 +109,8 @@ class NgramTfIdf(TermRetriever):
     feature_idf: F64
     choice: NgramChoice
     name: str = field(default="tfidf-ngrams", kw_only=True)
+
+    at_router: ClassVar[bool] = True  # it holds the posting lists itself
 
     bounds = ScoreBounds(0.0, 1.0)  # cosines of vectors without negative numbers
     score_parameters = None  # the n-grams change with the documents, so that no distribution of the scores is kept
@@ -212,8 +217,8 @@ class _NgramFields:
         encoders: dict[str, TermEncoder] = {}
         terms: list[I32] = [np.empty(0, dtype=np.int32)]
         places: list[tuple[int, int, float]] = []
-        for number, id in enumerate(snapshot.ids):
-            document = snapshot.document(id)
+        blocks = (snapshot.documents(snapshot.ids[first : first + _READ]) for first in range(0, len(snapshot), _READ))
+        for number, document in enumerate(chain.from_iterable(blocks)):
             if document.language not in encoders:
                 encoders[document.language] = TermEncoder(settings.analyser(document.language), vocabulary)
             for text, weight in settings.texts(document):

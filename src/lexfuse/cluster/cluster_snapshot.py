@@ -1,0 +1,184 @@
+"""The documents and channels of all shards as one snapshot, at a router: it holds ids and metadata, and asks shards for the rest.
+
+Documents are numbered in the order of their ids, whichever shard owns them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from lexfuse.channels.channel_retriever import ChannelRetriever
+from lexfuse.cluster.cluster_retriever import spread_by
+from lexfuse.cluster.shard import ShardRequest, mixed_class
+from lexfuse.cluster.shard_client import ShardClient
+from lexfuse.cluster.shard_requests import CodedColumn, Facts, HeldDocuments, ShardFacts, WholeDocuments
+from lexfuse.cluster.statistics import ClusterPostings, Statistics
+from lexfuse.data.arrays import I32, I64, Bools
+from lexfuse.data.document import Document
+from lexfuse.data.ids import Ids
+from lexfuse.errors import DataError, UnknownDocumentError
+from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.segments.channel_postings import Postings
+from lexfuse.storage.snapshot import ChannelState, Snapshot
+
+Made = TypeVar("Made")
+
+
+class ClusterSnapshot(Snapshot):
+    """One state of a cluster; retrievers on it ask the shards."""
+
+    def __init__(
+        self,
+        client: ShardClient,
+        statistics: Statistics,
+        *,
+        name: str = "cluster",
+        generation: int = 0,
+        distributions: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Ask every shard what it holds; shards that do not belong together are a `DataError`."""
+        self.client = client
+        self.folder = Path(name)
+        self.generation = generation
+        self.segments = []
+        self._statistics, self._kept = statistics, dict(distributions or {})
+        self._facts: list[ShardFacts] = list(self.all_shards(lambda _: Facts()).values())
+        self.settings = self._facts[0].settings
+        self._postings: dict[str, Postings] = {}
+        self._numberings: dict[str, Numbering] = {}
+        self._coded: dict[str, tuple[I32, list[Any]]] = {}
+        for shard, facts in enumerate(self._facts):
+            if facts.alike != self._facts[0].alike:
+                raise DataError(f"shard {shard} has other settings or channels than shard 0; build the shards of a cluster alike")
+
+    def all_shards(self, request: Callable[[int], ShardRequest]) -> Mapping[int, Any]:
+        """The answers of all shards to a request for each."""
+        return self.client.ask({shard: request(shard) for shard in range(self.client.shards)})
+
+    # Documents and their places
+
+    @cached_property
+    def ids(self) -> Ids:
+        """Ids of all documents, in their order."""
+        found = Ids(sorted(id for facts in self._facts for id in facts.ids))
+        if len(found) != sum(len(facts.ids) for facts in self._facts):
+            raise DataError("two shards hold documents of the same id; build the cluster again")
+        return found
+
+    @cached_property
+    def documents_of(self) -> list[I32]:
+        """For each shard, the numbers of its documents by their numbers in the shard."""
+        return [self.ids.ordinals(facts.ids) for facts in self._facts]
+
+    @cached_property
+    def places(self) -> tuple[I32, I32]:
+        """For each document its shard, and its number there."""
+        shard, inside = np.empty(len(self.ids), dtype=np.int32), np.empty(len(self.ids), dtype=np.int32)
+        for number, documents in enumerate(self.documents_of):
+            shard[documents], inside[documents] = number, np.arange(len(documents), dtype=np.int32)
+        return shard, inside
+
+    @cached_property
+    def numbering(self) -> Numbering:
+        """A router has no files: every document is at its own number."""
+        return Numbering(self.ids, self.bases, np.arange(len(self.ids), dtype=np.int32))
+
+    @cached_property
+    def bases(self) -> I64:
+        """One stretch of documents."""
+        return np.array([0, len(self.ids)], dtype=np.int64)
+
+    def shard_mask(self, shard: int, within: Bools | None) -> bytes | None:
+        """The part of a mask that is about the documents of a shard, as bits."""
+        return None if within is None else np.packbits(within[self.documents_of[shard]]).tobytes()
+
+    def __len__(self) -> int:
+        """The number of documents."""
+        return len(self.ids)
+
+    # Channels
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of the channels in addition to the words."""
+        return tuple(self._channels)
+
+    @cached_property
+    def _channels(self) -> dict[str, ChannelState]:
+        return {named.name: ChannelState(named, []) for named in self._facts[0].channels}
+
+    @property
+    def distributions(self) -> dict[str, Any]:
+        """The score distributions that the cluster was published with."""
+        return self._kept
+
+    def channel_numbering(self, name: str) -> Numbering:
+        """The documents that a channel holds, at their own numbers."""
+        if name not in self._numberings:
+            self.channel(name)  # an unknown one is named
+            held = np.zeros(len(self), dtype=np.bool_)
+            for shard, flags in self.all_shards(lambda _: HeldDocuments(name)).items():
+                held[self.documents_of[shard]] = flags
+            places = np.where(held, np.arange(len(self), dtype=np.int32), np.int32(-1))
+            self._numberings[name] = Numbering(self.ids, self.bases, places)
+        return self._numberings[name]
+
+    def postings(self, channel: str) -> Postings:
+        """The terms of a channel with their statistics; the posting lists are at the shards."""
+        if channel not in self._postings:
+            empty = np.empty(0, dtype=np.bool_)
+            self._postings[channel] = ClusterPostings(self._statistics[channel], [], np.zeros(1, dtype=np.int64), empty)
+        return self._postings[channel]
+
+    def retriever_class(self, usual: type[Made]) -> type[Made]:
+        """A class that asks the shards, where the posting lists or vectors of the usual one are there."""
+        spread = spread_by(usual) if issubclass(usual, ChannelRetriever) else None
+        return usual if spread is None else mixed_class(spread, usual, "Cluster")
+
+    # The catalog
+
+    def coded(self, name: str) -> tuple[I32, list[Any]]:
+        """One catalog column: the code of each document's value, and the distinct values."""
+        if name not in self._coded:
+            codes = np.zeros(len(self), dtype=np.int32)
+            numbers: defaultdict[Any, int] = defaultdict()
+            numbers.default_factory = numbers.__len__
+            for shard, (own, values) in self.all_shards(lambda _: CodedColumn(name)).items():
+                known = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32, count=len(values))
+                codes[self.documents_of[shard]] = known[own] if len(known) else 0
+            self._coded[name] = codes, list(numbers)
+        return self._coded[name]
+
+    def document(self, id: str) -> Document:
+        """A whole document; `UnknownDocumentError` for an unknown id."""
+        (found,) = self.documents([id])
+        return found
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """Whole documents, in this order."""
+        for id in ids:
+            if id not in self.ids:
+                raise UnknownDocumentError(f"no document {id!r} in the cluster")
+        return self._fetched(ids, heads=False)
+
+    def heads(self, ids: Sequence[str]) -> list[Document]:
+        """Documents without their texts, in this order, for lists; unknown ids are skipped."""
+        return self._fetched([id for id in ids if id in self.ids], heads=True)
+
+    def _fetched(self, ids: Sequence[str], *, heads: bool) -> list[Document]:
+        owned: dict[int, list[str]] = defaultdict(list)
+        for id, number in zip(ids, self.ids.ordinals(ids).tolist(), strict=True):
+            owned[int(self.places[0][number])].append(id)
+        answers = self.client.ask({shard: WholeDocuments(tuple(some), heads) for shard, some in owned.items()})
+        found = {document.id: document for documents in answers.values() for document in documents}
+        return [found[id] for id in ids]
+
+    def close(self) -> None:
+        """Let go of the shards."""
+        self.client.close()

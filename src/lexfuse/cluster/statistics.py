@@ -1,0 +1,171 @@
+"""Statistics of the terms of all shards: what makes the scores of a shard those of the whole collection.
+
+BM25, TF-IDF and the choice of informative terms depend on how many documents hold a term, how often it occurs, and how long
+documents are. A shard that is searched with the numbers of all shards gives the scores that one index of all documents gives.
+All shards number terms alike, so that a question is read once, at the router.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from lexfuse.data.arrays import F64, I64, Bools, read_only
+from lexfuse.data.files import make_folder
+from lexfuse.errors import DataError
+from lexfuse.storage.array_file import map_array, save_array
+from lexfuse.storage.segments.channel_postings import Postings
+from lexfuse.storage.segments.inverted_file import InvertedFile
+from lexfuse.storage.segments.segment import LEXICAL
+from lexfuse.storage.segments.shared_postings import JoinedLists, Lists
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.storage.string_list import StringList
+
+_SUMS = "statistics.json"
+_TERMS, _DOCUMENTS, _OCCURRENCES = "terms", "document_frequency.npy", "collection_frequency.npy"
+
+
+@dataclass(frozen=True, eq=False)
+class TermStatistics:
+    """The statistics of one channel of terms, words or learned ones.
+
+    >>> statistics = TermStatistics.gathered([snapshot.postings("bm25"), snapshot.postings("bm25")])
+    >>> statistics.documents, statistics.mean_length == snapshot.postings("bm25").mean_length
+    (12, True)
+    """
+
+    terms: StringList  # sorted
+    document_frequency: I64
+    collection_frequency: F64
+    documents: int
+    length: float  # of all documents together
+
+    @classmethod
+    def gathered(cls, shards: Sequence[Postings]) -> TermStatistics:
+        """The sums over the posting lists of shards."""
+        names = sorted({term for postings in shards for term in postings.vocabulary})
+        terms = StringList.of(names)
+        frequency, occurrences = np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
+        for postings in shards:
+            places = terms.find_all(postings.vocabulary, len(postings.vocabulary))
+            frequency[places] += postings.document_frequency
+            occurrences[places] += postings.collection_frequency
+        length = sum(float(postings.lengths[postings.alive].sum(dtype=np.float64)) for postings in shards)
+        return cls(terms, read_only(frequency), read_only(occurrences), sum(one.documents for one in shards), length)
+
+    @property
+    def mean_length(self) -> float:
+        """Mean length of documents."""
+        return self.length / self.documents if self.documents else 0.0
+
+    @cached_property
+    def file(self) -> InvertedFile:
+        """The terms as a file without documents, which comes before the files of a shard and so numbers its terms."""
+        none = np.empty(0, dtype=np.int32)
+        offsets, weights = np.zeros(len(self.terms) + 1, dtype=np.int64), np.empty(0, dtype=np.float32)
+        return InvertedFile(self.terms, offsets, none, weights, weights)
+
+    def save(self, folder: Path) -> Iterator[Path]:
+        """Write the files into a folder, yielding each path."""
+        make_folder(folder)
+        yield from self.terms.save(folder / _TERMS)
+        yield save_array(folder / _DOCUMENTS, self.document_frequency)
+        yield save_array(folder / _OCCURRENCES, self.collection_frequency)
+        path = folder / _SUMS
+        path.write_bytes(orjson.dumps({"documents": self.documents, "length": self.length}))
+        yield path
+
+    @classmethod
+    def load(cls, folder: Path) -> TermStatistics:
+        """Map saved statistics into memory; a `DataError` if the files do not belong together."""
+        terms = StringList.load(folder / _TERMS)
+        arrays = map_array(folder / _DOCUMENTS, np.int64), map_array(folder / _OCCURRENCES, np.float64)
+        try:
+            sums = orjson.loads((folder / _SUMS).read_bytes())
+            documents, length = int(sums["documents"]), float(sums["length"])
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise DataError(f"the statistics are damaged ({error}); publish the cluster again", path=folder / _SUMS) from None
+        if any(len(array) != len(terms) for array in arrays):
+            raise DataError("the files do not belong together; publish the cluster again", path=folder)
+        return cls(terms, *arrays, documents, length)
+
+
+class ClusterPostings(Postings):
+    """The posting lists of a shard with the statistics of all shards; those of a router, without files, are the statistics."""
+
+    def __init__(
+        self,
+        statistics: TermStatistics,
+        files: Sequence[InvertedFile],
+        bases: I64,
+        alive: Bools,
+        joined: JoinedLists | None = None,
+    ) -> None:
+        """Put the terms of all shards before the files of this one, so that they number the terms."""
+        super().__init__([statistics.file, *files], np.concatenate((bases[:1], bases)), alive, joined)
+        self._own, self._own_bases = list(files), bases
+        self.statistics = statistics
+
+    @cached_property
+    def _lists(self) -> Lists:
+        docs, weights, places = self._joined.of(self._own, self._own_bases)
+        return Lists(docs, weights, [0, *places])
+
+    @property
+    def document_frequency(self) -> I64:
+        """The number of live documents of all shards with each term."""
+        return self.statistics.document_frequency
+
+    @property
+    def collection_frequency(self) -> F64:
+        """The sum of each term's weights in all live documents of all shards."""
+        return self.statistics.collection_frequency
+
+    @property
+    def documents(self) -> int:
+        """The number of live documents of all shards."""
+        return self.statistics.documents
+
+    @property
+    def mean_length(self) -> float:
+        """Mean length of the live documents of all shards."""
+        return self.statistics.mean_length
+
+
+Statistics = Mapping[str, TermStatistics]  # by channel: the words, and every channel of learned terms
+
+
+def gather_statistics(shards: Sequence[Snapshot]) -> dict[str, TermStatistics]:
+    """The statistics of the words and of every channel with posting lists.
+
+    >>> list(gather_statistics([snapshot]))
+    ['bm25']
+    """
+    names = [LEXICAL, *(name for name in shards[0].channels if _has_terms(shards, name))]
+    return {name: TermStatistics.gathered([shard.postings(name) for shard in shards]) for name in names}
+
+
+def _has_terms(shards: Sequence[Snapshot], channel: str) -> bool:
+    return any(part.content.inverted is not None for shard in shards for part in shard.channel(channel).parts)
+
+
+def save_statistics(folder: Path, statistics: Statistics) -> list[Path]:
+    """Write the statistics of every channel into a folder, and return the paths."""
+    return [path for name, one in statistics.items() for path in one.save(folder / name)]
+
+
+def load_statistics(folder: Path) -> dict[str, TermStatistics]:
+    """Map the statistics of every channel into memory.
+
+    >>> _ = save_statistics(folder / "statistics", gather_statistics([snapshot]))
+    >>> load_statistics(folder / "statistics")["bm25"].documents
+    6
+    """
+    if not (folder / LEXICAL).is_dir():
+        raise DataError("there are no statistics of words here; publish the cluster again", path=folder)
+    return {path.name: TermStatistics.load(path) for path in sorted(folder.iterdir()) if path.is_dir()}

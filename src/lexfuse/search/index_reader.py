@@ -1,0 +1,138 @@
+"""What every index can be asked, whether it is a folder or spread over the shards of a cluster."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from lexfuse.channels.explanation import Explanation
+from lexfuse.channels.query_context import query_context
+from lexfuse.data.document import Document
+from lexfuse.data.queries import Queries, Query
+from lexfuse.data.run import Run
+from lexfuse.search.candidates import retrieve_blocks
+from lexfuse.search.document_explanation import explain_document
+from lexfuse.search.hits import Hits, find_hits
+from lexfuse.search.index_version import IndexVersion
+from lexfuse.search.pipeline import DEPTH
+from lexfuse.search.similar_hits import SimilarHits, find_similar
+from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
+from lexfuse.storage.snapshot import Snapshot
+
+
+class IndexReader(ABC):
+    """An index that is read: searched, explained, asked for documents."""
+
+    @property
+    @abstractmethod
+    def version(self) -> IndexVersion:
+        """The state that is searched, with its profiles."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The documents and channels of the state that is searched."""
+        return self.version.snapshot
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The stored channels, without words and citations."""
+        return tuple(self.snapshot.channels)
+
+    @property
+    def specs(self) -> Mapping[str, SearchSpec]:
+        """What the index can be searched by, the default first."""
+        return dict(self.version.specs)
+
+    def __len__(self) -> int:
+        """How many documents there are."""
+        return len(self.snapshot)
+
+    def __contains__(self, id: str) -> bool:
+        """Whether there is a document of an id."""
+        return id in self.snapshot.ids
+
+    @property
+    def languages(self) -> dict[str, int]:
+        """How many documents are in each language, most first."""
+        return dict(Counter(language or FALLBACK_LANGUAGE for language in self.snapshot.column("language")).most_common())
+
+    @property
+    def language(self) -> str:
+        """The language of most documents."""
+        return next(iter(self.languages), FALLBACK_LANGUAGE)
+
+    def document(self, id: str) -> Document:
+        """The document with an id; `NotFoundError` if the index does not have it.
+
+        >>> index.document("lib-4").number
+        'L4'
+        """
+        return self.snapshot.document(id)
+
+    # Searching
+
+    def search(self, question: str | Query, k: int = 10, **options: Any) -> Hits:
+        """The k best answers: documents that the question cites, then the best matches, each with a snippet.
+
+        `profile` names a profile of the index or is a `SearchSpec`. Without one, options of `SearchSpec.of` say how to
+        search: ``channels=["bm25", "dense"], fusion=TM2C2(alpha=0.8)``. ``filters=["code=Code civil"]``, ``as_of``,
+        ``language``, ``sort``, ``facets`` and ``after`` are as for `lexfuse.search.hits.find_hits`.
+
+        >>> hits = index.search("retard de prêt", k=2, channels=["bm25", "tfidf"], fusion="rrf")
+        >>> [(hit.rank, hit.id, str(hit.snippet)[:18]) for hit in hits]
+        [(1, 'lib-4', 'En cas de retard, '), (2, 'lib-3', 'Le prêt est consen')]
+        """
+        with query_context():
+            return find_hits(self.version, question, k, **options)
+
+    def similar(self, text: str = "", k: int = 10, **options: Any) -> SimilarHits:
+        """Documents like a whole text, or like a ``document`` of the index; see `lexfuse.search.similar_hits.find_similar`.
+
+        >>> [hit.id for hit in index.similar(document="lib-4", k=1)]
+        ['lib-3']
+        """
+        with query_context():
+            return find_similar(self.version, text, k, **options)
+
+    def explain(self, question: str | Query, document: str, *, language: str = "", **search: Any) -> Explanation:
+        """Why a document, by its id or a citation, has its rank for a question, or which rank it would have.
+
+        >>> why = index.explain("retard de prêt", "article L. 4")
+        >>> why.doc, why.rank, [term.term for term in why.evidence["bm25"].terms]
+        ('lib-4', 1, ['retard', 'pret'])
+        """
+        with query_context():
+            return explain_document(self.version, question, document, language=language, **search).explanation
+
+    def run(
+        self,
+        queries: Queries,
+        *,
+        depth: int = DEPTH,
+        before_query_date: bool = False,
+        exclude_self: bool = False,
+        profile: str | SearchSpec = "",
+        name: str | None = None,
+        **options: Any,
+    ) -> Run:
+        """The best `depth` documents of every query; with `before_query_date` among those dated before it.
+
+        `exclude_self` leaves out the document that has the id of the query, for queries that are documents themselves.
+
+        >>> queries = lexfuse.Queries.of([lexfuse.Query("q", "cotisation")])
+        >>> [hit.doc for hit in index.run(queries, depth=10, name="words").hits("q")]
+        ['lib-6', 'lib-2']
+        """
+        if not profile and options.keys() - {"filters", "as_of"}:
+            options = {"depth": depth, **options}
+        opened = self.version.search_by(profile, name=name, **options)
+        retrieve = retrieve_before if before_query_date else retrieve_blocks
+        found = retrieve(opened.retriever, queries, depth + exclude_self, within=opened.within)
+        if exclude_self:
+            found = found.without_self(depth)
+        return found if name is None else dataclasses.replace(found, name=name)

@@ -1,0 +1,233 @@
+"""A cluster gives the answers of one index of all documents: rankings, scores, facets, explanations, also after changes."""
+
+import datetime
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lexfuse import TM2C2, Convex, Document, Index, Queries, Query
+from lexfuse.channels.channel_kind import ChannelPlan
+from lexfuse.cluster.cluster_index import ClusterIndex
+from lexfuse.cluster.partition import owner, partition
+from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
+from lexfuse.fusion.normalisation import Percentile
+from lexfuse.search.hits import SortOrder
+
+WORDS = """bail loyer locataire bailleur préavis congé délai mois juge tribunal contrat travail salarié employeur licenciement
+indemnité prime salaire durée heure repos jour faute grave cause réelle sérieuse preuve demande recours appel""".split()  # noqa: SIM905
+CODES = ("Code civil", "Code du travail", "Code de commerce")
+QUESTIONS = (
+    "le bailleur donne congé au locataire", "indemnité de licenciement du salarié", "article L. 4 du code du travail",
+    "préavis", "faute grave, cause réelle et sérieuse", "bail bail loyer", "tribunal",
+)  # fmt: skip
+
+
+def made(seed, count, first=0):
+    """Documents of drawn words; some have the same text, so that scores tie."""
+    draw, found = random.Random(seed), []  # noqa: S311
+    for number in range(first, first + count):
+        text = ". ".join(" ".join(draw.choices(WORDS, k=draw.randint(4, 14))).capitalize() for _ in range(draw.randint(1, 5)))
+        if number % 9 == 4 and found:
+            text = found[-1].text
+        found.append(
+            Document(
+                f"d{(number * 37) % 1000:03}", title=f"Titre {draw.choice(WORDS)}", text=text + ".", language="fr",
+                code=CODES[number % 3], number=f"L{number}", headings=("Livre I", draw.choice(WORDS)),
+                date=datetime.date(2000 + draw.randint(0, 20), 5, 1),
+                valid_from=datetime.date(2010, 1, 1) if number % 4 else None,
+                valid_to=datetime.date(2015, 1, 1) if number % 8 == 1 else None,
+            )
+        )  # fmt: skip
+    return found
+
+
+def built(folder, documents, plans):
+    """An index of documents with channels."""
+    with Index.build(folder, documents, channels=plans) as index:
+        index.verify()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory, tiny):
+    models = tmp_path_factory.mktemp("models")
+    dense, sparse = str(tiny.folder(models / "dense")), str(tiny.folder(models / "splade", head="mlm"))
+    return {"dense": ChannelPlan(dense), "splade": ChannelPlan(sparse), "sentences": ChannelPlan(dense)}
+
+
+@pytest.fixture(scope="module")
+def cross(tmp_path_factory, tiny):
+    return str(tiny.cross_encoder(tmp_path_factory.mktemp("models") / "cross"))
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory, plans):
+    folder = built(tmp_path_factory.mktemp("single") / "index", made(1, 60), plans)
+    with Index(folder) as index:
+        index.estimate_distributions()
+        yield index
+
+
+@pytest.fixture(scope="module", params=[1, 2, 5])
+def cluster(request, tmp_path_factory, plans, single):
+    root, shards = tmp_path_factory.mktemp("shards"), partition(made(1, 60), request.param)
+    folders = [built(root / str(number), documents, plans) for number, documents in enumerate(shards)]
+    with ClusterIndex.of(folders, distributions=single.snapshot.distributions) as opened:
+        yield opened
+
+
+def queries():
+    return Queries.of(
+        Query(f"q{at}", text, "fr" if at % 2 else "", datetime.date(2012, 1, 1)) for at, text in enumerate(QUESTIONS)
+    )
+
+
+def assert_same_runs(ours, theirs):
+    assert list(ours.queries) == list(theirs.queries)
+    for query in ours.queries:
+        one, other = ours.hits(query), theirs.hits(query)
+        assert [hit.doc for hit in one] == [hit.doc for hit in other], query
+        np.testing.assert_allclose([hit.score for hit in one], [hit.score for hit in other], rtol=1e-6, atol=1e-6)
+        assert [sorted(hit.parts) for hit in one] == [sorted(hit.parts) for hit in other]
+    if theirs.low is not None:
+        np.testing.assert_allclose(ours.low, theirs.low, rtol=1e-6)
+
+
+SEARCHES = {
+    "words": {"channels": ["bm25"]},
+    "words by Robertson": {"channels": ["bm25"], "idf": "robertson", "k1": 0.9},
+    "TF-IDF": {"channels": ["tfidf"]},
+    "n-grams": {"channels": ["tfidf-2gram"]},
+    "citations": {"channels": ["citation"]},
+    "dense": {"channels": ["dense"]},
+    "dense over all passages": {"channels": ["sentences"], "pool": "all"},
+    "learned terms": {"channels": ["splade"]},
+    "RRF": {"channels": ["bm25", "dense", "splade"], "fusion": "rrf"},
+    "TM2C2": {"channels": ["bm25", "dense"], "fusion": TM2C2(alpha=0.7)},
+    "percentiles": {"channels": ["bm25", "dense"], "fusion": Convex(None, Percentile())},
+    "Borda": {"channels": ["bm25", "tfidf", "citation", "splade"], "fusion": "borda"},
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_runs_are_those_of_one_index(single, cluster, name):
+    ours, theirs = (one.run(queries(), depth=20, **SEARCHES[name]) for one in (cluster, single))
+    assert len(theirs)
+    assert_same_runs(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"filters": ["code=Code du travail", "date>=2005-01-01"]}, {"as_of": "2012-06-01"}, {"filters": ["number=L999"]}]
+)
+@pytest.mark.parametrize("name", ["words", "dense", "RRF"])
+def test_filters_and_days_are_those_of_one_index(single, cluster, name, limits):
+    assert_same_runs(*(one.run(queries(), depth=20, **SEARCHES[name], **limits) for one in (cluster, single)))
+
+
+def test_runs_before_the_day_of_a_query(single, cluster):
+    assert_same_runs(*(one.run(queries(), depth=20, before_query_date=True) for one in (cluster, single)))
+
+
+def shown(hits):
+    """What a page shows of its results, without their scores."""
+    return [(hit.rank, hit.id, hit.found, hit.document, hit.snippet, hit.passage, hit.parts, sorted(hit.sources)) for hit in hits]
+
+
+def assert_same_pages(ours, theirs):
+    assert shown(ours) == shown(theirs)
+    assert (ours.profile, ours.more, ours.candidates, ours.facets) == (
+        theirs.profile,
+        theirs.more,
+        theirs.candidates,
+        theirs.facets,
+    )
+    np.testing.assert_allclose([hit.score for hit in ours], [hit.score for hit in theirs], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"facets": True, "filters": ["code=Code du travail"]},
+        {"sort": SortOrder.NEWEST},
+        {"after": 3},
+        {"profile": "dense"},
+        {"channels": ["splade"]},
+    ],
+)
+def test_pages_are_those_of_one_index(single, cluster, options):
+    for question in QUESTIONS:
+        assert_same_pages(*(one.search(question, 5, **options) for one in (cluster, single)))
+
+
+def test_pages_are_explained_alike(single, cluster):
+    for question in QUESTIONS[:3]:
+        for hit in single.search(question, 3, channels=["bm25", "dense", "splade"]):
+            ours, theirs = (one.explain(question, hit.id, channels=["bm25", "dense", "splade"]) for one in (cluster, single))
+            assert (ours.rank, ours.listed, ours.score) == (theirs.rank, theirs.listed, pytest.approx(theirs.score))
+            assert ours.parts == theirs.parts
+            assert ours.evidence["bm25"].terms == theirs.evidence["bm25"].terms
+            assert ours.evidence["dense"].passage == theirs.evidence["dense"].passage
+
+
+def test_similar_documents_are_those_of_one_index(single, cluster):
+    for options in ({"document": "d037"}, {"text": made(1, 60)[7].text}, {"document": "d074", "before": "2015-01-01"}):
+        ours, theirs = (one.similar(k=5, **options) for one in (cluster, single))
+        assert [hit.id for hit in ours] == [hit.id for hit in theirs]
+        np.testing.assert_allclose([hit.score for hit in ours], [hit.score for hit in theirs], rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["cross-encoder", "rprs", "sdr", "birch"])
+def test_rerankers_give_the_ranking_of_one_index(single, cluster, cross, method):
+    rerank = {"method": method, "depth": 8} | ({"model": cross} if method == "cross-encoder" else {})
+    assert_same_runs(*(one.run(queries(), depth=10, channels=["bm25"], rerank=[rerank]) for one in (cluster, single)))
+
+
+def test_documents_and_what_is_there(single, cluster):
+    assert len(cluster) == len(single)
+    assert cluster.document("d037") == single.document("d037")
+    assert (cluster.channels, cluster.languages, list(cluster.specs)) == (single.channels, single.languages, list(single.specs))
+    assert "d037" in cluster
+    assert "nothing" not in cluster
+    with pytest.raises(NotFoundError, match="no document 'nothing'"):
+        cluster.document("nothing")
+    with pytest.raises(UnknownChannelError, match="'colbert'"):
+        cluster.search("bail", channels=["colbert"])
+
+
+def test_changes_go_to_the_owner_and_change_the_statistics(tmp_path, plans):
+    documents, more = made(2, 30), made(3, 10, first=30)
+    whole = built(tmp_path / "whole", documents, {"splade": plans["splade"]})
+    folders = [
+        built(tmp_path / str(number), some, {"splade": plans["splade"]}) for number, some in enumerate(partition(documents, 3))
+    ]
+    gone, changed = [documents[3].id, documents[8].id], replace(documents[5], text="Préavis de congé du bail.")
+    for folder, shard in [(whole, None), *((folder, number) for number, folder in enumerate(folders))]:
+        with Index(folder) as index:
+            own = [one for one in [*more, changed] if shard is None or owner(one.id, 3) == shard]
+            index.update(own)
+            index.delete([id for id in gone if shard is None or owner(id, 3) == shard])
+            index.add_channels()
+    with Index(whole) as single, ClusterIndex.of(folders) as cluster:
+        for name in ("words", "TF-IDF", "learned terms"):
+            assert_same_runs(*(one.run(queries(), depth=30, **SEARCHES[name]) for one in (cluster, single)))
+        assert gone[0] not in cluster
+
+
+def test_shards_that_do_not_belong_together_are_refused(tmp_path, plans):
+    one, two = made(4, 4), made(5, 4, first=4)
+    folders = [built(tmp_path / "a", one, {}), built(tmp_path / "b", two, {"splade": plans["splade"]})]
+    with pytest.raises(DataError, match="shard 1 has other settings or channels than shard 0"):
+        ClusterIndex.of(folders)
+    twice = [built(tmp_path / "c", one, {}), built(tmp_path / "d", one, {})]
+    with pytest.raises(DataError, match="is repeated"):
+        len(ClusterIndex.of(twice))
+
+
+def test_every_document_has_one_owner():
+    shards = partition(made(1, 60), 5)
+    assert sorted(document.id for some in shards for document in some) == sorted(document.id for document in made(1, 60))
+    assert all(owner(document.id, 5) == number for number, some in enumerate(shards) for document in some)
+    assert all(shards)
