@@ -9,6 +9,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.snapshot import open_snapshot
 
 TEXTS = {
     "a": "Le salarié licencié reçoit une indemnité de licenciement",
@@ -184,6 +185,7 @@ def test_parameters_that_cannot_be_are_refused(index, k1, b):
         BM25(index.snapshot(), k1, b)
 
 
-def test_bounds():
-    assert BM25.bounds.fget(BM25(None)).low == 0.0
-    assert BM25(None, idf=IdfForm.ROBERTSON).bounds.low == -np.inf
+def test_bounds(example_index):
+    with open_snapshot(example_index) as snapshot:
+        assert BM25(snapshot).bounds.low == 0.0
+        assert BM25(snapshot, idf=IdfForm.ROBERTSON).bounds.low == -np.inf
