@@ -9,11 +9,13 @@ import pytest
 
 from lexfuse import TM2C2, Convex, Document, Index, Queries, Query
 from lexfuse.channels.channel_kind import ChannelPlan
+from lexfuse.channels.registry import plan_channel, stored_kind
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.partition import owner, partition
 from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
 from lexfuse.fusion.normalisation import Percentile
 from lexfuse.search.hits import SortOrder
+from lexfuse.storage.index_folder import IndexFolder
 
 WORDS = """bail loyer locataire bailleur préavis congé délai mois juge tribunal contrat travail salarié employeur licenciement
 indemnité prime salaire durée heure repos jour faute grave cause réelle sérieuse preuve demande recours appel""".split()  # noqa: SIM905
@@ -43,10 +45,21 @@ def made(seed, count, first=0):
     return found
 
 
-def built(folder, documents, plans):
-    """An index of documents with channels."""
-    with Index.build(folder, documents, channels=plans) as index:
-        index.verify()
+def built(folder, documents, plans, everything=None):
+    """An index of documents with channels; as a shard it shares with others what was made of all documents."""
+    Index.build(folder, documents).close()
+    if everything is not None:
+        ordered = sorted(everything, key=lambda document: document.id)
+        with IndexFolder(folder) as files:
+            for name, plan in plans.items():
+                settings = plan_channel(name, plan)
+                part = stored_kind(name).shared_part(settings, len(ordered), lambda at: [ordered[place] for place in at])
+                files.channels.make(name, settings)
+                if part is not None:
+                    files.channels.begin(name, part)
+    with Index(folder) as index:
+        index.add_channels(plans)
+        assert index.verify() == []
     return folder
 
 
@@ -54,7 +67,9 @@ def built(folder, documents, plans):
 def plans(tmp_path_factory, tiny):
     models = tmp_path_factory.mktemp("models")
     dense, sparse = str(tiny.folder(models / "dense")), str(tiny.folder(models / "splade", head="mlm"))
-    return {"dense": ChannelPlan(dense), "splade": ChannelPlan(sparse), "sentences": ChannelPlan(dense)}
+    return {
+        "dense": ChannelPlan(dense), "splade": ChannelPlan(sparse), "sentences": ChannelPlan(dense), "colbert": ChannelPlan(dense)
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +88,7 @@ def single(tmp_path_factory, plans):
 @pytest.fixture(scope="module", params=[1, 2, 5])
 def cluster(request, tmp_path_factory, plans, single):
     root, shards = tmp_path_factory.mktemp("shards"), partition(made(1, 60), request.param)
-    folders = [built(root / str(number), documents, plans) for number, documents in enumerate(shards)]
+    folders = [built(root / str(number), documents, plans, made(1, 60)) for number, documents in enumerate(shards)]
     with ClusterIndex.of(folders, distributions=single.snapshot.distributions) as opened:
         yield opened
 
@@ -104,10 +119,12 @@ SEARCHES = {
     "dense": {"channels": ["dense"]},
     "dense over all passages": {"channels": ["sentences"], "pool": "all"},
     "learned terms": {"channels": ["splade"]},
+    "late interaction": {"channels": ["colbert"]},
+    "late interaction with every document": {"channels": ["colbert"], "exact": True},
     "RRF": {"channels": ["bm25", "dense", "splade"], "fusion": "rrf"},
     "TM2C2": {"channels": ["bm25", "dense"], "fusion": TM2C2(alpha=0.7)},
     "percentiles": {"channels": ["bm25", "dense"], "fusion": Convex(None, Percentile())},
-    "Borda": {"channels": ["bm25", "tfidf", "citation", "splade"], "fusion": "borda"},
+    "Borda": {"channels": ["bm25", "tfidf", "citation", "splade", "colbert"], "fusion": "borda"},
 }
 
 
@@ -132,7 +149,10 @@ def test_runs_before_the_day_of_a_query(single, cluster):
 
 def shown(hits):
     """What a page shows of its results, without their scores."""
-    return [(hit.rank, hit.id, hit.found, hit.document, hit.snippet, hit.passage, hit.parts, sorted(hit.sources)) for hit in hits]
+    return [
+        (hit.rank, hit.id, hit.found, hit.document, hit.snippet, hit.passage, hit.parts, hit.matches, sorted(hit.sources))
+        for hit in hits
+    ]
 
 
 def assert_same_pages(ours, theirs):
@@ -155,6 +175,7 @@ def assert_same_pages(ours, theirs):
         {"after": 3},
         {"profile": "dense"},
         {"channels": ["splade"]},
+        {"channels": ["colbert"]},
     ],
 )
 def test_pages_are_those_of_one_index(single, cluster, options):
@@ -193,8 +214,8 @@ def test_documents_and_what_is_there(single, cluster):
     assert "nothing" not in cluster
     with pytest.raises(NotFoundError, match="no document 'nothing'"):
         cluster.document("nothing")
-    with pytest.raises(UnknownChannelError, match="'colbert'"):
-        cluster.search("bail", channels=["colbert"])
+    with pytest.raises(UnknownChannelError, match="'colbert-other'"):
+        cluster.search("bail", channels=["colbert-other"])
 
 
 def test_changes_go_to_the_owner_and_change_the_statistics(tmp_path, plans):

@@ -6,11 +6,12 @@ Each kind has a folder in this package and one entry in `lexfuse.channels.regist
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from lexfuse.channels.channel_retriever import ChannelRetriever
+from lexfuse.data.document import Document
 from lexfuse.data.validation import Model
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.errors import ConfigError
@@ -18,6 +19,8 @@ from lexfuse.storage.channel_store import Encode
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.storage.stored_channel import ChannelSettings, StoredPart
+
+DrawnDocuments = Callable[[Sequence[int]], Sequence[Document]]
 
 
 class KindOptions(Model):
@@ -107,3 +110,12 @@ class StoredKind(ChannelKind):
         self, index: IndexFolder, channel: str, *, threads: int | None = None, cache: EmbeddingCache | None = None
     ) -> Encode:
         """What encodes a block of documents for a channel of an index; not asked where no document is pending."""
+
+    def shared_part(
+        self, settings: ChannelSettings, documents: int, drawn: DrawnDocuments, *, threads: int | None = None
+    ) -> StoredPart | None:
+        """What a channel has in common in all indexes of a divided collection, as a part without documents; often nothing.
+
+        `documents` is their number in all indexes, and `drawn` gives those at some places in the order of their ids.
+        """
+        return None

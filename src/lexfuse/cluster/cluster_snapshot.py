@@ -47,7 +47,8 @@ class ClusterSnapshot(Snapshot):
         self.folder = Path(name)
         self.generation = generation
         self.segments = []
-        self._statistics, self._kept = statistics, dict(distributions or {})
+        self.distributions = dict(distributions or {})
+        self._statistics = statistics
         self._facts: list[ShardFacts] = list(self.all_shards(lambda _: Facts()).values())
         self.settings = self._facts[0].settings
         self._postings: dict[str, Postings] = {}
@@ -112,11 +113,6 @@ class ClusterSnapshot(Snapshot):
     @cached_property
     def _channels(self) -> dict[str, ChannelState]:
         return {named.name: ChannelState(named, []) for named in self._facts[0].channels}
-
-    @property
-    def distributions(self) -> dict[str, Any]:
-        """The score distributions that the cluster was published with."""
-        return self._kept
 
     def channel_numbering(self, name: str) -> Numbering:
         """The documents that a channel holds, at their own numbers."""

@@ -73,6 +73,13 @@ class ChannelStore:
                     raise ConfigError(f"the index has a channel {name!r} already, {made}; drop it first, or choose another name")
             self._catalog.insert_channel(checked_name(name), settings)
 
+    def begin(self, name: str, content: StoredPart) -> None:
+        """Give a channel that has no part its first one, without documents: what later parts must agree with."""
+        with self._patiently():
+            if not self._catalog.parts(self.named(name).name):
+                none = np.empty(0, dtype=np.int64)
+                self._catalog.replace_parts(name, [], self._save(name, ChannelSegment(none, content)))
+
     def drop(self, name: str) -> None:
         """Drop a channel with everything that was encoded for it."""
         self.named(name)

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from lexfuse.channels.channel_kind import SearchOptions
+from lexfuse.channels.channel_kind import DrawnDocuments, SearchOptions
 from lexfuse.channels.encoded_kind import EncodedKind, EncoderOptions, check_same_dimension
 from lexfuse.channels.late.codec import BITS, TokenCodec
 from lexfuse.channels.late.late_search import LateMode
 from lexfuse.channels.late.retriever import LateRetriever
 from lexfuse.channels.late.stored_part import TokenPart
-from lexfuse.data.arrays import F32
+from lexfuse.data.arrays import F32, I64
 from lexfuse.data.document import Document
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Side
@@ -23,6 +23,7 @@ from lexfuse.errors import ConfigError
 from lexfuse.storage.channel_store import Encode, EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
+from lexfuse.storage.stored_channel import ChannelSettings
 
 SAMPLE = 2000  # documents whose token vectors the codec is trained on
 
@@ -60,17 +61,43 @@ class LateKind(EncodedKind[LateEncoder, LateBuildOptions]):
     ) -> Encode:
         """Documents as token vectors, compressed by the codec of the channel."""
         settings = index.channels.named(channel).settings
-        encoder, options = self.encoder(settings, Side.PASSAGE, threads=threads), self.options(settings)
-
-        def vectors(documents: Sequence[Document]) -> list[F32]:
-            return encoder.encode([whole_text(document, options.headings) for document in documents], Side.PASSAGE)
-
-        codec = train_codec(index, channel, options.bits, vectors)
+        vectors, pending = self._vectors(settings, threads), index.channels.pending(channel)
+        held = [part.content for part in index.channels.parts(channel)]
+        found = [part.codec for part in held if isinstance(part, TokenPart)]
+        codec = (
+            found[0]
+            if found
+            else self._trained(settings, len(pending), lambda at: index.channels.documents(pending[at]), vectors)
+        )
 
         def encode(documents: Sequence[Document]) -> EncodedBlock:
             return EncodedBlock(TokenPart.of(vectors(documents), codec), len(documents))
 
         return encode
+
+    def shared_part(
+        self, settings: ChannelSettings, documents: int, drawn: DrawnDocuments, *, threads: int | None = None
+    ) -> TokenPart:
+        """A part with the codec, by which the vectors of all indexes are compressed."""
+        vectors = self._vectors(settings, threads)
+        return TokenPart.of([], self._trained(settings, documents, lambda at: drawn(at.tolist()), vectors))
+
+    def _vectors(self, settings: ChannelSettings, threads: int | None) -> Callable[[Sequence[Document]], list[F32]]:
+        encoder, headings = self.encoder(settings, Side.PASSAGE, threads=threads), self.options(settings).headings
+        return lambda documents: encoder.encode([whole_text(document, headings) for document in documents], Side.PASSAGE)
+
+    def _trained(
+        self,
+        settings: ChannelSettings,
+        documents: int,
+        drawn: Callable[[I64], Sequence[Document]],
+        vectors: Callable[[Sequence[Document]], list[F32]],
+    ) -> TokenCodec:
+        """A codec trained on some of the documents, drawn from all by their places."""
+        places = np.sort(np.random.default_rng(0).permutation(documents)[:SAMPLE])
+        sample = np.concatenate(vectors(drawn(places)))
+        bits = self.options(settings).bits
+        return TokenCodec.trained(sample, bits=bits, tokens=len(sample) * documents // len(places))
 
     def open(
         self, snapshot: Snapshot, channel: str, options: SearchOptions, *, name: str, threads: int | None = None
@@ -79,14 +106,3 @@ class LateKind(EncodedKind[LateEncoder, LateBuildOptions]):
         encoder = self.encoder(snapshot.channel(channel).named.settings, Side.QUERY, threads=threads)
         mode = LateMode.BRUTE_FORCE if options.exact else LateMode.PLAID
         return LateRetriever(snapshot, encoder, channel, mode, name=name)
-
-
-def train_codec(index: IndexFolder, channel: str, bits: int, vectors: Callable[[Sequence[Document]], list[F32]]) -> TokenCodec:
-    """The codec that the channel has, or a new one trained on documents drawn from all."""
-    for part in index.channels.parts(channel):
-        if isinstance(part.content, TokenPart):
-            return part.content.codec
-    pending = index.channels.pending(channel)
-    drawn = np.sort(np.random.default_rng(0).permutation(pending)[:SAMPLE])
-    sample = np.concatenate(vectors(index.channels.documents(drawn)))
-    return TokenCodec.trained(sample, bits=bits, tokens=len(sample) * len(pending) // len(drawn))
