@@ -51,6 +51,7 @@ class ClusterSnapshot(Snapshot):
         self._statistics = statistics
         self._facts: list[ShardFacts] = list(self.all_shards(lambda _: Facts()).values())
         self.settings = self._facts[0].settings
+        self._channels = {named.name: ChannelState(named, []) for named in self._facts[0].channels}
         self._postings: dict[str, Postings] = {}
         self._numberings: dict[str, Numbering] = {}
         self._coded: dict[str, tuple[I32, list[Any]]] = {}
@@ -104,15 +105,6 @@ class ClusterSnapshot(Snapshot):
         return len(self.ids)
 
     # Channels
-
-    @property
-    def channels(self) -> tuple[str, ...]:
-        """Names of the channels in addition to the words."""
-        return tuple(self._channels)
-
-    @cached_property
-    def _channels(self) -> dict[str, ChannelState]:
-        return {named.name: ChannelState(named, []) for named in self._facts[0].channels}
 
     def channel_numbering(self, name: str) -> Numbering:
         """The documents that a channel holds, at their own numbers."""
