@@ -24,6 +24,7 @@ class Extra(StrEnum):
     HUB = "hub"
     MCP = "mcp"
     STATIC = "static"
+    CLUSTER = "cluster"
     TRAIN = "train"
 
     @property
@@ -50,6 +51,7 @@ _PACKAGES = {
     Extra.HUB: ("huggingface_hub",),
     Extra.MCP: (*_SERVE, "mcp"),
     Extra.STATIC: ("scipy",),
+    Extra.CLUSTER: (*_SERVE, "fsspec", "ray"),
     Extra.TRAIN: ("safetensors", "torch", "transformers"),
 }
 

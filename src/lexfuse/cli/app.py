@@ -149,6 +149,12 @@ COMMANDS = [
         LazyCommand("rprs", "tune:rprs", "Tune the sentence-level reranker of whole judgments (RPRS) on a grid."),
     ),
     group(
+        "cluster",
+        "Build and serve an index in shards, on one machine or many.",
+        LazyCommand("index", "cluster.index:index", "Build a cluster of a corpus, or change one.", extra=Extra.CLUSTER),
+        LazyCommand("status", "cluster.status:status", "Describe the cluster at a URI.", extra=Extra.CLUSTER),
+    ),
+    group(
         "keys",
         "Manage the API keys of the service.",
         LazyCommand("add", "keys:add", "Create a key and show it once; the file keeps only its hash."),

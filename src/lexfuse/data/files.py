@@ -133,8 +133,10 @@ def decode(raw: bytes, *, path: str | Path, line: int | None = None) -> str:
 
 
 @contextmanager
-def written_file(path: str | Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """Write a file that gets its name only when it is complete; ``.gz`` is gzipped, ``private`` gives it mode 0600.
+def written_file(path: str | Path, *, private: bool = False, verbatim: bool = False) -> Iterator[IO[bytes]]:
+    """Write a file that gets its name only when it is complete; ``private`` gives it mode 0600.
+
+    A name that ends with ``.gz`` is gzipped, unless the bytes are written ``verbatim``.
 
     Gzip stores neither name nor time, so the same content gives the same bytes.
 
@@ -159,7 +161,7 @@ def written_file(path: str | Path, *, private: bool = False) -> Iterator[IO[byte
         handle, partial = claimed_file(path)
         try:
             with os.fdopen(handle, "wb") as raw:  # holds the lock until the rename
-                if path.suffix == ".gz":
+                if path.suffix == ".gz" and not verbatim:
                     with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
                         yield cast("IO[bytes]", packed)
                 else:

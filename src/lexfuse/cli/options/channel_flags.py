@@ -103,6 +103,10 @@ class ChannelFlags(FlagGroup):
             return ""
         return self._plan(name, self.model(name))
 
+    def plans(self) -> dict[str, ChannelPlan]:
+        """How to build the channels of a new index."""
+        return {name: self._plan(name, self.model(name)) for name in self.names}
+
     def refuse_others(self, name: str, made: Mapping[str, Any]) -> None:
         """Refuse flags that contradict the options of an existing channel."""
         kind = stored_kind(name)

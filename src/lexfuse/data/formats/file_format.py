@@ -51,16 +51,30 @@ def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
     >>> read_corpus(folder).court
     ('Cass. soc.',)
     """
-    report, path = report or ReadReport(), _file(path, "corpus.jsonl")
-    documents = []
+    return Corpus.of(read_documents(path, report))
+
+
+def read_documents(path: str | Path, report: ReadReport | None = None) -> Iterator[Document]:
+    """The documents of a corpus one by one, for a corpus that is larger than the memory; see `read_corpus`.
+
+    >>> next(read_documents("examples/articles.csv")).id
+    'lib-1'
+    """
+    report, path = report or ReadReport(), corpus_file(path)
+    empty = True
     for line, document in _rows(path, DOCUMENT_FIELDS, document_of, report):
         if not document.title.strip() and not document.text.strip():
             report.note("document without title and text, kept", path=path, line=line)
-        documents.append(document)
-    if not documents:
+        empty = False
+        yield document
+    if empty:
         skipped = f" ({report.skipped:,} bad records were skipped)" if report.skipped else ""
         raise DataError(f"has no documents{skipped}; a corpus needs at least one", path=path)
-    return Corpus.of(documents)
+
+
+def corpus_file(path: str | Path) -> Path:
+    """The file that a corpus is read from: the path itself, or the one in a BEIR folder."""
+    return _file(path, "corpus.jsonl")
 
 
 def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:

@@ -1,0 +1,1 @@
+"""Commands of clusters: build, serve and describe one."""

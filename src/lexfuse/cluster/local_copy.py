@@ -1,0 +1,147 @@
+"""Local copies of the files of a generation: verified, resumed after an interruption, and shared by processes of a machine.
+
+A shard is searched from a local copy that is mapped into memory. The copy has the name of its content, so that generations with
+the same shard share it, and files that a former copy already has are linked instead of fetched.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+
+from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, files_digest
+from lexfuse.cluster.store import ClusterStore, shard_folder, statistics_folder
+from lexfuse.data.downloads import cache_folder
+from lexfuse.data.files import checksum, make_folder, named_storage_errors, sync
+from lexfuse.errors import DataError
+from lexfuse.storage.folder_names import CHANNELS, SEGMENTS
+
+_BLOCK = 1 << 20
+_PART = ".part"  # of a file that is being fetched
+_FETCHED = "fetch-"  # of a folder that is being fetched
+_LOCK = ".lock"
+INDEX_FOLDERS = (SEGMENTS, CHANNELS)  # folders of an index whose files never change, so that copies may share them
+
+
+class LocalCopies:
+    """Copies of the shards and statistics of a cluster in a cache folder.
+
+    >>> LocalCopies(ClusterStore("memory://law"), folder).folder == folder
+    True
+    """
+
+    def __init__(self, store: ClusterStore, folder: Path | None = None) -> None:
+        """Use a cache folder, by default ``clusters`` in that of LexFuse."""
+        self.store = store
+        self.folder = (folder or cache_folder() / "clusters").absolute()
+
+    def shard(self, manifest: ClusterManifest, number: int) -> Path:
+        """The index folder of a shard, fetched if it is not there."""
+        files = manifest.shards[number].files
+        copy = self._copy(files, lambda file: shard_folder(file.generation, number))
+        make_folder(copy / SEGMENTS)  # a shard without documents has no files in it, and object stores have no empty folders
+        return copy
+
+    def statistics(self, manifest: ClusterManifest) -> Path:
+        """The folder with the statistics of all shards, fetched if it is not there."""
+        return self._copy(manifest.statistics, lambda file: statistics_folder(file.generation))
+
+    def keep_only(self, manifests: Collection[ClusterManifest], shards: Collection[int]) -> None:
+        """Remove the copies that none of these generations needs for these shards; copies in use stay readable."""
+        needed = {manifest.shards[number].digest for manifest in manifests for number in shards}
+        needed |= {files_digest(manifest.statistics) for manifest in manifests}
+        for path in self._copies():
+            if path.name not in needed:
+                with locked(self.folder / f"{path.name}{_LOCK}"):
+                    shutil.rmtree(path, ignore_errors=True)
+
+    def _copies(self) -> list[Path]:
+        found = self.folder.iterdir() if self.folder.is_dir() else ()
+        return [path for path in found if path.is_dir() and not path.name.startswith(_FETCHED)]
+
+    def _copy(self, files: Mapping[str, StoredFile], origin: Callable[[StoredFile], str]) -> Path:
+        digest = files_digest(files)
+        target, partial = self.folder / digest, self.folder / f"{_FETCHED}{digest}"
+        if target.is_dir():
+            return target
+        with named_storage_errors(target):
+            make_folder(self.folder)
+            with locked(self.folder / f"{digest}{_LOCK}"):
+                if not target.is_dir():
+                    make_folder(partial)
+                    for name, file in files.items():
+                        if PurePosixPath(name).parts[0] in INDEX_FOLDERS:
+                            self._link(partial / name, name, file)
+                    fetch_files(self.store, files, origin, partial)
+                    partial.rename(target)
+                    sync(self.folder)
+        return target
+
+    def _link(self, target: Path, name: str, file: StoredFile) -> None:
+        """Link a file of a former copy that has the same name and bytes."""
+        for copy in self._copies():
+            if not target.exists() and _is_whole(copy / name, file):
+                make_folder(target.parent)
+                with suppress(OSError):  # a file system without links
+                    os.link(copy / name, target)
+
+
+def fetch_files(store: ClusterStore, files: Mapping[str, StoredFile], origin: Callable[[StoredFile], str], folder: Path) -> None:
+    """Fetch files into a folder and verify them; files that are there and whole are kept, and a half one is resumed.
+
+    `DataError` if the store has other bytes than were published.
+    """
+    for name, file in files.items():
+        target = folder / name
+        if _is_whole(target, file):
+            continue
+        make_folder(target.parent)
+        _fetch(store, f"{origin(file)}/{name}", file, target)
+
+
+def _fetch(store: ClusterStore, name: str, file: StoredFile, target: Path) -> None:
+    part = target.with_name(target.name + _PART)
+    with part.open("ab") as out:
+        begun = out.tell()
+        if begun > file.bytes:
+            begun = 0
+            out.truncate(0)
+        with store.reading(name) as source:
+            if begun:
+                source.seek(begun)
+            while block := source.read(_BLOCK):
+                out.write(block)
+        out.flush()
+        os.fsync(out.fileno())
+    size, found = part.stat().st_size, checksum(part)
+    if size != file.bytes or found != file.sha256:
+        part.unlink()
+        if begun:  # the half may have been of other bytes
+            _fetch(store, name, file, target)
+            return
+        raise DataError(
+            f"has {size:,} bytes with sha256 {found}, {file.bytes:,} with {file.sha256} were published; restore it, or publish "
+            "the cluster again",
+            path=f"{store.uri}/{name}",
+        )
+    part.replace(target)
+
+
+def _is_whole(path: Path, file: StoredFile) -> bool:
+    try:
+        return path.stat().st_size == file.bytes and checksum(path) == file.sha256
+    except OSError:
+        return False
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Wait until no other process of this machine holds the lock."""
+    with path.open("wb") as handle:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

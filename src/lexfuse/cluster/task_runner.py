@@ -1,0 +1,115 @@
+"""Who does the tasks of shards: this process, one after the other, or the workers of a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+from lexfuse.dependencies import Extra
+from lexfuse.errors import FetchError, LexFuseError, error_classes
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+RETRIES = 3  # of a task whose worker or machine was lost; it resumes
+
+
+class TaskRunner(Protocol):
+    """Does independent tasks."""
+
+    def run(self, function: Callable[[Given], Result], items: Sequence[Given]) -> Iterator[Result]:
+        """The results, as they come; the first error stops it."""
+
+
+class LocalTasks:
+    """Tasks in this process, one after the other.
+
+    >>> list(LocalTasks().run(len, ["law", "act"]))
+    [3, 3]
+    """
+
+    def run(self, function: Callable[[Given], Result], items: Sequence[Given]) -> Iterator[Result]:
+        """The results, in order."""
+        return map(function, items)
+
+
+class RayTasks:
+    """Tasks on the workers of a Ray cluster, at most `workers` at a time; those of a lost machine are done again."""
+
+    def __init__(self, workers: int, processors: float = 1) -> None:
+        """Each task reserves a number of processors of its machine."""
+        self._workers, self._processors = workers, processors
+
+    def run(self, function: Callable[[Given], Result], items: Sequence[Given]) -> Iterator[Result]:
+        """The results, as they come; the first error cancels the other tasks."""
+        import ray
+
+        remote = ray.remote(num_cpus=self._processors, max_retries=RETRIES)(_outcome)
+        waiting, running = list(reversed(items)), []
+        try:
+            while waiting or running:
+                while waiting and len(running) < self._workers:
+                    running.append(remote.remote(function, waiting.pop()))
+                done, running = ray.wait(running)
+                try:
+                    failure, result = ray.get(done[0])
+                except ray.exceptions.RayError as error:
+                    reason = str(error).strip().split("\n", 1)[0]
+                    raise FetchError(f"a worker of the Ray cluster was lost: {reason}; run the command again to resume") from None
+                if failure is not None:
+                    raise _error(*failure)
+                yield result
+        finally:
+            for one in running:
+                ray.cancel(one, force=True)
+
+
+def processors_per_task(tasks: int) -> int:
+    """How many processors each of some tasks can have at the same time, on the connected cluster."""
+    import ray
+
+    machines = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+    return max(1, min(sum(machines) // max(tasks, 1), max(machines, default=1)))
+
+
+def _outcome(function: Callable[[Any], Any], item: Any) -> tuple[tuple[str, str] | None, Any]:
+    """A failure by its code and message, or the result: classes of errors need not be the same on every machine."""
+    try:
+        return None, function(item)
+    except LexFuseError as error:
+        return (error.code, str(error)), None
+
+
+def _error(code: str, message: str) -> LexFuseError:
+    kind = next((kind for kind in error_classes(LexFuseError) if kind.code == code), LexFuseError)
+    return kind(message)
+
+
+@contextmanager
+def ray_cluster(address: str = "", processors: int | None = None) -> Iterator[None]:
+    """Connect to the Ray cluster at an address, or start one on this machine and stop it afterwards.
+
+    A cluster of this machine listens on 127.0.0.1 alone, without a dashboard, and reports no usage.
+    """
+    Extra.CLUSTER.require("a cluster")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    import ray
+
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address:
+            ray.init(address=address, **quiet)
+        else:
+            ray.init("local", num_cpus=processors, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().split("\n", 1)[0]
+        raise FetchError(f"no Ray cluster at {address or 'this machine'!r}: {reason}; check the address") from None
+    try:
+        for one, handler in before.items():  # Ray ends a process with a status of its own
+            signal.signal(one, handler)
+        yield
+    finally:
+        ray.shutdown()
