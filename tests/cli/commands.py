@@ -38,6 +38,8 @@ ARGUMENTS = {
     "tune runs": ["HERE/test.tsv", "HERE/words.trec", "HERE/vectors.trec", "--folds", "2"],
     "tune bm25": ASKED,
     "tune rprs": ASKED,
+    "cluster index": ["HERE/articles.csv", "memory://law", "--shards", "2"],  # refused before Ray starts
+    "cluster status": ["NEW"],
     "keys add": ["éditeurs", "--scope", "read", "--file", "NEW"],
     "keys list": ["--file", "HERE/keys.toml"],
     "keys revoke": ["nobody", "--file", "HERE/keys.toml"],
@@ -64,6 +66,8 @@ def exit_codes(name):
     """How the example of a command may end where nothing is in its way."""
     if needs_torch(name):
         return {3, 7}  # the model has no weights to train on; or there is no torch
+    if name.startswith("cluster "):
+        return {2, 4, 7}  # workers cannot see the memory of another process, there is no cluster; or there is no Ray
     return {{"demo": 6, "keys revoke": 4, "tune rprs": 4}.get(name, 0)}  # nothing to revoke, no channel of sentences
 
 

@@ -9,7 +9,8 @@ import pytest
 WRITING, READING = ("os.rename", ".partial-"), ("open", "bibliothèque")
 WRITERS = ["import", "index", "run", "fuse", "advise", "train static", "keys add"]
 READERS = ["search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "tune rprs", "keys list"]
-OTHERS = ["analyse", "collect", "fetch", "keys revoke", "demo", "serve", "mcp"]  # short, or with tests of their own
+# Short, or with tests of their own.
+OTHERS = ["analyse", "cluster index", "cluster status", "collect", "fetch", "keys revoke", "demo", "serve", "mcp"]
 CHANGES = {  # of an index that is there
     "update": (["HERE/articles.csv", "INDEX", "--update"], ("open", "segments/000002")),
     "merge": (["INDEX", "--merge"], ("open", "segments/")),

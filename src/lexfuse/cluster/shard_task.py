@@ -129,12 +129,11 @@ def _completed(store: ClusterStore, task: ShardTask, folder: Path) -> ShardOutco
         documents, channels = len(index), _channels(index)
         shutil.rmtree(statistics, ignore_errors=True)
         save_statistics(statistics, gather_statistics([index.snapshot]))
+    before = task.parent or StoredShard(documents=0, files={}, statistics={})
     stored = StoredShard(
         documents=documents,
-        files=_uploaded(store, path, shard_folder(task.generation, task.shard), task, task.parent and task.parent.files),
-        statistics=_uploaded(
-            store, statistics, shard_statistics_folder(task.generation, task.shard), task, task.parent and task.parent.statistics
-        ),
+        files=_uploaded(store, path, shard_folder(task.generation, task.shard), task, before.files),
+        statistics=_uploaded(store, statistics, shard_statistics_folder(task.generation, task.shard), task, before.statistics),
     )
     return ShardOutcome(task.shard, stored, counts, channels, filled)
 
@@ -206,7 +205,7 @@ def _channels(index: Index) -> tuple[StoredChannel, ...]:
 
 
 def _uploaded(
-    store: ClusterStore, folder: Path, target: str, task: ShardTask, before: Mapping[str, StoredFile] | None
+    store: ClusterStore, folder: Path, target: str, task: ShardTask, before: Mapping[str, StoredFile]
 ) -> dict[str, StoredFile]:
     """Copy the files of a folder to the store, without those that the former generation has."""
     files: dict[str, StoredFile] = {}
@@ -216,7 +215,7 @@ def _uploaded(
             if path.stat().st_size and not name.endswith("-shm"):
                 raise StorageError(f"{str(path)!r} has changes that are not in the catalog; another process has it open")
             continue
-        sha256, known = checksum(path), (before or {}).get(name)
+        sha256, known = checksum(path), before.get(name)
         if known is not None and known.sha256 == sha256:
             files[name] = known
             continue

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 from lexfuse.dependencies import Extra
@@ -44,10 +46,9 @@ class RayTasks:
 
     def run(self, function: Callable[[Given], Result], items: Sequence[Given]) -> Iterator[Result]:
         """The results, as they come; the first error cancels the other tasks."""
-        import ray
-
+        ray = ray_package()
         remote = ray.remote(num_cpus=self._processors, max_retries=RETRIES)(_outcome)
-        waiting, running = list(reversed(items)), []
+        waiting, running = list(reversed(items)), list[Any]()
         try:
             while waiting or running:
                 while waiting and len(running) < self._workers:
@@ -66,11 +67,16 @@ class RayTasks:
                 ray.cancel(one, force=True)
 
 
+def ray_package() -> Any:
+    """Ray, which reports no usage unless the environment says otherwise."""
+    Extra.CLUSTER.require("a cluster")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    return import_module("ray")
+
+
 def processors_per_task(tasks: int) -> int:
     """How many processors each of some tasks can have at the same time, on the connected cluster."""
-    import ray
-
-    machines = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+    machines = [int(node["Resources"].get("CPU", 0)) for node in ray_package().nodes() if node["Alive"]]
     return max(1, min(sum(machines) // max(tasks, 1), max(machines, default=1)))
 
 
@@ -91,18 +97,18 @@ def _error(code: str, message: str) -> LexFuseError:
 def ray_cluster(address: str = "", processors: int | None = None) -> Iterator[None]:
     """Connect to the Ray cluster at an address, or start one on this machine and stop it afterwards.
 
-    A cluster of this machine listens on 127.0.0.1 alone, without a dashboard, and reports no usage.
+    A cluster of this machine has a random token and no dashboard, and reports no usage. It listens on 127.0.0.1; only replicas of
+    Ray Serve listen on a port of every device.
     """
-    Extra.CLUSTER.require("a cluster")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    import ray
-
+    ray = ray_package()
     before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         if address:
             ray.init(address=address, **quiet)
         else:
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
             ray.init("local", num_cpus=processors, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         reason = str(error).strip().split("\n", 1)[0]

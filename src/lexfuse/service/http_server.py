@@ -80,6 +80,7 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
     config = uvicorn.Config(
         app,
         http=partial(Connection, limits=limits),  # type: ignore[arg-type]  # any callable works
+        loop="asyncio",  # also where uvloop is installed for others
         backlog=accepted_at_once(descriptors),
         log_config=None,
         access_log=False,  # it would log the address, which contains the question
