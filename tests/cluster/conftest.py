@@ -124,6 +124,7 @@ class RayNodes:
 @pytest.fixture(scope="session")
 def ray_nodes():
     """A Ray cluster with one node."""
+    pytest.importorskip("ray")
     enclosure = Enclosure()
     if not enclosure.is_open:
         pytest.skip("a network of its own needs unshare, nsenter, ip and the permission to use them")

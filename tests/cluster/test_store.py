@@ -17,9 +17,7 @@ FIRST, SECOND = "000001-0f3a5c7e9b2d", "000002-1f3a5c7e9b2d"
 @pytest.fixture(scope="module")
 def object_store():
     """The address of an S3-compatible server on this machine, and keys for it."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     given = {

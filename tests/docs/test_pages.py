@@ -21,11 +21,12 @@ RUNNER = Path(__file__).parent / "page_runner.py"
 TUTORIAL = "getting-started.md"  # makes what the other pages use
 BLOCK = re.compile(r"^```(python|console)( no-run)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-# Blocks that need torch, a GPU, the network, a fine-tuned model or a published collection.
+# Blocks that need torch, Ray, a GPU, the network, a fine-tuned model or a published collection.
 DEFINITION = r"^(?:class |def |(?=\w+(?:: .+)? = ))(\w+)"
 NOT_RUN = {
     "adapting.md": 2,
     "atlas.md": 1,
+    "cluster.md": 3,
     "collections.md": 2,
     "fusion.md": 3,
     "getting-started.md": 1,
