@@ -15,6 +15,7 @@ import os
 import random
 import re
 import shutil
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,6 +23,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+# Hundreds of processes import the package and its tests: compiled once, they are kept for all, also where a container turns
+# that off. The workers and the commands that tests start inherit it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).parent
 SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "training"
