@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import launcher
 import pytest
 
 HERE = Path(__file__).parent
@@ -28,9 +29,9 @@ def commands(module_at):
 
 
 @pytest.fixture(scope="session")
-def run_jobs(module_at):
-    """Runs commands as processes of their own: tests/cli/launcher.py."""
-    return module_at(HERE / "launcher.py").run_jobs
+def run_jobs():
+    """Runs commands as processes of their own: tests/processes/launcher.py."""
+    return launcher.run_jobs
 
 
 @pytest.fixture(scope="session")

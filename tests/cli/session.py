@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "processes"))
 from launcher import run_jobs
 
 COMMAND = str(Path(sys.executable).parent / "lexfuse")

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from launcher import lexfuse
 
 COMMAND = Path(sys.executable).parent / "lexfuse"
 PATIENCE = 300  # seconds after which something will not happen any more, however busy the machine is; it comes sooner
@@ -59,7 +60,7 @@ def law(collection, tmp_path_factory):
 
 
 def _lexfuse(*arguments):
-    done = subprocess.run([str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False)
+    done = lexfuse(*arguments)
     assert done.returncode == 0, done.stderr
 
 

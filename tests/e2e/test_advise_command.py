@@ -1,7 +1,6 @@
 """Advice through the real command: on an index and on TREC runs, with what it writes, and with input that cannot be."""
 
 import json
-import os
 import subprocess
 import sys
 import tomllib
@@ -9,16 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from launcher import lexfuse
 
 COMMAND = Path(sys.executable).parent / "lexfuse"
 WORDS = ["bail", "congé", "préavis", "salaire", "juge", "contrat", "retard", "prêt", "amende", "livre"]
 QUERIES = 12
-
-
-def lexfuse(*arguments):
-    return subprocess.run(
-        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "160"}
-    )
 
 
 def qrels(rows):

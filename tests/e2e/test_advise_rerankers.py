@@ -2,19 +2,16 @@
 
 import importlib.util
 import json
-import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
+import launcher
 import numpy as np
 import pytest
 
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.tokenizer import ModelTokenizer
 
-COMMAND = Path(sys.executable).parent / "lexfuse"
 WORDS = ["bail", "congé", "préavis", "salaire", "juge", "contrat", "retard", "prêt", "amende", "livre"]
 QUERIES, DEV = 18, 12
 FILES = {
@@ -34,10 +31,7 @@ specification.loader.exec_module(tiny)
 
 
 def lexfuse(folder, *arguments):
-    environment = os.environ | {"COLUMNS": "160", "LEXFUSE_CACHE": str(folder / "cache")}
-    return subprocess.run(
-        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False, env=environment, cwd=folder
-    )
+    return launcher.lexfuse(*arguments, cwd=folder, LEXFUSE_CACHE=str(folder / "cache"))
 
 
 def qrels(rows):

@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from launcher import lexfuse
 
 from lexfuse.cli import main
 from lexfuse.data.formats.file_format import read_corpus, read_queries
@@ -22,7 +22,6 @@ from lexfuse.storage.index_folder import IndexFolder
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-COMMAND = Path(sys.executable).parent / "lexfuse"
 _FILE = ROOT / "tests" / "references" / "tiny.py"
 specification = importlib.util.spec_from_file_location("tiny", _FILE)
 tiny = importlib.util.module_from_spec(specification)
@@ -34,16 +33,6 @@ def own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEXFUSE_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
-
-
-def lexfuse(*arguments, **environment):
-    return subprocess.run(
-        [str(COMMAND), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"COLUMNS": "160"} | environment,
-    )
 
 
 def told(*arguments):

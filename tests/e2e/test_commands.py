@@ -10,16 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from launcher import lexfuse
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMAND = Path(sys.executable).parent / "lexfuse"
-
-
-def lexfuse(*arguments, cwd=None, stdin=None, **environment):
-    return subprocess.run(
-        [str(COMMAND), *map(str, arguments)],
-        cwd=cwd, input=stdin, capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "160"} | environment,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")

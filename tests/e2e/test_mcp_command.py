@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from launcher import lexfuse
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
@@ -23,7 +24,7 @@ HELLO = {
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mcp") / "library.index"
-    done = subprocess.run([str(COMMAND), "index", str(EXAMPLES / "articles.csv"), str(folder)], capture_output=True, check=False)
+    done = lexfuse("index", EXAMPLES / "articles.csv", folder)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -127,14 +128,8 @@ def test_a_signal_ends_it_while_it_waits_for_input(index, number):
         assert process.wait(60) == -number
 
 
-def run(*arguments):
-    return subprocess.run(
-        [str(COMMAND), "mcp", *map(str, arguments)], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
-
-
 def test_a_folder_that_is_no_index_is_told_on_standard_error(tmp_path):
-    done = run(tmp_path / "nowhere")
+    done = lexfuse("mcp", tmp_path / "nowhere")
     assert (done.returncode, done.stdout) == (4, "")
     assert "nowhere" in done.stderr
 

@@ -2,13 +2,11 @@
 
 import importlib.util
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from launcher import lexfuse
 
 from lexfuse.encode.model_folder.folder import ModelFolder
 from lexfuse.encode.tokenizer import ModelTokenizer
@@ -18,7 +16,6 @@ tiny = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(tiny)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-COMMAND = Path(sys.executable).parent / "lexfuse"
 PROFILE = """
 version = 1
 name = "library"
@@ -37,12 +34,6 @@ weights = [0.5, 0.5]
 [[class.citation.channel]]
 name = "citation"
 """
-
-
-def lexfuse(*arguments):
-    return subprocess.run(
-        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "160"}
-    )
 
 
 def told(*arguments):

@@ -1,22 +1,13 @@
 """Index, search and run through the real command."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from launcher import lexfuse
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-COMMAND = Path(sys.executable).parent / "lexfuse"
-
-
-def lexfuse(*arguments):
-    return subprocess.run(
-        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "160"}
-    )
 
 
 def found(index, *arguments) -> list[str]:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import launcher
 import pytest
 from typer.testing import CliRunner
 
@@ -24,7 +25,7 @@ PATIENCE = 600.0  # seconds after which something will not happen any more
 
 
 def lexfuse(*arguments):
-    done = subprocess.run([str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False)
+    done = launcher.lexfuse(*arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

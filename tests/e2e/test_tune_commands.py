@@ -1,24 +1,15 @@
 """Weights tuned through the real command, on an index and on TREC runs."""
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from launcher import lexfuse
 
 from lexfuse.cli import main
 
-COMMAND = Path(sys.executable).parent / "lexfuse"
 WORDS = ["bail", "congé", "préavis", "salaire", "juge", "contrat", "retard", "prêt", "amende", "livre"]
-
-
-def lexfuse(*arguments):
-    return subprocess.run(
-        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "160"}
-    )
 
 
 def told(*arguments):

@@ -1,13 +1,18 @@
 """Runs many commands as processes of their own, cheaply: what all of them import is imported once, then every command is a fork.
 
-It is a program: jobs come as JSON on standard input, results go as JSON to standard output. A forked command runs the real
-`main` on real file descriptors and ends as a real interpreter does. `run_jobs` starts the program from a test.
+A forked command runs the real `main` on real file descriptors, in its own folder and environment, and ends as a real interpreter
+does. What only a new interpreter does is tried elsewhere: tests/test_readme.py, tests/docs and tests/cli start the program.
 
-A job: ``arguments``; ``environment``; ``stdin`` (a file, or "closed"); ``stdout`` and ``stderr`` ("full", "closed", "pipe" for
-one that nobody reads, captured if not given); ``encoding`` of stdout; ``signals``, a list of [event, text, number]: the process
-sends itself the signal at the first audit event of that name whose arguments hold the text.
+`lexfuse` and `run_jobs` start this file as a program once in every process of the tests: jobs come as lines of JSON on standard
+input, results go as lines of JSON to standard output.
+
+A job: ``arguments``; ``environment``, added to that of the test; ``folder``, where it runs; ``stdin`` (a file, or "closed") or
+``input`` (a text); ``stdout`` and ``stderr`` ("full", "closed", "pipe" for one that nobody reads, captured if not given);
+``encoding`` of stdout; ``signals``, a list of [event, text, number]: the process sends itself the signal at the first audit event
+of that name whose arguments hold the text.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -16,23 +21,45 @@ import signal
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
+from threading import Lock
 
 SOONER_OR_LATER = 300  # seconds after which a command that hangs is killed
+_ONE_AT_A_TIME = Lock()
 
 
-def run_jobs(jobs, *, wrapper=()):
+def lexfuse(*arguments, cwd=None, stdin=None, **environment):
+    """Run a command as `subprocess.run` does: exit code, stdout and stderr as texts. Its lines are 160 characters wide."""
+    job = {"arguments": [str(one) for one in arguments], "environment": {"COLUMNS": "160"} | environment}
+    job |= {name: str(value) for name, value in (("folder", cwd), ("input", stdin)) if value is not None}
+    [result] = run_jobs([job])
+    return subprocess.CompletedProcess(["lexfuse", *job["arguments"]], result["code"], result["stdout"], result["stderr"])
+
+
+def run_jobs(jobs):
     """The result of every job: code (negative for a signal), stdout, stderr."""
-    done = subprocess.run(
-        [*wrapper, sys.executable, __file__],
-        input=json.dumps(jobs),
-        capture_output=True,
-        text=True,
-        check=False,
-        encoding="utf-8",
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    with _ONE_AT_A_TIME:
+        return [_answer(job) for job in jobs]
+
+
+def _answer(job):
+    surroundings = dict(os.environ) | job.get("environment", {})
+    server = _server()
+    server.stdin.write(json.dumps({"folder": os.getcwd()} | job | {"environment": surroundings}) + "\n")
+    server.stdin.flush()
+    answer = server.stdout.readline()
+    assert answer, f"the launcher ended with {server.wait()}, see its standard error"
+    return json.loads(answer)
+
+
+@cache
+def _server():
+    """The program, which ends with this process."""
+    command = [sys.executable, __file__]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    atexit.register(server.communicate)
+    return server
 
 
 def preload():
@@ -82,8 +109,10 @@ def redirect(descriptor, target):
 
 def become(job, folder):
     """In the fork: set everything up as the job says, and be the command."""
-    os.environ.update(job.get("environment", {}))
-    places = [job.get("stdin", os.devnull), job.get("stdout", f"{folder}/stdout"), job.get("stderr", f"{folder}/stderr")]
+    os.environ.clear()
+    os.environ.update(job["environment"])
+    os.chdir(job["folder"])
+    places = [job.get("stdin", f"{folder}/stdin"), job.get("stdout", f"{folder}/stdout"), job.get("stderr", f"{folder}/stderr")]
     for descriptor, target in enumerate(places):
         redirect(descriptor, target)
     for name, target in zip(("stdin", "stdout", "stderr"), places, strict=True):
@@ -108,6 +137,7 @@ def become(job, folder):
 
 
 def finished(job, folder):
+    Path(folder, "stdin").write_text(job.get("input", ""), encoding="utf-8")
     pid = os.fork()
     if pid == 0:
         signal.alarm(SOONER_OR_LATER)
@@ -122,12 +152,18 @@ def _text(path):
     return path.read_bytes().decode("utf-8", "backslashreplace") if path.exists() else ""
 
 
-if __name__ == "__main__":
-    jobs = json.load(sys.stdin)
+def serve():
+    """Run the jobs in turn, until there are no more."""
+    asked, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    for descriptor in (0, 1):  # the commands get others
+        redirect(descriptor, os.devnull)
     preload()
-    results = []
-    for job in jobs:
+    for line in asked:
         place = tempfile.mkdtemp()  # a context manager would tidy up at the end of the fork too
-        results.append(finished(job, place))
+        answers.write(json.dumps(finished(json.loads(line), place)) + "\n")
+        answers.flush()
         shutil.rmtree(place)
-    json.dump(results, sys.stdout)
+
+
+if __name__ == "__main__":
+    serve()
