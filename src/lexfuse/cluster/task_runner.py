@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -60,7 +61,7 @@ class RayTasks:
                     reason = str(error).strip().split("\n", 1)[0]
                     raise FetchError(f"a worker of the Ray cluster was lost: {reason}; run the command again to resume") from None
                 if failure is not None:
-                    raise _error(*failure)
+                    raise error_by_code(*failure)
                 yield result
         finally:
             for one in running:
@@ -88,7 +89,12 @@ def _outcome(function: Callable[[Any], Any], item: Any) -> tuple[tuple[str, str]
         return (error.code, str(error)), None
 
 
-def _error(code: str, message: str) -> LexFuseError:
+def error_by_code(code: str, message: str) -> LexFuseError:
+    """The error of a code, as another process raised it.
+
+    >>> error_by_code("unknown-document", "no document 'a'")
+    UnknownDocumentError("no document 'a'")
+    """
     kind = next((kind for kind in error_classes(LexFuseError) if kind.code == code), LexFuseError)
     return kind(message)
 
@@ -100,6 +106,9 @@ def ray_cluster(address: str = "", processors: int | None = None) -> Iterator[No
     A cluster of this machine has a random token and no dashboard, and reports no usage. It listens on 127.0.0.1; only replicas of
     Ray Serve listen on a port of every device.
     """
+    if not address and "ray" not in sys.modules:  # Ray reads them when it is imported
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     ray = ray_package()
     before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
@@ -107,8 +116,6 @@ def ray_cluster(address: str = "", processors: int | None = None) -> Iterator[No
         if address:
             ray.init(address=address, **quiet)
         else:
-            os.environ.setdefault("RAY_AUTH_MODE", "token")
-            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
             ray.init("local", num_cpus=processors, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         reason = str(error).strip().split("\n", 1)[0]
