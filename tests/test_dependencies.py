@@ -101,6 +101,8 @@ def test_commands_of_the_core(workplace, arguments):
         ("index library other.index --channels dense --model organisation/model", "hub"),
         ("train dense fr-legal-dense library model", "train"),
         ("train static library vectors", "static"),
+        ("export postgres postgresql://localhost/law library.index", "postgres"),
+        ("search postgresql://localhost/law prêt", "postgres"),
     ],
 )
 def test_what_is_missing_is_named_with_the_command_that_installs_it(workplace, arguments, extra):

@@ -25,6 +25,7 @@ class Extra(StrEnum):
     MCP = "mcp"
     STATIC = "static"
     CLUSTER = "cluster"
+    POSTGRES = "postgres"
     TRAIN = "train"
 
     @property
@@ -52,6 +53,7 @@ _PACKAGES = {
     Extra.MCP: (*_SERVE, "mcp"),
     Extra.STATIC: ("scipy",),
     Extra.CLUSTER: (*_SERVE, "fsspec", "ray"),
+    Extra.POSTGRES: ("psycopg",),
     Extra.TRAIN: ("safetensors", "torch", "transformers"),
 }
 

@@ -20,7 +20,7 @@ from lexfuse.channels.channel_build import (
 )
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
-from lexfuse.channels.registry import applicable_options, builtin_channels, open_retriever
+from lexfuse.channels.registry import applicable_options, channels_in, open_retriever
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries
@@ -32,13 +32,15 @@ from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.index_folder import ChangeCounts, IndexFolder
 from lexfuse.storage.index_settings import IndexSettings
-from lexfuse.storage.snapshot import open_snapshot
+from lexfuse.storage.index_source import index_source
+from lexfuse.storage.postgres.address import PostgresAddress
 from lexfuse.text.annotation import with_languages
 
 
 class Index(IndexReader):
-    """An index folder, opened: it is searched, explained, changed and checked.
+    """An index, opened: it is searched, explained, changed and checked.
 
+    It is a folder, or in PostgreSQL (``postgresql://…``, see docs/postgres.md), where it is only searched and explained.
     One process writes at a time, any number may read. An `Index` sees its own changes at once, and those of other
     processes after `refresh`.
 
@@ -49,14 +51,14 @@ class Index(IndexReader):
 
     def __init__(
         self,
-        folder: str | Path,
+        folder: str | Path | PostgresAddress,
         *,
         profiles: Mapping[str, SearchSpec] | None = None,
         encoders: SharedEncoders | None = None,
     ) -> None:
         """Open an index that is there; `build` makes a new one. `profiles` are offered before those that every index has."""
-        self.folder = Path(folder)
-        self._files = IndexFolder(self.folder)
+        self.source = index_source(folder)
+        self._writer = None if self.source.folder is None else self.source.writer()
         self._profiles = dict(profiles or {})
         self._encoders = encoders or SharedEncoders()
         self._lock = Lock()
@@ -64,7 +66,7 @@ class Index(IndexReader):
         self._closed = False
 
     @classmethod
-    def open(cls, folder: str | Path, **options: Any) -> Index:
+    def open(cls, folder: str | Path | PostgresAddress, **options: Any) -> Index:
         """Open an index that is there; the same as ``Index(folder)``.
 
         >>> with lexfuse.Index.open(index.folder) as same:
@@ -111,10 +113,20 @@ class Index(IndexReader):
         """The state that is searched, with its profiles."""
         with self._lock:
             if self._closed:
-                raise ConfigError(f"the index {str(self.folder)!r} is closed; open it again")
+                raise ConfigError(f"the index {str(self.source)!r} is closed; open it again")
             if self._version is None:
-                self._version = IndexVersion(open_snapshot(self.folder), self._profiles, self._encoders, name=self.folder.name)
+                self._version = IndexVersion(self.source.snapshot(), self._profiles, self._encoders, name=self.source.name)
             return self._version
+
+    @property
+    def folder(self) -> Path:
+        """The folder; a `ConfigError` if the index is in PostgreSQL."""
+        return self._files.folder
+
+    @property
+    def _files(self) -> IndexFolder:
+        """The folder, to be changed; a source that is only read refuses."""
+        return self._writer or self.source.writer()
 
     # Changing
 
@@ -197,7 +209,7 @@ class Index(IndexReader):
         """
         asked = drawn_queries(self.snapshot) if queries is None else queries
         origin = SampleOrigin.DOCUMENTS if queries is None else SampleOrigin.GIVEN
-        names = (*builtin_channels(on_demand=False), *self.channels)
+        names = channels_in(self.snapshot)
         kept = {}
         with progress("estimating distributions", len(names)) as done:
             for number, name in enumerate(names, start=1):
@@ -261,7 +273,8 @@ class Index(IndexReader):
         """Close the files."""
         self.refresh()
         self._closed = True
-        self._files.close()
+        if self._writer is not None:
+            self._writer.close()
 
     def __enter__(self) -> Index:
         """Use as a context that closes."""

@@ -23,6 +23,7 @@ ARGUMENTS = {
     "run": ["HERE/library.index", "HERE/questions.csv", "-o", "NEW"],
     "fuse": ["HERE/words.trec", "HERE/vectors.trec", "-o", "NEW"],
     "advise": [*ASKED, "--channels", "bm25,tfidf", "--folds", "2", "-o", "NEW"],
+    "export postgres": ["postgresql://127.0.0.1:1/law", "HERE/library.index"],
     "info": ["HERE/library.index"],
     "analyse": ["le préavis de l'article L. 1234-5"],
     "evaluate": ["HERE/test.tsv", "HERE/words.trec"],
@@ -68,6 +69,8 @@ def exit_codes(name):
         return {3, 7}  # the model has no weights to train on; or there is no torch
     if name.startswith("cluster "):
         return {2, 4, 7}  # workers cannot see the memory of another process, there is no cluster; or there is no Ray
+    if name == "export postgres":
+        return {5, 7}  # nobody listens; or there is no driver
     return {{"demo": 6, "keys revoke": 4, "tune rprs": 4}.get(name, 0)}  # nothing to revoke, no channel of sentences
 
 

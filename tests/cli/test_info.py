@@ -6,12 +6,12 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from lexfuse.cli.app import app
-from lexfuse.cli.output import summaries
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.formats.beir import Collection, write_collection
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
+from lexfuse.storage.folder_names import file_sizes
 
 
 def test_files_that_vanish_while_they_are_counted_are_left_out(tmp_path, monkeypatch):
@@ -21,7 +21,7 @@ def test_files_that_vanish_while_they_are_counted_are_left_out(tmp_path, monkeyp
     listed = list(tmp_path.rglob("*"))
     log.unlink()
     monkeypatch.setattr(Path, "rglob", lambda *_: iter(listed))
-    assert dict(summaries._sizes(tmp_path)) == {tmp_path / "catalog.sqlite": 3}
+    assert list(file_sizes(tmp_path)) == [3]
 
 
 def test_the_statistics_of_a_collection_as_tables_and_json(tmp_path):

@@ -10,7 +10,18 @@ WRITING, READING = ("os.rename", ".partial-"), ("open", "bibliothèque")
 WRITERS = ["import", "index", "run", "fuse", "advise", "train static", "keys add"]
 READERS = ["search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "tune rprs", "keys list"]
 # Short, or with tests of their own.
-OTHERS = ["analyse", "cluster index", "cluster status", "collect", "fetch", "keys revoke", "demo", "serve", "mcp"]
+OTHERS = [
+    "analyse",
+    "cluster index",
+    "cluster status",
+    "collect",
+    "export postgres",
+    "fetch",
+    "keys revoke",
+    "demo",
+    "serve",
+    "mcp",
+]
 CHANGES = {  # of an index that is there
     "update": (["HERE/articles.csv", "INDEX", "--update"], ("open", "segments/000002")),
     "merge": (["INDEX", "--merge"], ("open", "segments/")),

@@ -32,6 +32,7 @@ NOT_RUN = {
     "getting-started.md": 1,
     "importing.md": 4,
     "judgments.md": 1,
+    "postgres.md": 3,
     "reranking.md": 3,
     "results.md": 1,
     "training.md": 6,

@@ -151,7 +151,7 @@ def test_a_version_that_cannot_be_opened_leaves_the_old_one(small, shelf_folder,
         raise OSError("no")
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "open_snapshot", broken)
+        patch.setattr("lexfuse.storage.index_source.open_snapshot", broken)
         with pytest.raises(OSError, match="no"):
             small.refresh()
         assert found(small, "préavis")

@@ -12,7 +12,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import DataError, NotFoundError, StorageError
 from lexfuse.storage import snapshot as module
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.storage.snapshot import open_snapshot
 
 WORDS = [f"w{number}" for number in range(20)]
 QUERIES = Queries.of([Query("q", "contract notice", "en")])
@@ -159,4 +159,4 @@ def test_a_segment_with_other_documents_than_the_catalog_says(index):
 
 def test_no_index(tmp_path):
     with pytest.raises(NotFoundError, match="no index in"):
-        Snapshot(tmp_path)
+        open_snapshot(tmp_path)

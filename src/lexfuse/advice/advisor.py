@@ -86,7 +86,7 @@ def advise(
         specs = channels_of(snapshot, channels, **options)
         sources = [spec.open(snapshot) for spec in specs]
         asked, confirming = judged(dev), judged(test) if test is not None else None
-        facts = facts_of(snapshot, sources, queries, index.folder.name)
+        facts = facts_of(snapshot, sources, queries, index.name)
     if scores_of is ScoreScope.CORPUS:
         with progress("scoring all documents", 0):
             every = corpus_union(sources, asked, within=mask, before_query_date=before_query_date)

@@ -11,7 +11,7 @@ import numpy as np
 from lexfuse.advice.findings import SourceCost
 from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import levels_of
-from lexfuse.channels.registry import builtin_channels
+from lexfuse.channels.registry import builtin_channels, channels_in
 from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.arrays import I64
 from lexfuse.data.qrels import Qrels
@@ -93,7 +93,7 @@ def channels_of(snapshot: Snapshot, channels: Sequence[str] = (), **options: Any
     {'k1': 0.9}
     """
     words = builtin_channels()
-    wanted = list(dict.fromkeys(channels)) or [*builtin_channels(on_demand=False), *snapshot.channels]
+    wanted = list(dict.fromkeys(channels)) or list(channels_in(snapshot))
     wanted.sort(key=lambda name: words.index(name) if name in words else len(words))
     return specs_of(snapshot, wanted, options)
 

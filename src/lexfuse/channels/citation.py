@@ -27,7 +27,6 @@ from lexfuse.data.run import Run
 from lexfuse.storage.catalog_file import damaged
 from lexfuse.storage.document_numbers import allowed
 from lexfuse.storage.document_rows import texts_of
-from lexfuse.storage.folder_names import FILE
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.citation.citation import Citation
 from lexfuse.text.citation.resolve import CitationResolver, number_key
@@ -147,7 +146,7 @@ class CitationLookup(ChannelRetriever):
         try:
             kinds = tuple(DocumentKind(kind[at]) for at in order)
         except ValueError as error:
-            raise damaged(snapshot.folder / FILE, str(error)) from None
+            raise damaged(snapshot.place, str(error)) from None
         return Corpus(
             ids=Ids(map(snapshot.ids.names.__getitem__, order)),
             title=blank,

@@ -9,16 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lexfuse.channels.registry import builtin_channels, open_retriever
+from lexfuse.channels.registry import open_retriever
 from lexfuse.data.queries import Queries
 from lexfuse.errors import DataError
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
-from lexfuse.storage.folder_names import CHANNELS, SEGMENTS
 from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 
@@ -70,9 +68,9 @@ def _cost(snapshot: Snapshot, name: str, queries: Queries, text: int, threads: i
         retriever.rank(one, encoded, DEPTH)
         read.append(1000 * (middle - start))
         search.append(1000 * (time.perf_counter() - middle))
-    size = _bytes(snapshot.folder / SEGMENTS) if name in builtin_channels() else _bytes(snapshot.folder / CHANNELS / name)
+    size = snapshot.channel_bytes(name)
     speed = None
-    if name not in builtin_channels():
+    if name in snapshot.channels:
         named = snapshot.channel(name).named
         speed = named.passages / named.seconds if named.seconds else None
     work = retriever.work(queries)
@@ -85,10 +83,6 @@ def _text_bytes(snapshot: Snapshot) -> int:
     """Bytes of what is searched: title, headings and text."""
     columns: Sequence[Sequence[Any]] = [snapshot.column(name) for name in ("title", "headings", "text")]
     return sum(len(value.encode()) for column in columns for value in column if value)
-
-
-def _bytes(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def peak_memory() -> int:

@@ -14,11 +14,13 @@ from lexfuse.channels.citation import CitationKind
 from lexfuse.channels.dense.kind import DenseKind
 from lexfuse.channels.late.kind import LateKind
 from lexfuse.channels.lexical.kinds import BM25Kind, NgramKind, TfIdfKind
+from lexfuse.channels.postgres.opener import open_in_postgres
 from lexfuse.channels.sparse.kind import SparseKind
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Progress, no_progress
 from lexfuse.errors import ConfigError, DataError, UnknownChannelError
 from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.postgres.snapshot import PostgresSnapshot
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.storage.stored_channel import ChannelSettings, StoredPart
 
@@ -56,6 +58,17 @@ def builtin_channels(*, on_demand: bool = True) -> tuple[str, ...]:
     """
     kinds = [kind for kind in _KINDS.values() if not isinstance(kind, StoredKind) and (on_demand or not kind.on_demand)]
     return tuple(channel for kind in kinds for channel in kind.channels)
+
+
+def channels_in(snapshot: Snapshot) -> tuple[str, ...]:
+    """Every channel that an index can be searched by, without those made on demand.
+
+    >>> channels_in(snapshot)
+    ('bm25', 'tfidf', 'citation')
+    """
+    served = snapshot.served_kinds
+    builtin = [name for name in builtin_channels(on_demand=False) if served is None or channel_kind(name).name in served]
+    return (*builtin, *snapshot.channels)
 
 
 def channel_kind(channel: str) -> ChannelKind:
@@ -127,7 +140,10 @@ def open_retriever(
     lexfuse.errors.UnknownChannelError: no channel 'dense' in the index; it has bm25, tfidf, citation, ...
     """
     kind = kind_in(snapshot, channel)
-    return kind.open(snapshot, channel, kind.search_options.of(channel, options), name=name or channel, threads=threads)
+    given = kind.search_options.of(channel, options)
+    if isinstance(snapshot, PostgresSnapshot):
+        return open_in_postgres(kind, snapshot, channel, given, name=name or channel, threads=threads)
+    return kind.open(snapshot, channel, given, name=name or channel, threads=threads)
 
 
 def applicable_options(snapshot: Snapshot, channel: str, options: Mapping[str, Any]) -> dict[str, Any]:

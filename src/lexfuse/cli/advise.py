@@ -25,13 +25,14 @@ from lexfuse.data.qrels import Qrels
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError
 from lexfuse.index import Index
+from lexfuse.storage.postgres.address import index_location
 
 SHOWN = 10  # configurations on the screen
 
 
 def advise(
     paths: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="[INDEX QUERIES] QRELS", help="The index, the queries, and judgements to choose on (train or dev)."
         ),
@@ -102,7 +103,8 @@ def advise(
         raise ConfigError("rerankers read the documents; with --rerank give INDEX, QUERIES and QRELS instead of --run")
     if runs:
         if len(paths) != 1:
-            raise ConfigError(f"with --run give the judgements alone, got {len(paths)} paths: {', '.join(map(str, paths))}")
+            given = ", ".join(str(index_location(path)) for path in paths)
+            raise ConfigError(f"with --run give the judgements alone, got {len(paths)} paths: {given}")
         if scores_of is ScoreScope.CORPUS:
             raise ConfigError(
                 "runs from files hold no scores of other documents; leave --scores-of out, or give INDEX and QUERIES"
@@ -110,7 +112,7 @@ def advise(
         stated, words = bounds_by_run(bounds, runs), lexical_runs(lexical, runs)
         with spinner("reading"):
             read = read_runs(runs, report)
-            dev, test = _judgements(paths[0], test_qrels, report)
+            dev, test = _judgements(Path(paths[0]), test_qrels, report)
         found = advise_runs(
             read, dev, test, measures=measure, bounds=stated, lexical=words, folds=folds, smallest=smallest, progress=progress_bar
         )
@@ -119,8 +121,8 @@ def advise(
     else:
         if bounds or lexical:
             raise ConfigError("--bound and --lexical are for --run; the channels of an index know both")
-        files, queries = read_reranker_files(rerank or []), read_queries(paths[1], report)
-        dev, test = _judgements(paths[2], test_qrels, report, queries.ids)
+        files, queries = read_reranker_files(rerank or []), read_queries(Path(paths[1]), report)
+        dev, test = _judgements(Path(paths[2]), test_qrels, report, queries.ids)
         names = names_in(channels)
         options: dict[str, Any] = {"k1": k1, "b": b} if not names or "bm25" in names else {}
         with Index(paths[0]) as index:

@@ -73,6 +73,16 @@ COMMANDS = [
     LazyCommand("run", "run:run", "Rank documents for many queries and write a TREC run."),
     LazyCommand("fuse", "fuse:fuse", "Fuse runs of any systems into one."),
     LazyCommand("advise", "advise:advise", "Compare every subset of sources with every fusion, and recommend one with evidence."),
+    group(
+        "export",
+        "Write an index into another system.",
+        LazyCommand(
+            "postgres",
+            "export.postgres:postgres",
+            "Write an index into PostgreSQL, to be searched there by SQL and by LexFuse.",
+            extra=Extra.POSTGRES,
+        ),
+    ),
     LazyCommand("info", "info:info", "Describe an index, a collection, a run or judgements."),
     LazyCommand("analyse", "analyse:analyse", "Show how LexFuse reads a text: language, sentences, words and citations."),
     LazyCommand("evaluate", "evaluate:evaluate", "Measure runs against judgements."),

@@ -27,13 +27,14 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.index import Index
 from lexfuse.rerank.cross_encoder_cost import cross_encoder_cost
 from lexfuse.rerank.reranker import DEPTH
+from lexfuse.storage.postgres.address import PostgresAddress, index_location
 from lexfuse.storage.snapshot import Snapshot
 
 CATALOG = "catalog.sqlite"  # what makes a folder an index
 
 
 def info(
-    path: Annotated[Path, typer.Argument(help="An index, a corpus folder or file, a TREC run, or judgements.")],
+    place: Annotated[str, typer.Argument(metavar="PATH", help="An index, a corpus folder or file, a TREC run, or judgements.")],
     document: Annotated[str | None, typer.Option("--document", "-d", help="Show this document of the corpus instead.")] = None,
     cost: Annotated[bool, typer.Option("--cost", help="Measure the time and size of every channel of an index.")] = False,
     queries: Annotated[
@@ -59,6 +60,7 @@ def info(
 
     lexfuse info legi.index --cost --cross-encoder models/monobert
     """
+    path = index_location(place)
     if cross_encoder is not None and not cost:
         raise ConfigError("--cross-encoder names a model to time; give --cost with it")
     if depth is not None and cross_encoder is None:
@@ -68,6 +70,8 @@ def info(
         return
     report = ReadReport(skip_bad=skip_bad)
     if document is not None:
+        if not isinstance(path, Path):
+            raise ConfigError("--document shows a document of a corpus; give the corpus folder or file")
         _show_document(path, document, report, json)
         return
     with spinner(f"reading {path}"):
@@ -91,9 +95,8 @@ def _rows(name: str, value: Any) -> list[tuple[str, object]]:
     return [(name.replace("_", " "), value if isinstance(value, int) else str(value))]
 
 
-def _figures(path: Path, report: ReadReport) -> tuple[str, dict[str, Any]]:
-    existing(path)
-    if (path / CATALOG).is_file():
+def _figures(path: Path | PostgresAddress, report: ReadReport) -> tuple[str, dict[str, Any]]:
+    if isinstance(path, PostgresAddress) or (existing(path) / CATALOG).is_file():
         with Index.open(path) as index:
             return f"index {path}", index_figures(index)
     if is_collection(path):
@@ -136,7 +139,7 @@ DRAWN = 50  # queries where none are given
 READ = 5  # queries that a cross-encoder is timed on: it takes seconds for each
 
 
-def show_costs(folder: Path, queries: Path | None, json: bool, cross_encoder: str | None, depth: int) -> None:
+def show_costs(folder: Path | PostgresAddress, queries: Path | None, json: bool, cross_encoder: str | None, depth: int) -> None:
     """Time every channel of an index on queries, and a cross-encoder on the first of them, and show what each costs."""
     encoder = None if cross_encoder is None else PairEncoder.load(cross_encoder)
     with Index.open(folder) as index, spinner("timing every channel"):

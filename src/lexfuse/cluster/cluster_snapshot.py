@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +21,7 @@ from lexfuse.cluster.statistics import ClusterPostings, Statistics
 from lexfuse.data.arrays import I32, I64, Bools
 from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
-from lexfuse.errors import DataError, UnknownDocumentError
+from lexfuse.errors import DataError, UnknownChannelError, UnknownDocumentError
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.snapshot import ChannelState, Snapshot
@@ -44,10 +43,9 @@ class ClusterSnapshot(Snapshot):
     ) -> None:
         """Ask every shard what it holds; shards that do not belong together are a `DataError`."""
         self.client = client
-        self.folder = Path(name)
+        self.place = name
         self.generation = generation
-        self.segments = []
-        self.distributions = dict(distributions or {})
+        self._distributions = dict(distributions or {})
         self._statistics = statistics
         self._facts: list[ShardFacts] = list(self.all_shards(lambda _: Facts()).values())
         self.settings = self._facts[0].settings
@@ -105,6 +103,29 @@ class ClusterSnapshot(Snapshot):
         return len(self.ids)
 
     # Channels
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of the channels in addition to the words."""
+        return tuple(self._channels)
+
+    @property
+    def distributions(self) -> dict[str, Any]:
+        """The score distributions of all shards together."""
+        return self._distributions
+
+    def channel(self, name: str) -> ChannelState:
+        """A channel; its parts are at the shards."""
+        if name not in self._channels:
+            raise UnknownChannelError(f"the cluster has no channel {name!r}; it has {', '.join(self._channels) or 'none'}")
+        return self._channels[name]
+
+    def channel_bytes(self, name: str) -> int:
+        """0: the files are at the shards."""
+        return 0
+
+    def forget_impacts(self) -> None:
+        """Nothing is computed at the router."""
 
     def channel_numbering(self, name: str) -> Numbering:
         """The documents that a channel holds, at their own numbers."""

@@ -15,7 +15,7 @@ from lexfuse.data.queries import Queries
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
-from lexfuse.storage.snapshot import Snapshot
+from lexfuse.storage.snapshot import FolderSnapshot, Snapshot
 
 Made = TypeVar("Made")
 _given: ContextVar[Any] = ContextVar("queries as a router has read them")
@@ -70,7 +70,7 @@ def mixed_class(first: type, usual: type[Made], name: str) -> type[Made]:
     return cast("type[Made]", _CLASSES.setdefault((first, usual), made))
 
 
-class ShardSnapshot(Snapshot):
+class ShardSnapshot(FolderSnapshot):
     """A snapshot of a shard whose terms have the statistics of all shards."""
 
     def __init__(self, folder: Path, statistics: Statistics) -> None:

@@ -171,7 +171,7 @@ def tune(
         with progress("tuning", 0):
             tuned, cut = _tune(union, fusion, qrels, measure, grid, asked if classes else None, how)
         depth = cut or depth
-    return replace(tuned, spec=_spec(tuned, specs, depth, source.folder.name))
+    return replace(tuned, spec=_spec(tuned, specs, depth, source.name))
 
 
 def _tune(

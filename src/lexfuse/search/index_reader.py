@@ -34,6 +34,11 @@ class IndexReader(ABC):
         """The state that is searched, with its profiles."""
 
     @property
+    def name(self) -> str:
+        """What the index is called: its folder, schema, database or cluster."""
+        return self.version.name
+
+    @property
     def snapshot(self) -> Snapshot:
         """The documents and channels of the state that is searched."""
         return self.version.snapshot

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
 from lexfuse.channels.citation import CitationLookup
-from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError, LexFuseError, UnknownDocumentError, UnknownProfileError
@@ -18,6 +18,7 @@ from lexfuse.search.similar import known_day, open_similar
 from lexfuse.search.spec.defaults import default_specs
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.filters import Condition, within
+from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
 
@@ -92,9 +93,9 @@ class IndexVersion:
         return CitationLookup(self.snapshot)
 
     @cached_property
-    def words(self) -> BM25:
+    def words(self) -> Retriever:
         """Finds the matching words of results whose profile compares vectors alone."""
-        return BM25(self.snapshot)
+        return open_retriever(self.snapshot, LEXICAL)
 
     def pipeline(self, profile: str = "") -> Retriever:
         """The retriever of a profile, opened once; `UnknownProfileError` lists the profiles there are."""

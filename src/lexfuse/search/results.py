@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.explanation import Evidence, Explanation, TermPart, TokenMatch
-from lexfuse.channels.lexical.bm25 import BM25
+from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Hit
 from lexfuse.deadline import check
 from lexfuse.errors import ConfigError
+from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.passages import Passage
 from lexfuse.text.snippets import Snippet, snippet
@@ -68,7 +69,7 @@ def find_documents(
     """What answers a question, best first: the documents that it cites, if a lookup is given, then the k best others.
 
     >>> question = Query("q", "la cotisation de l'article L. 2", "fr")
-    >>> found = find_documents(BM25(snapshot), question, 1, citations=CitationLookup(snapshot))
+    >>> found = find_documents(open_retriever(snapshot, "bm25"), question, 1, citations=CitationLookup(snapshot))
     >>> [(one.by, one.hit.doc) for one in found]
     [('citation', 'lib-2'), ('bm25', 'lib-6')]
     """
@@ -83,7 +84,7 @@ def find_documents(
 class ResultBuilder:
     """Makes answers of documents: what of the text to show, and what to mark in it.
 
-    >>> builder = ResultBuilder([BM25(snapshot)], Query("q", "horaires", "fr"))
+    >>> builder = ResultBuilder([open_retriever(snapshot, "bm25")], Query("q", "horaires", "fr"))
     >>> [answer] = builder.answers([FoundDocument("bm25", Hit("lib-5", 1, 0.5))])
     >>> answer.snippet.marked(answer.document.text, "[", "]")
     "Les [horaires] d'ouverture sont affichés à l'entrée de chaque bibliothèque."
@@ -94,7 +95,7 @@ class ResultBuilder:
         members: Sequence[Retriever],
         question: Query,
         *,
-        words: BM25 | None = None,
+        words: Retriever | None = None,
         explainer: Callable[[str], Explanation] | None = None,
     ) -> None:
         """Take the retrievers that have something to show: terms, tokens that met, the nearest passage.
@@ -102,7 +103,7 @@ class ResultBuilder:
         Where none of them marks words, `words` does; one that is kept saves counting the words of the index for every question.
         """
         self._question, self._members, self._explainer = question, members, explainer
-        self._words = next((one for one in members if one.marks_words), words or BM25(members[0].snapshot))
+        self._words = next((one for one in members if one.marks_words), words or open_retriever(members[0].snapshot, LEXICAL))
 
     def answers(self, found: Sequence[FoundDocument], *, after: int = 0) -> list[SearchHit]:
         """Answers for the documents that were found, in this order; `after` is the number of results before them."""

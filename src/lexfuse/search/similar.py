@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lexfuse.channels.channel_retriever import PassageRetriever
-from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.dates import parse_date
@@ -18,6 +17,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.search.temporal_filter import document_dates
+from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.citation.citation import DECISIONS
 from lexfuse.text.citation.find import mask_citations as hidden
@@ -133,7 +133,7 @@ def same_documents(snapshot: Snapshot, query: Query) -> tuple[str, ...]:
     ('lib-5',)
     """
     wanted = _SPACE.sub(" ", query.text).strip()
-    near = BM25(snapshot).retrieve(Queries.of([query]), _LOOKED_AT).hits(query.id)
+    near = open_retriever(snapshot, LEXICAL).retrieve(Queries.of([query]), _LOOKED_AT).hits(query.id)
     found = (snapshot.document(hit.doc) for hit in near)
     return tuple(sorted(document.id for document in found if _SPACE.sub(" ", document.text).strip() == wanted))
 

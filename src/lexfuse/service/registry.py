@@ -21,9 +21,9 @@ from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import find_documents
 from lexfuse.search.spec.defaults import read_profiles
 from lexfuse.search.spec.spec import SearchSpec
-from lexfuse.storage.catalog import Catalog
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import open_snapshot
+from lexfuse.storage.index_source import index_source
+from lexfuse.storage.postgres.address import PostgresAddress, index_location
 
 WARM_QUESTION = "article 1"  # words, and a citation
 KEPT = 8  # versions, the newest included
@@ -32,23 +32,23 @@ KEPT_SECONDS = 600.0  # that a replaced version is kept
 
 @dataclass(frozen=True, slots=True)
 class IndexPlace:
-    """The folder of an index, with its name and title.
+    """The place of an index, a folder or an address in PostgreSQL, with its name and title.
 
     >>> IndexPlace.of("data/french-labour-law.index").title
     'French labour law'
     """
 
     name: str
-    folder: Path
+    folder: Path | PostgresAddress
     title: str
 
     @classmethod
-    def of(cls, folder: str | Path) -> IndexPlace:
-        """An index with the name of its folder."""
-        path = Path(folder)
-        name = path.resolve().name.removesuffix(".index") or "index"
+    def of(cls, folder: str | Path | PostgresAddress) -> IndexPlace:
+        """An index with the name of its folder, schema or database."""
+        place = index_location(folder)
+        name = place.name if isinstance(place, PostgresAddress) else place.resolve().name.removesuffix(".index") or "index"
         title = name.replace("-", " ").replace("_", " ")
-        return cls(name, path, title[:1].upper() + title[1:])
+        return cls(name, place, title[:1].upper() + title[1:])
 
 
 class ServedIndex:
@@ -63,7 +63,8 @@ class ServedIndex:
         self, place: IndexPlace, profiles: Mapping[str, SearchSpec], encoders: SharedEncoders, *, kept: int = KEPT
     ) -> None:
         """Open the newest version."""
-        self.name, self.title, self.folder = place.name, place.title, place.folder.absolute()
+        self.name, self.title = place.name, place.title
+        self.source = index_source(place.folder.absolute() if isinstance(place.folder, Path) else place.folder)
         self._profiles, self._encoders, self._kept = profiles, encoders, kept
         self._lock = Lock()  # held for moments
         self._changing = RLock()  # held while a version is written, or looked for: no half of what is written is taken over
@@ -91,11 +92,7 @@ class ServedIndex:
     def refresh(self) -> bool:
         """Open a newer version, if there is one; readers of an older one keep it."""
         with self._changing:
-            catalog = Catalog.open(self.folder)
-            try:
-                newer = bool(catalog.meta("generation") != self.generation)
-            finally:
-                catalog.close()
+            newer = self.source.generation() != self.generation
             if newer:
                 version = _OpenVersion(self._open())
                 with self._lock:
@@ -109,7 +106,7 @@ class ServedIndex:
     def writing(self) -> Iterator[IndexFolder]:
         """The index, to write to; later reads see what was written."""
         with self._changing, sharing(self._encoders):  # what is written is encoded by the models that search
-            with IndexFolder(self.folder) as index:
+            with self.source.writer() as index:
                 yield index
             self.refresh()
 
@@ -121,7 +118,7 @@ class ServedIndex:
 
     def _open(self) -> IndexVersion:
         former = self._versions[-1].opened if self._versions else None
-        snapshot = open_snapshot(self.folder, former.snapshot if former else None)  # they have nearly everything in common
+        snapshot = self.source.snapshot(former.snapshot if former else None)  # they have nearly everything in common
         opened = IndexVersion(snapshot, self._profiles, self._encoders, name=self.name, before=former.specs if former else ())
         try:
             _ = opened.profiles  # opens their pipelines, and one search fills their tables, so that no reader waits for that

@@ -11,14 +11,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer, ValidationError, field_validator
 
 from lexfuse.data.files import decode, read_bytes
 from lexfuse.data.formats.toml_text import to_toml
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.service.registry import IndexPlace
+from lexfuse.storage.postgres.address import PostgresAddress, index_location
 
 PREFIX = "LEXFUSE_SERVE_"
 
@@ -40,7 +41,7 @@ class SettingOrigin(StrEnum):
 
 
 class IndexSetting(BaseModel):
-    """An index folder, with its name in addresses and its title; by default both come from the folder.
+    """An index folder or PostgreSQL address, with its name in addresses and its title; by default both come from the place.
 
     >>> IndexSetting(folder=Path("law/labour.index"), title="Labour law").place().name
     'labour'
@@ -48,7 +49,7 @@ class IndexSetting(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    folder: Path
+    folder: Annotated[InstanceOf[Path] | InstanceOf[PostgresAddress], BeforeValidator(index_location), PlainSerializer(str)]
     name: str = Field(default="", pattern=r"^[\w.\-]{0,64}$")
     title: str = ""
 
@@ -197,7 +198,8 @@ def _absolute(folder: Path, name: str, value: Any) -> Any:
 
 def _absolute_index(folder: Path, served: Any) -> Any:
     if isinstance(served, Mapping) and isinstance(served.get("folder"), str):
-        return {**served, "folder": folder / served["folder"]}
+        place = index_location(served["folder"])
+        return {**served, "folder": folder / place if isinstance(place, Path) else place}
     return served
 
 

@@ -328,7 +328,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         raise damaged(path, f"it has bytes that are not text: {error.object[:40]!r}") from error
 
 
-def damaged(path: Path, reason: str) -> DataError:
+def damaged(path: str | Path, reason: str) -> DataError:
     """The error of a catalog that differs from what was written.
 
     >>> damaged(Path("a.sqlite"), "no table meta")

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from lexfuse.data.files import named_storage_errors
@@ -140,3 +142,12 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
 def _refused(path: Path, what: str) -> DataError:
     reason = f"is {what}; an index has only files and folders: replace it by its target, or copy the index with cp -rL"
     return DataError(reason, path=path)
+
+
+def file_sizes(folder: Path) -> Iterator[int]:
+    """The bytes of every file; a log or a segment that a writer removes in the meantime is not counted."""
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            found = path.lstat()
+            if stat.S_ISREG(found.st_mode):
+                yield found.st_size

@@ -1,12 +1,16 @@
-"""A snapshot: one state of the index, unaffected by later writes."""
+"""A snapshot: one state of an index, unaffected by later writes.
+
+`Snapshot` is what everything above the storage reads; `FolderSnapshot` reads it from an index folder.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -16,6 +20,7 @@ from lexfuse.data.ids import Ids
 from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
 from lexfuse.storage.catalog import SERIAL, Catalog, CatalogChannel, CatalogSegment
 from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.folder_names import CHANNELS, FILE, SEGMENTS, file_sizes
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
@@ -34,7 +39,112 @@ class ChannelState(NamedTuple):
     parts: list[ChannelSegment]
 
 
-def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> Snapshot:
+class Snapshot(ABC):
+    """A state of an index: its documents by number, their fields, and its channels.
+
+    >>> len(snapshot), snapshot.ids[0], snapshot.document("lib-1").number
+    (6, 'lib-1', 'L1')
+    """
+
+    place: str | Path  # of its documents, for messages
+    generation: int
+    settings: IndexSettings
+    served_kinds: frozenset[str] | None = None  # of channels that nothing is stored for; None if all can be searched
+
+    if TYPE_CHECKING:  # fields or properties of a subclass
+
+        @property
+        def ids(self) -> Ids:
+            """Ids of the live documents by number."""
+
+        @property
+        def numbering(self) -> Numbering:
+            """The raw numbers of the documents where their words are stored."""
+
+        @property
+        def channels(self) -> tuple[str, ...]:
+            """Names of the channels in addition to the words."""
+
+        @property
+        def distributions(self) -> dict[str, Any]:
+            """The stored score distributions as plain values (see `lexfuse.channels.distribution`)."""
+
+    @abstractmethod
+    def channel(self, name: str) -> ChannelState:
+        """A channel; `NotFoundError` lists the existing ones."""
+
+    @abstractmethod
+    def channel_numbering(self, name: str) -> Numbering:
+        """The raw numbers of the documents in the parts of a channel."""
+
+    @abstractmethod
+    def postings(self, channel: str) -> Postings:
+        """The posting lists of the words (`bm25`), or of a channel of learned sparse vectors."""
+
+    def retriever_class(self, usual: type[Made]) -> type[Made]:
+        """The class of the retrievers that search this snapshot: the usual one; in a cluster one that asks the shards."""
+        return usual
+
+    @abstractmethod
+    def forget_impacts(self) -> None:
+        """Release the scores computed for every posting; they are computed again on demand."""
+
+    @abstractmethod
+    def channel_bytes(self, name: str) -> int:
+        """The bytes that a channel takes; of the words and citations, what they take together."""
+
+    @abstractmethod
+    def coded(self, name: str) -> tuple[I32, list[Any]]:
+        """One column of the catalog: the code of each live document's value, and the distinct values."""
+
+    def column(self, name: str) -> list[Any]:
+        """One catalog column of every live document by number, as stored."""
+        codes, values = self.coded(name)
+        return [values[code] for code in codes.tolist()]
+
+    def document(self, id: str) -> Document:
+        """A whole document; `NotFoundError` for an unknown id."""
+        return self.documents([id])[0]
+
+    @abstractmethod
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """Whole documents, in this order."""
+
+    @abstractmethod
+    def heads(self, ids: Sequence[str]) -> list[Document]:
+        """Documents without their texts, in this order, for lists; unknown ids are skipped."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close what it reads from."""
+
+    def __enter__(self) -> Self:
+        """Use as a context that closes."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close."""
+        self.close()
+
+    def __len__(self) -> int:
+        """The number of live documents."""
+        return len(self.ids)
+
+
+def numbered(values: Iterable[Any]) -> tuple[I32, list[Any]]:
+    """Values as numbers of the distinct ones, in order of first occurrence.
+
+    >>> codes, distinct = numbered(["fr", "en", "fr"])
+    >>> codes.tolist(), distinct
+    ([0, 1, 0], ['fr', 'en'])
+    """
+    numbers: defaultdict[Any, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    codes = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32)
+    return codes, list(numbers)
+
+
+def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> FolderSnapshot:
     """The newest state of an index folder; it shares unchanged parts with an open former snapshot.
 
     A merge may remove files between reading their names and mapping them; then the newer state is opened.
@@ -47,7 +157,7 @@ def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> Snapsho
     seen = -1
     while True:
         try:
-            return Snapshot(Path(folder), former)
+            return FolderSnapshot(Path(folder), former)
         except _SegmentGoneError as vanished:
             if vanished.generation == seen:
                 raise vanished.reason from None
@@ -63,27 +173,24 @@ class _SegmentGoneError(Exception):
         self.reason = reason
 
 
-class Snapshot:
-    """A state of the index; live documents are numbered segment by segment.
+class FolderSnapshot(Snapshot):
+    """A state of an index folder; live documents are numbered segment by segment.
 
     Inside segments deleted documents keep their place: `numbering` maps between the two.
-
-    >>> len(snapshot), snapshot.ids[0], snapshot.document("lib-1").number
-    (6, 'lib-1', 'L1')
     """
 
     def __init__(self, folder: Path, former: Snapshot | None = None) -> None:
         """Open the newest state and keep it."""
-        self.folder = folder
+        self.folder, self.place = folder, folder / FILE
         self._held: dict[CatalogSegment, Segment | ChannelSegment] = {}
         self._joined: dict[str, JoinedLists] = {}
         known: Mapping[CatalogSegment, Segment | ChannelSegment] = {}
-        if former is not None and former.folder == folder:
+        if isinstance(former, FolderSnapshot) and former.folder == folder:
             known, self._joined = former._held, former._joined
         self._catalog = Catalog.open(folder)
         try:
             self._catalog.hold()
-            self.generation: int = self._catalog.meta("generation")
+            self.generation = self._catalog.meta("generation")
             self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
             self._named = self._catalog.segments()
             self.segments: list[Segment] = self._loaded(known)
@@ -202,10 +309,6 @@ class Snapshot:
         """The posting lists of files, with statistics of the documents of this snapshot."""
         return Postings(files, numbering.bases, numbering.alive, self._lists(channel))
 
-    def retriever_class(self, usual: type[Made]) -> type[Made]:
-        """The class of the retrievers that search this snapshot: the usual one; in a cluster one that asks the shards."""
-        return usual
-
     def _lists(self, channel: str) -> JoinedLists:
         return self._joined.setdefault(channel, JoinedLists())
 
@@ -221,21 +324,14 @@ class Snapshot:
         """One catalog column: the code of each live document's value, and the distinct values."""
         if name not in self._coded:
             codes = np.zeros(len(self), dtype=np.int32)
-            numbers: defaultdict[Any, int] = defaultdict()
-            numbers.default_factory = numbers.__len__
             segments, ordinals, values = self._catalog.column(name)
-            found = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32, count=len(values))
+            found, distinct = numbered(values)
             places = self.numbering.places[self._raw(segments, ordinals)]
             if len(places) != len(self) or (places < 0).any():
                 raise self._unfit()
             codes[places] = found
-            self._coded[name] = codes, list(numbers)
+            self._coded[name] = codes, distinct
         return self._coded[name]
-
-    def column(self, name: str) -> list[Any]:
-        """One catalog column of every live document by number, as stored."""
-        codes, values = self.coded(name)
-        return [values[code] for code in codes.tolist()]
 
     def _raw(self, segment: Sequence[int], ordinal: Sequence[int]) -> I64:
         """Raw numbers of documents by segment and ordinal."""
@@ -249,9 +345,10 @@ class Snapshot:
     def _unfit(self) -> DataError:
         return DataError("the catalog names other documents than its segments hold; rebuild the index", path=self._catalog.path)
 
-    def document(self, id: str) -> Document:
-        """A whole document; `NotFoundError` for an unknown id."""
-        return self._catalog.document(id)
+    def channel_bytes(self, name: str) -> int:
+        """The bytes of the channel's files; of the segments for words and citations."""
+        folder = self.folder / CHANNELS / name if name in self._channels else self.folder / SEGMENTS
+        return sum(file_sizes(folder))
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Whole documents, in this order."""
@@ -265,14 +362,6 @@ class Snapshot:
     def close(self) -> None:
         """Close the catalog; memory maps end with the last array that uses them."""
         self._catalog.close()
-
-    def __enter__(self) -> Snapshot:
-        """Use as a context that closes."""
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Close."""
-        self.close()
 
     def __len__(self) -> int:
         """The number of live documents."""

@@ -21,7 +21,7 @@ from lexfuse.search.spec.channel_spec import channel_options
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.text.kli import TermChoice
 
-IndexArgument = Annotated[Path, typer.Argument(metavar="INDEX", help="The index folder.")]
+IndexArgument = Annotated[str, typer.Argument(metavar="INDEX", help="The index folder, or a postgresql:// address.")]
 QueriesArgument = Annotated[
     Path, typer.Argument(metavar="QUERIES", help="Queries: a BEIR folder or a .jsonl, .csv or .parquet file.")
 ]

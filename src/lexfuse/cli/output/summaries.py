@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from lexfuse.channels.distribution import ChannelDistribution, described
@@ -14,8 +11,10 @@ from lexfuse.cli.output.console import line, table
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.index import Index
-from lexfuse.storage.folder_names import CHANNELS
+from lexfuse.storage.folder_names import file_sizes
+from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.segment import LEXICAL
+from lexfuse.storage.snapshot import FolderSnapshot
 
 MOST_SHOWN = 12
 COUNTED = {"topics": "questions by topic", "relevant_documents": "relevant documents by code", "years": "documents by year"}
@@ -116,23 +115,20 @@ def _validity(document: Document) -> str:
 
 def index_figures(index: Index) -> dict[str, Any]:
     """Counts of an index as plain values."""
-    sizes, snapshot = dict(_sizes(index.folder)), index.snapshot
-    figures: dict[str, Any] = {
-        "documents alive": len(snapshot),
-        "documents deleted": len(snapshot.numbering) - len(snapshot),
-        "segments": len(snapshot.segments),
+    snapshot = index.snapshot
+    figures: dict[str, Any] = {"documents alive": len(snapshot)}
+    if isinstance(snapshot, FolderSnapshot):
+        figures |= {"documents deleted": len(snapshot.numbering) - len(snapshot), "segments": len(snapshot.segments)}
+    figures |= {
         "generation": snapshot.generation,
         "fingerprint": snapshot.settings.fingerprint,
         "settings": snapshot.settings.as_json(),
         "languages": dict(Counter(snapshot.column("language")).most_common()),
-        "bytes": sum(sizes.values()),
     }
-    postings = snapshot.postings(LEXICAL)
-    figures[LEXICAL] = {
-        "terms": int((postings.document_frequency > 0).sum()),
-        "postings": len(postings),
-        "mean length": round(postings.mean_length, 2),
-    }
+    if isinstance(snapshot, FolderSnapshot):
+        figures |= {"bytes": sum(file_sizes(snapshot.folder)), LEXICAL: _word_figures(snapshot.postings(LEXICAL))}
+    else:
+        figures[LEXICAL] = {"bytes": snapshot.channel_bytes(LEXICAL)}
     for name in snapshot.channels:
         named, numbering = snapshot.channel(name).named, snapshot.channel_numbering(name)
         figures[name] = {
@@ -140,7 +136,7 @@ def index_figures(index: Index) -> dict[str, Any]:
             "fingerprint": named.settings.fingerprint,
             "documents": int(numbering.alive.sum()),
             "complete": numbering.complete,
-            "bytes": sum(size for file, size in sizes.items() if file.is_relative_to(index.folder / CHANNELS / name)),
+            "bytes": snapshot.channel_bytes(name),
             **named.settings.options,
         }
     if snapshot.distributions:
@@ -148,13 +144,12 @@ def index_figures(index: Index) -> dict[str, Any]:
     return figures
 
 
-def _sizes(folder: Path) -> Iterator[tuple[Path, int]]:
-    """The bytes of every file; a log or a segment that a writer removes in the meantime is not counted."""
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            found = path.lstat()
-            if stat.S_ISREG(found.st_mode):
-                yield path, found.st_size
+def _word_figures(postings: Postings) -> dict[str, Any]:
+    return {
+        "terms": int((postings.document_frequency > 0).sum()),
+        "postings": len(postings),
+        "mean length": round(postings.mean_length, 2),
+    }
 
 
 def distribution_figures(kept: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,6 @@ from lexfuse.service.parameters import IndexParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import Judgement, Judgements
 from lexfuse.storage.feedback import FeedbackEntry, query_id
-from lexfuse.storage.index_folder import IndexFolder
 
 HIGHEST = 10  # grade
 
@@ -41,27 +40,27 @@ def add_feedback(registry: IndexRegistry, given: JudgementBody) -> Judgement:
     served = registry.index(given.index)
     generation = served.generation if given.generation is None else given.generation
     kept = FeedbackEntry(given.query, given.document, given.grade, rank=given.rank, profile=given.profile, generation=generation)
-    with IndexFolder(served.folder) as index:
+    with served.source.writer() as index:
         index.feedback.keep(kept)
     return _judgement(kept)
 
 
 def judged(registry: IndexRegistry, query: str, index: str = "") -> dict[str, int]:
     """The grades of documents for one question, the last given of each."""
-    with IndexFolder(registry.index(index).folder) as folder:
+    with registry.index(index).source.writer() as folder:
         return {one.doc: one.grade for one in folder.feedback.kept(query)}
 
 
 def remove_feedback(registry: IndexRegistry, query: str, document: str, index: str = "") -> int:
     """Remove the judgements of a document for a question; returns how many there were."""
-    with IndexFolder(registry.index(index).folder) as folder:
+    with registry.index(index).source.writer() as folder:
         return folder.feedback.remove(query, document)
 
 
 def judgements(registry: IndexRegistry, index: str = "") -> Judgements:
     """Every judgement on an index, in the order in which they were given."""
     served = registry.index(index)
-    with IndexFolder(served.folder) as folder:
+    with served.source.writer() as folder:
         return Judgements(index=served.name, judgements=[_judgement(one) for one in folder.feedback.kept()])
 
 

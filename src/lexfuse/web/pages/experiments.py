@@ -35,8 +35,8 @@ def folders_of(service: ServiceContext) -> list[Path]:
     >>> folders_of(ServiceContext(IndexRegistry([]), ServiceSettings(advice=["reports"])))
     [PosixPath('reports')]
     """
-    indexes = [service.registry.index(name) for name in service.registry.names]
-    return [*(index.folder / FOLDER for index in indexes), *service.settings.advice]
+    folders = [service.registry.index(name).source.folder for name in service.registry.names]
+    return [*(folder / FOLDER for folder in folders if folder is not None), *service.settings.advice]
 
 
 def verdict_key(experiment: Experiment) -> str:

@@ -64,8 +64,8 @@ async def judgements_page(request: Request, format: str = "qrels", index: str = 
 
 async def judged_here(request: Request, query: str, index: str) -> dict[str, Any]:
     """Whether the reader may judge, and the judgements of documents for a question."""
-    allowed = may_judge(request)
     service = service_of(request)
+    allowed = may_judge(request) and service.registry.index(index).source.folder is not None  # where judgements are kept
     grades = await service.run(judged, service.registry, query, index) if allowed and query.strip() else {}
     return {"judging": allowed, "judged": {document: grade > 0 for document, grade in grades.items()}}
 

@@ -1,0 +1,1 @@
+"""``lexfuse export``: an index written into another system."""

@@ -1,0 +1,74 @@
+"""Connections that fail say why and what to do, and never the password."""
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from lexfuse.errors import ConfigError, LexFuseError, StorageError
+from lexfuse.storage.postgres.address import PostgresAddress
+from lexfuse.storage.postgres.database import Database
+
+psycopg = pytest.importorskip("psycopg", reason="the driver comes with the extra postgres")
+
+
+def rows(uri, text="SELECT 1"):
+    database = Database(PostgresAddress.parse(uri))
+    try:
+        return database.rows(database.sql(text))
+    finally:
+        database.close()
+
+
+def test_nobody_listens():
+    with pytest.raises(StorageError, match=r"cannot connect to postgresql://me@127\.0\.0\.1:1/law.*check host, port") as refused:
+        rows("postgresql://me:s3cr3t@127.0.0.1:1/law")
+    assert "s3cr3t" not in str(refused.value)
+
+
+def test_an_option_that_libpq_does_not_know():
+    with pytest.raises(ConfigError, match="not valid for libpq") as refused:
+        rows("postgresql://me:s3cr3t@127.0.0.1:1/law?s3cr3t=1")
+    assert "s3cr3t" not in str(refused.value)
+
+
+def test_a_database_that_is_not_there(postgres_server):
+    with pytest.raises(StorageError, match=r'database "nowhere" does not exist.*check host'):
+        rows(postgres_server.replace("/postgres?", "/nowhere?"))
+
+
+def test_a_wrong_password(postgres_server):
+    folder = Path(parse_qs(urlsplit(postgres_server).query)["host"][0])
+    rules = folder / "pg_hba.conf"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'")
+        rules.write_text("local all guarded scram-sha-256\n" + rules.read_text("utf-8"), encoding="utf-8")
+        connection.execute("SELECT pg_reload_conf()")
+        while not connection.execute("SELECT 1 FROM pg_hba_file_rules WHERE user_name = '{guarded}'").fetchone():
+            pass
+    guarded = postgres_server.replace("postgres:@", "guarded:{}@")
+    assert rows(guarded.format("right")) == [(1,)]
+    with pytest.raises(StorageError, match=r"password authentication failed.*PGPASSWORD or a password file") as refused:
+        rows(guarded.format("s3cr3t"))
+    assert "s3cr3t" not in str(refused.value)
+
+
+def test_a_statement_that_fails_leaves_the_connection_usable(postgres_server):
+    database = Database(PostgresAddress.parse(postgres_server))
+    with pytest.raises(LexFuseError, match="division by zero"):
+        database.rows(database.sql("SELECT 1 / 0"))
+    assert database.rows(database.sql("SELECT %s::text"), ["'; --"]) == [("'; --",)]
+    assert database._idle.qsize() == 1
+    database.close()
+
+
+def test_names_are_quoted():
+    assert Database.sql("SELECT 1 FROM {table}", table=('a"b', "c")).as_string(None) == 'SELECT 1 FROM "a""b"."c"'
+
+
+def test_settings_hold_for_one_statement(postgres_server):
+    database = Database(PostgresAddress.parse(postgres_server))
+    show = database.sql("SHOW enable_sort")
+    assert database.rows(show, settings={"enable_sort": "off"}) == [("off",)]
+    assert database.rows(show) == [("on",)]
+    database.close()
