@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexfuse import Document
+from lexfuse import Document, Queries, Query
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.local_copy import LocalCopies
 from lexfuse.cluster.partition import owner
 from lexfuse.cluster.shard_task import complete_shard
@@ -166,3 +167,14 @@ def test_what_cannot_be_is_refused(builder, tmp_path):
     (tmp_path / "twice.csv").write_text("id,text\na,un\nb,deux\na,trois\n")
     with pytest.raises(DataError, match=r"twice\.csv, line 4: id 'a' is already used"):
         builder.build(tmp_path / "twice.csv", shards=2)
+
+
+def test_token_vectors_of_all_shards_are_compressed_alike(builder, articles, tmp_path, tiny):
+    plan = {"colbert": ChannelPlan(str(tiny.folder(tmp_path / "model")))}
+    manifest = builder.build(articles, shards=3, channels=plan).manifest
+    folders = [LocalCopies(builder.store, tmp_path / "cache").shard(manifest, shard) for shard in range(3)]
+    queries = Queries.of([Query("p", "retard de prêt"), Query("q", "cotisation")])
+    with Index.build(tmp_path / "one.index", read_corpus(articles), channels=plan) as single, ClusterIndex.of(folders) as cluster:
+        ours, theirs = (one.run(queries, channels=["colbert"]).as_dict() for one in (cluster, single))
+    assert ours == {query: pytest.approx(hits) for query, hits in theirs.items()}
+    assert [list(hits) for hits in ours.values()] == [list(hits) for hits in theirs.values()]

@@ -92,6 +92,7 @@ class StoredKind(ChannelKind):
 
     build_options: ClassVar[type[KindOptions]] = KindOptions
     part_class: ClassVar[type[StoredPart]]  # what it stores of a block of documents
+    shares: ClassVar[bool] = False  # whether the indexes of a divided collection have something in common: see `shared_part`
 
     @abstractmethod
     def default_model(self, channel: str, language: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import orjson
 from lexfuse import __version__
 from lexfuse.channels.channel_build import ChannelFilled, Channels, ProgressBar, no_progress_bar, plans_by_name
 from lexfuse.channels.channel_kind import ChannelPlan
-from lexfuse.channels.registry import default_model
+from lexfuse.channels.registry import default_model, plan_channel, stored_kind
 from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, StoredShard, generation_number
 from lexfuse.cluster.local_copy import fetch_files
 from lexfuse.cluster.partition import checked_shards, owner
@@ -122,7 +122,8 @@ class ClusterBuilder:
         ]
         if not all(plan.model for plan in plans.values()):
             plans = self._with_models(plans, tasks)
-        outcomes = self._done([replace(task, plans=plans) for task in tasks])
+        shared = {name: self._shared(build, name, plan, divided) for name, plan in plans.items() if stored_kind(name).shares}
+        outcomes = self._done([replace(task, plans=plans, shared=shared) for task in tasks])
         return self._publish(generation, parent, settings, [one.stored for one in outcomes], outcomes, divided)
 
     def update(self, corpus: str | Path, *, skip_bad: bool = False) -> ClusterChange:
@@ -192,6 +193,35 @@ class ClusterBuilder:
             write_corpus(Corpus.of(documents), path)
             self.store.upload(path, name)
         return name
+
+    def _shared(self, build: str, channel: str, plan: ChannelPlan, divided: _Divided) -> tuple[str, ...]:
+        """Files of the store with what a channel has in common in all shards, made once from documents drawn from all."""
+        folder = f"{BUILDS}/{build}/shared/{channel}"
+        done = f"{folder}.json"
+        if not self.store.exists(done):
+            ids = sorted(document.id for document in self._documents(divided))
+
+            def drawn(places: Sequence[int]) -> list[Document]:
+                wanted = {ids[place] for place in places}
+                found = [document for document in self._documents(divided) if document.id in wanted]
+                return sorted(found, key=lambda document: document.id)
+
+            settings = plan_channel(channel, plan, threads=self.threads)
+            with self.progress(f"training {channel}", 0), tempfile.TemporaryDirectory(prefix="lexfuse-cluster-") as local:
+                part = stored_kind(channel).shared_part(settings, len(ids), drawn, threads=self.threads) if ids else None
+                paths = list(part.save(Path(local), settings.options)) if part is not None else []
+                for path in paths:
+                    self.store.upload(path, f"{folder}/{path.name}")
+            self.store.write_json(done, [f"{folder}/{path.name}" for path in paths])
+        return tuple(self.store.read_json(done))
+
+    def _documents(self, divided: _Divided) -> Iterator[Document]:
+        """All documents of a divided corpus."""
+        with tempfile.TemporaryDirectory(prefix="lexfuse-cluster-") as folder:
+            path = Path(folder) / "part.jsonl.gz"
+            for name in (name for parts in divided.parts for name in parts):
+                path.write_bytes(self.store.read_bytes(name))
+                yield from read_documents(path)
 
     def _with_models(self, plans: Mapping[str, ChannelPlan], tasks: Sequence[ShardTask]) -> dict[str, ChannelPlan]:
         """Plans with the default models for the language of most documents of all shards."""

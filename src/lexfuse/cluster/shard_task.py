@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lexfuse.channels.channel_build import ChannelFilled
+from lexfuse.channels.channel_build import ChannelFilled, make_channel
 from lexfuse.channels.channel_kind import ChannelPlan
+from lexfuse.channels.registry import part_class
 from lexfuse.cluster.cluster_manifest import StoredChannel, StoredFile, StoredShard
 from lexfuse.cluster.local_copy import fetch_files, locked
 from lexfuse.cluster.statistics import gather_statistics, save_statistics
@@ -29,10 +30,10 @@ from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.errors import StorageError
 from lexfuse.index import Index
 from lexfuse.storage.folder_names import FILE, SEGMENTS
-from lexfuse.storage.index_folder import ChangeCounts
+from lexfuse.storage.index_folder import ChangeCounts, IndexFolder
 from lexfuse.storage.index_settings import IndexSettings
 
-_INDEX, _FETCHED, _COUNTS, _CORPUS, _STATISTICS = "index", "fetched", "counts.json", "corpus", "statistics"
+_INDEX, _FETCHED, _COUNTS, _CORPUS, _STATISTICS, _SHARED = "index", "fetched", "counts.json", "corpus", "statistics", "shared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,9 @@ class ShardTask:
     parts: tuple[str, ...] = ()  # files of the store with its documents
     deleted: tuple[str, ...] = ()  # ids
     plans: Mapping[str, ChannelPlan] = field(default_factory=dict)  # of a new cluster
+    shared: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # files of the store that channels of a new shard begin with
     threads: int | None = None
     cache: Path | None = None  # of vectors, on the machine that does it
     parent: StoredShard | None = None  # of the former generation
@@ -117,6 +121,7 @@ def complete_shard(task: ShardTask) -> ShardOutcome:
 def _completed(store: ClusterStore, task: ShardTask, folder: Path) -> ShardOutcome:
     if task.parent is None:
         path = _built(store, task, folder)
+        _begun(store, task, folder, path)
         with Index.open(path) as index:
             filled, counts = _filled(task, index), ChangeCounts(added=len(index))
     else:
@@ -144,6 +149,20 @@ def _built(store: ClusterStore, task: ShardTask, folder: Path) -> Path:
     if not path.is_dir():
         Index.build(path, Corpus.of(_documents(store, task, folder)), settings=task.settings).close()
     return path
+
+
+def _begun(store: ClusterStore, task: ShardTask, folder: Path, path: Path) -> None:
+    """Let channels of a new shard begin with what they have in common with those of the other shards."""
+    for channel, names in task.shared.items():
+        if not names:
+            continue
+        local = folder / _SHARED / channel
+        make_folder(local)
+        for name in names:
+            (local / name.rpartition("/")[2]).write_bytes(store.read_bytes(name))
+        with IndexFolder(path) as files:
+            make_channel(files, channel, task.plans[channel], "", threads=task.threads)
+            files.channels.begin(channel, part_class(files.channels.named(channel).settings.kind).load(local))
 
 
 def _filled(task: ShardTask, index: Index) -> dict[str, ChannelFilled]:
