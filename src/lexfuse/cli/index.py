@@ -17,6 +17,7 @@ from lexfuse.data.formats.file_format import read_corpus, read_queries
 from lexfuse.errors import ConfigError
 from lexfuse.index import Index
 from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.storage.postgres.address import refuse_address
 
 
 def index(
@@ -75,6 +76,7 @@ def index(
 
         lexfuse index legi.index --distributions
     """
+    refuse_address(paths)
     if distribution_queries is not None and not distributions:
         raise ConfigError("--distribution-queries are for --distributions; give both")
     tending = bool(delete or drop) or merge or verify or rebuild

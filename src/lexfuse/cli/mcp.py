@@ -18,7 +18,10 @@ from lexfuse.service.settings import load_settings
 
 def mcp(
     indexes: Annotated[
-        list[str], typer.Argument(metavar="INDEX…", help="Index folders, or NAME=FOLDER; the first is the default.")
+        list[str],
+        typer.Argument(
+            metavar="INDEX…", help="Index folders, postgresql:// addresses, or NAME=PLACE; the first is used by default."
+        ),
     ],
     profiles: Annotated[list[Path] | None, typer.Option("--profile", help="A profile file to offer. May be repeated.")] = None,
 ) -> None:

@@ -23,7 +23,9 @@ from lexfuse.web.routes import add_pages
 def serve(
     indexes: Annotated[
         list[str] | None,
-        typer.Argument(metavar="INDEX…", help="Index folders, or NAME=FOLDER; the first is the default."),
+        typer.Argument(
+            metavar="INDEX…", help="Index folders, postgresql:// addresses, or NAME=PLACE; the first is used by default."
+        ),
     ] = None,
     profiles: Annotated[list[Path] | None, typer.Option("--profile", help="A profile file to offer. May be repeated.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="Settings in a TOML file.")] = None,

@@ -13,7 +13,7 @@ from lexfuse.channels.postgres.export import ExportOptions, export_index
 from lexfuse.cli.options.flag_group import names_in
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar
 from lexfuse.errors import ConfigError
-from lexfuse.storage.postgres.address import PostgresAddress, index_location
+from lexfuse.storage.postgres.address import PostgresAddress, index_location, refuse_address
 from lexfuse.storage.snapshot import open_snapshot
 
 
@@ -42,6 +42,7 @@ def postgres(
 
         lexfuse search postgresql://law@localhost/law "durée du préavis"
     """
+    refuse_address([folder])
     place = index_location(address)
     if not isinstance(place, PostgresAddress):
         raise ConfigError("the first argument is an address like postgresql://USER@HOST:PORT/DATABASE?schema=NAME")

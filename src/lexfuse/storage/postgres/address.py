@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
@@ -11,6 +12,7 @@ from lexfuse.errors import ConfigError
 
 SCHEMA = "lexfuse"  # where none is named
 _SCHEME = re.compile(r"postgres(ql)?://", re.IGNORECASE)
+_MANGLED = re.compile(r"postgres(ql)?:/", re.IGNORECASE)  # the same as a path, which has no empty parts
 _LONGEST_NAME = 50  # bytes of a schema: PostgreSQL cuts names off after 63, and a replaced schema gets a suffix
 _SECRETS = ("password", "sslpassword", "passfile")
 
@@ -84,6 +86,19 @@ def index_location(text: str | Path | PostgresAddress) -> Path | PostgresAddress
     if isinstance(text, str) and _SCHEME.match(text):
         return PostgresAddress.parse(text)
     return Path(text) if isinstance(text, str) else text
+
+
+def refuse_address(paths: Iterable[Path]) -> None:
+    """Refuse an address where an index folder is expected; it is not quoted, since it may have a password.
+
+    >>> refuse_address([Path("law.index"), Path("postgresql://me:secret@db/law")])
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: an index folder was expected, not an address; an index in PostgreSQL is only read: ...
+    """
+    if any(_MANGLED.match(str(path)) for path in paths):
+        advice = "change its index folder, and export it again with lexfuse export postgres"
+        raise ConfigError(f"an index folder was expected, not an address; an index in PostgreSQL is only read: {advice}")
 
 
 def _checked_schema(schema: str) -> str:

