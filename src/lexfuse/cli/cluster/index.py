@@ -31,7 +31,7 @@ def index(
     ],
     channels: ChannelFlags,
     analysis: AnalysisFlags,
-    shards: Annotated[int | None, typer.Option("--shards", help="How many shards a new cluster has.")] = None,
+    shards: Annotated[int | None, typer.Option("--shards", min=1, help="How many shards a new cluster has.")] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Add the corpus to the cluster, and replace documents with the same id.")
     ] = False,
