@@ -1,32 +1,17 @@
-"""Runs the blocks of a page in order, in the current folder: JSON on standard input, a list of [language, text, line].
+"""Runs the Python blocks of a page in order, in the current folder: lines of JSON on standard input, [text, place].
 
-Console blocks run `lexfuse` and shell built-ins line by line. Python blocks of a page share their names. An expression that is
-followed by its value as a comment, on the same line or the next, must have this value.
+The blocks of a page share their names. An expression that is followed by its value as a comment, on the same line or the next,
+must have this value. After each block comes a line of JSON on standard output: what is wrong, or an empty text.
 """
 
 import ast
 import json
-import shlex
-import subprocess
+import os
 import sys
-from pathlib import Path
+import traceback
 
 
-def run_console(text: str) -> None:
-    for command in commands(text):
-        words = shlex.split(command, comments=True)
-        if words[0] != "lexfuse":
-            raise SystemExit(f"not a lexfuse command; mark the block as no-run: {command}")
-        done = subprocess.run([Path(sys.executable).parent / "lexfuse", *words[1:]], capture_output=True, text=True, check=False)
-        if done.returncode or not done.stdout.strip():
-            raise SystemExit(f"{command}\nended with {done.returncode}\n{done.stdout}{done.stderr}")
-
-
-def commands(text: str) -> list[str]:
-    return [line.strip() for line in text.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]
-
-
-def run_python(text: str, names: dict, place: str) -> None:
+def run_python(text: str, place: str, names: dict) -> None:
     lines = text.splitlines()
     for node in ast.parse(text, place).body:
         if isinstance(node, ast.Expr):
@@ -50,13 +35,23 @@ def check_value(value: object, comments: list[str], source: str) -> None:
         except (SyntaxError, ValueError):
             continue  # a comment in words
         if value != expected:
-            raise SystemExit(f"{source}\nis {value!r}, the page says {comment}")
+            raise AssertionError(f"{source}\nis {value!r}, the page says {comment}")
+
+
+def serve() -> None:
+    """Run blocks as they come, and say of each what is wrong, or nothing."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what the page prints does not come between
+    names: dict = {"__name__": "__page__"}
+    for line in sys.stdin:
+        problem = ""
+        try:
+            run_python(*json.loads(line), names)
+        except Exception:
+            problem = traceback.format_exc()
+        answers.write(json.dumps(problem) + "\n")
+        answers.flush()
 
 
 if __name__ == "__main__":
-    names: dict = {"__name__": "__page__"}
-    for language, text, line in json.load(sys.stdin):
-        try:
-            run_console(text) if language == "console" else run_python(text, names, f"<page, line {line}>")
-        except SystemExit as failure:
-            sys.exit(f"line {line}: {failure}")
+    serve()

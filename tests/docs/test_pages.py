@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from launcher import lexfuse
 
 from lexfuse.cli.app import COMMANDS
 
@@ -53,23 +54,58 @@ def prepared(tmp_path_factory):
         "import examples/articles.csv library --queries examples/questions.csv --qrels examples/test.tsv",
         "index library library.index --channels dense,splade,sentences",
     ):
-        subprocess.run([Path(sys.executable).parent / "lexfuse", *command.split()], cwd=folder, check=True, capture_output=True)
+        run_console(f"lexfuse {command}", folder)
     return folder
+
+
+def run_console(text, folder):
+    """The `lexfuse` commands of a block, line by line: each succeeds and says something."""
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if words:
+            assert words[0] == "lexfuse", f"not a lexfuse command; mark the block as no-run: {line}"
+            done = lexfuse(*words[1:], cwd=folder)
+            assert done.returncode == 0, f"{line}\nended with {done.returncode}\n{done.stdout}{done.stderr}"
+            assert done.stdout.strip(), line
+
+
+@pytest.fixture
+def page_runner(tmp_path):
+    """Runs Python blocks of one page in one process, which the first of them starts: tests/docs/page_runner.py."""
+    runners = []
+
+    def run(text, place, folder):
+        if not runners:
+            command, log = [sys.executable, "-W", "error", RUNNER], (tmp_path / "log.txt").open("w")
+            with log:
+                streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": log}
+                runners.append(subprocess.Popen(command, cwd=folder, text=True, encoding="utf-8", **streams))
+        [runner] = runners
+        runner.stdin.write(json.dumps([text, place]) + "\n")
+        runner.stdin.flush()
+        answer = runner.stdout.readline()
+        assert answer, (tmp_path / "log.txt").read_text("utf-8")
+        assert not json.loads(answer), json.loads(answer)
+
+    yield run
+    for runner in runners:
+        runner.communicate()
+        assert runner.returncode == 0, (tmp_path / "log.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if any(not skipped for _, skipped, _, _ in blocks(page))], ids=lambda page: page.name
 )
-def test_the_blocks_of_a_page_run_in_order(page, prepared, tmp_path):
+def test_the_blocks_of_a_page_run_in_order(page, prepared, page_runner, tmp_path):
     folder = tmp_path / "folder"
     shutil.copytree(
         ROOT / "examples" if page.name == TUTORIAL else prepared, folder / "examples" if page.name == TUTORIAL else folder
     )
-    run = [(language, text, line) for language, skipped, text, line in blocks(page) if not skipped]
-    done = subprocess.run(
-        [sys.executable, "-W", "error", RUNNER], cwd=folder, input=json.dumps(run), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{page.name}, {done.stderr}"
+    for language, skipped, text, line in blocks(page):
+        if not skipped and language == "console":
+            run_console(text, folder)
+        elif not skipped:
+            page_runner(text, f"<{page.name}, line {line}>", folder)
 
 
 def test_blocks_that_do_not_run_are_counted():

@@ -102,11 +102,15 @@ def site(law):
 
 
 @pytest.fixture(scope="session")
-def shots(tmp_path_factory):
-    """Where screenshots are kept: the folder that LEXFUSE_SHOTS names, else a temporary one."""
-    folder = Path(os.environ["LEXFUSE_SHOTS"]) if os.environ.get("LEXFUSE_SHOTS") else tmp_path_factory.mktemp("shots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def shoot():
+    """Keeps a screenshot of a page in the folder that LEXFUSE_SHOTS names; where it names none, nothing is drawn."""
+    folder = os.environ.get("LEXFUSE_SHOTS")
+
+    def kept(page, name):
+        if folder:
+            page.screenshot(path=Path(folder, name), full_page=True)
+
+    return kept
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def told(results):
 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("name", PAGES)
-def test_no_rule_is_broken(visit, shots, name, width):
+def test_no_rule_is_broken(visit, shoot, name, width):
     """All rules in the light; in the dark those on colours, as nothing else changes."""
     from axe_playwright_python.sync_playwright import Axe
 
@@ -57,7 +57,7 @@ def test_no_rule_is_broken(visit, shots, name, width):
     settled(page, name)
     for scheme, rules in (("light", RULES), ("dark", COLOURS)):
         page.emulate_media(color_scheme=scheme)
-        page.screenshot(path=shots / f"{name}-{width}-{scheme}-{language}.png", full_page=True)
+        shoot(page, f"{name}-{width}-{scheme}-{language}.png")
         assert told(Axe().run(page, options=rules).response) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 

@@ -1,7 +1,8 @@
 """Runs many commands as processes of their own, cheaply: what all of them import is imported once, then every command is a fork.
 
 A forked command runs the real `main` on real file descriptors, in its own folder and environment, and ends as a real interpreter
-does. What only a new interpreter does is tried elsewhere: tests/test_readme.py, tests/docs and tests/cli start the program.
+does. What only a new interpreter does is tried elsewhere: tests/test_readme.py, tests/test_dependencies.py and some of tests/cli
+start the program itself.
 
 `lexfuse` and `run_jobs` start this file as a program once in every process of the tests: jobs come as lines of JSON on standard
 input, results go as lines of JSON to standard output.

@@ -155,8 +155,8 @@ class Answer:
 class Site:
     """The application with its pages, asked without a client in between, which would mend what is sent."""
 
-    def __init__(self, app, key, root):
-        self.app, self.key, self.root = app, key, root
+    def __init__(self, app, key, root, runner):
+        self.app, self.key, self.root, self.runner = app, key, root, runner
 
     def ask(self, method, path, query=b"", headers=None, body=b""):
         """Send one request as it is."""
@@ -172,7 +172,7 @@ class Site:
             "query_string": query, "headers": [(name.encode(), value) for name, value in asked.items()],
             "client": ("192.0.2.1", 1), "server": ("law.example", 80), "state": {},
         }  # fmt: skip
-        return asyncio.run(self._answer(scope, body))
+        return self.runner.run(self._answer(scope, body))
 
     async def _answer(self, scope, body):
         messages, given = [], iter([{"type": "http.request", "body": body, "more_body": False}])
@@ -301,7 +301,8 @@ def site(tmp_path_factory):
     app = create_app(service)
     add_pages(app)
     app.state.ready = True
-    yield Site(app, key, root)
+    with asyncio.Runner() as runner:  # one loop for all, as in the service
+        yield Site(app, key, root, runner)
     service.close()
 
 

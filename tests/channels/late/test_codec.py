@@ -1,5 +1,7 @@
 """The codec of token vectors: how far stored vectors are from the true ones, packing, training that repeats itself."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,14 +22,19 @@ def clustered(seed=0, rows=2000, dimension=40):
 
 
 VECTORS = clustered()
-CODECS = {bits: TokenCodec.trained(VECTORS, bits) for bits in BITS}
 # Mean squared error of the best fixed levels for a normal variable (Max 1960); sharing bits must do better.
 ERRORS = {1: 0.3634, 2: 0.1175, 3: 0.03454, 4: 0.009497, 5: 0.002499, 6: 0.00065, 7: 0.00018, 8: 0.00005}
 
 
+@cache
+def codec_of(bits):
+    """Trained by the first test that asks: every worker imports this file, few run it."""
+    return TokenCodec.trained(VECTORS, bits)
+
+
 @pytest.mark.parametrize("bits", BITS)
 def test_the_error_is_below_that_of_fixed_levels(bits):
-    codec = CODECS[bits]
+    codec = codec_of(bits)
     assert codec.bits == bits
     stored = codec.decoded(codec.encoded(VECTORS))
     left = VECTORS - codec.centroids[nearest(VECTORS, codec.centroids)]
@@ -70,7 +77,7 @@ def test_any_dimension(bits, dimension):
 
 
 def test_vectors_get_the_same_bytes_alone_and_together():
-    codec = CODECS[2]
+    codec = codec_of(2)
     together = codec.encoded(VECTORS[:50])
     for at in (0, 17, 49):
         for one, every in zip(codec.encoded(VECTORS[at : at + 1]), together, strict=True):
@@ -101,7 +108,7 @@ def test_the_same_sample_gives_the_same_codec_by_either_way(monkeypatch):
 def test_the_number_of_centroids_follows_the_number_of_tokens():
     assert [centroid_count(tokens) for tokens in (0, 1, 5, 100, 10_000, 4_000_000, 10**12)] == [1, 1, 4, 32, 512, 8192, 65536]
     assert len(TokenCodec.trained(VECTORS, 2, tokens=10_000).centroids) == 512
-    assert len(CODECS[2].centroids) == centroid_count(2000) == 128
+    assert len(codec_of(2).centroids) == centroid_count(2000) == 128
     assert sample_size(10**6) == 32 * 4096
 
 
@@ -118,14 +125,14 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(ConfigError, match="at least one vector"):
         TokenCodec.trained(VECTORS[:0], 2)
     with pytest.raises(ConfigError, match="40 dimensions"):
-        CODECS[2].encoded(np.ones((1, 41), np.float32))
+        codec_of(2).encoded(np.ones((1, 41), np.float32))
     with pytest.raises(DataError, match="token vector 1 holds nan"):
-        CODECS[2].encoded(np.array([[0.0] * 40, [np.inf] * 40], np.float32))
+        codec_of(2).encoded(np.array([[0.0] * 40, [np.inf] * 40], np.float32))
 
 
 def test_round_trip(tmp_path):
-    list(CODECS[2].save(tmp_path))
-    assert TokenCodec.load(tmp_path).same(CODECS[2])
+    list(codec_of(2).save(tmp_path))
+    assert TokenCodec.load(tmp_path).same(codec_of(2))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +148,7 @@ def test_round_trip(tmp_path):
     ],
 )
 def test_files_that_do_not_belong_together_are_refused(tmp_path, name, size, kind):
-    list(CODECS[2].save(tmp_path))
+    list(codec_of(2).save(tmp_path))
     save_array(tmp_path / f"{name}.npy", np.ones(size, kind))
     with pytest.raises(DataError, match=str(tmp_path)):
         TokenCodec.load(tmp_path)
@@ -149,14 +156,14 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path, name, size, kin
 
 @pytest.mark.parametrize("bits", [0, 9])
 def test_bits_that_cannot_be_are_refused(tmp_path, bits):
-    list(CODECS[2].save(tmp_path))
-    save_array(tmp_path / "owned.npy", np.full(len(CODECS[2].owned), bits, np.uint8))
+    list(codec_of(2).save(tmp_path))
+    save_array(tmp_path / "owned.npy", np.full(len(codec_of(2).owned), bits, np.uint8))
     with pytest.raises(DataError, match="do not belong together"):
         TokenCodec.load(tmp_path)
 
 
 def test_an_older_layout_is_told(tmp_path):
-    list(CODECS[2].save(tmp_path))
+    list(codec_of(2).save(tmp_path))
     save_array(tmp_path / "spreads.npy", np.ones(40, np.float32))
     with pytest.raises(DataError, match="older version; drop the channel and make it again"):
         TokenCodec.load(tmp_path)
