@@ -9,6 +9,7 @@ same articles that they may change, and `lexfuse`; those of the service may use 
 """
 
 import ast
+import gc
 import importlib
 import importlib.util
 import os
@@ -17,7 +18,7 @@ import re
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -46,6 +47,17 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
         return None
     in_training = collection_path == TRAINING or TRAINING in collection_path.parents
     return True if in_training or (collection_path.suffix == ".py" and imports_torch(collection_path)) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays until the end: the garbage collector need not look at it, neither now nor later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

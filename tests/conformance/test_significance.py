@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from lexfuse.evaluation.significance import adjust_p_values, paired_test
 from lexfuse.evaluation.significance_options import Correction, PairedTest
@@ -46,4 +45,6 @@ def test_exact_randomisation_equals_scipy_permutation(n):
 def test_corrections_equal_statsmodels(correction, method, n):
     generator = np.random.default_rng(n)
     p = np.round(generator.random(n) ** 3, 2)  # rounded: equal p-values occur
+    from statsmodels.stats.multitest import multipletests  # with pandas: not in every worker
+
     np.testing.assert_allclose(adjust_p_values(p, correction), multipletests(p, method=method)[1], atol=1e-12)
