@@ -36,6 +36,7 @@ from lexfuse.storage.snapshot import open_snapshot
 
 K = 10
 QUICK = 1000  # documents
+SEARCHES = 20  # whole ones, with snippets
 Record = dict[str, Any]
 Ranking = Callable[[lexfuse.Queries, Any], lexfuse.Run]
 
@@ -67,33 +68,29 @@ def compared(folder: Path, data: Path, work: Path, questions: int) -> Iterator[R
     """Every comparison."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(work))
     with pgserver.get_server(work / "server", cleanup_mode="stop") as server, open_snapshot(folder) as ours:
-        for schema, hnsw in (("exact", False), ("hnsw", True)):
-            start = time.perf_counter()
-            address = f"{server.get_uri()}&schema={schema}"
-            export_index(ours, folder.name, PostgresAddress.parse(address), ExportOptions(hnsw=hnsw))
-            seconds = time.perf_counter() - start
-            yield record(f"seconds export {schema}", len(ours) / 1e3, "thousand documents", seconds, 1.0)
-        uri = server.get_uri()
-        with lexfuse.Index(f"{uri}&schema=exact") as exact, lexfuse.Index(f"{uri}&schema=hnsw") as near:
+        address = PostgresAddress.parse(server.get_uri())
+        export_index(ours, folder.name, address, ExportOptions(hnsw=True))
+        with lexfuse.Index(address) as exported:
+            theirs = exported.snapshot
             judged = lexfuse.read_qrels(data / "qrels" / "dev.tsv")
             every = lexfuse.read_queries(data)
             asked = every.select([every.ids.ordinal(id) for id in judged.queries if id in every.ids])
             some = asked.select(range(min(questions, len(asked))))
             for channel in [name for name in ("dense", "splade") if name in ours.channels]:
                 peers = {
-                    "pgvector exact": open_retriever(exact.snapshot, channel),
-                    "pgvector hnsw": open_retriever(near.snapshot, channel),
+                    "pgvector exact": open_retriever(theirs, channel, exact=True),
+                    "pgvector hnsw": open_retriever(theirs, channel),
                 }
                 yield from beside(channel, open_retriever(ours, channel), peers, some)
             words = {
-                "pg_textsearch": open_retriever(exact.snapshot, "bm25"),
-                "lexemes by SQL": open_retriever(exact.snapshot, "bm25", exact=True),
+                "pg_textsearch": open_retriever(theirs, "bm25"),
+                "lexemes by SQL": open_retriever(theirs, "bm25", exact=True),
             }
             yield from beside("bm25", open_retriever(ours, "bm25"), words, some)
             yield from steps(words, some)
             yield from quality({"lexfuse": open_retriever(ours, "bm25"), **words}, asked, judged)
             with lexfuse.Index(folder) as index:
-                yield from whole(index, exact, some)
+                yield from whole(index, exported, some.select(range(min(SEARCHES, len(some)))))
 
 
 def record(metric: str, ours: float, peer: str, theirs: float, ratio: float) -> Record:
