@@ -1,4 +1,4 @@
-"""An index in PostgreSQL beside the index folder it was exported from: the same documents found, and the time of a query.
+"""An index in PostgreSQL against the index folder it was exported from: the documents that both find, and the time of a query.
 
     LEXFUSE_DATA=FOLDER python bench/postgres.py [--quick] [--json] [--index FOLDER]
 
@@ -81,12 +81,12 @@ def compared(folder: Path, data: Path, work: Path, questions: int) -> Iterator[R
                     "pgvector exact": open_retriever(theirs, channel, exact=True),
                     "pgvector hnsw": open_retriever(theirs, channel),
                 }
-                yield from beside(channel, open_retriever(ours, channel), peers, some)
+                yield from against(channel, open_retriever(ours, channel), peers, some)
             words = {
                 "pg_textsearch": open_retriever(theirs, "bm25"),
                 "lexemes by SQL": open_retriever(theirs, "bm25", exact=True),
             }
-            yield from beside("bm25", open_retriever(ours, "bm25"), words, some)
+            yield from against("bm25", open_retriever(ours, "bm25"), words, some)
             yield from steps(words, some)
             yield from quality({"lexfuse": open_retriever(ours, "bm25"), **words}, asked, judged)
             with lexfuse.Index(folder) as index:
@@ -98,7 +98,7 @@ def record(metric: str, ours: float, peer: str, theirs: float, ratio: float) -> 
     return {"metric": metric, "ours": ours, "peer": peer, "theirs": theirs, "ratio": ratio}
 
 
-def beside(
+def against(
     channel: str, ours: ChannelRetriever, peers: dict[str, ChannelRetriever], queries: lexfuse.Queries
 ) -> Iterator[Record]:
     """Recall of our best by each peer, and the times of both."""

@@ -102,6 +102,16 @@ def limited(deadline: Deadline) -> Iterator[None]:
         _current.reset(token)
 
 
+def current() -> Deadline | None:
+    """The deadline of this call, for work that another program does for it.
+
+    >>> with limited(Deadline(60)):
+    ...     current().seconds
+    60
+    """
+    return _current.get()
+
+
 def check() -> None:
     """Raise if the deadline of this call has passed. It costs a tenth of a microsecond, so loops can afford it."""
     if (deadline := _current.get()) is not None:

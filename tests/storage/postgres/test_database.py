@@ -6,7 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from lexfuse.errors import ConfigError, LexFuseError, StorageError
+from lexfuse.deadline import Deadline, limited
+from lexfuse.errors import ConfigError, DeadlineError, LexFuseError, StorageError
 from lexfuse.storage.postgres.address import PostgresAddress
 from lexfuse.storage.postgres.database import Database
 
@@ -70,6 +71,14 @@ def test_a_statement_that_fails_leaves_the_connection_usable(postgres_server):
         database.rows(database.sql("SELECT 1 / 0"))
     assert database.rows(database.sql("SELECT %s::text"), ["'; --"]) == [("'; --",)]
     assert database._idle.qsize() == 1
+    database.close()
+
+
+def test_the_server_stops_at_the_deadline(postgres_server):
+    database = Database(PostgresAddress.parse(postgres_server))
+    with pytest.raises(DeadlineError, match="not done within"), limited(Deadline(0.5)):
+        database.rows(database.sql("SELECT pg_sleep(3600)"))
+    assert database.rows(database.sql("SHOW statement_timeout")) == [("0",)]
     database.close()
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from queue import Empty, LifoQueue
 from typing import TYPE_CHECKING, Any
 
+from lexfuse.deadline import current
 from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, GoneError, LexFuseError, StorageError
 from lexfuse.storage.postgres.address import PostgresAddress
@@ -54,12 +55,16 @@ class Database:
         settings: Mapping[str, str] | None = None,
         generation: int | None = None,
     ) -> list[Row]:
-        """The rows of one statement; `settings` of the server hold for it alone.
+        """The rows of one statement; `settings` of the server hold for it alone. The server stops at the deadline of the call.
 
         With a generation, `GoneError` if the index has been exported again since.
         """
+        given, deadline = dict(settings or {}), current()
+        if deadline is not None:
+            deadline.check()
+            given["statement_timeout"] = str(max(1, round(1000 * deadline.left)))
         with self.connected() as connection, connection.pipeline(), connection.transaction():
-            for name, value in (settings or {}).items():
+            for name, value in given.items():
                 connection.execute("SELECT set_config(%s, %s, true)", (name, value))
             cursor = connection.execute(statement, values, prepare=False)
             check = self.sql("SELECT generation FROM {table}", table=(self.address.schema, "settings"))
@@ -136,6 +141,8 @@ class Database:
             return StorageError(f"{place}: {reason}; grant the role the right, or connect as another one")
         if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName | errors.UndefinedColumn):
             return StorageError(f"{place}: {reason}; export the index again with lexfuse export postgres")
+        if isinstance(error, errors.QueryCanceled) and (deadline := current()) is not None and deadline.passed:
+            return deadline.error()
         if isinstance(error, errors.QueryCanceled):
             return StorageError(f"{place}: {reason}; raise the server's statement_timeout for this role")
         if isinstance(error, OperationalError) and error.sqlstate is None:
