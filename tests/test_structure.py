@@ -13,7 +13,7 @@ SOURCE = Path(lexfuse.__file__).parent
 # Every part may import itself and what precedes it; docs/ARCHITECTURE.md has the same order.
 ORDER = ["errors", "dependencies", "lazy", "deadline", "data", "text", "kernels", "storage", "encode", "channels", "fusion",
          "rerank", "search", "index", "cluster", "public_collection", "evaluation", "optimisation", "advice", "train", "service",
-         "web", "cli"]  # fmt: skip
+         "web", "deployment", "cli"]  # fmt: skip
 
 
 def part_of(module: str) -> str:

@@ -118,6 +118,17 @@ def check() -> None:
         deadline.check()
 
 
+def seconds_left(most: float) -> float:
+    """Seconds until the deadline of this call, at most so many.
+
+    >>> with limited(Deadline(60)):
+    ...     seconds_left(10), seconds_left(100) <= 60
+    (10, True)
+    """
+    deadline = _current.get()
+    return most if deadline is None else min(most, deadline.left)
+
+
 def claim() -> None:
     """Announce that this call makes its change permanent now; see `Deadline.claim`."""
     if (deadline := _current.get()) is not None:

@@ -40,6 +40,7 @@ ARGUMENTS = {
     "tune bm25": ASKED,
     "tune rprs": ASKED,
     "cluster index": ["HERE/articles.csv", "memory://law", "--shards", "2"],  # refused before Ray starts
+    "cluster serve": ["NEW"],
     "cluster status": ["NEW"],
     "keys add": ["éditeurs", "--scope", "read", "--file", "NEW"],
     "keys list": ["--file", "HERE/keys.toml"],

@@ -13,6 +13,7 @@ READERS = ["search", "similar", "evaluate", "compare", "info", "tune weights", "
 OTHERS = [
     "analyse",
     "cluster index",
+    "cluster serve",
     "cluster status",
     "collect",
     "export postgres",

@@ -12,7 +12,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BIN = Path(sys.executable).parent
-PATIENCE = 300  # seconds, to end a test that would never end
+PATIENCE = 120  # seconds, to end a test that would never end
 
 
 @pytest.fixture(scope="session")
@@ -111,9 +111,18 @@ class RayNodes:
         assert done.returncode == 0 or not check, (words, done.stdout, done.stderr)
         return done
 
+    def inside(self, *words):
+        """Words that run a command where the cluster is."""
+        return self._enclosure.command(*words)
+
+    @staticmethod
+    def child_of(process):
+        """The command that a process has entered the network for."""
+        return child_of(process)
+
     def start(self, *words):
         """A command of LexFuse that goes on."""
-        command = self._enclosure.command(BIN / "lexfuse", *words)
+        command = self.inside(BIN / "lexfuse", *words)
         return subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def lexfuse(self, *words, check=True):

@@ -114,12 +114,7 @@ class ClusterBuilder:
             return self._published_before()
         divided = self._divided(build, corpus, shards, ReadReport(skip_bad=skip_bad))
         generation = _name(parent, build)
-        tasks = [
-            ShardTask(
-                self.store.uri, build, generation, shard, self.work, settings, parts, threads=self.threads, cache=self.cache
-            )
-            for shard, parts in enumerate(divided.parts)
-        ]
+        tasks = [self._task(build, generation, shard, settings, parts=parts) for shard, parts in enumerate(divided.parts)]
         if not all(plan.model for plan in plans.values()):
             plans = self._with_models(plans, tasks)
         shared = {name: self._shared(build, name, plan, divided) for name, plan in plans.items() if stored_kind(name).shares}
@@ -161,7 +156,7 @@ class ClusterBuilder:
 
     def _task(self, build: str, generation: str, shard: int, settings: IndexSettings, **work: Any) -> ShardTask:
         return ShardTask(
-            self.store.uri, build, generation, shard, self.work, settings, threads=self.threads, cache=self.cache, **work
+            self.store.absolute_uri, build, generation, shard, self.work, settings, threads=self.threads, cache=self.cache, **work
         )
 
     def _divided(self, build: str, corpus: str | Path, shards: int, report: ReadReport) -> _Divided:

@@ -29,6 +29,19 @@ def _generation(value: Any) -> str:
     return str(value)
 
 
+def checked_generation(value: Any) -> str:
+    """The name of a generation; it is the name of a folder too.
+
+    >>> checked_generation("../law")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: the name of a generation like 000001-0f3a5c7e9b2d was expected, got '../law'
+    """
+    if not isinstance(value, str) or not _GENERATION.fullmatch(value):
+        raise ConfigError(f"the name of a generation like 000001-0f3a5c7e9b2d was expected, got {value!r}")
+    return value
+
+
 def _sha256(value: Any) -> str:
     if not isinstance(value, str) or not _SHA256.fullmatch(value):
         expect("a sha256, 64 hexadecimal digits")

@@ -7,11 +7,13 @@ the same shard share it, and files that a former copy already has are linked ins
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
 
 from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, files_digest
 from lexfuse.cluster.store import ClusterStore, shard_folder, statistics_folder
@@ -23,8 +25,20 @@ from lexfuse.storage.folder_names import CHANNELS, SEGMENTS
 _BLOCK = 1 << 20
 _PART = ".part"  # of a file that is being fetched
 _FETCHED = "fetch-"  # of a folder that is being fetched
-_LOCK = ".lock"
+_LOCK = ".lock"  # of who fetches a copy
+_HELD = ".held"  # of those who use it; not the same file, or who waits to fetch it would wait for them
 INDEX_FOLDERS = (SEGMENTS, CHANNELS)  # folders of an index whose files never change, so that copies may share them
+
+
+class HeldCopy(NamedTuple):
+    """A copy that is in use."""
+
+    path: Path
+    lock: IO[bytes]
+
+    def release(self) -> None:
+        """Allow others to remove it."""
+        self.lock.close()
 
 
 class LocalCopies:
@@ -46,18 +60,30 @@ class LocalCopies:
         make_folder(copy / SEGMENTS)  # a shard without documents has no files in it, and object stores have no empty folders
         return copy
 
+    def held_shard(self, manifest: ClusterManifest, number: int) -> HeldCopy:
+        """The index folder of a shard, which `keep_only` of any process leaves alone until it is released."""
+        while True:
+            path = self.shard(manifest, number)
+            lock = (self.folder / f"{path.name}{_HELD}").open("ab")
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(lock, fcntl.LOCK_SH)
+            if path.is_dir():
+                return HeldCopy(path, lock)
+            lock.close()  # another process has removed it meanwhile
+
     def statistics(self, manifest: ClusterManifest) -> Path:
         """The folder with the statistics of all shards, fetched if it is not there."""
         return self._copy(manifest.statistics, lambda file: statistics_folder(file.generation))
 
     def keep_only(self, manifests: Collection[ClusterManifest], shards: Collection[int]) -> None:
-        """Remove the copies that none of these generations needs for these shards; copies in use stay readable."""
+        """Remove the copies that none of these generations needs for these shards, and nobody holds."""
         needed = {manifest.shards[number].digest for manifest in manifests for number in shards}
         needed |= {files_digest(manifest.statistics) for manifest in manifests}
         for path in self._copies():
             if path.name not in needed:
-                with locked(self.folder / f"{path.name}{_LOCK}"):
-                    shutil.rmtree(path, ignore_errors=True)
+                with (self.folder / f"{path.name}{_HELD}").open("ab") as lock, suppress(OSError):
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # else somebody holds it
+                    shutil.rmtree(path)
 
     def _copies(self) -> list[Path]:
         found = self.folder.iterdir() if self.folder.is_dir() else ()
@@ -88,6 +114,12 @@ class LocalCopies:
                 make_folder(target.parent)
                 with suppress(OSError):  # a file system without links
                     os.link(copy / name, target)
+
+
+def copies_folder(uri: str, user: str, cache: Path | None = None) -> Path:
+    """A cache folder for one user of a cluster on this machine, like a shard: it removes only its own copies."""
+    digest = hashlib.sha256(uri.encode()).hexdigest()[:16]
+    return (cache or cache_folder() / "clusters") / digest / user
 
 
 def fetch_files(store: ClusterStore, files: Mapping[str, StoredFile], origin: Callable[[StoredFile], str], folder: Path) -> None:

@@ -17,11 +17,11 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 import orjson
 
-from lexfuse.cluster.cluster_manifest import ClusterManifest
+from lexfuse.cluster.cluster_manifest import ClusterManifest, checked_generation
 from lexfuse.data.files import written_file
 from lexfuse.dependencies import Extra
 from lexfuse.errors import (
@@ -39,6 +39,13 @@ CURRENT = "current.json"
 GENERATIONS = "generations"
 BUILDS = "builds"
 _FILE, _MEMORY = "file", "memory"
+
+
+class Published(NamedTuple):
+    """A generation, and the sha256 of its manifest."""
+
+    generation: str = ""
+    sha256: str = ""
 
 
 class ClusterStore:
@@ -72,6 +79,11 @@ class ClusterStore:
     def is_local(self) -> bool:
         """Whether it is a folder of this machine, or one that is mounted."""
         return _FILE in self._protocols
+
+    @property
+    def absolute_uri(self) -> str:
+        """The URI as other processes with another current folder understand it."""
+        return self._root if self.is_local else self.uri
 
     @property
     def is_shared(self) -> bool:
@@ -146,11 +158,11 @@ class ClusterStore:
 
     def current(self) -> str:
         """The published generation, or empty if there is none."""
-        return self._pointer()[0]
+        return self.published().generation
 
-    def manifest(self) -> ClusterManifest:
-        """The manifest of the published generation; `NotFoundError` if nothing was published."""
-        generation, sha256 = self._pointer()
+    def manifest(self, published: Published | None = None) -> ClusterManifest:
+        """The manifest of a generation, by default the published one; `NotFoundError` if nothing was published."""
+        generation, sha256 = published or self.published()
         if not generation:
             raise NotFoundError(f"there is no cluster at {self.uri!r}; make one with lexfuse cluster index CORPUS {self.uri}")
         name = manifest_name(generation)
@@ -175,14 +187,15 @@ class ClusterStore:
         self.write_bytes(manifest_name(manifest.generation), raw)
         self.write_json(CURRENT, {"generation": manifest.generation, "sha256": hashlib.sha256(raw).hexdigest()})
 
-    def _pointer(self) -> tuple[str, str]:
+    def published(self) -> Published:
+        """The published generation; empty if there is none."""
         try:
             values = self.read_json(CURRENT)
         except NotFoundError:
-            return "", ""
+            return Published()
         try:
-            return str(values["generation"]), str(values["sha256"])
-        except (TypeError, KeyError):
+            return Published(checked_generation(values["generation"]), str(values["sha256"]))
+        except (TypeError, KeyError, ConfigError):
             raise DataError("names no generation; restore it, or publish the cluster again", path=self._shown(CURRENT)) from None
 
     def _path(self, name: str) -> str:

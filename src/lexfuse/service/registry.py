@@ -22,7 +22,7 @@ from lexfuse.search.results import find_documents
 from lexfuse.search.spec.defaults import read_profiles
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.index_source import index_source
+from lexfuse.storage.index_source import IndexSource, index_source
 from lexfuse.storage.postgres.address import PostgresAddress, index_location
 
 WARM_QUESTION = "article 1"  # words, and a citation
@@ -32,14 +32,14 @@ KEPT_SECONDS = 600.0  # that a replaced version is kept
 
 @dataclass(frozen=True, slots=True)
 class IndexPlace:
-    """The place of an index, a folder or an address in PostgreSQL, with its name and title.
+    """The place of an index, a folder, an address in PostgreSQL or another source, with its name and title.
 
     >>> IndexPlace.of("data/french-labour-law.index").title
     'French labour law'
     """
 
     name: str
-    folder: Path | PostgresAddress
+    folder: Path | PostgresAddress | IndexSource
     title: str
 
     @classmethod
@@ -64,7 +64,7 @@ class ServedIndex:
     ) -> None:
         """Open the newest version."""
         self.name, self.title = place.name, place.title
-        self.source = index_source(place.folder.absolute() if isinstance(place.folder, Path) else place.folder)
+        self.source = _source(place.folder)
         self._profiles, self._encoders, self._kept = profiles, encoders, kept
         self._lock = Lock()  # held for moments
         self._changing = RLock()  # held while a version is written, or looked for: no half of what is written is taken over
@@ -146,6 +146,12 @@ class ServedIndex:
             self._versions = [one for one in self._versions if one not in gone]
         for version in gone:
             version.opened.close()
+
+
+def _source(place: Path | PostgresAddress | IndexSource) -> IndexSource:
+    if isinstance(place, IndexSource):
+        return place
+    return index_source(place.absolute() if isinstance(place, Path) else place)
 
 
 class _OpenVersion:

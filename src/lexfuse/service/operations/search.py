@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from lexfuse.cluster.partial_answer import partial_answer
 from lexfuse.errors import ConfigError
 from lexfuse.search.hits import SortOrder, find_hits
 from lexfuse.search.pipeline import DEPTH
@@ -93,7 +94,7 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
     served, asked = registry.index(given.index), given.digest()
     cursor = Cursor.parse(given.cursor, asked) if given.cursor else None
     after = cursor.after if cursor else 0
-    with served.lease(cursor.generation if cursor else None) as version:
+    with served.lease(cursor.generation if cursor else None) as version, partial_answer() as lost:
         hits = find_hits(
             version,
             given.query,
@@ -115,6 +116,8 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
             facets=[Facet.model_validate(facet, from_attributes=True) for facet in hits.facets],
             candidates=hits.candidates if given.facets else None,
             next_cursor=Cursor(after + given.k, version.generation, asked).text() if hits.more else None,
+            partial=bool(lost),
+            notes=[f"{len(lost):,} of the cluster's shards did not answer; results may be missing"] if lost else [],
             timing=timing_of(hits.timing),
         )
 

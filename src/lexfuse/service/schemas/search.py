@@ -62,6 +62,7 @@ class SearchPage(ResponseModel):
     facets: list[Facet] = Field(default=[])
     candidates: int | None = Field(default=None, description="Number of ranked documents, which the facets count.")
     next_cursor: str | None = None
+    partial: bool = Field(default=False, description="Whether shards of a cluster did not answer: results may be missing.")
     notes: list[str] = Field(default=[], description="Remarks, such as documents left out.")
     timing: SearchTiming
 

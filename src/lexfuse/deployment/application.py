@@ -1,0 +1,99 @@
+"""The Serve application of a cluster: one deployment per shard, and one of routers in front of them.
+
+`cluster_application` is also an application builder for ``serve run`` and KubeRay:
+``import_path: lexfuse.deployment.application:cluster_application`` with the fields of `ClusterOptions` as ``args``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from lexfuse.cluster.store import ClusterStore
+from lexfuse.cluster.task_runner import ray_package
+from lexfuse.data.validation import Amount, Count, Model, Name
+from lexfuse.deployment.ray_shards import HEDGE_SECONDS, SHARD_SECONDS, ShardLimits
+from lexfuse.deployment.router import Router
+from lexfuse.deployment.shard_replica import ShardReplica
+from lexfuse.errors import ConfigError
+from lexfuse.service.settings import ServiceSettings, load_settings
+
+APPLICATION = "lexfuse"  # its name
+HEALTH_SECONDS = 5.0  # between two checks of a replica
+
+
+class ClusterOptions(Model):
+    """How a cluster is served.
+
+    >>> ClusterOptions(uri="s3://law/legi", replicas=0)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: replicas must be 1 or more, got 0
+    """
+
+    uri: Name
+    replicas: Count = 2  # of each shard
+    max_replicas: Amount = 0  # with autoscaling; 0 is none
+    routers: Count = 1
+    replica_processors: float = Field(default=1.0, gt=0)  # that a replica reserves
+    replicas_per_machine: Amount = 0  # of a shard; 0 is no limit
+    ongoing_requests: Count = 16  # of a replica
+    waiting_requests: Count = 64  # of a router, per shard, before it refuses
+    shard_seconds: float = SHARD_SECONDS
+    hedge_seconds: float = HEDGE_SECONDS
+    partial: bool = True
+    config: str = ""  # a file with settings of the service
+
+    def check(self) -> None:
+        """Refuse limits that do not fit together."""
+        _ = self.limits
+        if self.max_replicas and self.max_replicas < self.replicas:
+            raise ConfigError(f"max_replicas must be {self.replicas} or more, or 0; got {self.max_replicas}")
+
+    @property
+    def limits(self) -> ShardLimits:
+        """How long routers wait for shards."""
+        return ShardLimits(self.shard_seconds, self.hedge_seconds, self.partial)
+
+
+def cluster_application(args: dict[str, Any]) -> Any:
+    """The application from the fields of `ClusterOptions`; settings of the service come from its file and the environment."""
+    options = ClusterOptions(**args)
+    return application(options, load_settings({}, Path(options.config) if options.config else None).settings)
+
+
+def application(options: ClusterOptions, settings: ServiceSettings) -> Any:
+    """The application, for `ray.serve.run`; the cluster must be published."""
+    ray_package()
+    serve = import_module("ray.serve")
+    shards = len(ClusterStore(options.uri).manifest().shards)
+    count: dict[str, Any] = {"num_replicas": options.replicas}
+    if options.max_replicas:
+        scaling = {"min_replicas": options.replicas, "max_replicas": options.max_replicas}
+        count = {"autoscaling_config": scaling}
+    if options.replicas_per_machine:
+        count["max_replicas_per_node"] = options.replicas_per_machine
+    replica = serve.deployment(
+        ShardReplica,
+        max_ongoing_requests=options.ongoing_requests,
+        max_queued_requests=options.waiting_requests,
+        health_check_period_s=HEALTH_SECONDS,
+        ray_actor_options={"num_cpus": options.replica_processors},
+        **count,
+    )
+    handles = [
+        replica.options(name=f"shard-{shard}").bind(options.uri, shard, threads=options.ongoing_requests)
+        for shard in range(shards)
+    ]
+    router = serve.deployment(
+        serve.ingress()(Router),
+        name="router",
+        num_replicas=options.routers,
+        max_ongoing_requests=settings.workers + settings.max_waiting + 8,  # the application refuses what is more than it can do
+        health_check_period_s=HEALTH_SECONDS,
+        ray_actor_options={"num_cpus": 0},
+    )
+    return router.bind(options.uri, options.limits, settings, handles)

@@ -1,0 +1,93 @@
+"""Asks the service inside its own network; commands and answers are lines of JSON on standard input and output.
+
+["get", path]        the status and the JSON of an answer
+["load", [path, …]]  ask again and again, in two threads
+["stop"]             end that; how many answers had which status, and what they said
+["kill", name]       kill one process that has the name; how many have it
+"""
+
+import http.client
+import json
+import os
+import signal
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+PORT = int(sys.argv[1])
+
+
+def get(path):
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=300)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        raw = answer.read()
+        kind = answer.headers.get("content-type", "")
+        return answer.status, json.loads(raw) if "json" in kind else raw.decode(errors="replace")
+    finally:
+        connection.close()
+
+
+class Load:
+    """Threads that ask until they are stopped."""
+
+    def __init__(self, paths):
+        self._ended, self._statuses, self._said = threading.Event(), Counter(), Counter()
+        self._threads = [threading.Thread(target=self._ask, args=(paths,), daemon=True) for _ in range(2)]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self):
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+        return [dict(self._statuses), [[*json.loads(said), count] for said, count in self._said.items()]]
+
+    def _ask(self, paths):
+        while not self._ended.is_set():
+            for path in paths:
+                try:
+                    status, answer = get(path)
+                except OSError as error:
+                    status, answer = type(error).__name__, {}
+                self._statuses[str(status)] += 1
+                if status == 200:
+                    texts = sorted({result["title"] for result in answer["results"]})
+                    self._said[json.dumps([answer["generation"], answer["partial"], texts])] += 1
+                else:
+                    self._said[json.dumps([None, None, [str(answer)[:300]]])] += 1
+
+
+def named(name):
+    """Processes by what they call themselves."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if name in path.read_bytes().decode(errors="replace"):
+                found.append(int(path.parent.name))
+        except OSError:  # it has ended
+            continue
+    return sorted(pid for pid in found if pid != os.getpid())
+
+
+def main():
+    load = None
+    for line in sys.stdin:
+        command, *given = json.loads(line)
+        if command == "get":
+            answer = get(*given)
+        elif command == "load":
+            load, answer = Load(*given), None
+        elif command == "stop":
+            answer = load.stop()
+        else:
+            answer = named(*given)
+            os.kill(answer[0], signal.SIGKILL)
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
