@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
-SOONER_OR_LATER = 300  # seconds after which a command that hangs is killed
+SOONER_OR_LATER = 600  # seconds after which a command that hangs is killed
 _ONE_AT_A_TIME = Lock()
 
 
