@@ -167,7 +167,7 @@ def quality(words: dict[str, ChannelRetriever], queries: lexfuse.Queries, judged
 
 
 def whole(folder: lexfuse.Index, postgres: lexfuse.Index, queries: lexfuse.Queries) -> Iterator[Record]:
-    """A whole search by words and vectors: candidates, exact scores, fusion, snippets."""
+    """A whole search by the default profile, with citations and snippets."""
     texts = queries.text
 
     def answers(index: lexfuse.Index) -> dict[str, set[str]]:
@@ -175,7 +175,7 @@ def whole(folder: lexfuse.Index, postgres: lexfuse.Index, queries: lexfuse.Queri
         return {query: {hit.id for hit in hits} for query, hits in zip(queries.ids, found, strict=True)}
 
     share = overlap(answers(folder), answers(postgres))
-    yield record(f"recall@{K} hybrid search", 1.0, "postgres", share, 1.0 / max(share, 1e-9))
+    yield record(f"recall@{K} whole search", 1.0, "postgres", share, 1.0 / max(share, 1e-9))
 
     def run(index: lexfuse.Index) -> Callable[[], float]:
         def once() -> float:
@@ -188,7 +188,7 @@ def whole(folder: lexfuse.Index, postgres: lexfuse.Index, queries: lexfuse.Queri
 
     times = shortest({"lexfuse": run(folder), "postgres": run(postgres)}, repeats=2)
     mine, other = times["lexfuse"] / len(texts), times["postgres"] / len(texts)
-    yield record("ms/query hybrid search", mine, "postgres", other, other / mine)
+    yield record("ms/query whole search", mine, "postgres", other, other / mine)
 
 
 if __name__ == "__main__":
