@@ -40,6 +40,7 @@ class ClusterOptions(Model):
     routers: Count = 1
     replica_processors: float = Field(default=1.0, gt=0)  # that a replica reserves
     replicas_per_machine: Amount = 0  # of a shard; 0 is no limit
+    routers_per_machine: Amount = 0
     ongoing_requests: Count = 16  # of a replica
     waiting_requests: Count = 64  # of a router, per shard, before it refuses
     shard_seconds: float = SHARD_SECONDS
@@ -88,6 +89,7 @@ def application(options: ClusterOptions, settings: ServiceSettings) -> Any:
         replica.options(name=f"shard-{shard}").bind(options.uri, shard, threads=options.ongoing_requests)
         for shard in range(shards)
     ]
+    spread = {"max_replicas_per_node": options.routers_per_machine} if options.routers_per_machine else {}
     router = serve.deployment(
         serve.ingress()(Router),
         name="router",
@@ -95,5 +97,6 @@ def application(options: ClusterOptions, settings: ServiceSettings) -> Any:
         max_ongoing_requests=settings.workers + settings.max_waiting + 8,  # the application refuses what is more than it can do
         health_check_period_s=HEALTH_SECONDS,
         ray_actor_options={"num_cpus": 0},
+        **spread,
     )
     return router.bind(options.uri, options.limits, settings, handles)

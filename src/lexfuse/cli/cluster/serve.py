@@ -82,6 +82,7 @@ def serve(
             routers=routers,
             replica_processors=replica_processors,
             replicas_per_machine=math.ceil(max(replicas, max_replicas) / machines) if machines > 1 else 0,
+            routers_per_machine=math.ceil(routers / machines) if machines > 1 else 0,
             shard_seconds=shard_seconds,
             hedge_seconds=hedge_seconds,
             partial=partial,
