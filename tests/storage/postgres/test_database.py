@@ -1,6 +1,8 @@
 """Connections that fail say why and what to do, and never the password."""
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -9,7 +11,7 @@ import pytest
 from lexfuse.deadline import Deadline, limited
 from lexfuse.errors import ConfigError, DeadlineError, LexFuseError, StorageError
 from lexfuse.storage.postgres.address import PostgresAddress
-from lexfuse.storage.postgres.database import Database
+from lexfuse.storage.postgres.database import KEPT_CONNECTIONS, Database
 
 psycopg = pytest.importorskip("psycopg", reason="the driver comes with the extra postgres")
 
@@ -84,6 +86,21 @@ def test_the_server_stops_at_the_deadline(postgres_server):
 
 def test_names_are_quoted():
     assert Database.sql("SELECT 1 FROM {table}", table=('a"b', "c")).as_string(None) == 'SELECT 1 FROM "a""b"."c"'
+
+
+def test_many_threads_share_a_few_connections(postgres_server):
+    database = Database(PostgresAddress.parse(postgres_server))
+    together = threading.Barrier(2 * KEPT_CONNECTIONS)
+
+    def ask(number):
+        with database.connected() as connection:
+            together.wait(PATIENCE)  # all are taken at the same time
+            return connection.execute("SELECT %s::int", (number,)).fetchone()
+
+    with ThreadPoolExecutor(2 * KEPT_CONNECTIONS) as threads:
+        assert list(threads.map(ask, range(2 * KEPT_CONNECTIONS))) == [(number,) for number in range(2 * KEPT_CONNECTIONS)]
+    assert database._idle.qsize() == KEPT_CONNECTIONS
+    database.close()
 
 
 def test_settings_hold_for_one_statement(postgres_server):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from queue import Empty, LifoQueue
+from queue import Empty, Full, LifoQueue
 from typing import TYPE_CHECKING, Any
 
 from lexfuse.deadline import current
@@ -127,10 +127,13 @@ class Database:
         from psycopg.pq import TransactionStatus
 
         idle = not connection.closed and connection.info.transaction_status is TransactionStatus.IDLE
-        if not idle or self._closed or self._idle.full():
-            connection.close()
-        else:
-            self._idle.put(connection)
+        try:
+            if idle and not self._closed:
+                self._idle.put_nowait(connection)
+                return
+        except Full:
+            pass
+        connection.close()
 
     def _explained(self, error: Exception) -> LexFuseError:
         """An error of the driver with what to do about it."""
