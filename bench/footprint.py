@@ -5,9 +5,10 @@
 
 Words and router: an index of fr-labour (29,104 articles) from the folder that LEXFUSE_DATA names, or with --cut of N passages of
 60 words cut from all collections, as in bench/lexical.py. Dense: 100,000 drawn vectors of 384 numbers, stored in each of three
-ways; what is stored does not depend on the model. SPLADE and ColBERT: articles drawn evenly, encoded twice, all of them and every
-second one, so that the difference says what an article takes without what is there once (vocabulary, centroids). ColBERT has
-the token vectors of the dense model that comes with LexFuse, of 384 numbers, and its default of 3 bits.
+ways; what is stored does not depend on the model. SPLADE and ColBERT: articles drawn evenly by their length, encoded twice, all
+of them and every second one; the difference says what an article takes without what is there once (centroids). "words" is the
+mean length of the articles that make the difference, "corpus_words" that of all: compare them, since bytes and time grow with
+the length. ColBERT has the token vectors of the dense model that comes with LexFuse, of 384 numbers, and its default of 3 bits.
 
 "disk" are the bytes of files; "hot" are those of them that questions read everywhere, which must fit into the page cache;
 "private" is the memory that a process allocates to answer 100 questions one by one (tracemalloc: Python objects and arrays, not
@@ -39,6 +40,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cluster import built, documents_of, plans_of
 from lexfuse.channels.channel_kind import ChannelPlan
@@ -53,6 +55,7 @@ from lexfuse.cluster.shard_client import LocalShards
 from lexfuse.cluster.statistics import gather_statistics, load_statistics, save_statistics
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries
+from lexfuse.encode.passage_plan import whole_text
 from lexfuse.index import Index
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
 from lexfuse.storage.folder_names import CHANNELS
@@ -62,6 +65,7 @@ DEPTH, ASKED, ROWS, DIMENSION = 100, 100, 100_000, 384
 GIB, USABLE = 1 << 30, 0.8
 COLD = ("fp16.npy", "fp32.npy")  # rows of which the scan of bytes leaves a few to be read
 ONCE = ("centroids.npy", "axes.npy", "owned.npy", "values.npy")  # the codec of token vectors
+MORE = ("processor", "encoding", "terms", "postings", "words", "corpus_words")
 DEFAULT = "splade,colbert=fr-legal-dense"
 
 Record = dict[str, Any]
@@ -135,6 +139,16 @@ def dense(home: Path) -> Iterator[Record]:
         yield record(f"dense {storage.value}", ROWS, size(iter(files)), hot, traced(search.prepare)[1])
 
 
+def words_of(document: Document) -> int:
+    """How many words of a document are encoded."""
+    return len(whole_text(document).split())
+
+
+def strata(count: int, sample: int) -> NDArray[np.int64]:
+    """The middles of as many equal stretches of `count` places."""
+    return ((np.arange(sample) + 0.5) * count / sample).astype(np.int64)
+
+
 def channels(home: Path, documents: Sequence[Document], plans: Mapping[str, ChannelPlan], queries: Queries) -> Iterator[Record]:
     """What every second document adds to a channel."""
     some = documents[::2]
@@ -149,7 +163,8 @@ def channels(home: Path, documents: Sequence[Document], plans: Mapping[str, Chan
         (disk, held, processor, encoding), (less, held_less, _, encoding_less) = found
         count = len(documents) - len(some)
         yield record(name, count, disk - less, disk - less, held - held_less, processor) | {
-            "encoding": (encoding - encoding_less) / count
+            "encoding": (encoding - encoding_less) / count,
+            "words": float(np.mean([words_of(document) for document in documents[1::2]])),
         }
 
 
@@ -238,7 +253,7 @@ def show(found: Record, as_json: bool) -> None:
     if as_json:
         print(json.dumps(found), flush=True)
     elif "part" in found:
-        more = "".join(f"  {name} {found[name]:,.2f}" for name in ("processor", "encoding", "terms", "postings") if name in found)
+        more = "".join(f"  {name} {found[name]:,.2f}" for name in MORE if name in found)
         columns = "".join(f"  {name} {found[name]:9,.1f}" for name in ("disk", "hot", "private"))
         print(f"{found['part']:<32} {found['count']:>10,}{columns}{more}", flush=True)
     else:
@@ -250,7 +265,8 @@ def show(found: Record, as_json: bool) -> None:
 def measured(options: argparse.Namespace, home: Path) -> Iterator[Record]:
     """All parts."""
     documents, queries = documents_of("fr-labour", None)
-    drawn = [documents[at] for at in np.linspace(0, len(documents) - 1, options.sample).astype(int).tolist()]
+    lengths = np.array([words_of(document) for document in documents])
+    drawn = [documents[at] for at in np.argsort(lengths, kind="stable")[strata(len(documents), options.sample)].tolist()]
     if options.cut:
         from lexical import passages
 
@@ -262,7 +278,8 @@ def measured(options: argparse.Namespace, home: Path) -> Iterator[Record]:
     yield from router(home / "words.index", queries)
     yield from dense(home)
     if not options.no_channels:
-        yield from channels(home, drawn, plans_of(options.channels), queries)
+        for one in channels(home, drawn, plans_of(options.channels), queries):
+            yield one | {"corpus_words": float(lengths.mean())}
 
 
 def main() -> None:
