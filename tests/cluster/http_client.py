@@ -15,7 +15,7 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-PORT = int(sys.argv[1])
+PORT = int(sys.argv[1]) if __name__ == "__main__" else 0  # doctest imports it without arguments
 
 
 def get(path):
