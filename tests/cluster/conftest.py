@@ -83,6 +83,7 @@ class RayNodes:
         self._enclosure = enclosure
         self.environment = os.environ | {
             "LEXFUSE_CACHE": str(folder / "cache"),
+            "LEXFUSE_SERVE_REQUESTS_PER_MINUTE": "0",  # tests ask without pause
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
             "RAY_USAGE_STATS_ENABLED": "0",
