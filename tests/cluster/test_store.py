@@ -30,7 +30,7 @@ def object_store():
     os.environ.update(given)
     import s3fs
 
-    s3fs.S3FileSystem().mkdir("law")
+    s3fs.S3FileSystem().makedirs("law", exist_ok=True)  # moto keeps it when the fixture is made again
     yield
     s3fs.S3FileSystem.clear_instance_cache()
     for name, value in before.items():
