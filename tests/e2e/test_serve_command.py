@@ -103,6 +103,7 @@ def test_it_answers_and_ends_in_order_with_the_running_request_answered(running,
         def body():
             """Half a question; the other half when the service has been told to end and takes nobody in any more."""
             yield b'{"query": "retard '
+            assert httpx.get(f"{address}/readyz", timeout=PATIENCE).is_success  # it has read what came before
             process.send_signal(signal.SIGTERM)
             until = time.monotonic() + PATIENCE
             while not refuses(address):
