@@ -119,7 +119,7 @@ def check() -> None:
 
 
 def seconds_left(most: float) -> float:
-    """Seconds until the deadline of this call, at most so many.
+    """Seconds until the deadline of this call, at most the given number.
 
     >>> with limited(Deadline(60)):
     ...     seconds_left(10), seconds_left(100) <= 60

@@ -26,7 +26,7 @@ class SearchWork(NamedTuple):
 
 
 class ChannelRetriever(Retriever):
-    """A retriever of one channel; its snapshot may give a class of its own to search by (`Snapshot.retriever_class`)."""
+    """A retriever of one channel; its snapshot may name another class to search by (`Snapshot.retriever_class`)."""
 
     at_router: ClassVar[bool] = False  # whether it needs no more of an index than the router of a cluster has: ids and documents
 

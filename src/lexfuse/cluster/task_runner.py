@@ -121,7 +121,7 @@ def ray_cluster(address: str = "", processors: int | None = None) -> Iterator[No
         reason = str(error).strip().split("\n", 1)[0]
         raise FetchError(f"no Ray cluster at {address or 'this machine'!r}: {reason}; check the address") from None
     try:
-        for one, handler in before.items():  # Ray ends a process with a status of its own
+        for one, handler in before.items():  # Ray would end a process with another status
             signal.signal(one, handler)
         yield
     finally:

@@ -27,7 +27,7 @@ def serve(
     uri: Annotated[str, typer.Argument(help="The cluster: a folder, or an address like s3://bucket/law.")],
     replicas: Annotated[int, typer.Option("--replicas", min=1, help="Replicas of each shard.")] = 2,
     max_replicas: Annotated[
-        int, typer.Option("--max-replicas", min=0, help="Start up to so many replicas of a shard under load; 0 is no more.")
+        int, typer.Option("--max-replicas", min=0, help="The most replicas of a shard under load; 0 is no autoscaling.")
     ] = 0,
     routers: Annotated[int, typer.Option("--routers", min=1, help="Routers, which run the service.")] = 1,
     replica_processors: Annotated[
