@@ -19,8 +19,6 @@ from lexfuse.channels.channel_build import (
     plans_by_name,
 )
 from lexfuse.channels.channel_kind import ChannelPlan
-from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
-from lexfuse.channels.registry import applicable_options, channels_in, open_retriever
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries
@@ -207,16 +205,7 @@ class Index(IndexReader):
         >>> [kept["channel"] for kept in index.estimate_distributions(k1=0.9).values()]
         ['bm25', 'tfidf', 'citation']
         """
-        asked = drawn_queries(self.snapshot) if queries is None else queries
-        origin = SampleOrigin.DOCUMENTS if queries is None else SampleOrigin.GIVEN
-        names = channels_in(self.snapshot)
-        kept = {}
-        with progress("estimating distributions", len(names)) as done:
-            for number, name in enumerate(names, start=1):
-                own = applicable_options(self.snapshot, name, {"exact": True, **options})
-                found = estimate(open_retriever(self.snapshot, name, **own), asked, origin)
-                kept[found.key] = found.as_json()
-                done(number)
+        kept = self.score_distributions(queries, progress=progress, **options)
         with self._changing():
             self._files.keep_distributions(kept)
         return kept

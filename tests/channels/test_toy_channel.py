@@ -20,6 +20,9 @@ from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import estimate
 from lexfuse.channels.registry import channel_kind, open_retriever, register, unregister
 from lexfuse.channels.retriever import ScoreBounds, checked_k, held_scores, requested_pairs
+from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.cluster_index import ClusterIndex
+from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.optimisation.fusion_weights import tune_weights
@@ -259,6 +262,14 @@ def test_it_is_served(index, tmp_path):
         assert why.status_code == 200, why.text
     assert best in {"d05", "d11", "d17", "d23"}
     assert "trigrams" in {source["source"] for source in why.json()["why"]["sources"]}
+
+
+def test_it_is_divided_among_the_shards_of_a_cluster(index, tmp_path):
+    store = ClusterStore(str(tmp_path / "law"))
+    change = ClusterBuilder(store=store, work=tmp_path / "work").build(index.folder, shards=3)
+    assert change.channels["trigrams"].encoded == 0
+    with ClusterIndex.published(store, tmp_path / "cache") as cluster:
+        assert cluster.run(ASKED, depth=30, **HYBRID).as_dict() == index.run(ASKED, depth=30, **HYBRID).as_dict()
 
 
 def test_changes_merges_and_reopening(index):

@@ -98,6 +98,8 @@ class RayNodes:
             "127.0.0.1",
             "--num-cpus",
             "8",
+            "--num-gpus",
+            "1",  # there is none: Ray reserves it all the same
             "--object-store-memory",
             str(80 << 20),
             "--disable-usage-stats",

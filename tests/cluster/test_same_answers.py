@@ -10,9 +10,13 @@ import pytest
 from lexfuse import TM2C2, Convex, Document, Index, Queries, Query
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import plan_channel, stored_kind
+from lexfuse.cluster.cluster_build import ClusterBuilder
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.partition import owner, partition
-from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
+from lexfuse.cluster.store import ClusterStore
+from lexfuse.data.corpus import Corpus
+from lexfuse.data.formats.file_format import write_corpus
+from lexfuse.errors import ConfigError, DataError, NotFoundError, UnknownChannelError
 from lexfuse.fusion.normalisation import Percentile
 from lexfuse.search.hits import SortOrder
 from lexfuse.storage.index_folder import IndexFolder
@@ -85,10 +89,20 @@ def single(tmp_path_factory, plans):
         yield index
 
 
-@pytest.fixture(scope="module", params=[1, 2, 5])
+@pytest.fixture(scope="module", params=["1 divided", "2 divided", "5 divided", "2 encoded"])
 def cluster(request, tmp_path_factory, plans, single):
-    root, shards = tmp_path_factory.mktemp("shards"), partition(made(1, 60), request.param)
-    folders = [built(root / str(number), documents, plans, made(1, 60)) for number, documents in enumerate(shards)]
+    """Shards that divide the rows of the single index, or that encode their documents."""
+    root, count = tmp_path_factory.mktemp("shards"), int(request.param.split()[0])
+    if request.param.endswith("divided"):
+        store = ClusterStore(str(root / "law"))
+        change = ClusterBuilder(store=store, work=root / "work").build(single.folder, shards=count)
+        assert {name: one.encoded for name, one in change.channels.items()} == dict.fromkeys(plans, 0)
+        with ClusterIndex.published(store, root / "cache") as opened:
+            yield opened
+        return
+    folders = [
+        built(root / str(number), documents, plans, made(1, 60)) for number, documents in enumerate(partition(made(1, 60), count))
+    ]
     with ClusterIndex.of(folders, distributions=single.snapshot.distributions) as opened:
         yield opened
 
@@ -124,6 +138,7 @@ SEARCHES = {
     "RRF": {"channels": ["bm25", "dense", "splade"], "fusion": "rrf"},
     "TM2C2": {"channels": ["bm25", "dense"], "fusion": TM2C2(alpha=0.7)},
     "percentiles": {"channels": ["bm25", "dense"], "fusion": Convex(None, Percentile())},
+    "percentiles of learned terms": {"channels": ["bm25", "splade"], "fusion": Convex(None, Percentile())},
     "Borda": {"channels": ["bm25", "tfidf", "citation", "splade", "colbert"], "fusion": "borda"},
 }
 
@@ -218,23 +233,52 @@ def test_documents_and_what_is_there(single, cluster):
         cluster.search("bail", channels=["colbert-other"])
 
 
-def test_changes_go_to_the_owner_and_change_the_statistics(tmp_path, plans):
+@pytest.mark.parametrize("shards", [1, 2, 5])
+def test_changes_give_the_answers_of_one_index(tmp_path, own_cache, plans, shards):
+    """Also by percentiles: a distribution stays as it is when documents change."""
     documents, more = made(2, 30), made(3, 10, first=30)
-    whole = built(tmp_path / "whole", documents, {"splade": plans["splade"]})
-    folders = [
-        built(tmp_path / str(number), some, {"splade": plans["splade"]}) for number, some in enumerate(partition(documents, 3))
-    ]
     gone, changed = [documents[3].id, documents[8].id], replace(documents[5], text="Préavis de congé du bail.")
-    for folder, shard in [(whole, None), *((folder, number) for number, folder in enumerate(folders))]:
-        with Index(folder) as index:
-            own = [one for one in [*more, changed] if shard is None or owner(one.id, 3) == shard]
-            index.update(own)
-            index.delete([id for id in gone if shard is None or owner(id, 3) == shard])
-            index.add_channels()
-    with Index(whole) as single, ClusterIndex.of(folders) as cluster:
-        for name in ("words", "TF-IDF", "learned terms"):
+    folder, store = built(tmp_path / "whole", documents, {"splade": plans["splade"]}), ClusterStore(str(tmp_path / "law"))
+    builder = ClusterBuilder(store=store, work=tmp_path / "work")
+    builder.build(folder, shards=shards)
+    builder.estimate_distributions(queries())
+    write_corpus(Corpus.of([*more, changed]), tmp_path / "more.jsonl")
+    assert builder.update(tmp_path / "more.jsonl").channels["splade"].encoded == 11
+    builder.delete(gone)
+    with Index(folder) as single:
+        single.estimate_distributions(queries())
+        single.update([*more, changed])
+        single.delete(gone)
+        single.add_channels()
+    with Index(folder) as single, ClusterIndex.published(store, tmp_path / "cache") as cluster:
+        for name in ("words", "TF-IDF", "learned terms", "percentiles of learned terms"):
             assert_same_runs(*(one.run(queries(), depth=30, **SEARCHES[name]) for one in (cluster, single)))
         assert gone[0] not in cluster
+        assert len(cluster) == len(single) == 38
+
+
+@pytest.mark.parametrize("asked", [None, "questions"])
+def test_distributions_are_those_of_one_index(single, tmp_path, own_cache, asked):
+    """The queries are drawn from the ids of documents, so neither their order nor the shards matter."""
+    given = None if asked is None else queries()
+    reversed_order = list(reversed(made(1, 60)))
+    write_corpus(Corpus.of(reversed_order), tmp_path / "corpus.jsonl")
+    builder = ClusterBuilder(store=ClusterStore(str(tmp_path / "law")), work=tmp_path / "work")
+    builder.build(tmp_path / "corpus.jsonl", shards=3)
+    found = builder.estimate_distributions(given, k1=0.9).distributions
+    expected = single.score_distributions(given, k1=0.9)
+    assert found.keys() == {key for key in expected if key.split(":")[0] in ("bm25", "tfidf", "citation")}
+    for key, one in found.items():
+        assert one | {"levels": []} == expected[key] | {"levels": []}
+        np.testing.assert_allclose(one["levels"], expected[key]["levels"], rtol=1e-6)
+
+
+def test_percentiles_without_distributions_name_the_command(tmp_path, articles):
+    store = ClusterStore(str(tmp_path / "law"))
+    ClusterBuilder(store=store, work=tmp_path / "work").build(articles, shards=2)
+    message = r"estimate it with lexfuse cluster index URI --distributions --k1 1\.2 --b 0\.75"
+    with ClusterIndex.published(store, tmp_path / "cache") as cluster, pytest.raises(ConfigError, match=message):
+        cluster.run(queries(), channels=["bm25", "tfidf"], fusion=Convex(None, Percentile()))
 
 
 def test_shards_that_do_not_belong_together_are_refused(tmp_path, plans):

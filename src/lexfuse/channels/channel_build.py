@@ -11,6 +11,7 @@ from lexfuse.channels.registry import builtin_channels, channel_kind, default_mo
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import no_progress
 from lexfuse.encode.model_folder.locator import fetch_model, local_path
+from lexfuse.storage.channel_store import Encode
 from lexfuse.storage.index_folder import IndexFolder
 
 Channels = str | Sequence[str] | Mapping[str, str | ChannelPlan]  # names, or names with models or plans
@@ -64,12 +65,13 @@ def complete_channel(
     *,
     threads: int | None = None,
     cache: EmbeddingCache | None = None,
+    kept: Callable[[Encode], Encode] = lambda encode: encode,
     progress: ProgressBar = no_progress_bar,
 ) -> ChannelFilled:
     """Encode the documents that a channel lacks; a call that was interrupted is resumed by the next."""
     pending, settings = len(files.channels.pending(name)), files.channels.named(name).settings
     if pending:
         with progress(f"encoding {name} by {settings.model}", pending) as done:
-            fill_channel(files, name, threads=threads, cache=cache, progress=done)
+            fill_channel(files, name, threads=threads, cache=cache, kept=kept, progress=done)
     channel = files.channels.named(name)
     return ChannelFilled(settings.model, pending, channel.passages, channel.cut, channel.seconds)

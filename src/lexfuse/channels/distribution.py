@@ -20,7 +20,7 @@ import orjson
 
 from lexfuse.channels.channel_retriever import ChannelRetriever, Parameter
 from lexfuse.channels.retriever import Mask, Retriever
-from lexfuse.data.arrays import F32, F64
+from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.snapshot import Snapshot
@@ -148,7 +148,7 @@ def estimate(
     if not len(queries) or not len(retriever.snapshot):
         raise DataError("a distribution needs documents in the index and at least one query; there is nothing to estimate from")
     retriever = retriever.exhaustive
-    within = _sample(len(retriever.snapshot), most // len(queries))
+    within = _sample(retriever.snapshot, most // len(queries))
     unlisted = retriever.unlisted(within)
     found = []
     for first in range(0, len(queries), _AT_ONCE):
@@ -166,8 +166,7 @@ def drawn_queries(snapshot: Snapshot, count: int = DRAWN) -> Queries:
     >>> len(drawn_queries(snapshot, 2))
     2
     """
-    drawn = np.random.default_rng(0).permutation(len(snapshot))[:count].tolist()
-    found = [snapshot.document(snapshot.ids[at]) for at in drawn]
+    found = snapshot.documents([snapshot.ids[at] for at in _drawn(snapshot, count).tolist()])
     first = [(document, " ".join((document.text or document.title).split()[:WORDS])) for document in found]
     return Queries.of(Query(document.id, words, document.language) for document, words in first if words)
 
@@ -186,10 +185,11 @@ def levels_of(retriever: Retriever) -> Callable[[], ScoreLevels]:
     if stored is not None:
         levels = ChannelDistribution.from_json(stored).as_levels()
         return lambda: levels
-    return lambda: _refused(retriever.name, named)
+    command = retriever.snapshot.change_command if named else ""
+    return lambda: _refused(retriever.name, named, command)
 
 
-def _refused(name: str, named: tuple[str, Mapping[str, Parameter]] | None) -> ScoreLevels:
+def _refused(name: str, named: tuple[str, Mapping[str, Parameter]] | None, command: str) -> ScoreLevels:
     if named is None:
         raise ConfigError(
             f"{name!r} is not a channel of an index and has no distribution of scores; use min-max or z-score for it"
@@ -198,7 +198,7 @@ def _refused(name: str, named: tuple[str, Mapping[str, Parameter]] | None) -> Sc
     flags = {option: value for option, value in parameters.items() if value is not False and not isinstance(value, str)}
     options = "".join(f" --{option}" if value is True else f" --{option} {value:g}" for option, value in flags.items())
     what = f"{channel!r}{' with ' if parameters else ''}{described(parameters)}"
-    advice = f"estimate it with lexfuse index INDEX --distributions{options}"
+    advice = f"estimate it with {command} --distributions{options}"
     raise ConfigError(f"the index has no distribution of the scores of {what}; {advice}")
 
 
@@ -222,10 +222,17 @@ def _channel_of(retriever: Retriever) -> tuple[str, Mapping[str, Parameter]] | N
     return retriever.channel, retriever.score_parameters
 
 
-def _sample(documents: int, most: int) -> Mask | None:
+def _sample(snapshot: Snapshot, most: int) -> Mask | None:
     """A mask of at most this many documents, drawn at random but always the same ones; None for all."""
-    if documents <= most:
+    if len(snapshot) <= most:
         return None
-    within = np.zeros(documents, dtype=np.bool_)
-    within[np.random.default_rng(0).permutation(documents)[: max(most, 1)]] = True
+    within = np.zeros(len(snapshot), dtype=np.bool_)
+    within[_drawn(snapshot, max(most, 1))] = True
     return within
+
+
+def _drawn(snapshot: Snapshot, count: int) -> I64:
+    """Numbers of documents that are drawn by their ids, so that neither their order nor shards change the draw."""
+    by_id = np.argsort(snapshot.ids.order)
+    drawn: I64 = by_id[np.random.default_rng(0).permutation(len(by_id))[:count]]
+    return drawn

@@ -5,7 +5,7 @@ A new kind is a folder with a `ChannelKind` and one entry here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lexfuse.channels.channel_kind import ChannelKind, ChannelPlan, StoredKind
@@ -19,6 +19,7 @@ from lexfuse.channels.sparse.kind import SparseKind
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.encoder import Progress, no_progress
 from lexfuse.errors import ConfigError, DataError, UnknownChannelError
+from lexfuse.storage.channel_store import Encode
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.postgres.snapshot import PostgresSnapshot
 from lexfuse.storage.snapshot import Snapshot
@@ -198,12 +199,14 @@ def fill_channel(
     *,
     threads: int | None = None,
     cache: EmbeddingCache | None = None,
+    kept: Callable[[Encode], Encode] = lambda encode: encode,
     progress: Progress = no_progress,
 ) -> int:
     """Encode the documents that a channel lacks, and return how many there were; `progress` gets how many are done.
 
     It can be stopped at any moment; the next call resumes after the last block that was committed. Dense vectors of texts
-    that the cache has are taken from it, and the others go into it.
+    that the cache has are taken from it, and the others go into it. `kept` may do something with every encoded block, like
+    copying it to another machine.
 
     >>> with IndexFolder.create(folder / "i", documents=snapshot.documents(["lib-1"])) as index:
     ...     index.channels.make("dense", plan_channel("dense", language="fr"))
@@ -213,4 +216,4 @@ def fill_channel(
     if not len(index.channels.pending(channel)):
         return 0  # and a codec cannot be trained on nothing
     kind = _registered(index.channels.named(channel).settings.kind)
-    return index.channels.fill(channel, kind.encoding(index, channel, threads=threads, cache=cache), progress=progress)
+    return index.channels.fill(channel, kept(kind.encoding(index, channel, threads=threads, cache=cache)), progress=progress)

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from lexfuse.channels.lexical import bm25
 from lexfuse.cli.import_ import refuse_existing
 from lexfuse.cli.options.analysis_flags import AnalysisFlags
 from lexfuse.cli.options.channel_flags import ChannelFlags, fill_channels
+from lexfuse.cli.options.distribution_flags import DistributionFlags
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, noted_report, print_json, progress_bar, spinner
 from lexfuse.cli.output.summaries import distribution_figures
-from lexfuse.data.formats.file_format import read_corpus, read_queries
+from lexfuse.data.formats.file_format import read_corpus
 from lexfuse.errors import ConfigError
 from lexfuse.index import Index
 from lexfuse.storage.index_settings import IndexSettings
@@ -30,6 +30,7 @@ def index(
     ],
     channels: ChannelFlags,
     analysis: AnalysisFlags,
+    estimates: DistributionFlags,
     add: Annotated[bool, typer.Option("--add", help="Add the corpus to an existing index.")] = False,
     update: Annotated[bool, typer.Option("--update", help="Add the corpus, and replace documents with the same id.")] = False,
     delete: Annotated[list[str] | None, typer.Option("--delete", help="Delete this document. May be repeated.")] = None,
@@ -42,23 +43,6 @@ def index(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing index.")] = False,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel. May be repeated.")] = None,
-    distributions: Annotated[
-        bool,
-        typer.Option("--distributions", help="Estimate the score distribution of every channel (for --normaliser percentile)."),
-    ] = False,
-    distribution_queries: Annotated[
-        Path | None,
-        typer.Option("--distribution-queries", help="Queries for --distributions [default: first words of documents]."),
-    ] = None,
-    k1: Annotated[float, typer.Option("--k1", help="--distributions: k1 of BM25.")] = bm25.K1,
-    b: Annotated[float, typer.Option("--b", help="--distributions: b of BM25.")] = bm25.B,
-    cosine: Annotated[
-        bool | None,
-        typer.Option(
-            "--cosine/--dot",
-            help="--distributions: similarity of learned sparse vectors [default: that of the model's training].",
-        ),
-    ] = None,
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
@@ -77,8 +61,7 @@ def index(
         lexfuse index legi.index --distributions
     """
     refuse_address(paths)
-    if distribution_queries is not None and not distributions:
-        raise ConfigError("--distribution-queries are for --distributions; give both")
+    estimates.check()
     tending = bool(delete or drop) or merge or verify or rebuild
     if sum((add, update, tending)) > 1:
         raise ConfigError("choose one of --add, --update, or --delete/--drop/--merge/--verify/--rebuild")
@@ -88,7 +71,7 @@ def index(
     if tending:
         folder = _only(paths)
         result = _maintain(folder, delete or [], drop or [], merge, verify, rebuild)
-    elif (channels.names or distributions) and len(paths) == 1 and not (add or update):
+    elif (channels.names or estimates.distributions) and len(paths) == 1 and not (add or update):
         folder, result = paths[0], {"index": str(paths[0])}
     else:
         corpus, folder = _both(paths)
@@ -96,10 +79,9 @@ def index(
     if channels.names or (add or update):
         with Index.open(folder) as opened:
             result |= {"channels": fill_channels(opened, channels)}
-    if distributions:
-        asked = read_queries(distribution_queries) if distribution_queries else None
+    if estimates.distributions:
         with Index.open(folder) as opened:
-            kept = opened.estimate_distributions(asked, k1=k1, b=b, cosine=cosine, progress=progress_bar)
+            kept = opened.estimate_distributions(estimates.queries, progress=progress_bar, **estimates.search_options)
         result |= {"distributions": distribution_figures(kept)}
     if json:
         print_json(result)

@@ -1,8 +1,6 @@
 """Build, update and shrink a cluster: divide documents among shards, do the work on every shard, publish one generation.
 
-Documents are read once, in order, and written to the store in blocks for the shard that owns them: reading checks that ids are
-unique and names the line of a bad record. The tasks of shards are independent of each other. All of it is resumed by the next
-call with the same arguments.
+The tasks of shards are independent of each other. All of it is resumed by the next call with the same arguments.
 """
 
 from __future__ import annotations
@@ -10,38 +8,39 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import orjson
 
 from lexfuse import __version__
 from lexfuse.channels.channel_build import ChannelFilled, Channels, ProgressBar, no_progress_bar, plans_by_name
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import default_model, plan_channel, stored_kind
+from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, StoredShard, generation_number
-from lexfuse.cluster.local_copy import fetch_files
+from lexfuse.cluster.division import CorpusDivider, Division, IndexDivider, divided, is_index
 from lexfuse.cluster.partition import checked_shards, owner
 from lexfuse.cluster.shard_task import ShardOutcome, ShardTask, complete_shard, count_languages
-from lexfuse.cluster.statistics import Statistics, TermStatistics, load_statistics, save_statistics
+from lexfuse.cluster.statistics import load_distributions, load_statistics, merged_statistics, save_distributions, save_statistics
 from lexfuse.cluster.store import BUILDS, ClusterStore, shard_statistics_folder, statistics_folder
+from lexfuse.cluster.stored_files import fetch_files, upload_files
 from lexfuse.cluster.task_runner import LocalTasks, TaskRunner
-from lexfuse.data.arrays import read_only
-from lexfuse.data.corpus import Corpus
+from lexfuse.cluster.task_shards import TaskShards
 from lexfuse.data.document import Document
 from lexfuse.data.downloads import cache_folder
 from lexfuse.data.files import checksum
-from lexfuse.data.formats.file_format import corpus_file, read_documents, write_corpus
+from lexfuse.data.formats.file_format import corpus_file
+from lexfuse.data.queries import Queries
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.storage.index_folder import ChangeCounts
-from lexfuse.storage.index_settings import IndexSettings
-from lexfuse.storage.string_list import StringList
+from lexfuse.storage.index_settings import FALLBACK_LANGUAGE, IndexSettings
 
-BLOCK = 5000  # documents in a file of the divided corpus
+NOTHING_DIVIDED = Division(())
 
 
 def work_folder() -> Path:
@@ -58,15 +57,7 @@ class ClusterChange:
     channels: Mapping[str, ChannelFilled]
     skipped: int = 0  # records of the corpus
     notes: tuple[str, ...] = ()  # of reading it
-
-
-@dataclass(frozen=True, slots=True)
-class _Divided:
-    """A corpus in the store, divided by owner."""
-
-    parts: tuple[tuple[str, ...], ...]  # names of files of every shard
-    skipped: int = 0
-    notes: tuple[str, ...] = ()
+    distributions: Mapping[str, Any] = field(default_factory=dict)  # that were estimated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,34 +90,50 @@ class ClusterBuilder:
     ) -> ClusterChange:
         """Publish a new cluster of a corpus; `replace_old` allows it to replace an existing one."""
         checked_shards(shards)
-        settings, plans = settings or IndexSettings(), plans_by_name(channels)
-        build = _digest(
-            "build", checksum(corpus_file(corpus)), shards, settings.as_json(), skip_bad,
-            {name: [plan.model, plan.query_model, dict(plan.options)] for name, plan in plans.items()},
-        )  # fmt: skip
-        parent = self.store.current()
-        if parent and not replace_old:
-            if not parent.endswith(build[:12]):
-                raise StorageError(
-                    f"there is a cluster at {self.store.uri!r} already; choose another URI, change it with --update, or replace "
-                    "it with --force"
-                )
-            return self._published_before()
-        divided = self._divided(build, corpus, shards, ReadReport(skip_bad=skip_bad))
-        generation = _name(parent, build)
-        tasks = [self._task(build, generation, shard, settings, parts=parts) for shard, parts in enumerate(divided.parts)]
+        plans = plans_by_name(channels)
+        with closing(_divider(corpus, skip_bad)) as divider:
+            settings = _checked_settings(divider, plans, settings)
+            build = _digest(
+                "build", divider.digest, shards, settings.as_json(), skip_bad,
+                {name: [plan.model, plan.query_model, dict(plan.options)] for name, plan in plans.items()},
+            )  # fmt: skip
+            parent = self.store.current()
+            if parent and not replace_old:
+                if not parent.endswith(build[:12]):
+                    raise StorageError(
+                        f"there is a cluster at {self.store.uri!r} already; choose another URI, change it with --update, or "
+                        "replace it with --force"
+                    )
+                return self._published_before()
+            generation = _name(parent, build)
+            with self.progress(f"dividing {corpus}", 0):
+                division = divided(self.store, build, generation, divider, shards)
+        tasks = [
+            self._task(build, generation, shard, settings, parts=parts, channels=division.channel_settings)
+            for shard, parts in enumerate(division.parts)
+        ]
         if not all(plan.model for plan in plans.values()):
             plans = self._with_models(plans, tasks)
-        shared = {name: self._shared(build, name, plan, divided) for name, plan in plans.items() if stored_kind(name).shares}
+        shared = {name: self._shared(build, name, plan, division) for name, plan in plans.items() if stored_kind(name).shares}
         outcomes = self._done([replace(task, plans=plans, shared=shared) for task in tasks])
-        return self._publish(generation, parent, settings, [one.stored for one in outcomes], outcomes, divided)
+        draft = ClusterManifest(
+            generation=generation,
+            parent=parent,
+            settings=settings.as_json(),
+            channels=outcomes[0].channels,
+            shards=tuple(one.stored for one in outcomes),
+            statistics={},
+        )
+        return self._publish(draft, division.distributions, outcomes, division)
 
     def update(self, corpus: str | Path, *, skip_bad: bool = False) -> ClusterChange:
         """Add documents, replace those of the same id, and publish a new generation."""
         parent = self.store.manifest()
         build = _digest("update", parent.generation, checksum(corpus_file(corpus)), skip_bad)
-        divided = self._divided(build, corpus, len(parent.shards), ReadReport(skip_bad=skip_bad))
-        return self._change(parent, build, {at: {"parts": parts} for at, parts in enumerate(divided.parts) if parts}, divided)
+        divider, generation = CorpusDivider(corpus, ReadReport(skip_bad=skip_bad)), _name(parent.generation, build)
+        with self.progress(f"dividing {corpus}", 0):
+            division = divided(self.store, build, generation, divider, len(parent.shards))
+        return self._change(parent, build, {at: {"parts": parts} for at, parts in enumerate(division.parts) if parts}, division)
 
     def delete(self, ids: Sequence[str]) -> ClusterChange:
         """Delete documents, and publish a new generation; the counts name ids that are not there."""
@@ -136,12 +143,33 @@ class ClusterBuilder:
         for id in dict.fromkeys(ids):
             owned[owner(id, len(parent.shards))].append(id)
         build = _digest("delete", parent.generation, sorted(set(ids)))
-        divided = _Divided(((),) * len(parent.shards))
-        return self._change(parent, build, {at: {"deleted": tuple(own)} for at, own in sorted(owned.items())}, divided)
+        division = Division(((),) * len(parent.shards))
+        return self._change(parent, build, {at: {"deleted": tuple(own)} for at, own in sorted(owned.items())}, division)
+
+    def estimate_distributions(self, queries: Queries | None = None, **options: Any) -> ClusterChange:
+        """Estimate how the scores of every channel are distributed, and publish a new generation with them.
+
+        Queries and options are as for `lexfuse.Index.estimate_distributions`, and so are the distributions.
+        """
+        published = self.store.published()
+        parent = self.store.manifest(published)
+        asked = None if queries is None else [list(one) for one in zip(queries.ids, queries.text, strict=True)]
+        generation = _name(parent.generation, _digest("distributions", parent.generation, asked, options))
+        client = TaskShards(self.store, published, len(parent.shards), self.tasks)
+        with tempfile.TemporaryDirectory(prefix="lexfuse-cluster-") as folder:
+            self._fetch_statistics(parent, Path(folder))
+            with ClusterIndex(client, load_statistics(Path(folder)), name=self.store.uri) as index:
+                found = index.score_distributions(queries, progress=self.progress, **options)
+            former = load_distributions(Path(folder))
+        draft = parent.replace(generation=generation, parent=parent.generation)
+        return replace(self._publish(draft, former | found), distributions=found)
 
     def _change(
-        self, parent: ClusterManifest, build: str, changes: Mapping[int, dict[str, Any]], divided: _Divided
+        self, parent: ClusterManifest, build: str, changes: Mapping[int, dict[str, Any]], division: Division
     ) -> ClusterChange:
+        if not changes:  # a corpus without documents
+            self.store.remove(BUILDS)
+            return ClusterChange(parent, ChangeCounts(), {}, division.skipped, division.notes)
         generation, settings = _name(parent.generation, build), IndexSettings.from_json(parent.settings)
         outcomes = self._done(
             [
@@ -152,53 +180,26 @@ class ClusterBuilder:
         shards = list(parent.shards)
         for outcome in outcomes:
             shards[outcome.shard] = outcome.stored
-        return self._publish(generation, parent.generation, settings, shards, outcomes, divided)
+        draft = parent.replace(
+            generation=generation, parent=parent.generation, channels=outcomes[0].channels, shards=tuple(shards)
+        )
+        return self._publish(draft, self._distributions(parent), outcomes, division)
 
     def _task(self, build: str, generation: str, shard: int, settings: IndexSettings, **work: Any) -> ShardTask:
         return ShardTask(
             self.store.absolute_uri, build, generation, shard, self.work, settings, threads=self.threads, cache=self.cache, **work
         )
 
-    def _divided(self, build: str, corpus: str | Path, shards: int, report: ReadReport) -> _Divided:
-        """The corpus in the store, divided by owner; a corpus that was divided before is not read again."""
-        done = f"{BUILDS}/{build}/corpus.json"
-        if self.store.exists(done):
-            values = self.store.read_json(done)
-            return _Divided(tuple(map(tuple, values["parts"])), values["skipped"], tuple(values["notes"]))
-        parts: list[list[str]] = [[] for _ in range(shards)]
-        waiting: list[list[Document]] = [[] for _ in range(shards)]
-        with self.progress(f"reading {corpus}", 0):
-            for document in read_documents(corpus, report):
-                shard = owner(document.id, shards)
-                waiting[shard].append(document)
-                if len(waiting[shard]) == BLOCK:
-                    parts[shard].append(self._written(build, shard, len(parts[shard]), waiting[shard]))
-                    waiting[shard] = []
-            for shard, rest in enumerate(waiting):
-                if rest:
-                    parts[shard].append(self._written(build, shard, len(parts[shard]), rest))
-        divided = _Divided(tuple(map(tuple, parts)), report.skipped, tuple(report.lines()))
-        self.store.write_json(done, asdict(divided))
-        return divided
-
-    def _written(self, build: str, shard: int, number: int, documents: list[Document]) -> str:
-        name = f"{BUILDS}/{build}/corpus/{shard}-{number:06d}.jsonl.gz"
-        with tempfile.TemporaryDirectory(prefix="lexfuse-cluster-") as folder:
-            path = Path(folder) / "part.jsonl.gz"
-            write_corpus(Corpus.of(documents), path)
-            self.store.upload(path, name)
-        return name
-
-    def _shared(self, build: str, channel: str, plan: ChannelPlan, divided: _Divided) -> tuple[str, ...]:
+    def _shared(self, build: str, channel: str, plan: ChannelPlan, division: Division) -> tuple[str, ...]:
         """Files of the store with what a channel has in common in all shards, made once from documents drawn from all."""
         folder = f"{BUILDS}/{build}/shared/{channel}"
         done = f"{folder}.json"
         if not self.store.exists(done):
-            ids = sorted(document.id for document in self._documents(divided))
+            ids = sorted(document.id for document in division.documents(self.store))
 
             def drawn(places: Sequence[int]) -> list[Document]:
                 wanted = {ids[place] for place in places}
-                found = [document for document in self._documents(divided) if document.id in wanted]
+                found = [document for document in division.documents(self.store) if document.id in wanted]
                 return sorted(found, key=lambda document: document.id)
 
             settings = plan_channel(channel, plan, threads=self.threads)
@@ -210,14 +211,6 @@ class ClusterBuilder:
             self.store.write_json(done, [f"{folder}/{path.name}" for path in paths])
         return tuple(self.store.read_json(done))
 
-    def _documents(self, divided: _Divided) -> Iterator[Document]:
-        """All documents of a divided corpus."""
-        with tempfile.TemporaryDirectory(prefix="lexfuse-cluster-") as folder:
-            path = Path(folder) / "part.jsonl.gz"
-            for name in (name for parts in divided.parts for name in parts):
-                path.write_bytes(self.store.read_bytes(name))
-                yield from read_documents(path)
-
     def _with_models(self, plans: Mapping[str, ChannelPlan], tasks: Sequence[ShardTask]) -> dict[str, ChannelPlan]:
         """Plans with the default models for the language of most documents of all shards."""
         languages: Counter[str] = Counter()
@@ -225,7 +218,7 @@ class ClusterBuilder:
             for number, found in enumerate(self.tasks.run(count_languages, tasks), start=1):
                 languages.update(found)
                 done(number)
-        language = languages.most_common(1)[0][0]
+        language = next((language for language, _ in languages.most_common(1)), FALLBACK_LANGUAGE)
         return {name: plan.with_model(plan.model or default_model(name, language)) for name, plan in plans.items()}
 
     def _done(self, tasks: Sequence[ShardTask]) -> list[ShardOutcome]:
@@ -246,21 +239,13 @@ class ClusterBuilder:
 
     def _publish(
         self,
-        generation: str,
-        parent: str,
-        settings: IndexSettings,
-        shards: Sequence[StoredShard],
-        outcomes: Sequence[ShardOutcome],
-        divided: _Divided,
+        draft: ClusterManifest,
+        distributions: Mapping[str, Any],
+        outcomes: Sequence[ShardOutcome] = (),
+        division: Division = NOTHING_DIVIDED,
     ) -> ClusterChange:
-        manifest = ClusterManifest(
-            generation=generation,
-            parent=parent,
-            settings=settings.as_json(),
-            channels=outcomes[0].channels,
-            shards=tuple(shards),
-            statistics=self._summed(generation, shards),
-        )
+        """Publish a manifest with the statistics of all its shards."""
+        manifest = draft.replace(statistics=self._summed(draft.generation, draft.shards, distributions))
         self.store.publish(manifest)
         self.store.remove(BUILDS)  # others changed the generation before, and would be refused
         counts = [outcome.counts for outcome in outcomes]
@@ -270,22 +255,28 @@ class ClusterBuilder:
             sum(one.deleted for one in counts),
             tuple(id for one in counts for id in one.missing),
         )
-        return ClusterChange(manifest, total, _filled(outcomes), divided.skipped, divided.notes)
+        return ClusterChange(manifest, total, _filled(outcomes), division.skipped, division.notes)
 
-    def _summed(self, generation: str, shards: Sequence[StoredShard]) -> dict[str, StoredFile]:
-        """The statistics of all shards, summed and copied to the store."""
-        files = {}
+    def _summed(self, generation: str, shards: Sequence[StoredShard], distributions: Mapping[str, Any]) -> dict[str, StoredFile]:
+        """The statistics of all shards, summed and copied to the store with the distributions."""
         with tempfile.TemporaryDirectory(prefix="lexfuse-cluster-") as name:
             folder, own = Path(name) / "all", []
             for number, shard in enumerate(shards):
                 part = Path(name) / str(number)
                 fetch_files(self.store, shard.statistics, _statistics_of(number), part)
                 own.append(load_statistics(part))
-            for path in save_statistics(folder, merged_statistics(own)):
-                stored = path.relative_to(folder).as_posix()
-                self.store.upload(path, f"{statistics_folder(generation)}/{stored}")
-                files[stored] = StoredFile(bytes=path.stat().st_size, sha256=checksum(path), generation=generation)
-        return files
+            save_statistics(folder, merged_statistics(own))
+            save_distributions(folder, distributions)
+            return upload_files(self.store, folder, statistics_folder(generation), generation)
+
+    def _distributions(self, manifest: ClusterManifest) -> dict[str, Any]:
+        """The score distributions of a generation."""
+        with tempfile.TemporaryDirectory(prefix="lexfuse-cluster-") as folder:
+            self._fetch_statistics(manifest, Path(folder))
+            return load_distributions(Path(folder))
+
+    def _fetch_statistics(self, manifest: ClusterManifest, folder: Path) -> None:
+        fetch_files(self.store, manifest.statistics, lambda file: statistics_folder(file.generation), folder)
 
     def _published_before(self) -> ClusterChange:
         """The outcome of a build that was interrupted after it was published."""
@@ -293,22 +284,21 @@ class ClusterBuilder:
         return ClusterChange(self.store.manifest(), ChangeCounts(), {})
 
 
-def merged_statistics(shards: Sequence[Statistics]) -> dict[str, TermStatistics]:
-    """The statistics of all shards from those of each."""
-    names = dict.fromkeys(name for statistics in shards for name in statistics)
-    return {name: _merged([one[name] for one in shards if name in one]) for name in names}
+def _divider(corpus: str | Path, skip_bad: bool) -> CorpusDivider | IndexDivider:
+    return IndexDivider(corpus) if is_index(corpus) else CorpusDivider(corpus, ReadReport(skip_bad=skip_bad))
 
 
-def _merged(shards: Sequence[TermStatistics]) -> TermStatistics:
-    names = sorted({term for shard in shards for term in shard.terms.strings()})
-    terms = StringList.of(names)
-    frequency, occurrences = np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
-    for shard in shards:
-        places = terms.find_all(shard.terms.strings(), len(shard.terms))
-        frequency[places] += shard.document_frequency
-        occurrences[places] += shard.collection_frequency
-    documents, length = sum(shard.documents for shard in shards), sum(shard.length for shard in shards)
-    return TermStatistics(terms, read_only(frequency), read_only(occurrences), documents, length)
+def _checked_settings(
+    divider: CorpusDivider | IndexDivider, plans: Mapping[str, ChannelPlan], settings: IndexSettings | None
+) -> IndexSettings:
+    """The settings of an index that is divided, whose channels are not made again; or those that were chosen."""
+    if divider.settings is None:
+        return settings or IndexSettings()
+    if settings is not None and settings != divider.settings:
+        raise ConfigError("the shards of a divided index are analysed like it; leave out the settings of the analysis")
+    if double := next((name for name in plans if name in divider.channels), None):
+        raise ConfigError(f"the index has a channel {double!r}, which the cluster takes over; leave it out of the channels")
+    return divider.settings
 
 
 def _statistics_of(shard: int) -> Any:

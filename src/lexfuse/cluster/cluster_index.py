@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from lexfuse.cluster.cluster_manifest import generation_number
 from lexfuse.cluster.cluster_snapshot import ClusterSnapshot
+from lexfuse.cluster.local_copy import LocalCopies
 from lexfuse.cluster.shard_client import LocalShards, ShardClient
-from lexfuse.cluster.statistics import Statistics, gather_statistics
+from lexfuse.cluster.statistics import Statistics, gather_statistics, load_distributions, load_statistics
+from lexfuse.cluster.store import ClusterStore
 from lexfuse.encode.shared_encoders import SharedEncoders
 from lexfuse.search.index_reader import IndexReader
 from lexfuse.search.index_version import IndexVersion
@@ -54,6 +57,23 @@ class ClusterIndex(IndexReader):
             for snapshot in opened:
                 snapshot.close()
         return cls(LocalShards(folders, statistics), statistics, **options)
+
+    @classmethod
+    def published(cls, store: ClusterStore, cache: Path | None = None, **options: Any) -> Self:
+        """The published generation of a cluster in this process; every shard is fetched into a cache folder.
+
+        >>> from lexfuse.cluster.cluster_build import ClusterBuilder
+        >>> store = ClusterStore(str(folder / "law"))
+        >>> _ = ClusterBuilder(store=store, work=folder / "work").build("examples/articles.csv", shards=2)
+        >>> with ClusterIndex.published(store, folder / "cache") as cluster:
+        ...     len(cluster)
+        6
+        """
+        manifest, copies = store.manifest(), LocalCopies(store, cache)
+        folder, folders = copies.statistics(manifest), [copies.shard(manifest, at) for at in range(len(manifest.shards))]
+        statistics, known = load_statistics(folder), load_distributions(folder)
+        options = {"name": store.uri, "distributions": known} | options
+        return cls(LocalShards(folders, statistics), statistics, generation=generation_number(manifest.generation), **options)
 
     @property
     def version(self) -> IndexVersion:

@@ -32,6 +32,8 @@ Made = TypeVar("Made")
 class ClusterSnapshot(Snapshot):
     """One state of a cluster; retrievers on it ask the shards."""
 
+    change_command = "lexfuse cluster index URI"
+
     def __init__(
         self,
         client: ShardClient,
@@ -163,11 +165,6 @@ class ClusterSnapshot(Snapshot):
                 codes[self.documents_of[shard]] = known[own] if len(known) else 0
             self._coded[name] = codes, list(numbers)
         return self._coded[name]
-
-    def document(self, id: str) -> Document:
-        """A whole document; `UnknownDocumentError` for an unknown id."""
-        (found,) = self.documents([id])
-        return found
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Whole documents, in this order."""

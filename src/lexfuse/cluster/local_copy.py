@@ -17,13 +17,11 @@ from typing import IO, NamedTuple
 
 from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, files_digest
 from lexfuse.cluster.store import ClusterStore, shard_folder, statistics_folder
+from lexfuse.cluster.stored_files import fetch_files, is_whole
 from lexfuse.data.downloads import cache_folder
-from lexfuse.data.files import checksum, make_folder, named_storage_errors, sync
-from lexfuse.errors import DataError
+from lexfuse.data.files import make_folder, named_storage_errors, sync
 from lexfuse.storage.folder_names import CHANNELS, SEGMENTS
 
-_BLOCK = 1 << 20
-_PART = ".part"  # of a file that is being fetched
 _FETCHED = "fetch-"  # of a folder that is being fetched
 _LOCK = ".lock"  # of who fetches a copy
 _HELD = ".held"  # of those who use it; not the same file, or who waits to fetch it would wait for them
@@ -110,7 +108,7 @@ class LocalCopies:
     def _link(self, target: Path, name: str, file: StoredFile) -> None:
         """Link a file of a former copy that has the same name and bytes."""
         for copy in self._copies():
-            if not target.exists() and _is_whole(copy / name, file):
+            if not target.exists() and is_whole(copy / name, file):
                 make_folder(target.parent)
                 with suppress(OSError):  # a file system without links
                     os.link(copy / name, target)
@@ -120,54 +118,6 @@ def copies_folder(uri: str, user: str, cache: Path | None = None) -> Path:
     """A cache folder for one user of a cluster on this machine, like a shard: it removes only its own copies."""
     digest = hashlib.sha256(uri.encode()).hexdigest()[:16]
     return (cache or cache_folder() / "clusters") / digest / user
-
-
-def fetch_files(store: ClusterStore, files: Mapping[str, StoredFile], origin: Callable[[StoredFile], str], folder: Path) -> None:
-    """Fetch files into a folder and verify them; files that are there and whole are kept, and a half one is resumed.
-
-    `DataError` if the store has other bytes than were published.
-    """
-    for name, file in files.items():
-        target = folder / name
-        if _is_whole(target, file):
-            continue
-        make_folder(target.parent)
-        _fetch(store, f"{origin(file)}/{name}", file, target)
-
-
-def _fetch(store: ClusterStore, name: str, file: StoredFile, target: Path) -> None:
-    part = target.with_name(target.name + _PART)
-    with part.open("ab") as out:
-        begun = out.tell()
-        if begun > file.bytes:
-            begun = 0
-            out.truncate(0)
-        with store.reading(name) as source:
-            if begun:
-                source.seek(begun)
-            while block := source.read(_BLOCK):
-                out.write(block)
-        out.flush()
-        os.fsync(out.fileno())
-    size, found = part.stat().st_size, checksum(part)
-    if size != file.bytes or found != file.sha256:
-        part.unlink()
-        if begun:  # the half may have been of other bytes
-            _fetch(store, name, file, target)
-            return
-        raise DataError(
-            f"has {size:,} bytes with sha256 {found}, {file.bytes:,} with {file.sha256} were published; restore it, or publish "
-            "the cluster again",
-            path=f"{store.uri}/{name}",
-        )
-    part.replace(target)
-
-
-def _is_whole(path: Path, file: StoredFile) -> bool:
-    try:
-        return path.stat().st_size == file.bytes and checksum(path) == file.sha256
-    except OSError:
-        return False
 
 
 @contextmanager

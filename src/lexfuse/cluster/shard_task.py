@@ -1,37 +1,40 @@
 """The work on one shard of a new generation. Any process on any machine can do it, and do it again after an interruption.
 
 The index is built in a work folder of the machine that does it, and copied to the store when it is complete. An index of words is
-built completely or not at all, and a channel resumes from its last committed block. A shard that is in the store is not built
-again.
+built completely or not at all. Encoded blocks of channels are copied to the store one by one, so a channel resumes from its last
+block on any machine. A shard that is in the store is not built again.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lexfuse.channels.channel_build import ChannelFilled, make_channel
+from lexfuse.channels.channel_build import ChannelFilled, complete_channel, make_channel
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import part_class
-from lexfuse.cluster.cluster_manifest import StoredChannel, StoredFile, StoredShard
-from lexfuse.cluster.local_copy import fetch_files, locked
+from lexfuse.cluster.channel_blocks import ChannelBlocks, blocks_folder, serials_by_id
+from lexfuse.cluster.cluster_manifest import StoredChannel, StoredShard
+from lexfuse.cluster.local_copy import locked
 from lexfuse.cluster.statistics import gather_statistics, save_statistics
 from lexfuse.cluster.store import BUILDS, ClusterStore, shard_folder, shard_statistics_folder
+from lexfuse.cluster.stored_files import fetch_files, upload_files
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
-from lexfuse.data.files import checksum, make_folder, write_json
+from lexfuse.data.files import make_folder, write_json
 from lexfuse.data.formats.file_format import read_documents
 from lexfuse.data.formats.json_text import from_json
 from lexfuse.encode.embedding_cache import EmbeddingCache
-from lexfuse.errors import StorageError
+from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.index import Index
-from lexfuse.storage.folder_names import FILE, SEGMENTS
+from lexfuse.storage.folder_names import SEGMENTS
 from lexfuse.storage.index_folder import ChangeCounts, IndexFolder
 from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.storage.stored_channel import ChannelSettings
 
 _INDEX, _FETCHED, _COUNTS, _CORPUS, _STATISTICS, _SHARED = "index", "fetched", "counts.json", "corpus", "statistics", "shared"
 
@@ -49,9 +52,8 @@ class ShardTask:
     parts: tuple[str, ...] = ()  # files of the store with its documents
     deleted: tuple[str, ...] = ()  # ids
     plans: Mapping[str, ChannelPlan] = field(default_factory=dict)  # of a new cluster
-    shared: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # files of the store that channels of a new shard begin with
+    channels: Mapping[str, ChannelSettings] = field(default_factory=dict)  # of a divided index
+    shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # files of the store that channels begin with
     threads: int | None = None
     cache: Path | None = None  # of vectors, on the machine that does it
     parent: StoredShard | None = None  # of the former generation
@@ -114,33 +116,34 @@ def complete_shard(task: ShardTask) -> ShardOutcome:
         else:
             outcome = _completed(store, task, folder)
             store.write_json(task.marker, outcome.as_json())
+        store.remove(blocks_folder(task.build, task.shard))
         shutil.rmtree(folder)
     return outcome
 
 
 def _completed(store: ClusterStore, task: ShardTask, folder: Path) -> ShardOutcome:
+    counts = None
     if task.parent is None:
         path = _built(store, task, folder)
-        _begun(store, task, folder, path)
-        with Index.open(path) as index:
-            filled, counts = _filled(task, index), ChangeCounts(added=len(index))
     else:
         path = _fetched(store, task, task.parent, folder)
         with Index.open(path) as index:
             counts = _changed(store, task, folder, index)
-            filled = _filled(task, index)
+    filled = _filled(store, task, folder, path)
     statistics = folder / _STATISTICS
     with Index.open(path) as index:
         documents, channels = len(index), _channels(index)
         shutil.rmtree(statistics, ignore_errors=True)
         save_statistics(statistics, gather_statistics([index.snapshot]))
-    before = task.parent or StoredShard(documents=0, files={}, statistics={})
+    before, generation = task.parent or StoredShard(documents=0, files={}, statistics={}), task.generation
     stored = StoredShard(
         documents=documents,
-        files=_uploaded(store, path, shard_folder(task.generation, task.shard), task, before.files),
-        statistics=_uploaded(store, statistics, shard_statistics_folder(task.generation, task.shard), task, before.statistics),
+        files=upload_files(store, path, shard_folder(generation, task.shard), generation, before.files),
+        statistics=upload_files(
+            store, statistics, shard_statistics_folder(generation, task.shard), generation, before.statistics
+        ),
     )
-    return ShardOutcome(task.shard, stored, counts, channels, filled)
+    return ShardOutcome(task.shard, stored, counts or ChangeCounts(added=documents), channels, filled)
 
 
 def _built(store: ClusterStore, task: ShardTask, folder: Path) -> Path:
@@ -151,24 +154,34 @@ def _built(store: ClusterStore, task: ShardTask, folder: Path) -> Path:
     return path
 
 
-def _begun(store: ClusterStore, task: ShardTask, folder: Path, path: Path) -> None:
-    """Let channels of a new shard begin with what they have in common with those of the other shards."""
-    for channel, names in task.shared.items():
-        if not names:
-            continue
-        local = folder / _SHARED / channel
-        make_folder(local)
-        for name in names:
-            (local / name.rpartition("/")[2]).write_bytes(store.read_bytes(name))
-        with IndexFolder(path) as files:
-            make_channel(files, channel, task.plans[channel], "", threads=task.threads)
-            files.channels.begin(channel, part_class(files.channels.named(channel).settings.kind).load(local))
+def _filled(store: ClusterStore, task: ShardTask, folder: Path, path: Path) -> dict[str, ChannelFilled]:
+    """Make the channels of a new shard, take over their blocks from the store, and encode what they lack."""
+    filled = {}
+    with (
+        EmbeddingCache(task.cache) if task.cache else nullcontext() as cache,
+        IndexFolder(path) as files,
+        sharing(SharedEncoders()),
+    ):
+        for channel, settings in task.channels.items():
+            files.channels.make(channel, settings)
+        for channel, plan in task.plans.items():
+            make_channel(files, channel, plan, "", threads=task.threads)
+            if names := task.shared.get(channel):
+                _begin(store, files, channel, names, folder / _SHARED / channel)
+        serials = serials_by_id(files) if files.channels.names else {}
+        for channel in files.channels.names:
+            blocks = ChannelBlocks(store, task.build, task.generation, task.shard, channel)
+            blocks.restore(files, serials)
+            filled[channel] = complete_channel(files, channel, threads=task.threads, cache=cache, kept=blocks.kept)
+    return filled
 
 
-def _filled(task: ShardTask, index: Index) -> dict[str, ChannelFilled]:
-    """Make the channels of a new shard, and encode what the channels lack."""
-    with EmbeddingCache(task.cache) if task.cache else nullcontext() as cache:
-        return index.add_channels(task.plans, threads=task.threads, cache=cache)
+def _begin(store: ClusterStore, files: IndexFolder, channel: str, names: Sequence[str], local: Path) -> None:
+    """Let a channel begin with what it has in common with those of the other shards."""
+    make_folder(local)
+    for name in names:
+        (local / name.rpartition("/")[2]).write_bytes(store.read_bytes(name))
+    files.channels.begin(channel, part_class(files.channels.named(channel).settings.kind).load(local))
 
 
 def _fetched(store: ClusterStore, task: ShardTask, parent: StoredShard, folder: Path) -> Path:
@@ -221,26 +234,6 @@ def _channels(index: Index) -> tuple[StoredChannel, ...]:
         )
         for name, one in settings.items()
     )
-
-
-def _uploaded(
-    store: ClusterStore, folder: Path, target: str, task: ShardTask, before: Mapping[str, StoredFile]
-) -> dict[str, StoredFile]:
-    """Copy the files of a folder to the store, without those that the former generation has."""
-    files: dict[str, StoredFile] = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        name = path.relative_to(folder).as_posix()
-        if name.startswith(f"{FILE}-"):
-            if path.stat().st_size and not name.endswith("-shm"):
-                raise StorageError(f"{str(path)!r} has changes that are not in the catalog; another process has it open")
-            continue
-        sha256, known = checksum(path), before.get(name)
-        if known is not None and known.sha256 == sha256:
-            files[name] = known
-            continue
-        store.upload(path, f"{target}/{name}")
-        files[name] = StoredFile(bytes=path.stat().st_size, sha256=sha256, generation=task.generation)
-    return files
 
 
 @contextmanager

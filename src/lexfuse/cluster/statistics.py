@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -27,6 +28,7 @@ from lexfuse.storage.snapshot import Snapshot
 from lexfuse.storage.string_list import StringList
 
 _SUMS = "statistics.json"
+_DISTRIBUTIONS = "distributions.json"
 _TERMS, _DOCUMENTS, _OCCURRENCES = "terms", "document_frequency.npy", "collection_frequency.npy"
 
 
@@ -34,8 +36,9 @@ _TERMS, _DOCUMENTS, _OCCURRENCES = "terms", "document_frequency.npy", "collectio
 class TermStatistics:
     """The statistics of one channel of terms, words or learned ones.
 
-    >>> statistics = TermStatistics.gathered([snapshot.postings("bm25"), snapshot.postings("bm25")])
-    >>> statistics.documents, statistics.mean_length == snapshot.postings("bm25").mean_length
+    >>> own = TermStatistics.of(snapshot.postings("bm25"))
+    >>> both = TermStatistics.merged([own, own])
+    >>> both.documents, both.mean_length == snapshot.postings("bm25").mean_length
     (12, True)
     """
 
@@ -46,17 +49,26 @@ class TermStatistics:
     length: float  # of all documents together
 
     @classmethod
-    def gathered(cls, shards: Sequence[Postings]) -> TermStatistics:
-        """The sums over the posting lists of shards."""
-        names = sorted({term for postings in shards for term in postings.vocabulary})
-        terms = StringList.of(names)
-        frequency, occurrences = np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
-        for postings in shards:
-            places = terms.find_all(postings.vocabulary, len(postings.vocabulary))
-            frequency[places] += postings.document_frequency
-            occurrences[places] += postings.collection_frequency
-        length = sum(float(postings.lengths[postings.alive].sum(dtype=np.float64)) for postings in shards)
-        return cls(terms, read_only(frequency), read_only(occurrences), sum(one.documents for one in shards), length)
+    def of(cls, postings: Postings) -> TermStatistics:
+        """The statistics of the posting lists of one shard."""
+        terms = StringList.of(sorted(postings.vocabulary))
+        places = terms.find_all(postings.vocabulary, len(postings.vocabulary))
+        frequency, occurrences = np.zeros(len(terms), dtype=np.int64), np.zeros(len(terms))
+        frequency[places], occurrences[places] = postings.document_frequency, postings.collection_frequency
+        length = float(postings.lengths[postings.alive].sum(dtype=np.float64))
+        return cls(terms, read_only(frequency), read_only(occurrences), postings.documents, length)
+
+    @classmethod
+    def merged(cls, shards: Sequence[TermStatistics]) -> TermStatistics:
+        """The sums over shards."""
+        terms = StringList.of(sorted({term for shard in shards for term in shard.terms.strings()}))
+        frequency, occurrences = np.zeros(len(terms), dtype=np.int64), np.zeros(len(terms))
+        for shard in shards:
+            places = terms.find_all(shard.terms.strings(), len(shard.terms))
+            frequency[places] += shard.document_frequency
+            occurrences[places] += shard.collection_frequency
+        documents, length = sum(shard.documents for shard in shards), sum(shard.length for shard in shards)
+        return cls(terms, read_only(frequency), read_only(occurrences), documents, length)
 
     @property
     def mean_length(self) -> float:
@@ -146,12 +158,28 @@ def gather_statistics(shards: Sequence[Snapshot]) -> dict[str, TermStatistics]:
     >>> list(gather_statistics([snapshot]))
     ['bm25']
     """
-    names = [LEXICAL, *(name for name in shards[0].channels if _has_terms(shards, name))]
-    return {name: TermStatistics.gathered([shard.postings(name) for shard in shards]) for name in names}
+    return merged_statistics([_own_statistics(shard) for shard in shards])
 
 
-def _has_terms(shards: Sequence[Snapshot], channel: str) -> bool:
-    return any(part.content.inverted is not None for shard in shards for part in shard.channel(channel).parts)
+def _own_statistics(shard: Snapshot) -> Statistics:
+    """The statistics of one shard; a channel of which it holds nothing has none."""
+    named = [LEXICAL, *(name for name in shard.channels if _has_terms(shard, name))]
+    return {name: TermStatistics.of(shard.postings(name)) for name in named}
+
+
+def _has_terms(shard: Snapshot, channel: str) -> bool:
+    return any(part.content.inverted is not None for part in shard.channel(channel).parts)
+
+
+def merged_statistics(shards: Sequence[Statistics]) -> dict[str, TermStatistics]:
+    """The statistics of all shards from those of each.
+
+    >>> own = gather_statistics([snapshot])
+    >>> merged_statistics([own, own])["bm25"].documents
+    12
+    """
+    names = dict.fromkeys(name for statistics in shards for name in statistics)
+    return {name: TermStatistics.merged([one[name] for one in shards if name in one]) for name in names}
 
 
 def save_statistics(folder: Path, statistics: Statistics) -> list[Path]:
@@ -169,3 +197,25 @@ def load_statistics(folder: Path) -> dict[str, TermStatistics]:
     if not (folder / LEXICAL).is_dir():
         raise DataError("there are no statistics of words here; publish the cluster again", path=folder)
     return {path.name: TermStatistics.load(path) for path in sorted(folder.iterdir()) if path.is_dir()}
+
+
+def save_distributions(folder: Path, distributions: Mapping[str, Any]) -> None:
+    """Write score distributions, by key, next to the statistics (see `lexfuse.channels.distribution`)."""
+    if distributions:
+        (folder / _DISTRIBUTIONS).write_bytes(orjson.dumps(dict(distributions)))
+
+
+def load_distributions(folder: Path) -> dict[str, Any]:
+    """The score distributions of a folder of statistics, by key; empty if none were estimated.
+
+    >>> load_distributions(folder)
+    {}
+    """
+    path = folder / _DISTRIBUTIONS
+    try:
+        found = orjson.loads(path.read_bytes()) if path.exists() else {}
+    except ValueError as error:
+        raise DataError(f"the distributions are damaged ({error}); publish the cluster again", path=path) from None
+    if not isinstance(found, dict):
+        raise DataError("the distributions are damaged; publish the cluster again", path=path)
+    return found

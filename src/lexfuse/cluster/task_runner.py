@@ -6,13 +6,14 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 from lexfuse.dependencies import Extra
-from lexfuse.errors import FetchError, LexFuseError, error_classes
+from lexfuse.encode.onnx_runtime import AUTO, CPU, CUDA, DEVICE
+from lexfuse.errors import ConfigError, FetchError, LexFuseError, error_classes
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -41,14 +42,19 @@ class LocalTasks:
 class RayTasks:
     """Tasks on the workers of a Ray cluster, at most `workers` at a time; those of a lost machine are done again."""
 
-    def __init__(self, workers: int, processors: float = 1) -> None:
-        """Each task reserves a number of processors of its machine."""
-        self._workers, self._processors = workers, processors
+    def __init__(self, workers: int, processors: float = 1, gpus: float = 0, device: str = "") -> None:
+        """Each task reserves processors and GPUs of its machine; a task with a device encodes on it."""
+        if gpus > 1 and gpus != int(gpus):
+            raise ConfigError(f"a task reserves a part of one GPU, or whole ones; got {gpus:g} GPUs")
+        self._workers, self._needs = workers, {"CPU": float(processors), "GPU": float(gpus)}
+        self._environment = {"env_vars": {DEVICE: device}} if device else None
 
     def run(self, function: Callable[[Given], Result], items: Sequence[Given]) -> Iterator[Result]:
         """The results, as they come; the first error cancels the other tasks."""
         ray = ray_package()
-        remote = ray.remote(num_cpus=self._processors, max_retries=RETRIES)(_outcome)
+        self._check_machines([node["Resources"] for node in ray.nodes() if node["Alive"]])
+        processors, gpus = self._needs.values()
+        remote = ray.remote(num_cpus=processors, num_gpus=gpus, max_retries=RETRIES, runtime_env=self._environment)(_outcome)
         waiting, running = list(reversed(items)), list[Any]()
         try:
             while waiting or running:
@@ -67,6 +73,16 @@ class RayTasks:
             for one in running:
                 ray.cancel(one, force=True)
 
+    def _check_machines(self, machines: Sequence[Mapping[str, float]]) -> None:
+        """Refuse tasks that would wait forever, as no machine has what they reserve."""
+        if not any(all(machine.get(name, 0) >= amount for name, amount in self._needs.items()) for machine in machines):
+            found = "; ".join(f"{one.get('CPU', 0):g} processors and {one.get('GPU', 0):g} GPUs" for one in machines)
+            wanted = f"{self._needs['CPU']:g} processors and {self._needs['GPU']:g} GPUs"
+            raise ConfigError(
+                f"a task reserves {wanted}, and no machine of the Ray cluster has them; there are {len(machines)} with {found}; "
+                "lower --gpus or --threads, or add a machine to the cluster"
+            )
+
 
 def ray_package() -> Any:
     """Ray, which reports no usage unless the environment says otherwise."""
@@ -79,6 +95,14 @@ def processors_per_task(tasks: int) -> int:
     """How many processors each of some tasks can have at the same time, on the connected cluster."""
     machines = [int(node["Resources"].get("CPU", 0)) for node in ray_package().nodes() if node["Alive"]]
     return max(1, min(sum(machines) // max(tasks, 1), max(machines, default=1)))
+
+
+def gpu_device() -> str:
+    """The device of tasks that reserve a GPU: the one that LEXFUSE_DEVICE names, or CUDA."""
+    named = os.environ.get(DEVICE, "").strip().lower()
+    if named == CPU:
+        raise ConfigError(f"{DEVICE} is {CPU!r}, and GPUs are to be reserved; unset it, or leave out --gpus")
+    return CUDA if named in ("", AUTO) else named
 
 
 def _outcome(function: Callable[[Any], Any], item: Any) -> tuple[tuple[str, str] | None, Any]:

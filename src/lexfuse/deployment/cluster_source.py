@@ -10,7 +10,7 @@ from typing import Any
 from lexfuse.cluster.cluster_manifest import generation_number
 from lexfuse.cluster.cluster_snapshot import ClusterSnapshot
 from lexfuse.cluster.local_copy import LocalCopies, copies_folder
-from lexfuse.cluster.statistics import load_statistics
+from lexfuse.cluster.statistics import load_distributions, load_statistics
 from lexfuse.cluster.store import ClusterStore, Published
 from lexfuse.deployment.ray_shards import EventLoop, RayShards, ShardLimits
 from lexfuse.deployment.shard_metrics import ShardMetrics
@@ -63,9 +63,10 @@ class ClusterSource(IndexSource):
                 "start the service again",
                 path=self._store.uri,
             )
-        statistics = load_statistics(self._copies.statistics(manifest))
-        client = self._group.client(published)
-        return ClusterSnapshot(client, statistics, name=self.name, generation=generation_number(manifest.generation))
+        folder = self._copies.statistics(manifest)
+        statistics, known = load_statistics(folder), load_distributions(folder)
+        client, number = self._group.client(published), generation_number(manifest.generation)
+        return ClusterSnapshot(client, statistics, name=self.name, generation=number, distributions=known)
 
     def generation(self) -> int:
         """The number of the published generation."""

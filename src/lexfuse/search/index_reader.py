@@ -8,8 +8,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
+from lexfuse.channels.distribution import SampleOrigin, drawn_queries, estimate
 from lexfuse.channels.explanation import Explanation
 from lexfuse.channels.query_context import query_context
+from lexfuse.channels.registry import applicable_options, channels_in, open_retriever
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
@@ -78,6 +81,27 @@ class IndexReader(ABC):
         'L4'
         """
         return self.snapshot.document(id)
+
+    def score_distributions(
+        self, queries: Queries | None = None, *, progress: ProgressBar = no_progress_bar, **options: Any
+    ) -> dict[str, dict[str, Any]]:
+        """How the scores of every channel are distributed, estimated now, as plain values by key.
+
+        Without queries, the first words of documents are searched for. Each channel takes the search options that it has.
+
+        >>> [found["channel"] for found in index.score_distributions(k1=0.9).values()]
+        ['bm25', 'tfidf', 'citation']
+        """
+        asked = drawn_queries(self.snapshot) if queries is None else queries
+        origin = SampleOrigin.DOCUMENTS if queries is None else SampleOrigin.GIVEN
+        names, found = channels_in(self.snapshot), {}
+        with progress("estimating distributions", len(names)) as done:
+            for number, name in enumerate(names, start=1):
+                own = applicable_options(self.snapshot, name, {"exact": True, **options})
+                one = estimate(open_retriever(self.snapshot, name, **own), asked, origin)
+                found[one.key] = one.as_json()
+                done(number)
+        return found
 
     # Searching
 

@@ -126,13 +126,17 @@ class ChannelStore:
             start = time.perf_counter()
             encoded = encode(list(found.values()))
             seconds = time.perf_counter() - start
-            with self._patiently():
-                self.named(name)  # it may have been dropped meanwhile
-                self._add(name, ChannelSegment(np.array(list(found), dtype=np.int64), encoded.content))
-                self._catalog.count_encoded(name, encoded.passages, encoded.cut, seconds)
+            self.add(name, np.array(list(found), dtype=np.int64), encoded, seconds)
             done += len(found)
             progress(done)
         return done
+
+    def add(self, name: str, serials: I64, encoded: EncodedBlock, seconds: float) -> None:
+        """Add encoded documents by serial number, without those that the channel has already; `seconds` is what it took."""
+        with self._patiently():
+            self.named(name)  # it may have been dropped meanwhile
+            self._add(name, ChannelSegment(serials, encoded.content))
+            self._catalog.count_encoded(name, encoded.passages, encoded.cut, seconds)
 
     def merge(self) -> None:
         """Merge each channel into one part, without deleted documents; inside a change."""

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class Snapshot(ABC):
     place: str | Path  # of its documents, for messages
     generation: int
     settings: IndexSettings
+    change_command: ClassVar[str] = "lexfuse index INDEX"  # the command that changes the index, for messages
     served_kinds: frozenset[str] | None = None  # of channels that nothing is stored for; None if all can be searched
 
     if TYPE_CHECKING:  # fields or properties of a subclass
