@@ -95,6 +95,7 @@ def test_a_newer_export_is_taken_over_by_the_service(postgres_server, library, t
             assert list(version.snapshot.ids) == ["only"]
 
 
+@pytest.mark.usefixtures("psycopg")
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -109,7 +110,6 @@ def test_a_newer_export_is_taken_over_by_the_service(postgres_server, library, t
     ],
 )
 def test_no_message_has_the_password(library, arguments, code):
-    pytest.importorskip("psycopg", reason="the driver comes with the extra postgres")
     assert SECRET not in lexfuse(*(str(library) if word == "LIBRARY" else word for word in arguments), code=code)
 
 
