@@ -55,6 +55,13 @@ def test_explained_search(address):
     assert found["why"][0]["doc"] == "lib-1"
 
 
+def test_similar(address):
+    found = json.loads(lexfuse("similar", address, "lib-4", "--exclude-self", "--add-term", "lecteur", "--json"))
+    assert found["results"]
+    assert "lib-4" not in [hit["id"] for hit in found["results"]]
+    assert "lecteur" in lexfuse("similar", address, "lib-4", "--show-terms", "--add-term", "lecteur")
+
+
 def test_info_and_advice(address, tmp_path):
     figures = json.loads(lexfuse("info", address, "--json"))
     assert figures["documents alive"] == 6

@@ -49,7 +49,6 @@ class Snapshot(ABC):
     place: str | Path  # of its documents, for messages
     generation: int
     settings: IndexSettings
-    served_kinds: frozenset[str] | None = None  # of channels that nothing is stored for; None if all can be searched
 
     if TYPE_CHECKING:  # fields or properties of a subclass
 

@@ -23,19 +23,14 @@ from lexfuse.storage.postgres.address import PostgresAddress
 from lexfuse.storage.postgres.database import Database, Row, Values
 from lexfuse.storage.postgres.tables import DOCUMENTS, LEXEMES, ChannelExport, channel_tables, read_export
 from lexfuse.storage.segments.channel_postings import Postings
-from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import ChannelState, Snapshot, numbered
 
 if TYPE_CHECKING:
     from psycopg.sql import Composed
 
-_CITATION = "citation"
-
 
 class PostgresSnapshot(Snapshot):
     """An exported index, open for reading; documents are numbered by id."""
-
-    served_kinds = frozenset({LEXICAL, _CITATION})
 
     def __init__(self, address: PostgresAddress) -> None:
         """Connect, and read what is exported."""
@@ -105,10 +100,7 @@ class PostgresSnapshot(Snapshot):
 
     def postings(self, channel: str) -> Postings:
         """Refused: the posting lists stay in PostgreSQL."""
-        raise ConfigError(
-            f"the index is in PostgreSQL ({self.place}), where words are searched by bm25 alone; "
-            "search the index folder for tfidf and for choices of terms"
-        )
+        raise ConfigError(f"the posting lists of {self.place} stay in PostgreSQL; use the index folder for this")
 
     def forget_impacts(self) -> None:
         """Nothing is computed ahead."""
