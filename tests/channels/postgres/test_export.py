@@ -7,6 +7,7 @@ import pytest
 
 import lexfuse
 from lexfuse.channels.postgres.export import ExportOptions, export_index
+from lexfuse.channels.registry import open_retriever
 from lexfuse.errors import ConfigError, DataError, GoneError, LexFuseError, StorageError, UnknownIndexError
 from lexfuse.storage.postgres.address import PostgresAddress
 from lexfuse.storage.snapshot import open_snapshot
@@ -71,6 +72,21 @@ def test_tables_of_others_are_left_alone(export, sql, tables):
     assert tables("shop") == {"documents"}
 
 
+@pytest.mark.parametrize("table", ["settings", "lexemes", "vectors of dense", "weights of splade", "terms of splade"])
+def test_a_schema_of_another_program(export, sql, tables, table):
+    schema = f"other {table}"
+    sql(f'CREATE SCHEMA "{schema}"', f'CREATE TABLE "{schema}"."{table}" (invoice text)')
+    with pytest.raises(StorageError, match=rf"has a table '{table}' that LexFuse did not write; name another schema"):
+        export(schema, replace=True)
+    assert tables(schema) == {table}
+
+
+def test_settings_of_another_program_are_no_index(sql, postgres_server):
+    sql("CREATE SCHEMA app", "CREATE TABLE app.settings (key text, value text)")
+    with pytest.raises(StorageError, match="has a table 'settings' that LexFuse did not write"):
+        len(lexfuse.Index(f"{postgres_server}&schema=app"))
+
+
 def test_a_view_of_others_keeps_the_export_from_destroying_it(export, sql, tmp_path):
     export("viewed")
     sql("CREATE VIEW public.mine AS SELECT id FROM viewed.documents")
@@ -121,6 +137,27 @@ def test_two_exports_at_once_are_one_after_the_other(export):
     for thread in threads:
         thread.join()
     assert (sorted(results), failures) == ([False, True], [])
+
+
+def test_words_of_a_long_document_are_all_counted(export, tmp_path):
+    long, folder = " ".join(f"cour juge mot{number % 700}" for number in range(20_000)), tmp_path / "long.index"
+    short = lexfuse.Document("short", text="La cour.", language="fr")
+    lexfuse.Index.build(folder, [lexfuse.Document("long", text=long, language="fr"), short]).close()
+    address, _ = export("long", folder)
+    with lexfuse.Index(address) as index:
+        snapshot = index.snapshot
+        counts = snapshot.rows(snapshot.sql("SELECT counts, lengths FROM {lexemes} WHERE lexeme = 'cour'", lexemes="lexemes"))
+        assert counts == [([20_000, 1], [60_000, 1])]
+        found = open_retriever(snapshot, "bm25").lexemes_of([long, "", "cour"])
+    assert (found[0]["cour"], sum(found[0].values()), found[1:]) == (20_000, 60_000, [{}, {"cour": 1}])
+
+
+def test_a_document_with_more_words_than_pg_textsearch_takes(export, tmp_path, sql):
+    folder, words = tmp_path / "vast.index", " ".join(f"mot{number}" for number in range(150_000))
+    lexfuse.Index.build(folder, [lexfuse.Document("a", text="loi"), lexfuse.Document("vast", text=words)]).close()
+    with pytest.raises(DataError, match=r"document 'vast' has more words than pg_textsearch can index.*divide it"):
+        export("vast", folder)
+    assert sql("SELECT 1 FROM pg_namespace WHERE nspname = 'vast'") == []
 
 
 def test_what_cannot_be_exported_is_refused(export):

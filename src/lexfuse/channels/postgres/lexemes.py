@@ -17,6 +17,7 @@ import numpy as np
 from lexfuse.channels.channel_retriever import ChannelRetriever, SearchWork
 from lexfuse.channels.explanation import Evidence, TermPart
 from lexfuse.channels.postgres.rows import LISTED, condition, numbers_of, pair_scores, ranked
+from lexfuse.channels.postgres.word_pieces import word_pieces
 from lexfuse.channels.query_context import read_once
 from lexfuse.channels.query_terms import QueryLanguages
 from lexfuse.channels.retriever import Mask, checked_k
@@ -89,13 +90,14 @@ class LexemeRetriever(ChannelRetriever):
     def lexemes_of(self, texts: list[str]) -> list[dict[str, int]]:
         """The lexemes of every text, with how often each occurs."""
         statement = self.snapshot.sql(
-            "SELECT number, lexeme, cardinality(positions) FROM unnest(%s::text[]) WITH ORDINALITY AS asked(question, number),"
-            " LATERAL unnest(to_tsvector(%s::regconfig, question))"
+            "SELECT number, lexeme, sum(cardinality(positions))::int FROM unnest(%s::int[], %s::text[]) AS asked(number, piece),"
+            " LATERAL unnest(to_tsvector(%s::regconfig, piece)) GROUP BY number, lexeme ORDER BY number, lexeme"
         )
+        pieces = [(number, piece) for number, text in enumerate(texts) for piece in word_pieces(storable(text))]
+        values = [[number for number, _ in pieces], [piece for _, piece in pieces], self.snapshot.exported.words.config]
         found: list[dict[str, int]] = [{} for _ in texts]
-        values = [list(map(storable, texts)), self.snapshot.exported.words.config]
         for number, lexeme, count in self.snapshot.rows(statement, values):
-            found[number - 1][lexeme] = count
+            found[number][lexeme] = count
         return found
 
     def rank(self, queries: Queries, encoded: list[tuple[str, Lexemes]], k: int, *, within: Mask | None = None) -> Run:

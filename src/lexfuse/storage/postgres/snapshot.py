@@ -92,7 +92,7 @@ class PostgresSnapshot(Snapshot):
             if name not in self._numberings:
                 exported, held = self.exported_channel(name), np.arange(len(self.ids), dtype=np.int32)
                 if exported.documents < len(self.ids):
-                    table = channel_tables(name, exported)[0]
+                    table = channel_tables(name, exported.named.settings.kind)[0]
                     statement = self.sql("SELECT DISTINCT ordinal FROM {table} ORDER BY ordinal", table=table)
                     held = np.array([ordinal for (ordinal,) in self.rows(statement)], dtype=np.int32)
                 self._numberings[name] = _numbering(self.ids, held)
@@ -107,7 +107,8 @@ class PostgresSnapshot(Snapshot):
 
     def channel_bytes(self, name: str) -> int:
         """The bytes of the tables and their indexes."""
-        names = channel_tables(name, self.exported.channels[name]) if name in self.exported.channels else [DOCUMENTS, LEXEMES]
+        known = self.exported.channels
+        names = channel_tables(name, known[name].named.settings.kind) if name in known else [DOCUMENTS, LEXEMES]
         tables = [self.sql("{table}", table=one).as_string(None) for one in names]
         statement = self.database.sql("SELECT sum(pg_total_relation_size(one::regclass))::bigint FROM unnest(%s::text[]) AS one")
         return int(self.rows(statement, [tables])[0][0])
