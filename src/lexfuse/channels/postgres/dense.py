@@ -17,6 +17,7 @@ import numpy as np
 from lexfuse.channels.channel_retriever import PassageVectors, SearchWork
 from lexfuse.channels.dense.vector_retriever import VectorRetriever
 from lexfuse.channels.explanation import Evidence
+from lexfuse.channels.postgres.hnsw import leaves_few, scan_settings
 from lexfuse.channels.postgres.rows import LISTED, condition, numbers_of, pair_scores, ranked, vector_text
 from lexfuse.channels.retriever import Mask, checked_k
 from lexfuse.data.arrays import F32, I64
@@ -32,7 +33,6 @@ from lexfuse.text.passages import Passage
 if TYPE_CHECKING:
     from psycopg.sql import Composed
 
-_SCANNED = 1000  # vectors that HNSW keeps in view, at most: the limit of pgvector
 _SCORES = "SELECT ordinal, -(embedding <#> %s::vector) AS score FROM {table} WHERE "
 _BEST = "SELECT ordinal, max(score) FROM ({scores}) AS every GROUP BY ordinal"
 _MEAN = "SELECT ordinal, avg(score) FROM ({scores}) AS every GROUP BY ordinal"
@@ -70,16 +70,17 @@ class PostgresDense(VectorRetriever):
         return self.snapshot.rows(statement, [vector, *documents, *self._few, k])
 
     def _nearest(self, vector: str, k: int, within: Mask | None) -> list[Row]:
-        """The best k documents among those of the nearest passages."""
+        """The best k documents among those of the nearest passages; of all documents where these are fewer than k."""
         exported, (where, documents) = self.snapshot.exported_channel(self.channel), condition(within, len(self.snapshot))
-        passages = min(k * math.ceil(exported.named.passages / max(exported.documents, 1)), exported.named.passages)
-        text = f"{_SCORES}{where} ORDER BY embedding <#> %s::vector LIMIT %s"
-        settings = {"hnsw.ef_search": str(min(max(2 * passages, 100), _SCANNED)), "hnsw.iterative_scan": "strict_order"}
-        settings |= {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
-        values = [vector, *documents, vector, passages]
-        near = self.snapshot.rows(self.snapshot.sql(text, table=self._table), values, settings=settings)
-        scores = self._scores(vector, sorted({ordinal for ordinal, _ in near}))
-        return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
+        if leaves_few(within):
+            return self._every(vector, k, within)
+        passages = min(2 * k * math.ceil(exported.named.passages / max(exported.documents, 1)), exported.named.passages)
+        statement = self.snapshot.sql(f"{_SCORES}{where} ORDER BY embedding <#> %s::vector LIMIT %s", table=self._table)
+        near = self.snapshot.rows(statement, [vector, *documents, vector, passages], settings=scan_settings(passages))
+        found = sorted({ordinal for ordinal, _ in near})
+        if len(found) < min(k, exported.documents):
+            return self._every(vector, k, within)
+        return sorted(self._scores(vector, found).items(), key=lambda pair: (-pair[1], pair[0]))[:k]
 
     def _scores(self, vector: str, documents: list[int]) -> dict[int, float]:
         return dict(self.snapshot.rows(self._pooled(LISTED, ""), [vector, documents, *self._few]))

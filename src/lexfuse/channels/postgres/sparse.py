@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lexfuse.channels.channel_retriever import SearchWork
 from lexfuse.channels.explanation import Evidence, TermPart
+from lexfuse.channels.postgres.hnsw import leaves_few, scan_settings
 from lexfuse.channels.postgres.rows import condition, numbers_of, pair_scores, ranked, sparse_text
 from lexfuse.channels.retriever import Mask, checked_k
 from lexfuse.channels.sparse.learned_weights import LearnedWeights, QueryWeights
@@ -26,8 +27,6 @@ from lexfuse.storage.postgres.tables import terms_table, weights_table
 
 if TYPE_CHECKING:
     from psycopg.sql import Composed
-
-_SCANNED = 1000  # vectors that HNSW keeps in view, at most: the limit of pgvector
 
 
 @dataclass(frozen=True)
@@ -62,17 +61,14 @@ class PostgresSparse(LearnedWeights):
 
     def _best(self, query: QueryWeights, k: int, within: Mask | None) -> list[Row]:
         where, documents = condition(within, len(self.snapshot))
-        vector, settings = self._text(query), dict[str, str]()
-        statement = f"SELECT ordinal, {self._score} AS score FROM {{weights}} WHERE {where}"  # noqa: S608 -- constants
-        if self.exact:
-            values: list[Any] = [k]
-            text = f"SELECT * FROM ({statement}) AS every WHERE score > 0 ORDER BY score DESC, ordinal LIMIT %s"  # noqa: S608
-        else:
-            text, values = f"{statement} ORDER BY weights <#> %s::sparsevec LIMIT %s", [vector, k]
-            settings = {"hnsw.ef_search": str(min(max(2 * k, 100), _SCANNED)), "hnsw.iterative_scan": "strict_order"}
-            settings |= {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
-        rows = self.snapshot.rows(self._sql(text), [vector, *documents, *values], settings=settings)
-        return [row for row in rows if row[1] > 0]
+        vector, scores = self._text(query), f"SELECT ordinal, {self._score} AS score FROM {{weights}} WHERE {where}"  # noqa: S608
+        if not self.exact and not leaves_few(within):
+            nearest = self._sql(f"{scores} ORDER BY weights <#> %s::sparsevec LIMIT %s")
+            near = self.snapshot.rows(nearest, [vector, *documents, vector, k], settings=scan_settings(k))
+            if len(near) >= min(k, self.snapshot.exported_channel(self.channel).documents):
+                return [row for row in near if row[1] > 0]
+        best = f"SELECT * FROM ({scores}) AS every WHERE score > 0 ORDER BY score DESC, ordinal LIMIT %s"  # noqa: S608
+        return self.snapshot.rows(self._sql(best), [vector, *documents, k])
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""

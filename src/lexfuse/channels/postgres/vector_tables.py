@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lexfuse.channels.postgres.hnsw import BUILD
 from lexfuse.channels.postgres.table_writer import TableWriter
 from lexfuse.channels.postgres.vector_rows import dense_rows, sparse_rows
 from lexfuse.errors import ConfigError
@@ -51,4 +52,4 @@ def _write_sparse(writer: TableWriter, snapshot: FolderSnapshot, channel: str, h
 
 
 def _make_hnsw(writer: TableWriter, table: tuple[str, str], column: str) -> None:
-    writer.execute(f"CREATE INDEX ON {{table}} USING hnsw ({column})", table=table)
+    writer.execute(f"CREATE INDEX ON {{table}} USING hnsw ({column}) WITH ({BUILD})", table=table)
