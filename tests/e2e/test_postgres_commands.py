@@ -55,6 +55,13 @@ def test_explained_search(address):
     assert found["why"][0]["doc"] == "lib-1"
 
 
+def test_similar(address):
+    found = json.loads(lexfuse("similar", address, "lib-4", "--exclude-self", "--add-term", "lecteur", "--json"))
+    assert found["results"]
+    assert "lib-4" not in [hit["id"] for hit in found["results"]]
+    assert "lecteur" in lexfuse("similar", address, "lib-4", "--show-terms", "--add-term", "lecteur")
+
+
 def test_info_and_advice(address, tmp_path):
     figures = json.loads(lexfuse("info", address, "--json"))
     assert figures["documents alive"] == 6
@@ -95,6 +102,7 @@ def test_a_newer_export_is_taken_over_by_the_service(postgres_server, library, t
             assert list(version.snapshot.ids) == ["only"]
 
 
+@pytest.mark.usefixtures("psycopg")
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -109,7 +117,6 @@ def test_a_newer_export_is_taken_over_by_the_service(postgres_server, library, t
     ],
 )
 def test_no_message_has_the_password(library, arguments, code):
-    pytest.importorskip("psycopg", reason="the driver comes with the extra postgres")
     assert SECRET not in lexfuse(*(str(library) if word == "LIBRARY" else word for word in arguments), code=code)
 
 

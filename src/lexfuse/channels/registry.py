@@ -67,9 +67,7 @@ def channels_in(snapshot: Snapshot) -> tuple[str, ...]:
     >>> channels_in(snapshot)
     ('bm25', 'tfidf', 'citation')
     """
-    served = snapshot.served_kinds
-    builtin = [name for name in builtin_channels(on_demand=False) if served is None or channel_kind(name).name in served]
-    return (*builtin, *snapshot.channels)
+    return (*builtin_channels(on_demand=False), *snapshot.channels)
 
 
 def channel_kind(channel: str) -> ChannelKind:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from lexfuse.channels.explanation import Explanation, ProportionalRelevance
-from lexfuse.channels.lexical.bm25_kli import ChosenTerms
+from lexfuse.channels.lexical.chosen_terms import ChosenTerms
 from lexfuse.channels.query_context import query_context
 from lexfuse.cli.options.search_flags import K1, B, FilterFlags, IndexArgument, SearchFlags, TermFlags
 from lexfuse.cli.output.console import AsJson, line, note, noted_report, print_json, progress_bar, spinner, table

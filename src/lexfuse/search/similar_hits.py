@@ -9,7 +9,8 @@ from pathlib import PurePath
 from typing import Any
 
 from lexfuse.channels.explanation import ProportionalRelevance
-from lexfuse.channels.lexical.bm25_kli import ChosenTerms, choice_of, notes_of, terms_of, with_terms
+from lexfuse.channels.lexical.bm25_kli import with_terms
+from lexfuse.channels.lexical.chosen_terms import ChosenTerms, choice_of, notes_of, terms_of
 from lexfuse.channels.retriever import Retriever
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.errors import ConfigError

@@ -44,7 +44,6 @@ class Snapshot(ABC):
     generation: int
     settings: IndexSettings
     change_command: ClassVar[str] = "lexfuse index INDEX"  # the command that changes the index, for messages
-    served_kinds: frozenset[str] | None = None  # of channels that nothing is stored for; None if all can be searched
 
     if TYPE_CHECKING:  # fields or properties of a subclass
 

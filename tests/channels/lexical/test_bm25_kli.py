@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lexfuse.channels.lexical.bm25 import BM25
-from lexfuse.channels.lexical.bm25_kli import BM25Kli, notes_of
+from lexfuse.channels.lexical.bm25_kli import BM25Kli
+from lexfuse.channels.lexical.chosen_terms import notes_of
 from lexfuse.channels.registry import open_retriever
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query

@@ -56,6 +56,19 @@ def law_folder(tmp_path_factory):
 
 
 @pytest.fixture
+def sql(psycopg, postgres_server):
+    """Runs statements as the administrator of a database, each by itself, and gives the rows of the last."""
+
+    def run(*statements, database="postgres"):
+        with psycopg.connect(postgres_server.replace("/postgres?", f"/{database}?"), autocommit=True) as connection:
+            for statement in statements:
+                cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    return run
+
+
+@pytest.fixture
 def export(postgres_server, law_folder):
     """Exports the index into a schema of a name, and gives its address."""
 

@@ -5,6 +5,7 @@ import pytest
 import lexfuse
 from lexfuse import Queries, Query
 from lexfuse.errors import ConfigError, LexFuseError, UnknownDocumentError
+from lexfuse.text.kli import TermChoice
 
 QUESTIONS = Queries.of([Query(f"q{number}", text, "fr") for number, text in enumerate(
     ("préavis de démission", "durée du travail", "contrat d'apprentissage", "congés payés", "salaire minimum"))])  # fmt: skip
@@ -61,6 +62,17 @@ def test_runs_of_many_queries(law, exported):
 def test_similar_documents_by_a_profile(law, exported):
     ours, theirs = ([hit.score for hit in index.similar(document="art-012", k=5, profile="dense")] for index in (law, exported))
     assert theirs == pytest.approx(ours, rel=1e-5)
+
+
+def test_similar_documents_by_their_terms_and_sentences(law, exported):
+    found = [index.similar(document="art-012", k=10) for index in (law, exported)]
+    assert found[1].eligible.own == ("art-012",)
+    ours, theirs = ({term.word for term in one.terms.terms} for one in found)
+    assert len(ours & theirs) >= 0.6 * len(ours)
+    assert len({hit.id for hit in found[0]} & {hit.id for hit in found[1]}) >= 8
+    assert found[1].alignments.keys() == {hit.id for hit in found[1]}
+    text = exported.document("art-012").text
+    assert exported.similar(text, terms=TermChoice(3), terms_only=True).eligible.own == ("art-012",)
 
 
 def test_advice(exported):

@@ -6,17 +6,19 @@ from dataclasses import replace
 import pytest
 
 import lexfuse
+from lexfuse.channels.postgres.export import ExportOptions, export_index
+from lexfuse.channels.registry import open_retriever
 from lexfuse.errors import ConfigError, DataError, GoneError, LexFuseError, StorageError, UnknownIndexError
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.postgres.address import PostgresAddress
-
-psycopg = pytest.importorskip("psycopg", reason="the driver comes with the extra postgres")
 
 SCHEMAS = ["plain", 'with "quotes" and space', "x; DROP SCHEMA public; --", "Élan.été", "{documents} $1 \\", "a.b"]
 
 
-def tables(server, schema):
-    with psycopg.connect(server) as connection:
-        return {name for (name,) in connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", (schema,))}
+@pytest.fixture
+def tables(sql):
+    """The names of the tables of a schema."""
+    return lambda schema: {name for own, name in sql("SELECT schemaname, tablename FROM pg_tables") if own == schema}
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
@@ -46,7 +48,7 @@ def test_the_same_index_is_written_once(export):
     assert replace(second, written=True) == first
 
 
-def test_another_index_is_replaced_only_when_asked(export, tmp_path, postgres_server):
+def test_another_index_is_replaced_only_when_asked(export, tmp_path, tables):
     other = tmp_path / "other.index"
     lexfuse.Index.build(other, [lexfuse.Document("only", text="Une seule loi.", language="fr")]).close()
     address, _ = export("taken")
@@ -60,44 +62,51 @@ def test_another_index_is_replaced_only_when_asked(export, tmp_path, postgres_se
         index.refresh()
         assert before == (59, 5)
         assert [hit.id for hit in index.search("loi")] == ["only"]
-    assert tables(postgres_server, "taken") == {"settings", "documents", "lexemes"}
+    assert tables("taken") == {"settings", "documents", "lexemes"}
 
 
-def test_tables_of_others_are_left_alone(export, postgres_server):
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute("CREATE SCHEMA shop")
-        connection.execute("CREATE TABLE shop.documents (invoice text)")
+def test_tables_of_others_are_left_alone(export, sql, tables):
+    sql("CREATE SCHEMA shop", "CREATE TABLE shop.documents (invoice text)")
     with pytest.raises(StorageError, match="a table 'documents' that LexFuse did not write"):
         export("shop", replace=True)
-    assert tables(postgres_server, "shop") == {"documents"}
+    assert tables("shop") == {"documents"}
 
 
-def test_a_view_of_others_keeps_the_export_from_destroying_it(export, postgres_server, tmp_path):
+@pytest.mark.parametrize("table", ["settings", "lexemes", "vectors of dense", "weights of splade", "terms of splade"])
+def test_a_schema_of_another_program(export, sql, tables, table):
+    schema = f"other {table}"
+    sql(f'CREATE SCHEMA "{schema}"', f'CREATE TABLE "{schema}"."{table}" (invoice text)')
+    with pytest.raises(StorageError, match=rf"has a table '{table}' that LexFuse did not write; name another schema"):
+        export(schema, replace=True)
+    assert tables(schema) == {table}
+
+
+def test_settings_of_another_program_are_no_index(sql, postgres_server):
+    sql("CREATE SCHEMA app", "CREATE TABLE app.settings (key text, value text)")
+    with pytest.raises(StorageError, match="has a table 'settings' that LexFuse did not write"):
+        len(lexfuse.Index(f"{postgres_server}&schema=app"))
+
+
+def test_a_view_of_others_keeps_the_export_from_destroying_it(export, sql, tmp_path):
     export("viewed")
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute("CREATE VIEW public.mine AS SELECT id FROM viewed.documents")
+    sql("CREATE VIEW public.mine AS SELECT id FROM viewed.documents")
     other = tmp_path / "other.index"
     lexfuse.Index.build(other, [lexfuse.Document("only", text="Une loi.", language="fr")]).close()
     with pytest.raises(StorageError, match=r"cannot drop table viewed\.documents because other objects depend on it"):
         export("viewed", other, replace=True)
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        assert connection.execute("SELECT count(*) FROM public.mine").fetchone() == (59,)
-        connection.execute("DROP VIEW public.mine")
+    assert sql("SELECT count(*) FROM public.mine") == [(59,)]
+    sql("DROP VIEW public.mine")
 
 
-def test_an_export_that_fails_leaves_nothing(export, tmp_path, postgres_server):
+def test_an_export_that_fails_leaves_nothing(export, tmp_path, sql):
     broken = tmp_path / "broken.index"
     lexfuse.Index.build(broken, [lexfuse.Document("a", text="bien"), lexfuse.Document("b", text="mal\0")]).close()
     with pytest.raises(DataError, match="document 'b' has the character NUL"):
         export("broken", broken)
-    with psycopg.connect(postgres_server) as connection:
-        assert connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'broken'").fetchone() is None
+    assert sql("SELECT 1 FROM pg_namespace WHERE nspname = 'broken'") == []
 
 
-def test_readers_see_the_old_index_while_a_new_one_is_written(export, postgres_server, law_folder, tmp_path):
-    from lexfuse.channels.postgres.export import ExportOptions, export_index
-    from lexfuse.storage.folder_snapshot import open_snapshot
-
+def test_readers_see_the_old_index_while_a_new_one_is_written(export, tmp_path):
     address, _ = export("watched")
     seen, other = [], tmp_path / "other.index"
     lexfuse.Index.build(other, [lexfuse.Document("only", text="Une seule loi.", language="fr")]).close()
@@ -130,6 +139,27 @@ def test_two_exports_at_once_are_one_after_the_other(export):
     assert (sorted(results), failures) == ([False, True], [])
 
 
+def test_words_of_a_long_document_are_all_counted(export, tmp_path):
+    long, folder = " ".join(f"cour juge mot{number % 700}" for number in range(20_000)), tmp_path / "long.index"
+    short = lexfuse.Document("short", text="La cour.", language="fr")
+    lexfuse.Index.build(folder, [lexfuse.Document("long", text=long, language="fr"), short]).close()
+    address, _ = export("long", folder)
+    with lexfuse.Index(address) as index:
+        snapshot = index.snapshot
+        counts = snapshot.rows(snapshot.sql("SELECT counts, lengths FROM {lexemes} WHERE lexeme = 'cour'", lexemes="lexemes"))
+        assert counts == [([20_000, 1], [60_000, 1])]
+        found = open_retriever(snapshot, "bm25").lexemes_of([long, "", "cour"])
+    assert (found[0]["cour"], sum(found[0].values()), found[1:]) == (20_000, 60_000, [{}, {"cour": 1}])
+
+
+def test_a_document_with_more_words_than_pg_textsearch_takes(export, tmp_path, sql):
+    folder, words = tmp_path / "vast.index", " ".join(f"mot{number}" for number in range(150_000))
+    lexfuse.Index.build(folder, [lexfuse.Document("a", text="loi"), lexfuse.Document("vast", text=words)]).close()
+    with pytest.raises(DataError, match=r"document 'vast' has more words than pg_textsearch can index.*divide it"):
+        export("vast", folder)
+    assert sql("SELECT 1 FROM pg_namespace WHERE nspname = 'vast'") == []
+
+
 def test_what_cannot_be_exported_is_refused(export):
     with pytest.raises(ConfigError, match="the channel 'colbert' is not in the index; dense, sentences, splade can be exported"):
         export("never", channels=("colbert",))
@@ -137,16 +167,9 @@ def test_what_cannot_be_exported_is_refused(export):
         export("never", text_config="klingon")
 
 
-def test_a_server_without_pg_textsearch_ranks_from_the_lexemes(postgres_server, law_folder, law):
-    from lexfuse.channels.postgres.export import export_index
-    from lexfuse.storage.folder_snapshot import open_snapshot
-
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE plain")
-        connection.execute("CREATE ROLE writer LOGIN")
-        connection.execute("GRANT CREATE ON DATABASE plain TO writer")
-    with psycopg.connect(postgres_server.replace("/postgres?", "/plain?"), autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION vector")
+def test_a_server_without_pg_textsearch_ranks_from_the_lexemes(postgres_server, law_folder, sql):
+    sql("CREATE DATABASE plain", "CREATE ROLE writer LOGIN", "GRANT CREATE ON DATABASE plain TO writer")
+    sql("CREATE EXTENSION vector", database="plain")
     address = PostgresAddress.parse(postgres_server.replace("/postgres?", "/plain?").replace("postgres:@", "writer:@"))
     with open_snapshot(law_folder) as snapshot:
         result = export_index(snapshot, "law", address)
@@ -156,12 +179,8 @@ def test_a_server_without_pg_textsearch_ranks_from_the_lexemes(postgres_server, 
         assert index.search("préavis", k=3, channels=["bm25"])[0].score > 0
 
 
-def test_rights_that_are_missing(postgres_server, law_folder, law_address):
-    from lexfuse.channels.postgres.export import export_index
-    from lexfuse.storage.folder_snapshot import open_snapshot
-
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute("CREATE ROLE visitor LOGIN")
+def test_rights_that_are_missing(law_folder, law_address, sql):
+    sql("CREATE ROLE visitor LOGIN")
     visitor = law_address.replace("postgres:@", "visitor:@")
     with pytest.raises(StorageError, match=r"permission denied.*grant the role the right"):
         lexfuse.Index(visitor).search("préavis")

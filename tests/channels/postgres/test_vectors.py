@@ -95,3 +95,16 @@ def test_hnsw_finds_nearly_the_same_with_exact_scores(exported, approximate, cha
         shared = {hit.doc for hit in expected.hits(query)} & {hit.doc for hit in found.hits(query)}
         assert len(shared) >= 0.8 * len(expected.hits(query))
     same(near.exhaustive.retrieve(QUESTIONS, 10), expected)
+
+
+@pytest.mark.parametrize("channel", ["dense", "sentences", "splade"])
+@pytest.mark.parametrize("filters", [["number^=L1"], ["id=art-003,art-030"], ["id!=art-003"], ["id=nowhere"]])
+def test_a_filter_loses_nothing_with_hnsw(exported, approximate, channel, filters):
+    exact, near = both(exported, approximate, channel, {"cosine": False} if channel == "splade" else {})
+    mask = within(exported.snapshot, [Condition.parse(text) for text in filters])
+    same(exact.retrieve(QUESTIONS, 20, within=mask), near.retrieve(QUESTIONS, 20, within=mask))
+
+
+def test_hnsw_finds_as_many_documents_as_are_asked_for(exported, approximate):
+    exact, near = both(exported, approximate, "sentences", {})
+    same(exact.retrieve(QUESTIONS, 59), near.retrieve(QUESTIONS, 59))

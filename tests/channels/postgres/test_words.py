@@ -8,7 +8,6 @@ import pytest
 from lexfuse import Queries, Query
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import pairs_of
-from lexfuse.errors import ConfigError
 from lexfuse.storage.filters import Condition, within
 
 QUESTION = Query("q", "la durée du préavis de démission du salarié", "fr")
@@ -22,6 +21,19 @@ ATTACKS = [
     "\ud800 préavis",
     "",
 ]
+
+
+@pytest.fixture(scope="session")
+def counted(exported):
+    """How often every document has every lexeme, as PostgreSQL says."""
+    snapshot, counts = exported.snapshot, {}
+    read = snapshot.sql(
+        "SELECT id, lexeme, cardinality(positions) FROM {documents}, unnest(to_tsvector(%s::regconfig, words))",
+        documents="documents",
+    )
+    for id, lexeme, count in snapshot.rows(read, [snapshot.exported.words.config]):
+        counts.setdefault(id, {})[lexeme] = count
+    return counts
 
 
 def words(index, **options):
@@ -39,14 +51,8 @@ def test_the_index_of_pg_textsearch_answers_unless_other_scores_are_asked_for(ex
     assert not words(exported, idf="robertson").by_index
 
 
-def test_exact_scores_are_the_equation_over_the_lexemes(exported):
-    snapshot, config = exported.snapshot, exported.snapshot.exported.words.config
-    read = snapshot.sql("SELECT id, lexeme, cardinality(positions) FROM {documents}, unnest(to_tsvector(%s::regconfig, words))",
-                        documents="documents")  # fmt: skip
-    counts = {}
-    for id, lexeme, count in snapshot.rows(read, [config]):
-        counts.setdefault(id, {})[lexeme] = count
-    lengths = {id: sum(held.values()) for id, held in counts.items()}
+def test_exact_scores_are_the_equation_over_the_lexemes(exported, counted):
+    snapshot, counts, lengths = exported.snapshot, counted, {id: sum(held.values()) for id, held in counted.items()}
     mean = sum(lengths.values()) / len(snapshot)
     asked = {"dur": 1, "préav": 1, "démiss": 1, "salari": 1}
     expected = {}
@@ -118,12 +124,73 @@ def test_a_question_is_never_sql(exported, question, options):
     assert len(exported.snapshot.rows(exported.snapshot.sql("SELECT 1 FROM {documents}", documents="documents"))) == 59
 
 
-def test_terms_cannot_be_chosen(exported):
-    with pytest.raises(ConfigError, match="has no choice of terms"):
-        words(exported, kli=0.5)
+def test_tfidf_is_the_equation_over_the_lexemes(exported, counted):
+    expected = {}
+    for lexeme in ("dur", "préav", "démiss", "salari"):
+        holders = {id: held[lexeme] for id, held in counted.items() if lexeme in held}
+        for id, count in holders.items():
+            expected[id] = expected.get(id, 0.0) + count * math.log(len(counted) / len(holders))
+    retriever = open_retriever(exported.snapshot, "tfidf")
+    found = scores(retriever)
+    assert found == pytest.approx(expected, rel=1e-5)
+    pairs = pairs_of(retriever, QUESTION, list(found))
+    assert retriever.score(QUERIES, pairs).tolist() == pytest.approx(list(found.values()), rel=1e-6)
+    [why] = retriever.explain(QUESTION, [next(iter(found))])
+    assert sum(part.contribution for part in why.evidence["tfidf"].terms) == pytest.approx(why.score, rel=1e-5)
 
 
-@pytest.mark.parametrize("channel", ["tfidf", "tfidf-2gram"])
-def test_other_channels_of_words_are_refused(exported, channel):
-    with pytest.raises(ConfigError, match="it has bm25, citation, dense, sentences, splade"):
-        open_retriever(exported.snapshot, channel)
+def test_tfidf_does_not_rank_by_words_that_every_document_has(exported, counted):
+    everywhere = set.intersection(*(set(held) for held in counted.values()))
+    assert "articl" in everywhere
+    asked = Queries.of([Query("q", "article", "fr")])
+    assert not open_retriever(exported.snapshot, "tfidf").retrieve(asked, 10).hits("q")
+
+
+@pytest.mark.parametrize("channel", ["tfidf-1gram", "tfidf-2gram", "tfidf-bigram"])
+def test_ngrams_are_those_of_the_folder(law, exported, channel):
+    ours, theirs = (scores(open_retriever(one.snapshot, channel)) for one in (law, exported))
+    assert list(theirs) == list(ours)
+    assert theirs == pytest.approx(ours, rel=1e-6)
+
+
+def test_the_chosen_terms_are_the_most_informative_lexemes(exported, counted):
+    total, collection = sum(sum(held.values()) for held in counted.values()), {}
+    for held in counted.values():
+        for lexeme, count in held.items():
+            collection[lexeme] = collection.get(lexeme, 0) + count
+    asked = {"dur": 1, "préav": 1, "démiss": 1, "salari": 1}
+    values = {lexeme: math.log(total / 4 / collection[lexeme]) / 4 for lexeme in asked}
+    best = sorted(values, key=lambda lexeme: (-values[lexeme], lexeme))[:2]
+    retriever = words(exported, kli=2, k1=2.8, b=1.0)
+    shown = retriever.terms(QUESTION)
+    assert [term.term for term in shown.terms] == best
+    assert [term.informativeness for term in shown.terms] == pytest.approx([values[lexeme] for lexeme in best])
+    assert {term.word for term in shown.terms} <= {"durée", "préavis", "démission", "salarié"}
+    assert (shown.distinct, [term.weight for term in shown.terms]) == (4, [1.0, 1.0])
+    assert scores(retriever).keys() == {id for id, held in counted.items() if set(best) & held.keys()}
+
+
+def test_terms_are_added_dropped_and_weighted(exported):
+    choice = {"amount": 1.0, "added": ["apprentissage=3", "klingon"], "dropped": ["préavis", "vélo"]}
+    shown = words(exported, terms=choice).terms(QUESTION)
+    assert {term.word: (term.weight, term.added) for term in shown.terms} == {
+        "durée": (1.0, False),
+        "démission": (1.0, False),
+        "salarié": (1.0, False),
+        "apprentissage": (3.0, True),
+    }
+    assert (shown.unknown, shown.absent) == (("klingon",), ("vélo",))
+
+
+def test_all_terms_as_often_as_they_occur_are_plain_bm25(exported):
+    every = words(exported, terms={"amount": 1.0, "weight": "count"})
+    assert scores(every) == pytest.approx(scores(words(exported, exact=True)), rel=1e-6)
+
+
+@pytest.mark.parametrize("attack", ATTACKS[:5])
+def test_chosen_words_are_never_sql(exported, attack):
+    given = [text for text in (attack, f"{attack}=2") if any(map(str.isalnum, text))]
+    retriever = words(exported, terms={"added": given, "dropped": [attack]})
+    retriever.terms(QUESTION)
+    assert len(scores(retriever)) > 0
+    assert len(exported.snapshot.rows(exported.snapshot.sql("SELECT 1 FROM {documents}", documents="documents"))) == 59

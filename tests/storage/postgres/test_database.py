@@ -13,9 +13,7 @@ from lexfuse.errors import ConfigError, DeadlineError, LexFuseError, StorageErro
 from lexfuse.storage.postgres.address import PostgresAddress
 from lexfuse.storage.postgres.database import KEPT_CONNECTIONS, Database
 
-psycopg = pytest.importorskip("psycopg", reason="the driver comes with the extra postgres")
-
-
+pytestmark = pytest.mark.usefixtures("psycopg")
 PATIENCE = 300  # seconds after which something will not happen any more
 
 
@@ -51,7 +49,7 @@ def test_a_database_that_is_not_there(postgres_server):
         rows(postgres_server.replace("/postgres?", "/nowhere?"))
 
 
-def test_a_wrong_password(postgres_server):
+def test_a_wrong_password(psycopg, postgres_server):
     folder = Path(parse_qs(urlsplit(postgres_server).query)["host"][0])
     rules = folder / "pg_hba.conf"
     with psycopg.connect(postgres_server, autocommit=True) as connection:

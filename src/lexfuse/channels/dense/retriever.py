@@ -7,40 +7,30 @@ are to be used; scores are exact either way.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 
-from lexfuse.channels.channel_retriever import Parameter, PassageRetriever, PassageVectors, SearchWork
+from lexfuse.channels.channel_retriever import PassageVectors, SearchWork
 from lexfuse.channels.dense.approximate_search import ApproximateSearch
-from lexfuse.channels.dense.builder import Divide, divider
-from lexfuse.channels.dense.flat_search import FlatSearch, PassagePooling
+from lexfuse.channels.dense.flat_search import FlatSearch
 from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.channels.dense.vector_retriever import VectorRetriever
 from lexfuse.channels.explanation import Evidence
-from lexfuse.channels.query_context import read_once
-from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k, held_scores, requested_pairs
-from lexfuse.data.arrays import F32, F64, I64
-from lexfuse.data.document import Document
+from lexfuse.channels.retriever import Mask, checked_k, held_scores, requested_pairs
+from lexfuse.data.arrays import F32, I64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.flops import query_flops
-from lexfuse.encode.shared_encoders import unshared
-from lexfuse.encode.vector_file import VectorFile
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.storage.document_numbers import Numbering
-from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.passages import Passage
-
-LONGEST_UNIT = 1.01  # length of a vector of length one, rounded to bytes
 
 
 @dataclass(frozen=True)
-class DenseRetriever(PassageRetriever):
+class DenseRetriever(VectorRetriever):
     """Exact search over the vectors of one channel; documents that are not encoded yet are not ranked.
 
     >>> from lexfuse.channels.registry import open_retriever
@@ -48,18 +38,6 @@ class DenseRetriever(PassageRetriever):
     >>> dense.retrieve(Queries.of([Query("q", "délai de préavis")]), 10).hits("q")[0].doc  # doctest: +SKIP
     'LEGIARTI000006901112'
     """
-
-    snapshot: Snapshot
-    encoder: Encoder
-    channel: str = "dense"
-    pool: PassagePooling = PassagePooling.BEST
-    exact: bool = True  # else only the nearest clusters are looked at, where the channel has some
-    name: str = field(default="dense", kw_only=True)
-
-    @property
-    def bounds(self) -> ScoreBounds:
-        """From -1 to 1 where all vectors have length one; else they depend on the length of the query's vector."""
-        return ScoreBounds(-1.0, 1.0) if self.encoder.normalises and self.longest < LONGEST_UNIT else ScoreBounds(-math.inf)
 
     @cached_property
     def longest(self) -> float:
@@ -94,28 +72,12 @@ class DenseRetriever(PassageRetriever):
             return FlatSearch(self.parts, self.numbering.order)
         return ApproximateSearch(self.parts, self.numbering.order, clusters)
 
-    def read(self, queries: Queries) -> F32:
-        """The vectors of the queries; a file may have them by their ids."""
-        stored = unshared(self.encoder)
-        asked = list(queries.ids) if isinstance(stored, VectorFile) and not stored.by_text else queries.text
-        return np.asarray(read_once(self.encoder, "vector", asked, self._encoded), dtype=np.float32)
-
-    def _encoded(self, texts: list[str]) -> Sequence[F32]:
-        return cast("Sequence[F32]", self.encoder.encode(texts, Side.QUERY))  # its rows
-
     def rank(self, queries: Queries, vectors: F32, k: int, *, within: Mask | None = None) -> Run:
         """`retrieve` for queries that `read` has read before."""
         numbering = self.numbering
         offsets, docs, scores = self.search.best(vectors, checked_k(k), self.pool, numbering.mask(within))
         places = numbering.places[docs]
-        return Run(self.name, queries.ids, self.snapshot.ids, offsets, places, scores, low=self._lows(queries, vectors))
-
-    def _lows(self, queries: Queries, vectors: F32) -> F64:
-        """-1 for cosines; else minus the product of the norms: of the query's vector and the longest of a document."""
-        if math.isfinite(self.bounds.low):
-            return self.bounds.lows(queries)
-        lows: F64 = -self.longest * np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1))
-        return lows
+        return Run(self.name, queries.ids, self.snapshot.ids, offsets, places, scores, low=self.lows(queries, vectors))
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""
@@ -131,17 +93,6 @@ class DenseRetriever(PassageRetriever):
         """The forward pass, and a product with every vector."""
         rows = sum(part.rows for part in self.parts)
         return SearchWork(rows, query_flops(self.encoder, queries.text) + (2 * self.encoder.dimension - 1) * rows)
-
-    @property
-    def score_parameters(self) -> Mapping[str, Parameter]:
-        """How passages are pooled, where it is not by the best."""
-        passages = self.pool.passages
-        return {} if passages == 1 else {"pool": "mean" if passages is None else float(passages)}
-
-    @property
-    def exhaustive(self) -> DenseRetriever:
-        """Search in all vectors: clusters would leave out low scores."""
-        return replace(self, exact=True)
 
     def holds(self, doc: str) -> bool:
         """Whether a document of the snapshot is encoded."""
@@ -173,14 +124,6 @@ class DenseRetriever(PassageRetriever):
         number = int(np.searchsorted(self.numbering.bases, raw, side="right")) - 1
         part, own = self.parts[number], raw - int(self.numbering.bases[number])
         return part, slice(int(part.starts[own]), int(part.starts[own + 1]))
-
-    def divided(self, query: Document) -> list[tuple[str, Passage]]:
-        """A query that is as long as a document in pieces, by the plan of the channel."""
-        return self._divide(query)
-
-    @cached_property
-    def _divide(self) -> Divide:
-        return divider(self.snapshot.channel(self.channel).named.settings, self.encoder, Side.QUERY)
 
     def passages_of(self, docs: Sequence[int]) -> list[PassageVectors]:
         """The passages of documents, given by their numbers in the snapshot."""

@@ -16,15 +16,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from lexfuse.channels.channel_retriever import Parameter, SearchWork
+from lexfuse.channels.channel_retriever import ChannelRetriever, Parameter, SearchWork
 from lexfuse.channels.query_terms import EncodedQueries
 from lexfuse.channels.retriever import Mask, ScoreBounds
 from lexfuse.channels.term_retriever import TermRetriever, kept
-from lexfuse.data.arrays import F32, F64
+from lexfuse.data.arrays import F32, F64, I64
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.storage.segments.segment import LEXICAL
+from lexfuse.storage.snapshot import Snapshot
 
 K1, B = 1.2, 0.75  # the parameters where none are given
 
@@ -37,18 +38,12 @@ class IdfForm(StrEnum):
 
 
 @dataclass(frozen=True)
-class BM25(TermRetriever):
-    """Okapi BM25 over the lexical channel of an index.
-
-    With Robertson's idf every document that holds a term of the query is ranked, whatever the sign of its score;
-    documents that hold none are not, though `score` gives them 0.
-
-    >>> [hit.doc for hit in BM25(snapshot).retrieve(Queries.of([Query("q", "retard de prêt", "fr")]), 10).hits("q")]
-    ['lib-4', 'lib-3']
-    """
+class BM25Formula(ChannelRetriever):
+    """The parameters of BM25 and what follows from them alone, wherever the words are."""
 
     marks_words: ClassVar[bool] = True
 
+    snapshot: Snapshot
     k1: float = K1
     b: float = B
     idf: IdfForm = IdfForm.LUCENE
@@ -62,21 +57,56 @@ class BM25(TermRetriever):
 
     @property
     def bounds(self) -> ScoreBounds:
-        """Zero with Lucene's idf; with Robertson's the infimum depends on the query (see `rank`)."""
+        """Zero with Lucene's idf; with Robertson's the infimum depends on the query (see `lows`)."""
         return ScoreBounds(0.0 if self.idf is IdfForm.LUCENE else -np.inf)
 
-    def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
-        """The best k of the documents that hold a term of the query.
+    @property
+    def score_parameters(self) -> Mapping[str, Parameter]:
+        """k1 and b, and the form of the idf where it is not Lucene's."""
+        other = {} if self.idf is IdfForm.LUCENE else {"idf": self.idf.value}
+        return {"k1": float(self.k1), "b": float(self.b), **other}
+
+    @property
+    def scale(self) -> float:
+        """The constant factor of all scores, which Lucene leaves out."""
+        return 1.0 if self.idf is IdfForm.LUCENE else self.k1 + 1.0
+
+    def inverse_frequency(self, documents: int, frequency: I64) -> F64:
+        """The inverse document frequency of terms that this many documents hold."""
+        odds = (documents - frequency + 0.5) / (frequency + 0.5)
+        return np.log1p(odds) if self.idf is IdfForm.LUCENE else np.log(odds)
+
+    def lows(self, idf: F64, weights: F32, starts: I64) -> F64:
+        """The infimum of every query, from the idf and the weights of its terms (CSR).
 
         What a term adds is less than k1 + 1 times its idf. So the infimum of a query is the sum of that over its terms with a
         negative idf: a document that holds them alone, and ever more often, comes as near as one likes where b is 0.
         """
         if self.idf is IdfForm.LUCENE:
+            return np.zeros(len(starts) - 1)
+        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        below = np.bincount(row, weights=np.minimum(idf, 0.0) * weights, minlength=len(starts) - 1)
+        return np.asarray((self.k1 + 1.0) * below, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class BM25(BM25Formula, TermRetriever):
+    """Okapi BM25 over the lexical channel of an index.
+
+    With Robertson's idf every document that holds a term of the query is ranked, whatever the sign of its score;
+    documents that hold none are not, though `score` gives them 0.
+
+    >>> [hit.doc for hit in BM25(snapshot).retrieve(Queries.of([Query("q", "retard de prêt", "fr")]), 10).hits("q")]
+    ['lib-4', 'lib-3']
+    """
+
+    def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
+        """The best k of the documents that hold a term of the query."""
+        if self.idf is IdfForm.LUCENE:
             return super().rank(queries, encoded, k, within=within)
-        below = np.minimum(self.term_idf[encoded.terms], 0.0) * encoded.weights
-        row = np.repeat(np.arange(len(queries)), np.diff(encoded.starts))
-        low = np.asarray((self.k1 + 1.0) * np.bincount(row, weights=below, minlength=len(queries)), dtype=np.float64)
-        if (self.term_idf[encoded.terms] > 0).all():
+        idf = self.term_idf[encoded.terms]
+        low = self.lows(idf, encoded.weights, encoded.starts)
+        if (idf > 0).all():
             return replace(super().rank(queries, encoded, k, within=within), low=low)
         from lexfuse.channels.term_retriever import rank_signed
 
@@ -87,18 +117,10 @@ class BM25(TermRetriever):
         terms = self.read(queries).weights.sum() / max(len(queries), 1)
         return SearchWork(len(self.postings), round(4 * float(terms) * self.postings.documents))
 
-    @property
-    def score_parameters(self) -> Mapping[str, Parameter]:
-        """k1 and b, and the form of the idf where it is not Lucene's."""
-        other = {} if self.idf is IdfForm.LUCENE else {"idf": self.idf.value}
-        return {"k1": float(self.k1), "b": float(self.b), **other}
-
     @cached_property
     def term_idf(self) -> F64:
         """The inverse document frequency of every term, over the documents that are not deleted."""
-        frequency = self.postings.document_frequency
-        odds = (self.postings.documents - frequency + 0.5) / (frequency + 0.5)
-        return np.log1p(odds) if self.idf is IdfForm.LUCENE else np.log(odds)
+        return self.inverse_frequency(self.postings.documents, self.postings.document_frequency)
 
     @property
     def impacts(self) -> F32:
@@ -108,9 +130,8 @@ class BM25(TermRetriever):
     def _impacts(self) -> F32:
         postings = self.postings
         mean = postings.mean_length or 1.0
-        scale = 1.0 if self.idf is IdfForm.LUCENE else self.k1 + 1.0
         norm = (self.k1 * (1 - self.b + self.b * postings.lengths.astype(np.float64) / mean)).astype(np.float32)
-        idf = (self.term_idf * scale).astype(np.float32)
+        idf = (self.term_idf * self.scale).astype(np.float32)
         return postings.spread(lambda some: some.weights / (some.weights + norm[some.docs]) * idf[some.terms])
 
 

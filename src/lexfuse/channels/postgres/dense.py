@@ -7,30 +7,24 @@ documents, and their scores are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lexfuse.channels.channel_retriever import Parameter, PassageRetriever, PassageVectors, SearchWork
-from lexfuse.channels.dense.builder import Divide, divider
-from lexfuse.channels.dense.flat_search import PassagePooling
-from lexfuse.channels.dense.retriever import LONGEST_UNIT
+from lexfuse.channels.channel_retriever import PassageVectors, SearchWork
+from lexfuse.channels.dense.vector_retriever import VectorRetriever
 from lexfuse.channels.explanation import Evidence
+from lexfuse.channels.postgres.hnsw import leaves_few, scan_settings
 from lexfuse.channels.postgres.rows import LISTED, condition, numbers_of, pair_scores, ranked, vector_text
-from lexfuse.channels.query_context import read_once
-from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k
-from lexfuse.data.arrays import F32, F64, I64
-from lexfuse.data.document import Document
+from lexfuse.channels.retriever import Mask, checked_k
+from lexfuse.data.arrays import F32, I64
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.deadline import check
-from lexfuse.encode.encoder import Encoder, Side
 from lexfuse.encode.flops import query_flops
-from lexfuse.encode.shared_encoders import unshared
-from lexfuse.encode.vector_file import VectorFile
 from lexfuse.storage.postgres.database import Row
 from lexfuse.storage.postgres.snapshot import PostgresSnapshot
 from lexfuse.storage.postgres.tables import vectors_table
@@ -39,7 +33,6 @@ from lexfuse.text.passages import Passage
 if TYPE_CHECKING:
     from psycopg.sql import Composed
 
-_SCANNED = 1000  # vectors that HNSW keeps in view, at most: the limit of pgvector
 _SCORES = "SELECT ordinal, -(embedding <#> %s::vector) AS score FROM {table} WHERE "
 _BEST = "SELECT ordinal, max(score) FROM ({scores}) AS every GROUP BY ordinal"
 _MEAN = "SELECT ordinal, avg(score) FROM ({scores}) AS every GROUP BY ordinal"
@@ -51,33 +44,15 @@ _FEW = (
 
 
 @dataclass(frozen=True)
-class PostgresDense(PassageRetriever):
+class PostgresDense(VectorRetriever):
     """Search over the vectors of one channel in PostgreSQL; documents that are not encoded are not ranked."""
 
     snapshot: PostgresSnapshot
-    encoder: Encoder
-    channel: str = "dense"
-    pool: PassagePooling = PassagePooling.BEST
-    exact: bool = True
-    name: str = field(default="dense", kw_only=True)
 
     @property
-    def bounds(self) -> ScoreBounds:
-        """From -1 to 1 where all vectors have length one; else they depend on the length of the query's vector."""
-        return ScoreBounds(-1.0, 1.0) if self.encoder.normalises and self._longest < LONGEST_UNIT else ScoreBounds(-math.inf)
-
-    @property
-    def _longest(self) -> float:
+    def longest(self) -> float:
+        """The length of the longest vector."""
         return self.snapshot.exported_channel(self.channel).longest
-
-    def read(self, queries: Queries) -> F32:
-        """The vectors of the queries; a file may have them by their ids."""
-        stored = unshared(self.encoder)
-        asked = list(queries.ids) if isinstance(stored, VectorFile) and not stored.by_text else queries.text
-        return np.asarray(read_once(self.encoder, "vector", asked, self._encoded), dtype=np.float32)
-
-    def _encoded(self, texts: list[str]) -> Sequence[F32]:
-        return cast("Sequence[F32]", self.encoder.encode(texts, Side.QUERY))
 
     def rank(self, queries: Queries, encoded: F32, k: int, *, within: Mask | None = None) -> Run:
         """`retrieve` for queries that `read` has read before."""
@@ -86,7 +61,7 @@ class PostgresDense(PassageRetriever):
             check()
             search = self._every if self.exact else self._nearest
             found.append(search(vector_text(vector), checked_k(k), within))
-        return ranked(self.name, queries, self.snapshot, found, self._lows(queries, encoded))
+        return ranked(self.name, queries, self.snapshot, found, self.lows(queries, encoded))
 
     def _every(self, vector: str, k: int, within: Mask | None) -> list[Row]:
         """The best k documents of all."""
@@ -95,16 +70,17 @@ class PostgresDense(PassageRetriever):
         return self.snapshot.rows(statement, [vector, *documents, *self._few, k])
 
     def _nearest(self, vector: str, k: int, within: Mask | None) -> list[Row]:
-        """The best k documents among those of the nearest passages."""
+        """The best k documents among those of the nearest passages; of all documents where these are fewer than k."""
         exported, (where, documents) = self.snapshot.exported_channel(self.channel), condition(within, len(self.snapshot))
-        passages = min(k * math.ceil(exported.named.passages / max(exported.documents, 1)), exported.named.passages)
-        text = f"{_SCORES}{where} ORDER BY embedding <#> %s::vector LIMIT %s"
-        settings = {"hnsw.ef_search": str(min(max(2 * passages, 100), _SCANNED)), "hnsw.iterative_scan": "strict_order"}
-        settings |= {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
-        values = [vector, *documents, vector, passages]
-        near = self.snapshot.rows(self.snapshot.sql(text, table=self._table), values, settings=settings)
-        scores = self._scores(vector, sorted({ordinal for ordinal, _ in near}))
-        return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
+        if leaves_few(within):
+            return self._every(vector, k, within)
+        passages = min(2 * k * math.ceil(exported.named.passages / max(exported.documents, 1)), exported.named.passages)
+        statement = self.snapshot.sql(f"{_SCORES}{where} ORDER BY embedding <#> %s::vector LIMIT %s", table=self._table)
+        near = self.snapshot.rows(statement, [vector, *documents, vector, passages], settings=scan_settings(passages))
+        found = sorted({ordinal for ordinal, _ in near})
+        if len(found) < min(k, exported.documents):
+            return self._every(vector, k, within)
+        return sorted(self._scores(vector, found).items(), key=lambda pair: (-pair[1], pair[0]))[:k]
 
     def _scores(self, vector: str, documents: list[int]) -> dict[int, float]:
         return dict(self.snapshot.rows(self._pooled(LISTED, ""), [vector, documents, *self._few]))
@@ -122,12 +98,6 @@ class PostgresDense(PassageRetriever):
     def _table(self) -> str:
         return vectors_table(self.channel)
 
-    def _lows(self, queries: Queries, vectors: F32) -> F64:
-        if math.isfinite(self.bounds.low):
-            return self.bounds.lows(queries)
-        lows: F64 = -self._longest * np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1))
-        return lows
-
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""
         vectors = [vector_text(vector) for vector in self.read(queries)]
@@ -138,17 +108,6 @@ class PostgresDense(PassageRetriever):
         exported = self.snapshot.exported_channel(self.channel)
         passages = exported.named.passages
         return SearchWork(passages, query_flops(self.encoder, queries.text) + (2 * exported.size - 1) * passages)
-
-    @property
-    def score_parameters(self) -> Mapping[str, Parameter]:
-        """How passages are pooled, where it is not by the best."""
-        passages = self.pool.passages
-        return {} if passages == 1 else {"pool": "mean" if passages is None else float(passages)}
-
-    @property
-    def exhaustive(self) -> PostgresDense:
-        """Compare all vectors: HNSW would leave out low scores."""
-        return replace(self, exact=True)
 
     def evidence(self, query: Query, docs: Sequence[str]) -> list[Evidence]:
         """The nearest passage of each document that is encoded."""
@@ -161,14 +120,6 @@ class PostgresDense(PassageRetriever):
         rows = self.snapshot.rows(self.snapshot.sql(statement, table=self._table), [numbers, vector])
         found = {ordinal: Passage(start, end) for ordinal, start, end in rows}
         return [Evidence(passage=found.get(number)) for number in numbers]
-
-    def divided(self, query: Document) -> list[tuple[str, Passage]]:
-        """A query that is as long as a document in pieces, by the plan of the channel."""
-        return self._divide(query)
-
-    @cached_property
-    def _divide(self) -> Divide:
-        return divider(self.snapshot.channel(self.channel).named.settings, self.encoder, Side.QUERY)
 
     def passages_of(self, docs: Sequence[int]) -> list[PassageVectors]:
         """The passages of documents, given by their numbers in the snapshot."""

@@ -6,22 +6,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lexfuse.channels.channel_retriever import ChannelRetriever, Parameter, SearchWork
+from lexfuse.channels.channel_retriever import SearchWork
 from lexfuse.channels.explanation import Evidence, TermPart
+from lexfuse.channels.postgres.hnsw import leaves_few, scan_settings
 from lexfuse.channels.postgres.rows import condition, numbers_of, pair_scores, ranked, sparse_text
-from lexfuse.channels.query_context import read_once
-from lexfuse.channels.retriever import Mask, ScoreBounds, checked_k
+from lexfuse.channels.retriever import Mask, checked_k
+from lexfuse.channels.sparse.learned_weights import LearnedWeights, QueryWeights
 from lexfuse.data.arrays import F32, I32
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.deadline import check
-from lexfuse.encode.encoder import Side
 from lexfuse.encode.flops import query_flops
-from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.storage.postgres.database import Row
 from lexfuse.storage.postgres.snapshot import PostgresSnapshot
 from lexfuse.storage.postgres.tables import terms_table, weights_table
@@ -29,31 +28,13 @@ from lexfuse.storage.postgres.tables import terms_table, weights_table
 if TYPE_CHECKING:
     from psycopg.sql import Composed
 
-_SCANNED = 1000  # vectors that HNSW keeps in view, at most: the limit of pgvector
-
-
-class QueryWeights(NamedTuple):
-    """A query as weights at places of the channel's vectors, without terms that no document holds."""
-
-    places: I32
-    weights: F32
-
 
 @dataclass(frozen=True)
-class PostgresSparse(ChannelRetriever):
+class PostgresSparse(LearnedWeights):
     """Search over a channel of learned sparse vectors in PostgreSQL."""
 
     snapshot: PostgresSnapshot
-    encoder: SparseEncoder = field(kw_only=True)
-    channel: str = field(default="splade", kw_only=True)
-    cosine: bool = field(default=False, kw_only=True)
     exact: bool = field(default=True, kw_only=True)
-    name: str = field(default="splade", kw_only=True)
-
-    @property
-    def bounds(self) -> ScoreBounds:
-        """Weights are not negative."""
-        return ScoreBounds(0.0, 1.0) if self.cosine else ScoreBounds(0.0)
 
     @cached_property
     def _terms(self) -> list[str]:
@@ -61,42 +42,33 @@ class PostgresSparse(ChannelRetriever):
         return [term for (term,) in self.snapshot.rows(statement)]
 
     @cached_property
-    def _places(self) -> I32:
+    def term_numbers(self) -> I32:
         """The place in the channel's vectors of every term of the model, -1 for one that no document holds."""
         known = {term: place for place, term in enumerate(self._terms)}
         return np.array([known.get(term, -1) for term in self.encoder.terms], dtype=np.int32)
 
     def read(self, queries: Queries) -> list[QueryWeights]:
         """The activated terms of every query that a document holds too, with their weights."""
-        found = []
-        for row, values in read_once(self.encoder, "weights", queries.text, lambda texts: self.encoder.encode(texts, Side.QUERY)):
-            length = float(np.sqrt(np.square(values, dtype=np.float64).sum())) if self.cosine else 1.0
-            places = self._places[row]
-            held = places >= 0
-            found.append(QueryWeights(places[held], (values[held] / (length or 1.0)).astype(np.float32)))
-        return found
+        return list(self.query_weights(queries))
 
     def rank(self, queries: Queries, encoded: list[QueryWeights], k: int, *, within: Mask | None = None) -> Run:
         """`retrieve` for queries that `read` has read before; documents with a score above zero are ranked."""
         found = []
         for query in encoded:
             check()
-            found.append(self._best(query, checked_k(k), within) if len(query.places) else [])
+            found.append(self._best(query, checked_k(k), within) if len(query.terms) else [])
         return ranked(self.name, queries, self.snapshot, found, self.bounds.lows(queries))
 
     def _best(self, query: QueryWeights, k: int, within: Mask | None) -> list[Row]:
         where, documents = condition(within, len(self.snapshot))
-        vector, settings = self._text(query), dict[str, str]()
-        statement = f"SELECT ordinal, {self._score} AS score FROM {{weights}} WHERE {where}"  # noqa: S608 -- constants
-        if self.exact:
-            values: list[Any] = [k]
-            text = f"SELECT * FROM ({statement}) AS every WHERE score > 0 ORDER BY score DESC, ordinal LIMIT %s"  # noqa: S608
-        else:
-            text, values = f"{statement} ORDER BY weights <#> %s::sparsevec LIMIT %s", [vector, k]
-            settings = {"hnsw.ef_search": str(min(max(2 * k, 100), _SCANNED)), "hnsw.iterative_scan": "strict_order"}
-            settings |= {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
-        rows = self.snapshot.rows(self._sql(text), [vector, *documents, *values], settings=settings)
-        return [row for row in rows if row[1] > 0]
+        vector, scores = self._text(query), f"SELECT ordinal, {self._score} AS score FROM {{weights}} WHERE {where}"  # noqa: S608
+        if not self.exact and not leaves_few(within):
+            nearest = self._sql(f"{scores} ORDER BY weights <#> %s::sparsevec LIMIT %s")
+            near = self.snapshot.rows(nearest, [vector, *documents, vector, k], settings=scan_settings(k))
+            if len(near) >= min(k, self.snapshot.exported_channel(self.channel).documents):
+                return [row for row in near if row[1] > 0]
+        best = f"SELECT * FROM ({scores}) AS every WHERE score > 0 ORDER BY score DESC, ordinal LIMIT %s"  # noqa: S608
+        return self.snapshot.rows(self._sql(best), [vector, *documents, k])
 
     def score(self, queries: Queries, pairs: Run) -> F32:
         """The exact score of every pair in a run, in its order; NaN where the channel does not hold the document."""
@@ -116,16 +88,11 @@ class PostgresSparse(ChannelRetriever):
         return self.snapshot.sql(text, weights=weights_table(self.channel))
 
     def _text(self, query: QueryWeights) -> str:
-        return sparse_text(query.places, query.weights, self.snapshot.exported_channel(self.channel).size)
+        return sparse_text(query.terms, query.weights, self.snapshot.exported_channel(self.channel).size)
 
     def work(self, queries: Queries) -> SearchWork:
         """The forward pass; what the server does with the vectors is not counted."""
         return SearchWork(self.snapshot.exported_channel(self.channel).documents, query_flops(self.encoder, queries.text))
-
-    @property
-    def score_parameters(self) -> Mapping[str, Parameter]:
-        """How vectors are compared."""
-        return {"cosine": self.cosine}
 
     @property
     def exhaustive(self) -> PostgresSparse:
@@ -147,7 +114,7 @@ class PostgresSparse(ChannelRetriever):
 
     def _parts(self, asked: QueryWeights, held: Mapping[int, float], length: float) -> tuple[TermPart, ...]:
         parts = []
-        for place, weight in zip(asked.places.tolist(), asked.weights.tolist(), strict=True):
+        for place, weight in zip(asked.terms.tolist(), asked.weights.tolist(), strict=True):
             own = held.get(place, 0.0)
             parts.append(TermPart(self._terms[place], weight, own, 1.0, weight * own / length))
         return tuple(sorted(parts, key=lambda part: (-part.contribution, part.term)))

@@ -6,29 +6,24 @@ like words do, and so are searched exactly and at the same speed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from lexfuse.channels.channel_retriever import Parameter, SearchWork
-from lexfuse.channels.query_context import read_once
+from lexfuse.channels.channel_retriever import SearchWork
 from lexfuse.channels.query_terms import EncodedQueries
-from lexfuse.channels.retriever import ScoreBounds
+from lexfuse.channels.sparse.learned_weights import LearnedWeights
 from lexfuse.channels.term_retriever import TermRetriever
-from lexfuse.data.arrays import F32, F64, offsets_of
+from lexfuse.data.arrays import F32, F64, I32, offsets_of
 from lexfuse.data.queries import Queries
-from lexfuse.encode.encoder import Side
 from lexfuse.encode.flops import query_flops
-from lexfuse.encode.sparse_encoder import SparseEncoder
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.segments.channel_postings import Postings
-from lexfuse.storage.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
-class SparseRetriever(TermRetriever):
+class SparseRetriever(LearnedWeights, TermRetriever):
     """Search over a channel of learned sparse vectors.
 
     `explain` lists the terms that the query activates, each with its weights in query and document.
@@ -38,17 +33,6 @@ class SparseRetriever(TermRetriever):
     >>> splade.explain(Query("q", "démission"), "LEGIARTI000006901112")[0].term  # doctest: +SKIP
     'préavis'
     """
-
-    snapshot: Snapshot
-    encoder: SparseEncoder = field(kw_only=True)
-    channel: str = field(default="splade", kw_only=True)
-    cosine: bool = field(default=False, kw_only=True)
-    name: str = field(default="splade", kw_only=True)
-
-    @property
-    def bounds(self) -> ScoreBounds:
-        """Weights are not negative."""
-        return ScoreBounds(0.0, 1.0) if self.cosine else ScoreBounds(0.0)
 
     def is_quick(self, queries: Queries) -> bool:
         """No: a model reads the queries."""
@@ -82,28 +66,18 @@ class SparseRetriever(TermRetriever):
 
     def read(self, queries: Queries) -> EncodedQueries:
         """The activated terms of every query that a document holds too, with their weights."""
-        terms, weights = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.float32)]
-        rows = read_once(self.encoder, "weights", queries.text, lambda texts: self.encoder.encode(texts, Side.QUERY))
-        for row, values in rows:
-            length = float(np.sqrt(np.square(values, dtype=np.float64).sum())) if self.cosine else 1.0
-            known = self._numbers[row]
-            terms.append(known[known >= 0])
-            weights.append((values[known >= 0] / (length or 1.0)).astype(np.float32))
-        starts = offsets_of(np.array([len(row) for row in terms[1:]], dtype=np.int64))
-        return EncodedQueries(starts, np.concatenate(terms), np.concatenate(weights))
+        rows = list(self.query_weights(queries))
+        starts = offsets_of(np.array([len(row.terms) for row in rows], dtype=np.int64))
+        terms = np.concatenate([np.empty(0, dtype=np.int32), *(row.terms for row in rows)])
+        return EncodedQueries(starts, terms, np.concatenate([np.empty(0, dtype=np.float32), *(row.weights for row in rows)]))
 
     def work(self, queries: Queries) -> SearchWork:
         """The forward pass, and 2 for every posting of an activated term."""
         found = super().work(queries)
         return found._replace(flops=found.flops + query_flops(self.encoder, queries.text))
 
-    @property
-    def score_parameters(self) -> Mapping[str, Parameter]:
-        """How vectors are compared."""
-        return {"cosine": self.cosine}
-
     @cached_property
-    def _numbers(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    def term_numbers(self) -> I32:
         """The number in the channel's vocabulary of every term of the model, -1 for one that no document holds."""
         found = (self.postings.vocabulary.find(term) for term in self.encoder.terms)
         return np.array([-1 if number is None else number for number in found], dtype=np.int32)

@@ -47,6 +47,12 @@ class Database:
         }
         return SQL(text).format(**quoted)  # every text is a constant of this package
 
+    @classmethod
+    def execute(cls, connection: Connection[Row], text: str, *values: Any, **names: Any) -> list[Row]:
+        """The rows of a statement on a connection; ``{name}`` is replaced as in `sql`, values are bound."""
+        cursor = connection.execute(cls.sql(text, **names), values or None, prepare=False)
+        return cursor.fetchall() if cursor.description else []
+
     def rows(
         self,
         statement: Composed,

@@ -23,19 +23,14 @@ from lexfuse.storage.postgres.address import PostgresAddress
 from lexfuse.storage.postgres.database import Database, Row, Values
 from lexfuse.storage.postgres.tables import DOCUMENTS, LEXEMES, ChannelExport, channel_tables, read_export
 from lexfuse.storage.segments.channel_postings import Postings
-from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import ChannelState, Snapshot, numbered
 
 if TYPE_CHECKING:
     from psycopg.sql import Composed
 
-_CITATION = "citation"
-
 
 class PostgresSnapshot(Snapshot):
     """An exported index, open for reading; documents are numbered by id."""
-
-    served_kinds = frozenset({LEXICAL, _CITATION})
 
     def __init__(self, address: PostgresAddress) -> None:
         """Connect, and read what is exported."""
@@ -97,7 +92,7 @@ class PostgresSnapshot(Snapshot):
             if name not in self._numberings:
                 exported, held = self.exported_channel(name), np.arange(len(self.ids), dtype=np.int32)
                 if exported.documents < len(self.ids):
-                    table = channel_tables(name, exported)[0]
+                    table = channel_tables(name, exported.named.settings.kind)[0]
                     statement = self.sql("SELECT DISTINCT ordinal FROM {table} ORDER BY ordinal", table=table)
                     held = np.array([ordinal for (ordinal,) in self.rows(statement)], dtype=np.int32)
                 self._numberings[name] = _numbering(self.ids, held)
@@ -105,17 +100,15 @@ class PostgresSnapshot(Snapshot):
 
     def postings(self, channel: str) -> Postings:
         """Refused: the posting lists stay in PostgreSQL."""
-        raise ConfigError(
-            f"the index is in PostgreSQL ({self.place}), where words are searched by bm25 alone; "
-            "search the index folder for tfidf and for choices of terms"
-        )
+        raise ConfigError(f"the posting lists of {self.place} stay in PostgreSQL; use the index folder for this")
 
     def forget_impacts(self) -> None:
         """Nothing is computed ahead."""
 
     def channel_bytes(self, name: str) -> int:
         """The bytes of the tables and their indexes."""
-        names = channel_tables(name, self.exported.channels[name]) if name in self.exported.channels else [DOCUMENTS, LEXEMES]
+        known = self.exported.channels
+        names = channel_tables(name, known[name].named.settings.kind) if name in known else [DOCUMENTS, LEXEMES]
         tables = [self.sql("{table}", table=one).as_string(None) for one in names]
         statement = self.database.sql("SELECT sum(pg_total_relation_size(one::regclass))::bigint FROM unnest(%s::text[]) AS one")
         return int(self.rows(statement, [tables])[0][0])

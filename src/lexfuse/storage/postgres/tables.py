@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from lexfuse.errors import DataError, UnknownIndexError
+from lexfuse.errors import DataError, StorageError, UnknownIndexError
 from lexfuse.storage.catalog import CatalogChannel
 from lexfuse.storage.document_rows import DATES, LISTS, WORDS
 from lexfuse.storage.index_settings import IndexSettings
@@ -93,9 +93,18 @@ class ChannelExport(NamedTuple):
         return described | {name: getattr(self, name) for name in self._fields[1:]}
 
 
-def channel_tables(name: str, channel: ChannelExport) -> list[str]:
-    """The tables of a channel, first the one with a row for each document or passage."""
-    return [vectors_table(name)] if channel.named.settings.kind == DENSE else [weights_table(name), terms_table(name)]
+def channel_tables(name: str, kind: str) -> list[str]:
+    """The tables of a channel, first the one with a row for each document or passage.
+
+    >>> channel_tables("splade", SPARSE)
+    ['weights of splade', 'terms of splade']
+    """
+    return [vectors_table(name)] if kind == DENSE else [weights_table(name), terms_table(name)]
+
+
+def index_tables(channels: Mapping[str, str]) -> list[str]:
+    """The tables of an index with channels of these names and kinds."""
+    return [SETTINGS, DOCUMENTS, LEXEMES, *(table for name, kind in channels.items() for table in channel_tables(name, kind))]
 
 
 class ExportedIndex(NamedTuple):
@@ -107,6 +116,11 @@ class ExportedIndex(NamedTuple):
     words: WordsExport
     channels: dict[str, ChannelExport]
     distributions: dict[str, Any]
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of its tables."""
+        return index_tables({name: channel.named.settings.kind for name, channel in self.channels.items()})
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, without the generation."""
@@ -122,11 +136,14 @@ class ExportedIndex(NamedTuple):
 def read_export(database: Database) -> ExportedIndex:
     """The index that a schema has; `UnknownIndexError` if it has none."""
     schema, place = database.address.schema, str(database.address)
-    exists = database.sql("SELECT to_regclass(%s) IS NOT NULL")
     name = database.sql("{table}", table=(schema, SETTINGS)).as_string(None)
-    if database.rows(exists, [name]) != [(True,)]:
+    columns = "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"
+    found = {column for (column,) in database.rows(database.sql(columns), [name])}
+    if not found:
         advice = "export one with lexfuse export postgres, or name another schema with ?schema="
         raise UnknownIndexError(f"no index in {place}; {advice}")
+    if found != {"format", "generation", "content"}:
+        raise foreign_table(database, SETTINGS)
     statement = "SELECT format, generation, content FROM {table}"
     rows = database.rows(database.sql(statement, table=(schema, SETTINGS)))
     if len(rows) != 1 or not isinstance(rows[0][2], dict):
@@ -145,6 +162,11 @@ def read_export(database: Database) -> ExportedIndex:
 def read_generation(database: Database) -> int:
     """The number of the export that a schema has now."""
     return read_export(database).generation
+
+
+def foreign_table(database: Database, table: str) -> StorageError:
+    """The error for a table of another program in the way of an index."""
+    return StorageError(f"{database.address} has a table {table!r} that LexFuse did not write; name another schema with ?schema=")
 
 
 def _damaged(reason: str) -> DataError:

@@ -1,0 +1,31 @@
+"""How HNSW indexes of pgvector are made and searched, for dense and learned sparse vectors.
+
+docs/postgres.md has the recall that the numbers here give, and bench/postgres.py measures it.
+"""
+
+from __future__ import annotations
+
+from lexfuse.channels.retriever import Mask
+
+BUILD = "m = 16, ef_construction = 64"
+_LEAST, _PER_RESULT, _MOST = 400, 4, 1000  # vectors in view; pgvector keeps no more than 1,000 in view
+_FEW = 10_000  # documents that a filter leaves: all their vectors are compared, as HNSW would meet few of them
+
+
+def scan_settings(k: int) -> dict[str, str]:
+    """The settings of the server for one search of k vectors: how many are kept in view, and that the index is used.
+
+    >>> [scan_settings(k)["hnsw.ef_search"] for k in (10, 200, 5000)]
+    ['400', '800', '1000']
+    """
+    view = {"hnsw.ef_search": str(min(max(_PER_RESULT * k, _LEAST), _MOST)), "hnsw.iterative_scan": "strict_order"}
+    return view | {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
+
+
+def leaves_few(within: Mask | None) -> bool:
+    """Whether a filter leaves few documents.
+
+    >>> leaves_few(None), leaves_few(np.ones(50, dtype=bool))
+    (False, True)
+    """
+    return within is not None and int(within.sum()) <= _FEW
