@@ -41,12 +41,12 @@ def text(replica, published):
 def test_a_replica_answers_for_the_generation_that_is_asked(generations, tmp_path):
     store, (first, second, third) = generations
     replica = ShardReplica(store.uri, 0, cache=tmp_path / "cache")
-    assert replica.generations() == [third.generation]
+    assert replica.generations() == [3]
     assert text(replica, third) == "état 3"
     asyncio.run(replica.prepare(second))
     assert (text(replica, second), text(replica, third)) == ("état 2", "état 3")
     assert text(replica, first).startswith("En cas de retard")
-    assert replica.generations() == [third.generation, first.generation]
+    assert replica.generations() == [3, 1]
     copies = [path for path in (tmp_path / "cache").glob("*/shard-0/*") if path.is_dir()]
     assert len(copies) == 4  # two shards and two statistics
     replica.check_health()
@@ -60,7 +60,7 @@ def test_replicas_of_one_machine_share_copies_and_keep_those_in_use(generations,
     asyncio.run(other.prepare(first))
     for published in (first, second, third, second):
         text(one, published)
-    assert one.generations() == [third.generation, second.generation]
+    assert one.generations() == [3, 2]
     other.check_health()
     assert text(other, first).startswith("En cas de retard")
     one.close()

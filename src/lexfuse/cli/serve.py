@@ -12,12 +12,20 @@ import typer
 from lexfuse.cli.output.console import note, spinner
 from lexfuse.service.app import create_app
 from lexfuse.service.context import ServiceContext
-from lexfuse.service.http_server import listening
+from lexfuse.service.http_server import listening, prepare
 from lexfuse.service.http_server import serve as served
 from lexfuse.service.logs import LOGGER, configure_logs
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.settings import ServiceSettings, load_settings
+from lexfuse.service.tls import tls_context
 from lexfuse.web.routes import add_pages
+
+TlsCertificate = Annotated[
+    Path | None, typer.Option("--tls-certificate", help="Serve HTTPS with this certificate, a PEM file with its chain.")
+]
+TlsKey = Annotated[
+    Path | None, typer.Option("--tls-key", help="The private key of the certificate, a PEM file without a password.")
+]
 
 
 def serve(
@@ -31,6 +39,8 @@ def serve(
     config: Annotated[Path | None, typer.Option("--config", help="Settings in a TOML file.")] = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on [default: 127.0.0.1].")] = None,
     port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one [default: 8080].")] = None,
+    tls_certificate: TlsCertificate = None,
+    tls_key: TlsKey = None,
     title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
     language: Annotated[str | None, typer.Option(help="The default language of the page: en or fr.")] = None,
     advice: Annotated[
@@ -75,13 +85,13 @@ def serve(
         lexfuse serve --config serve.toml --show-settings
     """
     flags: dict[str, Any] = {
-        "indexes": indexes, "profiles": profiles, "host": host, "port": port, "title": title, "language": language,
-        "advice": advice, "keys": keys, "anonymous_read": anonymous_read,
-        "anonymous_judging": anonymous_judging, "requests_per_minute": requests_per_minute,
-        "burst": burst, "max_body_bytes": max_body_bytes, "max_query_characters": max_query_characters,
-        "timeout_seconds": timeout_seconds, "workers": workers, "max_waiting": max_waiting,
-        "max_connections": max_connections, "header_seconds": header_seconds, "shutdown_seconds": shutdown_seconds,
-        "reload_seconds": reload_seconds, "log_queries": log_queries,
+        "indexes": indexes, "profiles": profiles, "host": host, "port": port,
+        "tls_certificate": tls_certificate, "tls_key": tls_key, "title": title, "language": language, "advice": advice,
+        "keys": keys, "anonymous_read": anonymous_read, "anonymous_judging": anonymous_judging,
+        "requests_per_minute": requests_per_minute, "burst": burst, "max_body_bytes": max_body_bytes,
+        "max_query_characters": max_query_characters, "timeout_seconds": timeout_seconds, "workers": workers,
+        "max_waiting": max_waiting, "max_connections": max_connections, "header_seconds": header_seconds,
+        "shutdown_seconds": shutdown_seconds, "reload_seconds": reload_seconds, "log_queries": log_queries,
         "client_header": client_header, "allowed_hosts": allowed_hosts,
     }  # fmt: skip
     loaded = load_settings({name: value or None if isinstance(value, list) else value for name, value in flags.items()}, config)
@@ -93,6 +103,7 @@ def serve(
 
 def run_service(settings: ServiceSettings, *, log_requests: bool = True) -> None:
     """Open the indexes, warn about risky settings, and serve until the process ends."""
+    tls_context(settings.tls_certificate, settings.tls_key)  # reports bad files before anything is loaded
     with listening(settings.host, settings.port) as bound:
         with spinner("opening the indexes"):
             registry = IndexRegistry.open([index.place() for index in settings.indexes], settings.profiles)
@@ -103,7 +114,7 @@ def run_service(settings: ServiceSettings, *, log_requests: bool = True) -> None
             configure_logs()
             if not log_requests:
                 logging.getLogger(LOGGER).setLevel(logging.WARNING)
-            served(app, settings, bound, lambda url: _announce(url, settings.title, registry.names))
+            served(app, settings, bound, lambda url: _announce(url, settings.title, registry.names), lambda: prepare(app))
 
 
 def _announce(url: str, title: str, names: tuple[str, ...]) -> None:

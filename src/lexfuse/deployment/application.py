@@ -1,6 +1,7 @@
 """The Serve application of a cluster: one deployment per shard, and one of routers in front of them.
 
-`cluster_application` is also an application builder for ``serve run`` and KubeRay:
+``lexfuse cluster serve`` is the gateway to its routers. Where Ray Serve runs without that command, its HTTP proxy needs a gateway
+too: `cluster_application` is an application builder for ``serve run`` and KubeRay,
 ``import_path: lexfuse.deployment.application:cluster_application`` with the fields of `ClusterOptions` as ``args``.
 """
 
@@ -15,14 +16,17 @@ from pydantic import Field
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.cluster.task_runner import ray_package
 from lexfuse.data.validation import Amount, Count, Model, Name
+from lexfuse.deployment.gateway import GatewayDeployment
 from lexfuse.deployment.ray_shards import HEDGE_SECONDS, SHARD_SECONDS, ShardLimits
 from lexfuse.deployment.router import Router
 from lexfuse.deployment.shard_replica import ShardReplica
 from lexfuse.errors import ConfigError
 from lexfuse.service.settings import ServiceSettings, load_settings
 
-APPLICATION = "lexfuse"  # its name
+APPLICATION, GATEWAY = "lexfuse", "gateway"  # names that Ray Serve shows
 HEALTH_SECONDS = 5.0  # between two checks of a replica
+HEAD = "node:__internal_head__"  # the resource that only the head node of a Ray cluster has
+LOGS = {"encoding": "JSON", "enable_access_log": False}  # routers log requests, without questions
 
 
 class ClusterOptions(Model):
@@ -37,6 +41,8 @@ class ClusterOptions(Model):
     uri: Name
     replicas: Count = 2  # of each shard
     max_replicas: Amount = 0  # with autoscaling; 0 is none
+    target_requests: float = Field(default=2.0, gt=0)  # at a time, of a replica; more of them start further replicas
+    upscale_seconds: float = Field(default=10.0, ge=0)  # of load, before further replicas start
     routers: Count = 1
     replica_processors: float = Field(default=1.0, gt=0)  # that a replica reserves
     replicas_per_machine: Amount = 0  # of a shard; 0 is no limit
@@ -63,18 +69,35 @@ class ClusterOptions(Model):
 def cluster_application(args: dict[str, Any]) -> Any:
     """The application from the fields of `ClusterOptions`; settings of the service come from its file and the environment."""
     options = ClusterOptions(**args)
-    return application(options, load_settings({}, Path(options.config) if options.config else None).settings)
+    settings = load_settings({}, Path(options.config) if options.config else None).settings
+    if settings.tls_certificate or settings.tls_key:
+        raise ConfigError("the HTTP proxy of Ray Serve takes no tls_certificate; configure HTTPS in front of it")
+    routers, serve = application(options, settings), import_module("ray.serve")
+    gateway = serve.deployment(
+        serve.ingress()(GatewayDeployment),
+        name=GATEWAY,
+        max_ongoing_requests=settings.max_connections,
+        ray_actor_options={"num_cpus": 0, "resources": {HEAD: 0.001}},  # where the proxy is: it is lost only with the proxy
+        logging_config=LOGS,
+    )
+    return gateway.bind(routers, settings)
 
 
 def application(options: ClusterOptions, settings: ServiceSettings) -> Any:
-    """The application, for `ray.serve.run`; the cluster must be published."""
+    """The routers and shards, for `ray.serve.run`; the cluster must be published."""
     ray_package()
     serve = import_module("ray.serve")
     shards = len(ClusterStore(options.uri).manifest().shards)
     count: dict[str, Any] = {"num_replicas": options.replicas}
     if options.max_replicas:
-        scaling = {"min_replicas": options.replicas, "max_replicas": options.max_replicas}
-        count = {"autoscaling_config": scaling}
+        count = {
+            "autoscaling_config": {
+                "min_replicas": options.replicas,
+                "max_replicas": options.max_replicas,
+                "target_ongoing_requests": options.target_requests,
+                "upscale_delay_s": options.upscale_seconds,
+            }
+        }
     if options.replicas_per_machine:
         count["max_replicas_per_node"] = options.replicas_per_machine
     replica = serve.deployment(
@@ -83,20 +106,22 @@ def application(options: ClusterOptions, settings: ServiceSettings) -> Any:
         max_queued_requests=options.waiting_requests,
         health_check_period_s=HEALTH_SECONDS,
         ray_actor_options={"num_cpus": options.replica_processors},
+        logging_config=LOGS,
         **count,
     )
     handles = [
-        replica.options(name=f"shard-{shard}").bind(options.uri, shard, threads=options.ongoing_requests)
+        replica.options(name=f"shard-{shard}").bind(options.uri, shard, threads=options.ongoing_requests, has_process=True)
         for shard in range(shards)
     ]
     spread = {"max_replicas_per_node": options.routers_per_machine} if options.routers_per_machine else {}
     router = serve.deployment(
-        serve.ingress()(Router),
+        Router,
         name="router",
         num_replicas=options.routers,
-        max_ongoing_requests=settings.workers + settings.max_waiting + 8,  # the application refuses what is more than it can do
+        max_ongoing_requests=settings.max_connections,  # of the gateway; the application refuses what is more than it can do
         health_check_period_s=HEALTH_SECONDS,
         ray_actor_options={"num_cpus": 0},
+        logging_config=LOGS,
         **spread,
     )
     return router.bind(options.uri, options.limits, settings, handles)

@@ -1,16 +1,18 @@
 """The shards of one generation behind Ray Serve: retried, hedged, and given up at a deadline.
 
-A request to a shard changes nothing, so it may be sent twice. A second replica is asked if the first one does not answer soon
-(a hedge), and another one if a replica is lost. A shard that does not answer in time is left out of a ranking only where the
-caller accepts a partial answer (see `lexfuse.cluster.partial_answer`); anything else fails with an error that says to try again.
+A second replica is asked if the first one does not answer soon (a hedge), and another one if a replica is lost. A shard that does
+not answer in time is left out of a ranking only where the caller accepts a partial answer (see `lexfuse.cluster.partial_answer`);
+anything else fails with an error that says to try again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +23,7 @@ from lexfuse.cluster.shard_requests import Ranked, Ranking
 from lexfuse.cluster.store import Published
 from lexfuse.cluster.task_runner import error_by_code
 from lexfuse.deadline import seconds_left
+from lexfuse.deployment.repeated_call import RepeatedCall, UnansweredError, call
 from lexfuse.deployment.shard_metrics import ShardMetrics
 from lexfuse.deployment.shard_replica import ShardAnswer
 from lexfuse.errors import ConfigError, DeadlineError, OverloadError
@@ -28,7 +31,6 @@ from lexfuse.errors import ConfigError, DeadlineError, OverloadError
 Result = TypeVar("Result")
 SHARD_SECONDS, HEDGE_SECONDS = 10.0, 0.2  # where nothing else is chosen
 _LATE = DeadlineError.code
-_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds before a lost request is sent again
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,44 +114,23 @@ class RayShards:
         return await asyncio.gather(*(self._answer(shard, request, seconds) for shard, request in requests.items()))
 
     async def _answer(self, shard: int, request: ShardRequest, seconds: float) -> Any:
-        loop = asyncio.get_running_loop()
-        began, until = loop.time(), loop.time() + seconds
-        hedge, failures, reason = self._limits.hedge_seconds, 0, f"no answer within {seconds:g} seconds"
-        waiting = {asyncio.create_task(self._send(shard, request, seconds))}
+        began = time.monotonic()
+        asked: RepeatedCall[ShardAnswer] = RepeatedCall(
+            lambda left: call(self._handles[shard].answer, self._published, request, left),
+            self._limits.hedge_seconds,
+            is_final=lambda answer: answer.code != _LATE,
+            repeated=partial(self._metrics.retried, shard),
+            hedged=partial(self._metrics.hedged, shard),
+        )
         try:
-            while (left := until - loop.time()) > 0:
-                done, waiting = await asyncio.wait(
-                    waiting, timeout=min(left, hedge) if hedge else left, return_when=asyncio.FIRST_COMPLETED
-                )
-                for task in done:
-                    if (error := task.exception()) is None:
-                        if task.result().code != _LATE:
-                            self._metrics.answered(shard, loop.time() - began)
-                            return _value(task.result())
-                    else:  # a replica or its machine was lost, or its queue is full
-                        failures, reason = failures + 1, type(error).__name__
-                        self._metrics.retried(shard)
-                if not waiting:
-                    await asyncio.sleep(min(_PAUSE * 2**failures, _LONGEST_PAUSE, max(0.0, until - loop.time())))
-                    waiting = {asyncio.create_task(self._send(shard, request, max(0.0, until - loop.time())))}
-                elif hedge and not done:
-                    self._metrics.hedged(shard)
-                    waiting = waiting | {asyncio.create_task(self._send(shard, request, left))}
-                    hedge = 0.0
-        finally:
-            for task in waiting:
-                task.cancel()
-        self._metrics.lost(shard)
-        return _Unanswered(reason)
-
-    async def _send(self, shard: int, request: ShardRequest, seconds: float) -> ShardAnswer:
-        response = self._handles[shard].answer.remote(self._published, request, seconds)
-        try:
-            answer: ShardAnswer = await response
-        except asyncio.CancelledError:
-            response.cancel()
-            raise
-        return answer
+            answer = await asked.answer(seconds)
+            if answer.code == _LATE:
+                raise UnansweredError(f"no answer within {seconds:g} seconds")
+        except UnansweredError as error:
+            self._metrics.lost(shard)
+            return _Unanswered(str(error))
+        self._metrics.answered(shard, time.monotonic() - began)
+        return _value(answer)
 
 
 def _value(answer: ShardAnswer) -> Any:

@@ -12,12 +12,13 @@ from fastapi import FastAPI
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.deployment.cluster_source import ClusterSource, ShardGroup
 from lexfuse.deployment.ray_shards import EventLoop, ShardLimits
+from lexfuse.deployment.routed_request import RoutedRequest, RoutedResponse
 from lexfuse.deployment.shard_metrics import ShardMetrics
 from lexfuse.deployment.shard_replica import KEPT
 from lexfuse.errors import OverloadError
 from lexfuse.service.app import create_app
 from lexfuse.service.context import ServiceContext
-from lexfuse.service.http_server import warm_up
+from lexfuse.service.http_server import prepare
 from lexfuse.service.logs import configure_logs, log
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
@@ -27,13 +28,29 @@ _PAUSE = 0.5  # seconds between two attempts to reach the shards
 
 
 class Router:
-    """A replica of the router; Ray Serve hands it the requests of clients."""
+    """A replica of the router; the gateway hands it the requests of clients."""
 
-    def __init__(self, uri: str, limits: ShardLimits, settings: ServiceSettings, handles: list[Any]) -> None:
-        """Keep what the application is made of; `build` makes it."""
+    async def __init__(self, uri: str, limits: ShardLimits, settings: ServiceSettings, handles: list[Any]) -> None:  # type: ignore[misc]
+        """Make the application in a thread, because it waits for answers of shards; Ray Serve awaits it."""
         self._uri, self._limits, self._settings, self._handles = uri, limits, settings, handles
+        self._app = await asyncio.to_thread(self._build)
+        self._lifespan = self._app.router.lifespan_context(self._app)
+        await self._lifespan.__aenter__()
 
-    def build(self) -> FastAPI:
+    async def answer(self, request: RoutedRequest) -> RoutedResponse:
+        """The response to a request."""
+        return await RoutedResponse.of(self._app, request)
+
+    def generations(self) -> list[int]:
+        """The number of the generation that is searched."""
+        registry = self._app.state.service.registry
+        return [registry.index(name).generation for name in registry.names]
+
+    async def __del__(self) -> None:
+        """Close the index; Ray Serve calls it, before it ends the process."""
+        await self._lifespan.__aexit__(None, None, None)
+
+    def _build(self) -> FastAPI:
         """The application, ready to answer: every shard has opened the published generation and was searched once."""
         configure_logs()
         metrics = ShardMetrics()
@@ -43,9 +60,7 @@ class Router:
         app = create_app(ServiceContext(registry, self._settings))
         add_pages(app)
         metrics.register(app.state.metrics.registry)
-        warm_up(registry)
-        app.openapi()
-        app.state.ready = True
+        prepare(app)
         return app
 
     def _opened(self, place: IndexPlace) -> IndexRegistry:
@@ -56,7 +71,3 @@ class Router:
             except OverloadError as error:
                 log.info("waiting for shards", extra={"fields": {"reason": str(error)}})
                 time.sleep(_PAUSE)
-
-    async def __serve_build_asgi_app__(self) -> FastAPI:
-        """The application, made in a thread: it waits for answers of shards."""
-        return await asyncio.to_thread(self.build)

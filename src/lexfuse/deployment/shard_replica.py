@@ -11,13 +11,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from lexfuse.cluster.cluster_manifest import ClusterManifest
+from lexfuse.cluster.cluster_manifest import ClusterManifest, generation_number
 from lexfuse.cluster.local_copy import HeldCopy, LocalCopies, copies_folder
 from lexfuse.cluster.shard import Shard, ShardRequest
 from lexfuse.cluster.statistics import Statistics, load_statistics
 from lexfuse.cluster.store import ClusterStore, Published
 from lexfuse.deadline import Deadline, limited
 from lexfuse.errors import LexFuseError
+from lexfuse.service.logs import configure_logs, log
 
 KEPT = 2  # generations: one that routers leave, and one that they take over
 
@@ -33,8 +34,10 @@ class ShardAnswer(NamedTuple):
 class ShardReplica:
     """One copy of a shard, opened; many threads answer at a time."""
 
-    def __init__(self, uri: str, shard: int, *, threads: int = 8, cache: Path | None = None) -> None:
-        """Fetch and open the published generation."""
+    def __init__(self, uri: str, shard: int, *, threads: int = 8, cache: Path | None = None, has_process: bool = False) -> None:
+        """Fetch and open the published generation; a replica that has a process configures its log."""
+        if has_process:
+            configure_logs()
         self._store, self._shard = ClusterStore(uri), shard
         self._copies = LocalCopies(self._store, copies_folder(uri, f"shard-{shard}", cache))
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="shard")
@@ -59,10 +62,10 @@ class ShardReplica:
             if not self._generations:
                 raise RuntimeError("no generation is open")
 
-    def generations(self) -> list[str]:
-        """The generations that are open, the one asked for last at the end."""
+    def generations(self) -> list[int]:
+        """The numbers of the generations that are open, the one asked for last at the end."""
         with self._lock:
-            return list(self._generations)
+            return list(map(generation_number, self._generations))
 
     def close(self) -> None:
         """Close every generation."""
@@ -82,6 +85,9 @@ class ShardReplica:
                 return ShardAnswer(shard.answer(request))
         except LexFuseError as error:
             return ShardAnswer(code=error.code, message=str(error))
+        except Exception as error:  # Ray would log its message, which may quote the question, and routers would ask again
+            log.error("unexpected error", exc_info=error, extra={"fields": {"shard": self._shard}})
+            return ShardAnswer(code=LexFuseError.code, message=f"an unexpected error in shard {self._shard}; its log has it")
 
     @contextmanager
     def _leased(self, published: Published) -> Iterator[Shard]:

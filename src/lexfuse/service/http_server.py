@@ -25,9 +25,11 @@ from lexfuse.service.connections import Connection, ConnectionLimits, accepted_a
 from lexfuse.service.logs import log
 from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import WARM_QUESTION
+from lexfuse.service.tls import tls_context
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+    from starlette.types import ASGIApp
 
     from lexfuse.service.registry import IndexRegistry
     from lexfuse.service.settings import ServiceSettings
@@ -62,7 +64,7 @@ def listening(host: str, port: int) -> socket.socket:
     return bound
 
 
-def address(bound: socket.socket, host: str) -> str:
+def address(bound: socket.socket, host: str, scheme: str = "http") -> str:
     """The address of the service for browsers.
 
     >>> with listening("127.0.0.1", 0) as bound:
@@ -70,11 +72,21 @@ def address(bound: socket.socket, host: str) -> str:
     'http://localhost'
     """
     name = _ANY.get(host, host)
-    return f"http://{f'[{name}]' if ':' in name else name}:{bound.getsockname()[1]}"
+    return f"{scheme}://{f'[{name}]' if ':' in name else name}:{bound.getsockname()[1]}"
 
 
-def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: Callable[[str], None]) -> None:
-    """Answer requests until SIGTERM or Ctrl-C; `ready` is called once, with the address."""
+def serve(
+    app: ASGIApp,
+    settings: ServiceSettings,
+    bound: socket.socket,
+    ready: Callable[[str], None],
+    prepare: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer requests until SIGTERM or Ctrl-C.
+
+    When it listens, `prepare` is called in a thread, and then `ready` once, with the address.
+    """
+    context = tls_context(settings.tls_certificate, settings.tls_key)
     descriptors = raise_descriptor_limit()
     limits = ConnectionLimits(connections_of(settings.max_connections, descriptors), settings.header_seconds)
     config = uvicorn.Config(
@@ -91,48 +103,56 @@ def serve(app: FastAPI, settings: ServiceSettings, bound: socket.socket, ready: 
         h11_max_incomplete_event_size=_HEADERS + _ENCODED * settings.max_query_characters,  # the longest question fits
         timeout_graceful_shutdown=math.ceil(settings.shutdown_seconds),
     )
+    config.load()
+    config.ssl = context
+    url = address(bound, settings.host, "https" if context else "http")
     with _quiet_signals():
-        server = _Server(config, app, settings, limits, lambda: ready(address(bound, settings.host)))
+        server = _Server(config, settings, limits, prepare, lambda: ready(url))
         server.run([bound])
     if server.failure:
         raise server.failure
 
 
 class _Server(uvicorn.Server):
-    """Warms up the indexes after it listens, so that /healthz answers in the meantime, and always ends."""
+    """Prepares after it listens, so that /healthz answers in the meantime, and always ends."""
 
     def __init__(
-        self, config: uvicorn.Config, app: FastAPI, settings: ServiceSettings, limits: ConnectionLimits, ready: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        settings: ServiceSettings,
+        limits: ConnectionLimits,
+        prepare: Callable[[], None],
+        ready: Callable[[], None],
     ) -> None:
         super().__init__(config)
-        self._app = app
         self._seconds = settings.shutdown_seconds
         self._limits = limits
-        self._ready = ready
-        self._warming: asyncio.Task[None] | None = None
+        self._prepare, self._ready = prepare, ready
+        self._preparation: asyncio.Task[None] | None = None
         self.failure: Exception | None = None  # why the service did not become ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().set_exception_handler(self._limits.reports.loop_failed)
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._limits.reports.loop_failed)
+        if self.config.ssl:  # a client has as much time for the handshake as for a head; the server offers no such option
+            loop.create_server = partial(loop.create_server, ssl_handshake_timeout=self._limits.seconds)  # type: ignore[method-assign]
         await super().startup(sockets)
         for one in sockets or ():
             one.listen(socket.SOMAXCONN)  # the backlog uses no descriptors
-        self._warming = asyncio.create_task(self._warmed())
+        self._preparation = asyncio.create_task(self._prepared())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        if self._warming:
-            self._warming.cancel()
+        if self._preparation:
+            self._preparation.cancel()
         ending = threading.Timer(self._seconds + _GRACE, _end)
         ending.daemon = True
         ending.start()
         await super().shutdown(sockets)
         ending.cancel()
 
-    async def _warmed(self) -> None:
+    async def _prepared(self) -> None:
         try:
-            await asyncio.to_thread(warm_up, self._app.state.service.registry)
-            await asyncio.to_thread(self._app.openapi)  # by which query strings are checked; the first request would wait for it
-            self._app.state.ready = True
+            await asyncio.to_thread(self._prepare)
             self._ready()
         except Exception as error:  # a caller waiting for the ready line would wait forever
             self.failure, self.should_exit = error, True
@@ -153,6 +173,13 @@ def _quiet_signals() -> Iterator[None]:
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
+
+
+def prepare(app: FastAPI) -> None:
+    """Warm up the indexes of an application; then /readyz says that it is ready."""
+    warm_up(app.state.service.registry)
+    app.openapi()  # by which query strings are checked; the first request would wait for it
+    app.state.ready = True
 
 
 def warm_up(registry: IndexRegistry) -> None:

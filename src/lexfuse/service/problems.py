@@ -14,7 +14,6 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
@@ -105,7 +104,7 @@ def response_of(error: Exception, request_id: str = "") -> Response:
     return Response(problem.model_dump_json(exclude_defaults=True), problem.status, headers_of(error), MEDIA_TYPE)
 
 
-def add_problems(app: FastAPI, respond: Callable[[Request, Exception, str], Response] | None = None) -> None:
+def add_problems(app: Starlette, respond: Callable[[Request, Exception, str], Response] | None = None) -> None:
     """Make an application answer every error with a problem, or as `respond` does, given the request, the error and its id."""
 
     async def answered(request: Request, error: Exception) -> Response:
@@ -133,6 +132,7 @@ async def _handled(request: Request, error: Exception, kind: type[Exception]) ->
 def methods_of(request: Request) -> list[str]:
     """The methods that all routes of a path accept together; the framework lists those of the first route only.
 
+    >>> from fastapi import FastAPI
     >>> app = FastAPI()
     >>> _ = app.get("/a")(lambda: 1), app.put("/a")(lambda: 2)
     >>> methods_of(Request({"type": "http", "path": "/a", "method": "POST", "headers": [], "app": app}))

@@ -72,6 +72,8 @@ class ServiceSettings(BaseModel):
     profiles: tuple[Path, ...] = ()
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=8080, ge=0, le=65535)
+    tls_certificate: Path | None = None  # a PEM file with its chain; with tls_key the service speaks HTTPS
+    tls_key: Path | None = None
     title: str = "LexFuse"
     language: InterfaceLanguage = InterfaceLanguage.ENGLISH
     advice: tuple[Path, ...] = ()  # folders of advice reports, for the experiments page
@@ -152,7 +154,7 @@ def load_settings(flags: Mapping[str, Any], file: Path | None = None) -> LoadedS
     >>> load_settings({"prot": 0})
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: there is no setting 'prot' (flag); there are indexes, profiles, host, port, title, ...
+    lexfuse.errors.ConfigError: there is no setting 'prot' (flag); there are indexes, profiles, host, port, ...
     """
     sources = {
         SettingOrigin.FLAG: {name: value for name, value in flags.items() if value is not None},
@@ -193,7 +195,7 @@ def _absolute(folder: Path, name: str, value: Any) -> Any:
         return [_absolute_index(folder, _served(one)) for one in value]
     if name in ("profiles", "advice") and isinstance(value, list):
         return [folder / one if isinstance(one, str) else one for one in value]
-    return folder / value if name == "keys" and isinstance(value, str) else value
+    return folder / value if name in ("keys", "tls_certificate", "tls_key") and isinstance(value, str) else value
 
 
 def _absolute_index(folder: Path, served: Any) -> Any:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import signal
-import sys
-import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,13 +13,20 @@ from typing import Annotated, Any
 import typer
 
 from lexfuse.cli.cluster.index import Address
+from lexfuse.cli.cluster.ray_messages import ray_messages_apart
 from lexfuse.cli.output.console import note, spinner
+from lexfuse.cli.serve import TlsCertificate, TlsKey
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.cluster.task_runner import ray_cluster, ray_package
 from lexfuse.deployment.application import APPLICATION, ClusterOptions, application
+from lexfuse.deployment.gateway import gateway_application
 from lexfuse.deployment.ray_shards import HEDGE_SECONDS, SHARD_SECONDS
 from lexfuse.errors import ConfigError, OverloadError
-from lexfuse.service.settings import load_settings
+from lexfuse.service.http_server import listening
+from lexfuse.service.http_server import serve as answer_requests
+from lexfuse.service.logs import configure_logs
+from lexfuse.service.settings import ServiceSettings, load_settings
+from lexfuse.service.tls import tls_context
 
 
 def serve(
@@ -29,7 +35,12 @@ def serve(
     max_replicas: Annotated[
         int, typer.Option("--max-replicas", min=0, help="The most replicas of a shard under load; 0 is no autoscaling.")
     ] = 0,
-    routers: Annotated[int, typer.Option("--routers", min=1, help="Routers, which run the service.")] = 1,
+    upscale_seconds: Annotated[
+        float, typer.Option("--upscale-seconds", help="How long load lasts before further replicas start.")
+    ] = 10.0,
+    routers: Annotated[
+        int, typer.Option("--routers", min=0, help="Routers, which run the service; 0 is 1 on one machine, 2 on several.")
+    ] = 0,
     replica_processors: Annotated[
         float, typer.Option("--replica-processors", help="Processors that a replica of a shard reserves.")
     ] = 1.0,
@@ -44,14 +55,17 @@ def serve(
     config: Annotated[Path | None, typer.Option("--config", help="Settings of the service in a TOML file.")] = None,
     profiles: Annotated[list[Path] | None, typer.Option("--profile", help="A profile file to offer. May be repeated.")] = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on [default: 127.0.0.1].")] = None,
-    port: Annotated[int | None, typer.Option(help="The port [default: 8080].")] = None,
+    port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one [default: 8080].")] = None,
+    tls_certificate: TlsCertificate = None,
+    tls_key: TlsKey = None,
     title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
     keys: Annotated[Path | None, typer.Option(help="The key file of lexfuse keys.")] = None,
 ) -> None:
     """Serve the search page and the HTTP API of a cluster.
 
-    Ray Serve runs replicas of every shard, and routers with the application of lexfuse serve. A newer generation is taken over
-    while it runs. Ctrl-C or SIGTERM ends it.
+    Ray Serve runs replicas of every shard, and routers with the application of lexfuse serve. This process passes requests to the
+    routers; the request of a lost router goes to another one. A newer generation is taken over while it runs. Ctrl-C or SIGTERM
+    ends it.
 
         lexfuse cluster serve legi.cluster
 
@@ -61,52 +75,66 @@ def serve(
         "profiles": [one.absolute() for one in profiles] if profiles else None,
         "host": host,
         "port": port,
+        "tls_certificate": tls_certificate,
+        "tls_key": tls_key,
         "title": title,
         "keys": keys.absolute() if keys else None,
     }
     settings = load_settings(flags, config).settings
     if settings.indexes:
         raise ConfigError("a service of a cluster has no other indexes; remove indexes from its settings")
+    tls_context(settings.tls_certificate, settings.tls_key)
     store = ClusterStore(uri)
     if not store.is_shared:
         raise ConfigError(f"{uri!r} is visible to one process only; replicas need a folder or an object store")
+    options = ClusterOptions(
+        uri=store.absolute_uri,
+        replicas=replicas,
+        max_replicas=max_replicas,
+        upscale_seconds=upscale_seconds,
+        routers=routers or 1,
+        replica_processors=replica_processors,
+        shard_seconds=shard_seconds,
+        hedge_seconds=hedge_seconds,
+        partial=partial,
+    )
     shards = len(store.manifest().shards)
-    needed = math.ceil(shards * max(replicas, max_replicas) * replica_processors) + 1
-    with ray_cluster(address, max(needed, os.cpu_count() or 1)):
-        ray, server = ray_package(), import_module("ray.serve")
-        machines = sum(node["Alive"] for node in ray.nodes())
-        options = ClusterOptions(
-            uri=store.absolute_uri,
-            replicas=replicas,
-            max_replicas=max_replicas,
-            routers=routers,
-            replica_processors=replica_processors,
-            replicas_per_machine=math.ceil(max(replicas, max_replicas) / machines) if machines > 1 else 0,
-            routers_per_machine=math.ceil(routers / machines) if machines > 1 else 0,
-            shard_seconds=shard_seconds,
-            hedge_seconds=hedge_seconds,
-            partial=partial,
-        )
-        http = {"host": settings.host, "port": settings.port, "request_timeout_s": settings.timeout_seconds + 5}
-        server.start(http_options=http)
+    most = max(replicas, max_replicas)
+    needed = math.ceil(shards * most * replica_processors) + 1
+    with (
+        listening(settings.host, settings.port) as bound,
+        ray_messages_apart() as announce,
+        ray_cluster(address, max(needed, os.cpu_count() or 1)),
+    ):
+        machines = sum(node["Alive"] for node in ray_package().nodes())
+        if machines > 1:  # two routers, on two machines
+            options = options.model_copy(
+                update={
+                    "routers": routers or 2,
+                    "replicas_per_machine": math.ceil(most / machines),
+                    "routers_per_machine": math.ceil((routers or 2) / machines),
+                }
+            )
+        with _routers(options, settings) as found:
+            configure_logs()
+            line = f"({shards} shards, {replicas} replicas); Ctrl-C ends it"
+            answer_requests(
+                gateway_application(found, settings), settings, bound, lambda url: announce(f"{settings.title} on {url} {line}")
+            )
+
+
+@contextmanager
+def _routers(options: ClusterOptions, settings: ServiceSettings) -> Iterator[Any]:
+    """The handle of the routers, as long as Ray Serve runs them and the shards; the gateway is this process, not its proxies."""
+    server = import_module("ray.serve")
+    server.start(proxy_location="Disabled")
+    try:
         try:
             with spinner("opening the shards"):
-                server.run(application(options, settings), name=APPLICATION, route_prefix="/")
-            _wait(f"{settings.title} on http://{settings.host}:{settings.port} ({shards} shards, {replicas} replicas)")
+                found = server.run(application(options, settings), name=APPLICATION, route_prefix=None)
         except RuntimeError as error:
             raise OverloadError(f"Ray Serve could not start the cluster: {str(error).splitlines()[0]}") from None
-        finally:
-            note("ending the service")
-            server.delete(APPLICATION)
-
-
-def _wait(announcement: str) -> None:
-    """Announce the service, and wait until a signal ends the process."""
-    sys.stdout.write(f"{announcement}; Ctrl-C ends it\n")
-    sys.stdout.flush()
-    os.dup2(2, 1)  # what Ray prints from here on is no answer of the command
-    ended = threading.Event()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, lambda *_: ended.set())
-    while not ended.wait(1.0):  # in turns, so that signals are handled
-        pass
+        yield found
+    finally:
+        note("ending the service")
+        server.delete(APPLICATION)
