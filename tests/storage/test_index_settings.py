@@ -40,11 +40,19 @@ def test_round_trip_and_fingerprints():
     )
 
 
+def test_settings_from_before_versions_of_the_analysis():
+    values = {"stems": True, "stop_words": True, "citations": True, "fields": {"title": 1.0, "headings": 1.0, "text": 1.0}}
+    old = IndexSettings.from_json(values | {"folding": "fold"})
+    assert old.fingerprint == "2c57a0d41a411f18"  # as it was written then
+    assert old.analyser("de").terms("Gesetze") == ["gesetze"]
+    assert IndexSettings().analyser("de").terms("Gesetze") == ["gesetz"]
+
+
 def test_texts_of_unknown_language_are_read_as_english():
     assert IndexSettings().analyser("").language == "en"
 
 
-@pytest.mark.parametrize("change", [{"folding": "x"}, {"fields": None}, {"fields": {"text": "1"}}, {"newer": 1}])
+@pytest.mark.parametrize("change", [{"folding": "x"}, {"fields": None}, {"fields": {"text": "1"}}, {"newer": 1}, {"analysis": 3}])
 def test_damaged_settings_are_told(change):
     with pytest.raises(DataError, match="settings of the index are damaged"):
         IndexSettings.from_json(IndexSettings().as_json() | change)

@@ -33,6 +33,7 @@ from lexfuse.errors import ConfigError, DataError, NotFoundError
 from lexfuse.storage.array_file import map_array, save_array
 from lexfuse.storage.string_list import StringList
 from lexfuse.text.analysis.analyser import Analyser, Folding
+from lexfuse.text.analysis.language_table import unstated_version
 from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
 
 DESCRIPTION = "static.json"
@@ -53,7 +54,8 @@ def plain_words(language: str = "") -> Analyser:
     >>> plain_words().terms("L'employé, art. 3")
     ['employé', 'art']
     """
-    return Analyser(language, stems=False, stop_words=False, citations=False, folding=Folding.KEEP)
+    version = unstated_version(language)  # so that the fingerprint of an old channel holds
+    return Analyser(language, stems=False, stop_words=False, citations=False, folding=Folding.KEEP, version=version)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +172,8 @@ def is_static(path: str | Path) -> bool:
 
 def _shown(analyser: Analyser) -> dict[str, Any]:
     switches = {name: getattr(analyser, name) for name in _SWITCHES}
-    return {"language": analyser.language, **switches, "folding": analyser.folding.value}
+    shown = {"language": analyser.language, **switches, "folding": analyser.folding.value}
+    return shown if analyser.version == unstated_version(analyser.language) else shown | {"version": analyser.version}
 
 
 def _read_folder(folder: Path) -> StaticEncoder:
@@ -184,7 +187,9 @@ def _read_folder(folder: Path) -> StaticEncoder:
             raise ValueError(f"format {values['format']!r}, expected {FORMAT!r}")
         analysis = dict(values["analysis"])
         stems, stop_words, citations = (bool(analysis[name]) for name in _SWITCHES)
-        analyser = Analyser(analysis["language"], stems, stop_words, citations, Folding(analysis["folding"]))
+        folding, spoken = Folding(analysis["folding"]), analysis["language"]
+        version = int(analysis.get("version", unstated_version(spoken)))
+        analyser = Analyser(spoken, stems, stop_words, citations, folding, version)
         words, dimension = StringList.load(folder / "words").strings(), int(values["dimension"])
         flat, idf = map_array(folder / "vectors.npy", np.float16), map_array(folder / "idf.npy", np.float32)
         if dimension < 1 or len(flat) != dimension * len(words) or len(idf) not in (0, len(words)):

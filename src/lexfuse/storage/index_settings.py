@@ -13,6 +13,7 @@ import orjson
 from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.text.analysis.analyser import Analyser, Folding
+from lexfuse.text.analysis.language_table import CURRENT_VERSION
 
 FIELDS = ("title", "headings", "text", "code", "number", "court")
 DEFAULT_FIELDS: Mapping[str, float] = {"title": 1.0, "headings": 1.0, "text": 1.0}
@@ -32,6 +33,7 @@ class IndexSettings:
     stop_words: bool = True
     citations: bool = True
     folding: Folding = Folding.FOLD
+    analysis: int = CURRENT_VERSION  # version of the analysis; indexes from before versions have 1
 
     def __post_init__(self) -> None:
         """Refuse unknown fields and invalid weights."""
@@ -42,6 +44,8 @@ class IndexSettings:
             raise ConfigError(
                 f"weights of fields must be positive numbers, got {dict(self.fields)}; leave a field out instead of 0"
             )
+        if not 1 <= self.analysis <= CURRENT_VERSION:
+            raise ConfigError(f"analysis {self.analysis} is unknown; 1 to {CURRENT_VERSION} are known, so update LexFuse")
 
     def analyser(self, language: str) -> Analyser:
         """The analyser of a language; text of unknown language is read as English."""
@@ -51,6 +55,7 @@ class IndexSettings:
             stop_words=self.stop_words,
             citations=self.citations,
             folding=self.folding,
+            version=self.analysis,
         )
 
     def texts(self, document: Document) -> list[tuple[str, float]]:
@@ -73,11 +78,12 @@ class IndexSettings:
         return hashlib.sha256(orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {name: getattr(self, name) for name in ("stems", "stop_words", "citations")} | {
+        """Plain values; without the version of the analysis if it is the first, as in indexes from before versions."""
+        values = {name: getattr(self, name) for name in ("stems", "stop_words", "citations")} | {
             "fields": dict(self.fields),
             "folding": self.folding.value,
         }
+        return values if self.analysis == 1 else values | {"analysis": self.analysis}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> IndexSettings:
@@ -89,6 +95,6 @@ class IndexSettings:
         lexfuse.errors.DataError: the settings of the index are damaged ('folding'); restore it or build the index again
         """
         try:
-            return cls(**values | {"folding": Folding(values["folding"])})
+            return cls(**{"analysis": 1} | values | {"folding": Folding(values["folding"])})
         except (KeyError, TypeError, ValueError, AttributeError, ConfigError) as error:
             raise DataError(f"the settings of the index are damaged ({error}); restore it or build the index again") from None

@@ -75,10 +75,67 @@ def test_switches():
     assert Analyser("fr", citations=False).terms("L. 1234-5") == ["1234"]
 
 
-def test_other_languages_get_words_only():
-    assert Analyser("de").terms("Die Würde des Menschen") == ["die", "wurde", "des", "menschen"]
+def test_a_language_without_a_stemmer_gets_words_only():
+    assert Analyser("lv").terms("Likuma pants") == ["likuma", "pants"]
     assert Analyser("").terms("The law") == ["the", "law"]
-    assert stop_words("de") == frozenset()
+    assert stop_words("lv") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("de", "Straße STRASSE strasse Straßen"),
+        ("de", "Häuser haeuser Hauser Haus"),
+        ("nl", "rechten recht"),
+        ("es", "acción accion acciones"),
+        ("it", "società societa"),
+        ("pt", "decisão decisao"),
+        ("sv", "lagarna lagar"),
+        ("da", "lovene lovens"),
+        ("nb", "Åndsverk andsverk"),
+        ("fi", "säännöt saannot"),
+        ("tr", "IŞIK ışık isik"),
+        ("tr", "İSTANBUL istanbul"),
+        ("ru", "ёлка ёлки елка"),
+        ("ru", "закон закона законы"),
+        ("sr", "закона zakona zakon"),
+        ("el", "νόμος νομος νόμο"),
+        ("pl", "sądów sądu sąd"),
+        ("cs", "zákona zákonu"),
+        ("hu", "törvények törvény"),
+    ],
+)
+def test_spellings_and_forms_of_a_word_are_one_term(language, words):
+    assert len({Analyser(language).terms(word)[0] for word in words.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "terms"),
+    [
+        ("hi", "भारत के संविधान", ["भारत", "संविधान"]),  # vowel signs stay in their word
+        ("ta", "மற்றும் சட்டம்", ["சட்டம்"]),
+        ("ar", "المحكمة الدستورية", ["محكم", "دستور"]),
+    ],
+)
+def test_marks_of_other_scripts_are_inside_words(language, text, terms):
+    assert Analyser(language).terms(text) == terms
+    assert [token.text for token in Analyser(language, stop_words=False).tokens(text)] == text.split()
+
+
+def test_dignity_is_no_stop_word():
+    assert Analyser("de").terms("Die Würde des Menschen wurde verletzt") == ["wurd", "mensch", "verletzt"]
+
+
+def test_the_first_version_stems_french_and_english_only():
+    assert Analyser("de", version=1).terms("Die Würde des Menschen") == ["die", "wurde", "des", "menschen"]
+    assert Analyser("tr", version=1).terms("IŞIK") == Analyser("xx").terms("IŞIK")
+    for language, text in (("fr", "Les salariés licenciés, हिन्दी"), ("en", "The employers' notices")):
+        assert Analyser(language, version=1).terms(text) == Analyser(language).terms(text)
+
+
+def test_an_unknown_version_is_refused():
+    with pytest.raises(ConfigError, match="version of the analysis must be 1 to 2, got 3; update LexFuse"):
+        Analyser("fr", version=3)
 
 
 @pytest.mark.parametrize("language", ["french", "FR", "f", "fr-FR", "f1"])

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
 from lexfuse.deadline import check
 from lexfuse.errors import ConfigError
-from lexfuse.text.analysis.languages import SUPPORTED
+from lexfuse.text.analysis.language_table import CURRENT_VERSION, FoldingOrder, Language, language_of, languages
 from lexfuse.text.citation.identifiers import Identifier, follows_initial, identifiers_of, usual_terms
 from lexfuse.text.citation.scanner import IDENTIFIER
 from lexfuse.text.letters import compose, fold
@@ -24,6 +24,12 @@ from lexfuse.text.letters import compose, fold
 # A word: letters, digits and underscores, with combining accents and soft hyphens inside. Unicode counts the modifier
 # apostrophe as a letter, but in French it is the apostrophe of an elision.
 WORD = re.compile(r"(?:[^\W\u02bc]++|[\u0300-\u036f\u00ad]++)++")
+# The vowels and signs of Hebrew, Arabic, Devanagari and Tamil script are marks inside a word too.
+_MARKED_WORD = re.compile(
+    r"(?:[^\W\u02bc]++|[\u0300-\u036f\u00ad\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0b82-\u0bd7]++)++"
+)
+_MARKED_LANGUAGES = ("ar", "fa", "hi", "ne", "ta", "yi")
+_TURKISH_CAPITALS = str.maketrans("Iİ", "ıi")
 
 # ASCII punctuation becomes a space and capitals become lower case; other bytes are left to `WORD`.
 _CUT = bytes(
@@ -63,7 +69,7 @@ class Token(NamedTuple):
 class Analyser:
     """Turns text of one language into index terms; documents and queries must use the same analyser.
 
-    Languages other than French and English have neither stems nor stop words.
+    A language without a stemmer (see `lexfuse.text.analysis.language_table`) has neither stems nor stop words.
 
     >>> Analyser("fr").terms("L’article L. 1234-5 s'applique aux salariés licenciés")
     ['articl', 'l1234_5', 'chapter_1234', 'title_123', 'appliqu', 'salar', 'licenc']
@@ -74,12 +80,16 @@ class Analyser:
     stop_words: bool = True
     citations: bool = True
     folding: Folding = Folding.FOLD
+    version: int = CURRENT_VERSION  # of the analysis; 1 stems French and English only
     _terms: dict[bytes, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse an invalid language code."""
+        """Refuse an invalid language code and an unknown version."""
         if self.language and not re.fullmatch("[a-z]{2,3}", self.language):
-            raise ConfigError(f"language must be a code like fr or en, got {self.language!r}")
+            known = ", ".join(sorted(languages()))
+            raise ConfigError(f"language must be a code like fr or en, got {self.language!r}; languages with stems are {known}")
+        if not 1 <= self.version <= CURRENT_VERSION:
+            raise ConfigError(f"version of the analysis must be 1 to {CURRENT_VERSION}, got {self.version}; update LexFuse")
 
     def terms(self, text: str) -> list[str]:
         """Index terms in text order.
@@ -138,7 +148,7 @@ class Analyser:
                 if item.start >= at:
                     parts += (text[at : item.start], *item.terms)
                     at = item.end
-        return _cut(" ".join((*parts, text[at:])) if parts else text).split()
+        return _cut(self._lowered(" ".join((*parts, text[at:])) if parts else text)).split()
 
     def terms_of_piece(self, piece: bytes) -> tuple[str, ...]:
         """Index terms of one piece, cached in a table.
@@ -150,7 +160,8 @@ class Analyser:
         if terms is None:
             check()
             word = _decoded(piece)
-            words = (word,) if word.isascii() else WORD.findall(" ".join(map(compose, WORD.findall(word))).lower())
+            find = self._word.findall
+            words = (word,) if word.isascii() else find(" ".join(map(compose, find(word))).lower())
             terms = tuple(term for word in words for term in self._terms_of_word(word))
             if len(piece) <= LONGEST_KEPT:
                 if len(self._terms) >= _CACHE_LIMIT:
@@ -171,37 +182,51 @@ class Analyser:
         return items
 
     def _words(self, text: str, start: int, end: int) -> Iterator[Token]:
-        for word in WORD.finditer(text, start, end):
+        for word in self._word.finditer(text, start, end):
             check()
             yield self._token(word)
 
     def _token(self, place: re.Match[str]) -> Token:
-        word = place.group()
-        return Token(place.start(), place.end(), word, compose(word).lower(), self.terms_of_piece(_piece(word)))
+        word = self._lowered(place.group())
+        return Token(place.start(), place.end(), place.group(), compose(word).lower(), self.terms_of_piece(_piece(word)))
 
     def _matching_words(self, text: str, start: int, end: int, wanted: Set[str]) -> Iterator[Token]:
-        cut = _cut(text[start:end])
+        cut = _cut(self._lowered(text[start:end]))
         pieces = [piece for piece in set(cut.split()) if not wanted.isdisjoint(self.terms_of_piece(piece))]
         line, before = b" %b " % cut, 0
         for at, size in sorted((at, len(piece)) for piece in pieces for at in _places(line, piece)):
             start += len(_decoded(cut[before:at]))
             before = at
-            for place in WORD.finditer(text, start, start + len(_decoded(cut[at : at + size]))):
+            for place in self._word.finditer(text, start, start + len(_decoded(cut[at : at + size]))):
                 token = self._token(place)
                 if not wanted.isdisjoint(token.terms):
                     yield token
 
     def _terms_of_word(self, word: str) -> tuple[str, ...]:
-        if len(word) < 2 or (self.stop_words and word in stop_words(self.language)):
+        if len(word) < 2 or (self.stop_words and self._own and word in stop_words(self.language)):
             return ()
         if "_" in word and word.isascii() and any(letter.isdigit() for letter in word):
             return (word,)  # a citation
-        stem = stem_of(self.language) if self.stems and self.language in SUPPORTED else str
-        if self.folding is Folding.FOLD:
-            return (stem(fold(word)),)
+        stem = stem_of(self.language) if self.stems and self._own else str
         if self.folding is Folding.KEEP:
             return (stem(word),)
-        return tuple(dict.fromkeys((stem(word), stem(fold(word)))))
+        order = self._own.folding if self._own else FoldingOrder.BEFORE
+        if order is FoldingOrder.NEVER:
+            return (stem(word),)
+        folded = stem(fold(word)) if order is FoldingOrder.BEFORE else fold(stem(word)).replace("ı", "i")
+        return (folded,) if self.folding is Folding.FOLD else tuple(dict.fromkeys((stem(word), folded)))
+
+    @cached_property
+    def _own(self) -> Language | None:
+        return language_of(self.language, self.version)
+
+    @cached_property
+    def _word(self) -> re.Pattern[str]:
+        return _MARKED_WORD if self._own and self.language in _MARKED_LANGUAGES else WORD
+
+    def _lowered(self, text: str) -> str:
+        """The text with Turkish I and İ in lower case, which differ from those of other languages."""
+        return text.translate(_TURKISH_CAPITALS) if self.language == "tr" and self._own else text
 
 
 def _piece(word: str) -> bytes:
@@ -233,12 +258,12 @@ def _places(line: bytes, piece: bytes) -> Iterator[int]:
 def stop_words(language: str) -> frozenset[str]:
     """Words too common to index, in exact and folded form; empty for languages without a list.
 
-    >>> "où" in stop_words("fr"), stop_words("de")
-    (True, frozenset())
+    >>> "où" in stop_words("fr"), "für" in stop_words("de"), stop_words("xx")
+    (True, True, frozenset())
     """
     for line in (files("lexfuse.text.analysis") / "stop_words.txt").read_text("utf-8").splitlines():
-        name, words = line.split(":")
-        if name == language:
+        codes, words = line.split(":")
+        if language in codes.split():
             return frozenset(words.split()) | frozenset(map(fold, words.split()))
     return frozenset()
 
@@ -253,5 +278,5 @@ def stem_of(language: str) -> Callable[[str], str]:
     import Stemmer
 
     # Without its cache: the analyser stems every word once.
-    stem: Callable[[str], str] = Stemmer.Stemmer({"fr": "french", "en": "english"}[language], maxCacheSize=0).stemWord
+    stem: Callable[[str], str] = Stemmer.Stemmer(languages()[language].stemmer, maxCacheSize=0).stemWord
     return stem

@@ -13,7 +13,6 @@ from importlib.resources import files
 
 from lexfuse.text.letters import compose, fold
 
-SUPPORTED = ("fr", "en")
 SAMPLE = 2000  # characters; more does not change the answer
 _DECISIVE = 12.0  # votes of function words that need no confirmation by letters
 _FUNCTION_WORD = 2.0  # votes, shared by the languages that have the word

@@ -4,9 +4,9 @@ Two layers, in this order:
 
 1. `ends_sentence` and `ending` decide what Punkt cannot, since it sees only one word on each side: a lower-case word continues,
 an enumerator opens its item, an anonymised name keeps its dots, a listed abbreviation ends a sentence only before a sentence
-starter, and nothing ends inside a bracket opened in mid-sentence. 2. `punkt_breaks` decides for every other word. English uses
-nupunkt's legal model, French a Punkt with the abbreviations and sentence starters of our lists, any other language a Punkt
-without abbreviations.
+starter, a German ordinal ("am 3. Mai") is read like an abbreviation, and nothing ends inside a bracket opened in mid-sentence. 2.
+`punkt_breaks` decides for every other word. English uses nupunkt's legal model, languages with a list (``abbreviations_*.txt``) a
+Punkt with its abbreviations and sentence starters, any other language a Punkt without abbreviations.
 """
 
 from __future__ import annotations
@@ -77,12 +77,14 @@ BRACKET_REACH = 400  # characters; a bracket not closed within them is stray
 _OPENERS = re.compile(r"[\s«“”\"'‘’(\[{*_—–-]*")  # may precede the first word of a sentence
 _NEXT_WORD = re.compile(r"[^\W\d_]+['’]?")
 _OMISSION = re.compile(r"[\[(]\s?(?:\.\s?\.\s?\.|…)\s?[\])]\s*")
-_ELISION = re.compile(r"\A(?:[ldjmnstc]|qu)['’](?=\w)", re.IGNORECASE)
+_ELISION = re.compile(r"\A(?:[ldjmnstc]|qu|(?:de|a|ne|su|da)ll)['’](?=\w)", re.IGNORECASE)
 _DOTTED = re.compile(r"[^\W\d_](?:\.-?[^\W\d_])+\Z")  # U.S, A.I.R, S.A.R.L, J.-P
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,3}|[^\W\d_]|[ivxlc]{2,6})\)?\\?\.\Z", re.IGNORECASE)
 _ENUMERATOR_LENGTH = 12
 _GOES_ON = frozenset(",;:)]}»”?!.")
 _ANONYMISED = re.compile(r"\W*[A-ZÀ-Þ]{1,2}(?:\.\s?\.\s?\.|…)\Z")
+_ORDINAL = re.compile(r"\W*(?:\d{1,3}|[IVXLC]{2,6})\\?\.\Z")
+_ORDINAL_LANGUAGES = ("de",)  # that write ordinals with a period, and have a list of sentence starters
 _NUMBER = re.compile(r"\W*\d[\d.,/-]*\.\Z")
 _BRACKETS = re.compile(r"[()\[\]]")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
@@ -161,7 +163,7 @@ def ending(language: str, word: str) -> LastWordKind:
     words = lexicon(language)
     if not word.endswith((".", "…")):
         return LastWordKind.FINAL
-    if _ANONYMISED.match(word):
+    if _ANONYMISED.match(word) or (language in _ORDINAL_LANGUAGES and _ORDINAL.match(word)):
         return LastWordKind.BEFORE_STARTER
     if word.endswith(("..", "…")) or word == "." or _NUMBER.match(word):
         return LastWordKind.BEFORE_LETTER

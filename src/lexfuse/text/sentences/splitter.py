@@ -1,8 +1,8 @@
-"""Sentences of legal French and English, as spans of their text.
+"""Sentences of legal text, as spans of it.
 
 `lexfuse.text.sentences.boundaries` decides at punctuation (nupunkt and legal rules), `lexfuse.text.sentences.line_breaks` at line
-breaks; this module walks through the text once. Languages other than ``fr`` and ``en`` use the same rules without abbreviations.
-RPRS splits long sentences at 25 words: `cut_long`.
+breaks; this module walks through the text once. Languages without a list of abbreviations use the same rules without them. RPRS
+splits long sentences at 25 words: `cut_long`.
 """
 
 from __future__ import annotations
