@@ -34,6 +34,7 @@ import pickle
 import tempfile
 import time
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,12 +43,12 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cluster import built, documents_of, plans_of
+from cluster_answers import documents_of, plans_of, questions_of
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.channels.dense.flat_search import FlatSearch
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
-from lexfuse.channels.registry import open_retriever
+from lexfuse.channels.registry import open_retriever, plan_channel, stored_kind
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.cluster_snapshot import ClusterSnapshot
 from lexfuse.cluster.shard import ShardRequest
@@ -60,6 +61,7 @@ from lexfuse.index import Index
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
 from lexfuse.storage.folder_names import CHANNELS
 from lexfuse.storage.folder_snapshot import open_snapshot
+from lexfuse.storage.index_folder import IndexFolder
 
 DEPTH, ASKED, ROWS, DIMENSION = 100, 100, 100_000, 384
 GIB, USABLE = 1 << 30, 0.8
@@ -147,6 +149,23 @@ def words_of(document: Document) -> int:
 def strata(count: int, sample: int) -> NDArray[np.int64]:
     """The middles of as many equal stretches of `count` places."""
     return ((np.arange(sample) + 0.5) * count / sample).astype(np.int64)
+
+
+def built(folder: Path, documents: Sequence[Document], plans: Mapping[str, ChannelPlan], everything: Sequence[Document]) -> Path:
+    """An index of some documents; what its channels learn from texts, they learn from those of all."""
+    Index.build(folder, documents).close()
+    language = Counter(document.language for document in everything).most_common(1)[0][0]
+    with IndexFolder(folder) as files:
+        for name, plan in plans.items():
+            settings = plan_channel(name, plan, language=language)
+            part = stored_kind(name).shared_part(settings, len(everything), lambda at: [everything[place] for place in at])
+            files.channels.make(name, settings)
+            if part is not None:
+                files.channels.begin(name, part)
+    if plans:
+        with Index(folder) as index:
+            index.add_channels(plans)
+    return folder
 
 
 def channels(home: Path, documents: Sequence[Document], plans: Mapping[str, ChannelPlan], queries: Queries) -> Iterator[Record]:
@@ -264,7 +283,7 @@ def show(found: Record, as_json: bool) -> None:
 
 def measured(options: argparse.Namespace, home: Path) -> Iterator[Record]:
     """All parts."""
-    documents, queries = documents_of("fr-labour", None)
+    documents, queries = documents_of("fr-labour", None), questions_of("fr-labour")
     lengths = np.array([words_of(document) for document in documents])
     drawn = [documents[at] for at in np.argsort(lengths, kind="stable")[strata(len(documents), options.sample)].tolist()]
     if options.cut:

@@ -2,11 +2,10 @@
 
 import datetime
 
-import pytest
-
-from bench.cluster import equal_questions, searches, service_times
+from bench.cluster import service_times
+from bench.cluster_answers import divided, equal_questions, rerankers, searches
 from lexfuse import Document, Index
-from lexfuse.cluster.partition import partition
+from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.data.run import Run
 
 DOCUMENTS = [
@@ -29,14 +28,6 @@ def test_questions_are_equal_by_documents_order_and_scores():
     assert equal_questions(single, single) == list(single.queries)
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    home = tmp_path_factory.mktemp("shards")
-    for number, documents in enumerate(partition(DOCUMENTS, 2)):
-        Index.build(home / str(number), documents).close()
-    return [home / "0", home / "1"]
-
-
 def test_every_search_of_the_check_runs(tmp_path):
     with Index.build(tmp_path / "index", DOCUMENTS) as index:
         found = searches(index.snapshot)
@@ -46,8 +37,21 @@ def test_every_search_of_the_check_runs(tmp_path):
         assert len(index.search("préavis", 10, **found["bm25, as of a day"])) == 4
 
 
-def test_every_shard_has_a_time_for_every_question(folders):
-    times = service_times(folders, ["préavis", "mois"])
+def test_rerankers_are_those_that_the_channels_allow(tmp_path, tiny):
+    with Index.build(tmp_path / "index", DOCUMENTS) as index:
+        assert rerankers(index.snapshot, "") == {}
+        index.add_channels({"dense": str(tiny.folder(tmp_path / "model"))})
+        found = rerankers(index.snapshot, "")
+        assert list(found) == ["rescored by dense", "rprs over dense", "sdr over dense", "birch over dense"]
+        for search in found.values():
+            assert len(index.search("préavis", 3, **search)) == 3
+
+
+def test_every_shard_has_a_time_for_every_question(tmp_path):
+    Index.build(tmp_path / "index", DOCUMENTS).close()
+    builder = divided(tmp_path / "index", [2], tmp_path)[2]
+    with ClusterIndex.published(builder.store, tmp_path / "cache") as cluster:
+        times = service_times(cluster, ["préavis", "mois"])
     assert len(times) == 4
     assert min(times) >= 0
     assert max(times) > 0

@@ -20,7 +20,7 @@ def footprint():
         yield importlib.import_module("footprint")
     finally:
         sys.path.remove(str(BENCH))
-        for name in ("footprint", "cluster"):
+        for name in ("footprint", "cluster_answers"):
             sys.modules.pop(name, None)
 
 

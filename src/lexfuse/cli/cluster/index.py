@@ -55,7 +55,7 @@ def index(
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
-    """Build a cluster of a corpus or of an index, or change one.
+    """Build a cluster of a corpus or index, or change one.
 
     Ray tasks build the shards; an index is divided with what its channels store. A new generation is published when all of them
     are complete; services take it over while they run. The next call of an interrupted command resumes it.
