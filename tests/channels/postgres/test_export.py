@@ -65,6 +65,19 @@ def test_another_index_is_replaced_only_when_asked(export, tmp_path, tables):
     assert tables("taken") == {"settings", "documents", "lexemes"}
 
 
+@pytest.mark.parametrize("change", ["format = 1", "content = '{}'", "content = '[]'"])
+def test_an_index_that_cannot_be_read_is_replaced_when_asked(export, sql, change):
+    address, _ = export("unread", channels=("dense",), replace=True)
+    sql(f"UPDATE unread.settings SET {change}")  # noqa: S608
+    with pytest.raises(DataError, match=r"export (it|the index) again"):
+        len(lexfuse.Index(address))
+    with pytest.raises(StorageError, match="has another index, or another state of it; replace it with --force"):
+        export("unread", channels=("dense",))
+    assert export("unread", channels=("dense",), replace=True)[1].written
+    with lexfuse.Index(address) as index:
+        assert index.search("préavis", k=3, channels=["dense"])
+
+
 def test_tables_of_others_are_left_alone(export, sql, tables):
     sql("CREATE SCHEMA shop", "CREATE TABLE shop.documents (invoice text)")
     with pytest.raises(StorageError, match="a table 'documents' that LexFuse did not write"):

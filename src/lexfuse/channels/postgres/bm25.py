@@ -35,7 +35,7 @@ _BY_DOCUMENT = (
     " SELECT ordinal, -(words <@> question) / scale FROM {documents}, asked WHERE ordinal = ANY(%s::int[])"
 )
 _FEW = 50  # documents
-_OCCURRENCES = "SELECT lexeme, (SELECT sum(one) FROM unnest(counts) AS one)::float8 FROM {lexemes} WHERE lexeme = ANY(%s::text[])"
+_OCCURRENCES = "SELECT lexeme, occurrences FROM {lexemes} WHERE lexeme = ANY(%s::text[])"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class PostgresBM25(TermChooser, BM25Formula, LexemeRetriever):
             counts = np.array([lexemes[lexeme] for lexeme in known], dtype=np.float64)
             yield HeldTerms(known, counts, np.array([collection[lexeme] for lexeme in known], dtype=np.float64), float(total))
 
-    def _occurrences(self, lexemes: list[str]) -> dict[str, float]:
+    def _occurrences(self, lexemes: list[str]) -> dict[str, int]:
         """How often each lexeme that a document has occurs in all of them."""
         return dict(self.snapshot.rows(self.snapshot.sql(_OCCURRENCES, lexemes=LEXEMES), [lexemes]))
 

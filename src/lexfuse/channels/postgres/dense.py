@@ -17,7 +17,7 @@ import numpy as np
 from lexfuse.channels.channel_retriever import PassageVectors, SearchWork
 from lexfuse.channels.dense.vector_retriever import VectorRetriever
 from lexfuse.channels.explanation import Evidence
-from lexfuse.channels.postgres.hnsw import leaves_few, scan_settings
+from lexfuse.channels.postgres.hnsw import compares_all, scan_settings
 from lexfuse.channels.postgres.rows import LISTED, condition, numbers_of, pair_scores, ranked, vector_text
 from lexfuse.channels.retriever import Mask, checked_k
 from lexfuse.data.arrays import F32, I64
@@ -72,9 +72,10 @@ class PostgresDense(VectorRetriever):
     def _nearest(self, vector: str, k: int, within: Mask | None) -> list[Row]:
         """The best k documents among those of the nearest passages; of all documents where these are fewer than k."""
         exported, (where, documents) = self.snapshot.exported_channel(self.channel), condition(within, len(self.snapshot))
-        if leaves_few(within):
+        held = exported.named.passages
+        passages = min(2 * k * math.ceil(held / max(exported.documents, 1)), held)
+        if compares_all(passages, held, within):
             return self._every(vector, k, within)
-        passages = min(2 * k * math.ceil(exported.named.passages / max(exported.documents, 1)), exported.named.passages)
         statement = self.snapshot.sql(f"{_SCORES}{where} ORDER BY embedding <#> %s::vector LIMIT %s", table=self._table)
         near = self.snapshot.rows(statement, [vector, *documents, vector, passages], settings=scan_settings(passages))
         found = sorted({ordinal for ordinal, _ in near})

@@ -19,8 +19,8 @@ Progress = Callable[[int], None]
 _SURELY_INDEXED = 100_000  # bytes of a text whose words fit a tsvector of 1 MiB, whatever they are
 _PIECES = "pieces"  # of the words of documents, while the lexemes are counted
 _COUNTED = (
-    "INSERT INTO {lexemes} SELECT lexeme, array_agg(ordinal ORDER BY ordinal), array_agg(count ORDER BY ordinal),"
-    " array_agg(length ORDER BY ordinal) FROM (SELECT ordinal, lexeme, count,"
+    "INSERT INTO {lexemes} SELECT lexeme, count(*), sum(count), array_agg(ordinal ORDER BY ordinal),"
+    " array_agg(count ORDER BY ordinal), array_agg(length ORDER BY ordinal) FROM (SELECT ordinal, lexeme, count,"
     " (sum(count) OVER (PARTITION BY ordinal))::integer AS length FROM (SELECT ordinal, lexeme,"
     " sum(cardinality(positions))::integer AS count FROM {pieces}, LATERAL unnest(to_tsvector(%s::regconfig, piece))"
     " GROUP BY ordinal, lexeme) AS counted) AS held GROUP BY lexeme"
@@ -87,11 +87,11 @@ def write_words(
     repeats = _repeats(snapshot.settings)
     every = sorted_documents(snapshot)
     writer.copy(pieces, ((ordinal, piece) for ordinal, one in every for piece in word_pieces(_words(one, repeats))))
-    arrays = "documents integer[], counts integer[], lengths integer[]"
-    writer.execute(f'CREATE TABLE {{lexemes}} (lexeme text COLLATE "C" PRIMARY KEY, {arrays})', lexemes=lexemes)
+    figures, arrays = "frequency integer, occurrences bigint", "documents integer[], counts integer[], lengths integer[]"
+    writer.execute(f'CREATE TABLE {{lexemes}} (lexeme text COLLATE "C" PRIMARY KEY, {figures}, {arrays})', lexemes=lexemes)
     writer.execute(_COUNTED, config, lexemes=lexemes, pieces=pieces)
     writer.execute("DROP TABLE {pieces}", pieces=pieces)
-    total = "SELECT coalesce(sum(count), 0)::float8 FROM {lexemes}, LATERAL unnest(counts) AS count"
+    total = "SELECT coalesce(sum(occurrences), 0)::float8 FROM {lexemes}"
     mean = writer.execute(total, lexemes=lexemes)[0][0] / max(len(snapshot), 1)
     index = _make_bm25_index(writer, {"text_config": config, "k1": k1, "b": b}) if textsearch else ""
     return WordsExport(config, index, k1, b, mean)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -19,7 +19,7 @@ from lexfuse.channels.postgres.extensions import prepare_extensions
 from lexfuse.channels.postgres.table_writer import TableWriter
 from lexfuse.channels.postgres.text_config import config_of
 from lexfuse.channels.postgres.vector_tables import write_channel
-from lexfuse.errors import ConfigError, StorageError
+from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.storage.document_rows import row_of
 from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.postgres.address import PostgresAddress
@@ -32,6 +32,7 @@ from lexfuse.storage.postgres.tables import (
     ExportedIndex,
     foreign_table,
     index_tables,
+    is_index_table,
     read_export,
 )
 
@@ -107,6 +108,14 @@ def _channels(snapshot: FolderSnapshot, options: ExportOptions) -> tuple[tuple[s
     return options.channels or possible, tuple(name for name in kinds if name not in possible)
 
 
+class FormerExport(NamedTuple):
+    """What a schema has of LexFuse; `exported` is None if it cannot be read."""
+
+    exported: ExportedIndex | None
+    generation: int
+    tables: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class _Exporter:
     database: Database
@@ -123,8 +132,8 @@ class _Exporter:
             lock = "SELECT pg_advisory_xact_lock(hashtext('lexfuse export'), hashtext(%s))"
             self.database.execute(self.connection, lock, self.database.address.schema)
             before = self._former(channels)
-            if before is not None and before.source == source:
-                exported, written = before, False
+            if before is not None and before.exported is not None and before.exported.source == source:
+                exported, written = before.exported, False
             else:
                 if before is not None and not self.options.replace:
                     raise StorageError(
@@ -137,7 +146,7 @@ class _Exporter:
             str(self.database.address), len(snapshot), tuple(exported.channels), left_out, exported.words.config, index, written
         )
 
-    def _write(self, source: str, config: str, channels: Sequence[str], before: ExportedIndex | None) -> ExportedIndex:
+    def _write(self, source: str, config: str, channels: Sequence[str], before: FormerExport | None) -> ExportedIndex:
         snapshot, options = self.snapshot, self.options
         textsearch = prepare_extensions(self.database, self.connection, vectors=bool(channels))
         generation = max(int(time.time()), before.generation + 1 if before else 0)
@@ -150,7 +159,7 @@ class _Exporter:
         writer.put_in_place(exported.tables, before.tables if before else ())
         return exported
 
-    def _former(self, channels: Sequence[str]) -> ExportedIndex | None:
+    def _former(self, channels: Sequence[str]) -> FormerExport | None:
         """The index that the schema has; a schema that does not exist is created, tables of others are a `StorageError`."""
         database, connection, schema = self.database, self.connection, self.database.address.schema
         if not database.execute(connection, "SELECT 1 FROM pg_namespace WHERE nspname = %s", schema):
@@ -161,11 +170,21 @@ class _Exporter:
             " WHERE nspname = %s AND relkind IN ('r', 'v', 'm', 'f', 'p')"
         )
         tables = {table for (table,) in database.execute(connection, statement, schema)}
-        before = read_export(database) if SETTINGS in tables else None
+        before = self._read_former(tables) if SETTINGS in tables else None
         wanted = index_tables({channel: self.snapshot.channel(channel).named.settings.kind for channel in channels})
         if taken := sorted(tables & set(wanted) - set(before.tables if before else ())):
             raise foreign_table(database, taken[0])
         return before
+
+    def _read_former(self, tables: set[str]) -> FormerExport:
+        try:
+            former = read_export(self.database)
+        except DataError:  # of another format, or damaged: it can be replaced
+            newest = "SELECT coalesce(max(generation), 0) FROM {table}"
+            settings = (self.database.address.schema, SETTINGS)
+            generation = self.database.execute(self.connection, newest, table=settings)[0][0]
+            return FormerExport(None, generation, sorted(filter(is_index_table, tables)))
+        return FormerExport(former, former.generation, former.tables)
 
     def _source(self, channels: Sequence[str], config: str) -> str:
         """The same text for the same content, exported in the same way."""

@@ -9,6 +9,7 @@ from lexfuse.channels.retriever import Mask
 
 BUILD = "m = 16, ef_construction = 64"
 _LEAST, _PER_RESULT, _MOST = 400, 4, 1000  # vectors in view; pgvector keeps no more than 1,000 in view
+_SHARE = 0.05  # of all vectors
 _FEW = 10_000  # documents that a filter leaves: all their vectors are compared, as HNSW would meet few of them
 
 
@@ -22,10 +23,12 @@ def scan_settings(k: int) -> dict[str, str]:
     return view | {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
 
 
-def leaves_few(within: Mask | None) -> bool:
-    """Whether a filter leaves few documents.
+def compares_all(wanted: int, held: int, within: Mask | None) -> bool:
+    """Whether comparing all vectors is better: a filter leaves few documents, or a large share of all vectors is wanted.
 
-    >>> leaves_few(None), leaves_few(np.ones(50, dtype=bool))
-    (False, True)
+    >>> compares_all(10, 50_000, None), compares_all(4000, 50_000, None), compares_all(10, 50_000, np.ones(50, dtype=bool))
+    (False, True, True)
     """
-    return within is not None and int(within.sum()) <= _FEW
+    if within is not None and int(within.sum()) <= _FEW:
+        return True
+    return wanted > max(_MOST, _SHARE * held)

@@ -77,7 +77,7 @@ class LexemeRetriever(ChannelRetriever):
 
     def idf_of(self, lexemes: Sequence[str]) -> dict[str, float]:
         """The inverse document frequency of every lexeme that a document has."""
-        statement = "SELECT lexeme, cardinality(documents) FROM {lexemes} WHERE lexeme = ANY(%s::text[])"
+        statement = "SELECT lexeme, frequency FROM {lexemes} WHERE lexeme = ANY(%s::text[])"
         found = self.snapshot.rows(self.snapshot.sql(statement, lexemes=LEXEMES), [list(lexemes)])
         values = self.inverse_frequency(len(self.snapshot), np.array([frequency for _, frequency in found], dtype=np.int64))
         return dict(zip([lexeme for lexeme, _ in found], values.tolist(), strict=True))
@@ -146,7 +146,7 @@ class LexemeRetriever(ChannelRetriever):
     def work(self, queries: Queries) -> SearchWork:
         """4 for every lexeme of the query and every document."""
         lexemes = sum(sum(found.values()) for _, found in self.read(queries)) / max(len(queries), 1)
-        statement = self.snapshot.sql("SELECT coalesce(sum(cardinality(documents)), 0)::bigint FROM {lexemes}", lexemes=LEXEMES)
+        statement = self.snapshot.sql("SELECT coalesce(sum(frequency), 0)::bigint FROM {lexemes}", lexemes=LEXEMES)
         return SearchWork(int(self.snapshot.rows(statement)[0][0]), round(4 * lexemes * len(self.snapshot)))
 
     def unlisted(self, within: Mask | None) -> int:

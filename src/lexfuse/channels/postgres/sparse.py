@@ -12,7 +12,7 @@ import numpy as np
 
 from lexfuse.channels.channel_retriever import SearchWork
 from lexfuse.channels.explanation import Evidence, TermPart
-from lexfuse.channels.postgres.hnsw import leaves_few, scan_settings
+from lexfuse.channels.postgres.hnsw import compares_all, scan_settings
 from lexfuse.channels.postgres.rows import condition, numbers_of, pair_scores, ranked, sparse_text
 from lexfuse.channels.retriever import Mask, checked_k
 from lexfuse.channels.sparse.learned_weights import LearnedWeights, QueryWeights
@@ -62,10 +62,11 @@ class PostgresSparse(LearnedWeights):
     def _best(self, query: QueryWeights, k: int, within: Mask | None) -> list[Row]:
         where, documents = condition(within, len(self.snapshot))
         vector, scores = self._text(query), f"SELECT ordinal, {self._score} AS score FROM {{weights}} WHERE {where}"  # noqa: S608
-        if not self.exact and not leaves_few(within):
+        held = self.snapshot.exported_channel(self.channel).documents
+        if not self.exact and not compares_all(k, held, within):
             nearest = self._sql(f"{scores} ORDER BY weights <#> %s::sparsevec LIMIT %s")
             near = self.snapshot.rows(nearest, [vector, *documents, vector, k], settings=scan_settings(k))
-            if len(near) >= min(k, self.snapshot.exported_channel(self.channel).documents):
+            if len(near) >= min(k, held):
                 return [row for row in near if row[1] > 0]
         best = f"SELECT * FROM ({scores}) AS every WHERE score > 0 ORDER BY score DESC, ordinal LIMIT %s"  # noqa: S608
         return self.snapshot.rows(self._sql(best), [vector, *documents, k])

@@ -4,7 +4,7 @@
 |---|---|
 | settings | the export: number of the format, generation, and everything else as JSON |
 | documents | a document: its fields, and `words`, the text that its words are searched in |
-| lexemes | a lexeme of PostgreSQL's text search: the documents that have it, how often, and their lengths |
+| lexemes | a lexeme of PostgreSQL's text search: in how many documents, how often; which ones, their counts and lengths |
 | vectors of NAME | a passage of a dense channel: document, place in the text, `vector` |
 | weights of NAME | a document of a learned sparse channel: `sparsevec`, and the length of that vector |
 | terms of NAME | a term of a learned sparse channel: its place in the vectors |
@@ -22,7 +22,7 @@ from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.postgres.database import Database
 from lexfuse.storage.stored_channel import ChannelSettings
 
-FORMAT = 1
+FORMAT = 2
 SETTINGS, DOCUMENTS, LEXEMES = "settings", "documents", "lexemes"
 DENSE, SPARSE = "dense", "sparse"  # kinds of channels that have tables
 
@@ -162,6 +162,15 @@ def read_export(database: Database) -> ExportedIndex:
 def read_generation(database: Database) -> int:
     """The number of the export that a schema has now."""
     return read_export(database).generation
+
+
+def is_index_table(name: str) -> bool:
+    """Whether a table of a schema that has an index is one of the index, by its name.
+
+    >>> is_index_table("vectors of dense"), is_index_table("invoices")
+    (True, False)
+    """
+    return name in index_tables({}) or name.startswith(("vectors of ", "weights of ", "terms of "))
 
 
 def foreign_table(database: Database, table: str) -> StorageError:
