@@ -137,7 +137,7 @@ def _of_chunk(
         tokens, chunk = [QueryToken(TokenKind.MINUS, at)], chunk[1:]
     field = _FIELD.match(chunk)
     name = field[1] if field and field[1] in fields else ""
-    word = chunk[len(name) + 1 :] if name else chunk
+    word = chunk[len(name) + 1 :].rstrip(_END) if name else chunk.rstrip(_END.replace(".", ""))  # L. 1234-5 needs its point
     prefix = _PREFIX.fullmatch(word.rstrip(_END))
     operand = Operand(prefix[1], OperandKind.PREFIX, name) if prefix else Operand(word, field=name)
     return [*tokens, QueryToken(TokenKind.OPERAND, at, operand)] if any(map(str.isalnum, word)) else []

@@ -170,9 +170,7 @@ class _Parser:
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise ConfigError(
-                f"the question has more than {MAX_DEPTH} parentheses or negations inside each other; ask with fewer"
-            )
+            raise ConfigError(f"parentheses and negations may be {MAX_DEPTH} deep, here they are deeper; ask with fewer")
 
 
 def _close(part: Expression) -> Operand | Disjunction:
