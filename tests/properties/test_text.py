@@ -7,6 +7,8 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from lexfuse.storage.index_settings import FieldText
+from lexfuse.storage.segments.position_builder import marked_pieces
 from lexfuse.text.analysis.analyser import Analyser, Folding
 from lexfuse.text.analysis.languages import detect_language
 from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
@@ -38,6 +40,14 @@ def test_tokens_are_the_terms_with_places(text, analyser):
     assert all(token.exact == token.exact.lower() or token.citation for token in tokens)
     wanted = {term for token in tokens[::2] for term in token.terms}
     assert analyser.matching(text, wanted) == [token for token in tokens if wanted.intersection(token.terms)]
+
+
+@given(TEXTS, ANALYSERS)
+@settings(max_examples=500, deadline=None)
+@example("Vu l'art. L.\ue0001234-5.\n\nVu.", Analyser("fr"))
+def test_marks_of_sentences_and_paragraphs_leave_the_terms_as_they_are(text, analyser):
+    pieces = marked_pieces(FieldText("text", text, 1.0, ()), analyser)
+    assert [term for piece in pieces for term in analyser.terms_of_piece(piece)] == analyser.terms(text)
 
 
 @given(st.lists(TEXTS, max_size=4), ANALYSERS)

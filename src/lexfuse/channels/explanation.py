@@ -117,6 +117,14 @@ class SourceContribution:
 
 
 @dataclass(frozen=True, slots=True)
+class ConditionMatch:
+    """A part of an expression of the query language, and whether it holds in the document."""
+
+    condition: str
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """The score and rank of one document for one query, what every source adds, and the evidence for it.
 
@@ -135,9 +143,11 @@ class Explanation:
     others: Mapping[str, int] = field(default_factory=dict)  # its rank under other fusions, by their names
     before: Explanation | None = None  # before it was reranked
     evidence: Mapping[str, Evidence] = field(default_factory=dict)  # by the names of retrievers and rerankers
+    conditions: tuple[ConditionMatch, ...] = ()  # the parts of a question with operators
 
     def as_json(self) -> dict[str, Any]:
         """Scores, ranks and sources as plain values; the evidence is rendered apart."""
+        conditions = {"conditions": [asdict(one) for one in self.conditions]} if self.conditions else {}
         return {
             "query": self.query,
             "doc": self.doc,
@@ -147,4 +157,5 @@ class Explanation:
             "parts": [asdict(part) for part in self.parts],
             "others": dict(self.others),
             "before": self.before.as_json() if self.before else None,
+            **conditions,
         }

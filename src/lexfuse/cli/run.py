@@ -36,6 +36,9 @@ def run(
     exclude_self: Annotated[
         bool, typer.Option("--exclude-self", help="Exclude the document that has the id of the query.")
     ] = False,
+    operators: Annotated[
+        bool, typer.Option("--operators", help='Read "phrases", -word, AND OR NOT, word*, /s and field:word in the queries.')
+    ] = False,
     bounds: Annotated[
         Path | None,
         typer.Option(
@@ -72,6 +75,7 @@ def run(
             as_of=filters.day(),
             before_query_date=filters.before_query_date,
             exclude_self=exclude_self,
+            operators=operators,
         )
         write_run(ranking, out)
     if bounds is not None:

@@ -26,6 +26,7 @@ def search(
     filters: FilterFlags,
     k: Annotated[int, typer.Option("-k", help="The number of results.")] = 10,
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the question [default: detected].")] = "",
+    plain: Annotated[bool, typer.Option("--plain", help="Read the question as plain text: operators are words.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
     why: Annotated[
         list[str] | None, typer.Option("--why", metavar="ID", help="Explain this document too, found or not. May be repeated.")
@@ -39,21 +40,33 @@ def search(
     lexfuse search legi.index "licenciement économique" --filter "code=Code du travail" --as-of 2024-01-01 --explain
 
     lexfuse search legi.index "licenciement économique" --profile labour.toml --why LEGIARTI000018764571
+
+    A question may have operators, which every result must satisfy: "exact phrase", -word, AND OR NOT in capitals with
+    parentheses, word* (words that begin so), a /s b (one sentence), a /p b (one paragraph), a /5 b (at most five words apart),
+    title:word, code:"Code civil" and other fields. Words without an operator only rank.
+
+    lexfuse search legi.index '"cause réelle et sérieuse" AND licenci* -économique title:indemnité'
     """
     spec = search.spec()
     asked: dict[str, Any] = {"profile": spec, "filters": filters.filters or (), "as_of": filters.day()}
+    asked["operators"] = not plain
     with Index.open(folder) as index, query_context():
         found = index.search(question, k, language=language, **asked)
         fused = fusions_of(found, routed=bool(spec.classes)) if explain else {}
         wanted = [index.explain(question, id, language=language, **asked) for id in why or ()]
     if json:
         results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]
-        print_json({"results": results} | ({"why": [one.as_json() for one in wanted]} if why else {}))
+        notes = {"notes": list(found.notes)} if found.notes else {}
+        print_json({"results": results} | notes | ({"why": [one.as_json() for one in wanted]} if why else {}))
         return
+    for text in found.notes:
+        note(text)
     if not found:
         note("nothing found; try other words, or fewer filters")
     for answer in found:
         show(answer, explain, fused.get(answer.document.id))
+        if explain and found.notes:
+            _show_conditions(answer.explain())
     for one in wanted:
         show_why(one)
 
@@ -109,11 +122,18 @@ def show_why(why: Explanation) -> None:
     """Why a document has its rank, or would have, and its rank by other fusions."""
     place = f"rank {why.rank}" if why.listed else f"not among the candidates; would be rank {why.rank}"
     line(f"{why.doc}: {place}, score {why.score:.3f}", style="bold")
+    _show_conditions(why)
     _show_sources(why)
     if why.others:
         ranks = ", ".join(f"{name} rank {rank}" for name, rank in why.others.items())
         line(f"     under each fusion with its usual parameters: {ranks}", style="dim")
     line()
+
+
+def _show_conditions(why: Explanation) -> None:
+    """Which parts of a question with operators hold."""
+    for one in why.conditions:
+        line(f"     {one.condition}: {'holds' if one.holds else 'does not hold'}", style="green")
 
 
 def _show_sources(why: Explanation | None) -> None:

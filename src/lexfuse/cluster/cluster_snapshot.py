@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from lexfuse.channels.channel_retriever import ChannelRetriever
+from lexfuse.channels.lexical.expression_match import ExpressionMatcher
+from lexfuse.cluster.cluster_expressions import ClusterExpressionMatcher
 from lexfuse.cluster.cluster_retriever import spread_by
 from lexfuse.cluster.shard import ShardRequest, mixed_class
 from lexfuse.cluster.shard_client import ShardClient
@@ -149,6 +151,8 @@ class ClusterSnapshot(Snapshot):
 
     def retriever_class(self, usual: type[Made]) -> type[Made]:
         """A class that asks the shards, where the posting lists or vectors of the usual one are there."""
+        if usual is ExpressionMatcher:
+            return cast("type[Made]", ClusterExpressionMatcher)
         spread = spread_by(usual) if issubclass(usual, ChannelRetriever) else None
         return usual if spread is None else mixed_class(spread, usual, "Cluster")
 

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from lexfuse.channels.channel_retriever import ChannelRetriever
+from lexfuse.channels.lexical.expression_match import ExpressionMatcher
 from lexfuse.cluster.statistics import ClusterPostings, Statistics, TermStatistics
 from lexfuse.data.queries import Queries
 from lexfuse.storage.document_numbers import Numbering
@@ -109,6 +110,7 @@ class Shard:
         self.snapshot = ShardSnapshot(folder, statistics)
         self._lock = Lock()
         self._retrievers: dict[RetrieverPlan, ChannelRetriever] = {}
+        self.expressions = ExpressionMatcher(self.snapshot)
 
     def answer(self, request: ShardRequest) -> Any:
         """The answer to a request."""

@@ -10,7 +10,7 @@ from lexfuse.channels.explanation import Explanation, ProportionalRelevance
 from lexfuse.data.queries import Query
 from lexfuse.data.run import Hit
 from lexfuse.fusion.registry import default_fusions
-from lexfuse.search.hits import checked_query
+from lexfuse.search.asked_question import read_question
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit
 
@@ -26,7 +26,7 @@ class DocumentExplanation:
 
     @property
     def allowed(self) -> bool:
-        """Whether the filters and the day allow the document."""
+        """Whether the filters, the day and the operators of the question allow the document."""
         return self.opened.within is None or bool(self.opened.within[self._ordinal])
 
     @property
@@ -53,14 +53,20 @@ class DocumentExplanation:
 
 
 def explain_document(
-    version: IndexVersion, question: str | Query, document: str, *, language: str = "", **search: Any
+    version: IndexVersion,
+    question: str | Query,
+    document: str,
+    *,
+    language: str = "",
+    operators: bool = True,
+    **search: Any,
 ) -> DocumentExplanation:
     """Explain a document, by its id or a citation; `search` is as for `IndexVersion.search_by`.
 
     >>> explain_document(IndexVersion(snapshot), "retard de prêt", "article L. 4").explanation.rank
     1
     """
-    query, id = checked_query(question, language), version.meant(document)
-    opened = version.search_by(**search)
-    [found] = opened.retriever.explain(query, [id], within=opened.within, others=default_fusions())
-    return DocumentExplanation(version, opened, query, found)
+    asked, id = read_question(version, question, language, operators=operators), version.meant(document)
+    opened = asked.restricted(version.search_by(**search))
+    [found] = opened.retriever.explain(asked.ranked, [id], within=opened.within, others=default_fusions())
+    return DocumentExplanation(version, opened, asked.ranked, asked.explained(found, version.snapshot.ids.ordinal(id)))

@@ -14,6 +14,7 @@ import numpy as np
 from lexfuse.data.arrays import I32
 from lexfuse.data.queries import Query
 from lexfuse.deadline import check
+from lexfuse.search.asked_question import both
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, find_documents
 from lexfuse.storage.filters import Condition, Operator
@@ -63,7 +64,7 @@ def facets_of(
         rest = [text for text in filters if text not in own]
         counted = ordinals
         if own:
-            mask = version.within((*opened.filters, *rest), opened.as_of)
+            mask = both(version.within((*opened.filters, *rest), opened.as_of), opened.satisfying)
             every = find_documents(opened.retriever, question, DEPTH, within=mask, citations=version.citations)[:DEPTH]
             counted = _ordinals(version, every)
         facet = _facet(version, name, own, rest, counted)

@@ -11,7 +11,8 @@ from typing import Any, overload
 
 from lexfuse.channels.explanation import Explanation
 from lexfuse.data.queries import Query
-from lexfuse.errors import ConfigError, EmptyQuestionError
+from lexfuse.errors import ConfigError
+from lexfuse.search.asked_question import AskedQuestion, read_question
 from lexfuse.search.facets import DEPTH, FacetCounts, facets_of
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit, find_documents
@@ -62,6 +63,7 @@ class Hits(HitSequence):
     more: bool = False  # whether results follow
     candidates: int = 0  # documents that were ranked; the facets count these
     facets: tuple[FacetCounts, ...] = ()
+    notes: tuple[str, ...] = ()  # how a question with operators was read
     timing: Timing = field(default_factory=Timing, compare=False)
 
 
@@ -76,18 +78,21 @@ def find_hits(
     filters: Sequence[str] = (),
     as_of: str | datetime.date | None = None,
     language: str = "",
+    operators: bool = True,
     **search: Any,
 ) -> Hits:
     """The documents that a question cites, then the best matches; `search` is as for `IndexVersion.search_by`.
 
-    `after` is the number of results to skip; the first 1,000 can be paged through.
+    `after` is the number of results to skip; the first 1,000 can be paged through. Without `operators` the question is plain
+    text, whatever is in it.
     """
-    query = checked_query(question, language)
     if k < 1:
         raise ConfigError(f"k must be at least 1, got {k}")
     clock = StageClock()
     with clock.stage("filter"):
-        opened = version.search_by(filters=filters, as_of=as_of, **search)
+        asked = read_question(version, question, language, operators=operators)
+        opened = asked.restricted(version.search_by(filters=filters, as_of=as_of, **search))
+        query = asked.ranked
     with clock.stage("search"):
         most = max(DEPTH, k)  # a longer page is not cut
         depth = most if facets or sort is not SortOrder.RELEVANCE else min(after + k + 1, most)
@@ -99,18 +104,19 @@ def find_hits(
         counted = facets_of(version, query, opened, filters, found) if facets else []
     with clock.stage("snippets"):
         page = found[after : after + k]
-        explained = PageExplanations(opened, query, [one.hit.doc for one in page])
+        explained = PageExplanations(opened, asked, [one.hit.doc for one in page])
         builder = ResultBuilder(opened.retriever.members(query), query, words=version.words, explainer=explained.of)
         hits = builder.answers(page, after=after)
-    return Hits(query, opened.profile, tuple(hits), after + k < len(found), candidates, tuple(counted), clock.timing())
+    more = after + k < len(found)
+    return Hits(asked.query, opened.profile, tuple(hits), more, candidates, tuple(counted), asked.notes, clock.timing())
 
 
 class PageExplanations:
     """The explanations of all hits of a page, computed together when the first is asked for."""
 
-    def __init__(self, opened: OpenedSearch, query: Query, ids: Sequence[str]) -> None:
+    def __init__(self, opened: OpenedSearch, asked: AskedQuestion, ids: Sequence[str]) -> None:
         """Compute nothing yet."""
-        self._opened, self._query, self._ids = opened, query, ids
+        self._opened, self._asked, self._ids = opened, asked, ids
 
     def of(self, id: str) -> Explanation:
         """Why a document has its rank."""
@@ -118,23 +124,9 @@ class PageExplanations:
 
     @cached_property
     def _every(self) -> dict[str, Explanation]:
-        opened = self._opened
-        found = opened.retriever.explain(self._query, self._ids, within=opened.within)
-        return dict(zip(self._ids, found, strict=True))
-
-
-def checked_query(question: str | Query, language: str = "") -> Query:
-    """A question as a query; an empty one is an `EmptyQuestionError`.
-
-    >>> checked_query(" ")
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.EmptyQuestionError: the question is empty; ask with at least one word
-    """
-    query = Query("q", question, language) if isinstance(question, str) else question
-    if not query.text.strip():
-        raise EmptyQuestionError("the question is empty; ask with at least one word")
-    return query
+        opened, ids = self._opened, self._opened.retriever.snapshot.ids
+        found = opened.retriever.explain(self._asked.ranked, self._ids, within=opened.within)
+        return {one.doc: self._asked.explained(one, ids.ordinal(one.doc)) for one in found}
 
 
 def _by_date(version: IndexVersion, found: list[FoundDocument], *, newest: bool) -> list[FoundDocument]:

@@ -16,14 +16,13 @@ from lexfuse.channels.registry import applicable_options, channels_in, open_retr
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
-from lexfuse.search.candidates import retrieve_blocks
+from lexfuse.search.asked_question import run_questions
 from lexfuse.search.document_explanation import explain_document
 from lexfuse.search.hits import Hits, find_hits
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.pipeline import DEPTH
 from lexfuse.search.similar_hits import SimilarHits, find_similar
 from lexfuse.search.spec.spec import SearchSpec
-from lexfuse.search.temporal_filter import retrieve_before
 from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
 from lexfuse.storage.snapshot import Snapshot
 
@@ -110,7 +109,8 @@ class IndexReader(ABC):
 
         `profile` names a profile of the index or is a `SearchSpec`. Without one, options of `SearchSpec.of` say how to
         search: ``channels=["bm25", "dense"], fusion=TM2C2(alpha=0.8)``. ``filters=["code=Code civil"]``, ``as_of``,
-        ``language``, ``sort``, ``facets`` and ``after`` are as for `lexfuse.search.hits.find_hits`.
+        ``language``, ``sort``, ``facets``, ``after`` and ``operators`` are as for `lexfuse.search.hits.find_hits`. A question may
+        have operators: ``"exact phrase"``, ``-word``, ``AND OR NOT``, ``word*``, ``/s /p /5``, ``title:word``.
 
         >>> hits = index.search("retard de prêt", k=2, channels=["bm25", "tfidf"], fusion="rrf")
         >>> [(hit.rank, hit.id, str(hit.snippet)[:18]) for hit in hits]
@@ -145,13 +145,15 @@ class IndexReader(ABC):
         depth: int = DEPTH,
         before_query_date: bool = False,
         exclude_self: bool = False,
+        operators: bool = False,
         profile: str | SearchSpec = "",
         name: str | None = None,
         **options: Any,
     ) -> Run:
         """The best `depth` documents of every query; with `before_query_date` among those dated before it.
 
-        `exclude_self` leaves out the document that has the id of the query, for queries that are documents themselves.
+        `exclude_self` leaves out the document that has the id of the query, for queries that are documents themselves. Queries
+        are plain text, since those of collections quote; with `operators` they are read as `search` reads a question.
 
         >>> queries = lexfuse.Queries.of([lexfuse.Query("q", "cotisation")])
         >>> [hit.doc for hit in index.run(queries, depth=10, name="words").hits("q")]
@@ -160,8 +162,8 @@ class IndexReader(ABC):
         if not profile and options.keys() - {"filters", "as_of"}:
             options = {"depth": depth, **options}
         opened = self.version.search_by(profile, name=name, **options)
-        retrieve = retrieve_before if before_query_date else retrieve_blocks
-        found = retrieve(opened.retriever, queries, depth + exclude_self, within=opened.within)
+        ranked = depth + exclude_self
+        found = run_questions(self.version, opened, queries, ranked, before_query_date=before_query_date, operators=operators)
         if exclude_self:
             found = found.without_self(depth)
         return found if name is None else dataclasses.replace(found, name=name)

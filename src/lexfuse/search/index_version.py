@@ -48,6 +48,7 @@ class OpenedSearch(NamedTuple):
     within: Mask | None
     filters: tuple[str, ...] = ()  # those of the profile, which a request only adds to
     as_of: str | datetime.date | None = None
+    satisfying: Mask | None = None  # what the operators of the question require, also part of `within`
 
 
 class IndexVersion:

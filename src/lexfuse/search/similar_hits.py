@@ -15,6 +15,7 @@ from lexfuse.channels.retriever import Retriever
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.rprs import Rprs
+from lexfuse.search.asked_question import AskedQuestion
 from lexfuse.search.hits import HitSequence, PageExplanations
 from lexfuse.search.index_version import SIMILAR, IndexVersion, OpenedSearch
 from lexfuse.search.results import ResultBuilder, SearchHit, find_documents
@@ -132,7 +133,7 @@ def _searched(
     with clock.stage("snippets"):
         members = [one for one in retriever.members(query) if not one.has_passages]
         answers = ResultBuilder(members or [retriever], query).answers(documents)  # one vector says little of a judgment
-        explained = PageExplanations(opened, query, ids)
+        explained = PageExplanations(opened, AskedQuestion(query, query), ids)
         hits = tuple(replace(hit, explainer=explained.of) for hit in answers)
     with clock.stage("alignment"):
         compared = retriever.rerank_evidence(query, ids, within=opened.within).values() if align else ()

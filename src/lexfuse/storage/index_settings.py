@@ -6,7 +6,8 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -18,6 +19,16 @@ from lexfuse.text.analysis.language_table import CURRENT_VERSION
 FIELDS = ("title", "headings", "text", "code", "number", "court")
 DEFAULT_FIELDS: Mapping[str, float] = {"title": 1.0, "headings": 1.0, "text": 1.0}
 FALLBACK_LANGUAGE = "en"
+_SEPARATOR = " \n"  # between the texts of a list
+
+
+class FieldText(NamedTuple):
+    """The text of a field, the weight of its terms, and where the second and further texts of a list begin."""
+
+    name: str
+    text: str
+    weight: float
+    breaks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +75,21 @@ class IndexSettings:
         >>> IndexSettings(fields={"title": 2.0}).texts(Document("a", title="Loi", text="…"))
         [('Loi', 2.0)]
         """
+        return [(one.text, one.weight) for one in self.field_texts(document)]
+
+    def field_texts(self, document: Document) -> list[FieldText]:
+        """The indexed fields of a document that are not empty.
+
+        >>> IndexSettings().field_texts(Document("a", headings=("Livre I", "Titre II")))[0].breaks
+        (9,)
+        """
         texts = []
         for name, weight in self.fields.items():
             value = getattr(document, name)
-            text = " \n".join(value) if isinstance(value, tuple) else value
-            if text:
-                texts.append((text, weight))
+            parts = value if isinstance(value, tuple) else (value,)
+            if text := _SEPARATOR.join(parts):
+                ends = accumulate(len(part) + len(_SEPARATOR) for part in parts[:-1])
+                texts.append(FieldText(name, text, weight, tuple(ends)))
         return texts
 
     @property

@@ -19,7 +19,7 @@ from lexfuse.service.parameters import page_parameters, refuse_unknown
 
 Model = TypeVar("Model", bound=BaseModel)
 
-SEARCH = ("q", "index", "profile", "filter", "as_of", "sort", "cursor")  # those of a `SearchState`
+SEARCH = ("q", "index", "profile", "filter", "as_of", "sort", "plain", "cursor")  # those of a `SearchState`
 _EVERYWHERE = "lang"
 _TRACKING = ("utm_", "fbclid", "gclid", "msclkid")  # other sites append these to the links that people share
 
@@ -51,6 +51,7 @@ class SearchState:
     filters: tuple[str, ...] = ()
     as_of: str = ""
     sort: str = ""
+    plain: str = ""  # not empty: operators in the question are words
     cursor: str = ""
 
     @classmethod
@@ -67,6 +68,7 @@ class SearchState:
             filters=tuple(dict.fromkeys(each for each in given.getlist("filter") if each.strip())),
             as_of=given.get("as_of", "").strip(),
             sort=given.get("sort", ""),
+            plain=given.get("plain", ""),
             cursor=given.get("cursor", ""),
         )
 
@@ -78,12 +80,13 @@ class SearchState:
         5
         """
         own = {name: value for name, value in asdict(self).items() if value and name in model.model_fields}
+        own |= {"operators": False} if self.plain and "operators" in model.model_fields else {}
         return page_parameters(model, own | more)
 
     def parameters(self) -> list[tuple[str, str]]:
         """Names and values of the address, always in the same order."""
         pairs = [("q", self.query), ("index", self.index), ("profile", self.profile), *(("filter", one) for one in self.filters),
-                 ("as_of", self.as_of), ("sort", self.sort), ("cursor", self.cursor)]  # fmt: skip
+                 ("as_of", self.as_of), ("sort", self.sort), ("plain", self.plain), ("cursor", self.cursor)]  # fmt: skip
         return [(name, value) for name, value in pairs if value]
 
     def url(self, path: str = "/", **more: str) -> str:

@@ -144,7 +144,7 @@ def test_explain_found_and_not_found(assistant):
     why = assistant.value(ExplainResponse, "explain", query="préavis", document="L. 1 du code du travail", profile="bm25").why
     assert (why.document.id, why.rank) == ("travail-L1", 1)
     words = assistant.words("explain", query="préavis", document="dec-2", profile="hybrid", filters=["kind=statute"])
-    assert "The filters or the day leave it out." in words
+    assert "The filters, the day or the operators of the question leave it out." in words
     assert "\n- bm25: " in words
     assert "\n- dense: score " in words
 

@@ -5,30 +5,37 @@ import pytest
 
 from lexfuse.data.document import Document
 from lexfuse.storage.index_settings import IndexSettings
-from lexfuse.storage.segments import merge
+from lexfuse.storage.segments import merge, position_merge
 from lexfuse.storage.segments.merge import merge_segments, segments_to_merge
-from lexfuse.storage.segments.segment import build_segment
+from lexfuse.storage.segments.position_file import _ARRAYS
+from lexfuse.storage.segments.segment import Segment, build_segment
 
 WORDS = ["contract", "notice", "court", "damages", "lease", "tenant", "appeal"]
 
 
 def document(number):
-    chosen = np.random.default_rng(number).choice(WORDS, 6)
-    return Document(f"d{number}", text=" ".join(chosen), language="en")
+    """Some are empty, some French, with articles, sentences, paragraphs and headings."""
+    if number == 6:
+        return Document("d6")
+    chosen = np.random.default_rng(number).choice(WORDS, 6).tolist()
+    text = f"{' '.join(chosen[:3])}. Le {' '.join(chosen[3:])} de l'art. L. 12{number}4-5.\n\nSecond paragraph"
+    headings = ("Book I", f"Title {number}")[: number % 3]
+    return Document(f"d{number}", title=chosen[0], text=text, headings=headings, language="fr" if number % 2 else "en")
 
 
 def arrays_of(segment):
-    file = segment.channels["bm25"]
-    return (
-        list(segment.ids),
-        list(file.terms),
-        *(array.tolist() for array in (file.offsets, file.docs, file.weights, file.lengths)),
+    file, positions = segment.channels["bm25"], segment.positions
+    arrays = (
+        *(getattr(file, name) for name in ("offsets", "docs", "weights", "lengths")),
+        *(getattr(positions, name) for name in _ARRAYS),
     )
+    return list(segment.ids), list(file.terms), list(positions.words), *((array.tolist(), array.dtype) for array in arrays)
 
 
 @pytest.mark.parametrize("block", [1, 3, 1 << 22])
 def test_merged_is_built_anew(monkeypatch, block):
     monkeypatch.setattr(merge, "BLOCK", block)
+    monkeypatch.setattr(position_merge, "BLOCK", block)
     groups = [[1, 5, 9], [2, 3], [0, 4, 6, 7, 8]]
     segments = [build_segment([document(number) for number in group], IndexSettings()) for group in groups]
     dead = {5, 2, 8}
@@ -45,6 +52,12 @@ def test_nothing_alive():
 def test_terms_of_the_dead_are_gone():
     segment = build_segment([Document("a", text="lease"), Document("b", text="court")], IndexSettings())
     assert list(merge_segments([segment], [np.array([False, True])]).channels["bm25"].terms) == ["court"]
+
+
+def test_a_segment_without_positions_makes_a_merged_one_without():
+    new, old = build_segment([document(1)], IndexSettings()), build_segment([document(2)], IndexSettings())
+    old = Segment(old.ids, old.channels)
+    assert merge_segments([new, old], [np.array([True])] * 2).positions is None
 
 
 def test_few_segments_stay_after_many_additions():

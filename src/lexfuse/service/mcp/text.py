@@ -81,7 +81,10 @@ def explanation_text(answer: ExplainResponse) -> str:
     if why.cited:
         lines.append("The question cites it: it comes first whatever its score.")
     if not why.allowed:
-        lines.append("The filters or the day leave it out.")
+        lines.append("The filters, the day or the operators of the question leave it out.")
+    if why.conditions:
+        parts = "; ".join(f"{_line(one.condition)}: {'holds' if one.holds else 'does not hold'}" for one in why.conditions)
+        lines.append(f"Conditions of the question: {parts}.")
     lines += _stages(why)
     if why.terms:
         terms = ", ".join(f"{_line(term.term)} ({_line(term.source)}: {term.contribution:.3g})" for term in why.terms[:TERMS])

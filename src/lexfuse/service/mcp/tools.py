@@ -95,7 +95,8 @@ TOOLS = (
         "Search the law",
         "Search statutes and case law with a question in any words; documents that it cites come first. Returns the best "
         "matches, each with title, pinpoint citation, best passage and id; fetch returns the whole text of an id. Use as_of for "
-        "the law on a past day.",
+        'the law on a past day. The question may have operators: "exact phrase", -word, AND OR NOT with parentheses, word*, '
+        "word /s word (same sentence), /p (same paragraph), /5 (within five words), title:word.",
         SearchParameters,
         SearchPage,
         search,

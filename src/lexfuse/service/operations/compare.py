@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from lexfuse.errors import ConfigError
 from lexfuse.service.operations.cursor import Cursor
 from lexfuse.service.operations.search import MAX_RESULTS, SearchQuery, search
-from lexfuse.service.parameters import FilterParameters, Question
+from lexfuse.service.parameters import OPERATORS, FilterParameters, Question
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.search import ProfileComparison, ProfileRanking, RankChange, SearchPage
 
@@ -35,6 +35,7 @@ class CompareParameters(FilterParameters):
         examples=[["bm25", "hybrid"]],
     )
     k: int = Field(10, ge=1, le=MAX_RESULTS, description="Results of each profile.", examples=[10])
+    operators: bool = Field(True, description=OPERATORS)
 
     @model_validator(mode="after")
     def _different(self) -> Self:

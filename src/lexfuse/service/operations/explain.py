@@ -11,12 +11,13 @@ from lexfuse.channels.explanation import Explanation, ProportionalRelevance
 from lexfuse.errors import ConfigError
 from lexfuse.search.document_explanation import DocumentExplanation, explain_document
 from lexfuse.service.operations.search import marked_snippet
-from lexfuse.service.parameters import Question, QuestionParameters
+from lexfuse.service.parameters import OPERATORS, Question, QuestionParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import DocumentCard
 from lexfuse.service.schemas.search import (
     AlignedPair,
     AlignedParagraph,
+    ConditionPart,
     ExplainResponse,
     HitExplanation,
     ParagraphAlignment,
@@ -39,6 +40,7 @@ class ExplainQuery(QuestionParameters):
     """The question that a document is explained for."""
 
     query: Question
+    operators: bool = Field(True, description=OPERATORS)
 
 
 class ExplainParameters(ExplainQuery):
@@ -58,7 +60,7 @@ def explain(registry: IndexRegistry, given: ExplainParameters) -> ExplainRespons
         raise ConfigError("name a document, by its id or by a citation")
     served = registry.index(given.index)
     with served.lease() as version:
-        how = given.model_dump(include={"language", "profile", "filters", "as_of"})
+        how = given.model_dump(include={"language", "profile", "filters", "as_of", "operators"})
         found = explain_document(version, given.query, given.document, **how)
         return ExplainResponse(
             index=served.name,
@@ -75,6 +77,7 @@ def _hit_explanation(found: DocumentExplanation) -> HitExplanation:
         update={
             "allowed": found.allowed,
             "cited": found.cited,
+            "conditions": [ConditionPart(**asdict(one)) for one in found.explanation.conditions],
             "terms": [TermShare(source=source, **asdict(part)) for source, one in evidence for part in one.terms or ()],
             "tokens": [TokenShare(source=source, **asdict(met)) for source, one in evidence for met in one.tokens or ()],
             "snippet": marked_snippet(found.hit),

@@ -16,7 +16,7 @@ from lexfuse.search.spec.channel_spec import ChannelSpec
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.search.stage_clock import Timing
 from lexfuse.service.operations.cursor import Cursor, digest
-from lexfuse.service.parameters import Question, QuestionParameters, refuse_unknown
+from lexfuse.service.parameters import OPERATORS, Question, QuestionParameters, refuse_unknown
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import document_facts
 from lexfuse.service.schemas.search import Facet, MarkedSpan, SearchPage, SearchResult, SearchTiming
@@ -40,6 +40,7 @@ class SearchQuery(QuestionParameters):
     )
     sort: SortOrder = Field(SortOrder.RELEVANCE, description="By relevance, or the best 100 by date.")
     facets: bool = Field(False, description=_FACETS)
+    operators: bool = Field(True, description=OPERATORS)
 
     def search(self) -> str | SearchSpec:
         """The profile, or the spec in its place."""
@@ -47,13 +48,15 @@ class SearchQuery(QuestionParameters):
 
     def digest(self) -> str:
         """The same for two pages of one ranking, exactly."""
-        return digest(self.model_dump(exclude={"cursor", "facets", "spec"}), self.search())
+        left_out = {"cursor", "facets", "spec"} | ({"operators"} if self.operators else set())
+        return digest(self.model_dump(exclude=left_out), self.search())
 
 
 class SearchParameters(SearchQuery):
     """A question and how to answer it."""
 
     facets: bool = Field(False, strict=True, description=_FACETS)
+    operators: bool = Field(True, strict=True, description=OPERATORS)
     spec: dict[str, Any] | None = Field(None, description=_SPEC, examples=[_EXAMPLE])
 
     def search(self) -> str | SearchSpec:
@@ -105,8 +108,10 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
             filters=given.filters,
             as_of=given.as_of,
             language=given.language,
+            operators=given.operators,
             profile=given.search(),
         )
+        missing = [f"{len(lost):,} of the cluster's shards did not answer; results may be missing"] if lost else []
         return SearchPage(
             index=served.name,
             generation=version.generation,
@@ -117,7 +122,7 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
             candidates=hits.candidates if given.facets else None,
             next_cursor=Cursor(after + given.k, version.generation, asked).text() if hits.more else None,
             partial=bool(lost),
-            notes=[f"{len(lost):,} of the cluster's shards did not answer; results may be missing"] if lost else [],
+            notes=[*missing, *hits.notes],
             timing=timing_of(hits.timing),
         )
 

@@ -99,16 +99,24 @@ class TokenShare(ResponseModel):
     similarity: float
 
 
+class ConditionPart(ResponseModel):
+    """A part of a question with operators."""
+
+    condition: str
+    holds: bool = Field(description="Whether it holds in the document.")
+
+
 class HitExplanation(ResponseModel):
     """Why a document has its rank, or would have it."""
 
     document: DocumentCard
     rank: int
     listed: bool = Field(description="Whether it is among the candidates.")
-    allowed: bool = Field(default=True, description="Whether the filters and the day allow it.")
+    allowed: bool = Field(default=True, description="Whether the filters, the day and the operators of the question allow it.")
     cited: bool = Field(default=False, description="Whether the query cites it, so that it comes first whatever its score.")
     score: float
     sources: list[SourceShare]
+    conditions: list[ConditionPart] = Field(default=[], description="The parts of a question with operators.")
     terms: list[TermShare] = Field(
         default=[], description="Terms of lexical and learned sparse retrievers, largest contribution first."
     )

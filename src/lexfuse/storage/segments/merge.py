@@ -9,7 +9,8 @@ import numpy as np
 from lexfuse.data.arrays import F32, I32, I64, Bools, offsets_of, read_only
 from lexfuse.errors import DataError
 from lexfuse.storage.segments.inverted_file import InvertedFile
-from lexfuse.storage.segments.segment import Segment
+from lexfuse.storage.segments.position_merge import merged_positions
+from lexfuse.storage.segments.segment import LEXICAL, Segment
 from lexfuse.storage.string_list import StringList
 
 FACTOR = 8  # segments of similar size that stay separate
@@ -52,7 +53,11 @@ def merge_segments(segments: Sequence[Segment], alive: Sequence[Bools]) -> Segme
         channel: merged_inverted([segment.channels[channel] for segment in segments], places, len(names))
         for channel in segments[0].channels
     }
-    return Segment(StringList.of(id for id, _, _ in names), channels)
+    ids = StringList.of(id for id, _, _ in names)
+    files = [(segment.positions, segment.channels[LEXICAL].terms) for segment in segments if segment.positions is not None]
+    if len(files) < len(segments):  # of an older LexFuse; a rebuild adds what is missing
+        return Segment(ids, channels)
+    return Segment(ids, channels, merged_positions(files, places, len(names), channels[LEXICAL].terms))
 
 
 def merged_inverted(files: Sequence[InvertedFile], places: Sequence[I32], documents: int) -> InvertedFile:

@@ -19,16 +19,19 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.manifest import read_manifest, write_manifest
 from lexfuse.storage.segments.inverted_file import InvertedFile
+from lexfuse.storage.segments.position_builder import PositionBuilder, marked_pieces
+from lexfuse.storage.segments.position_file import PositionFile
 from lexfuse.storage.string_list import StringList
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
 
 LEXICAL = "bm25"
+POSITIONS = "positions"  # their folder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:
-    """Document ids, and one inverted file per channel.
+    """Document ids, one inverted file per channel, and the positions of words; one of an older LexFuse has none.
 
     >>> segment = Segment(StringList.of(["a"]), {"bm25": InvertedFile.of([["loi"]])})
     >>> sha256 = segment.save(folder / "1")
@@ -38,6 +41,7 @@ class Segment:
 
     ids: StringList
     channels: dict[str, InvertedFile]
+    positions: PositionFile | None = None
 
     def save(self, folder: Path) -> str:
         """Write all files, then the manifest, flush them to disk, and return the sha256 of the manifest."""
@@ -48,7 +52,10 @@ class Segment:
         for name, inverted in self.channels.items():
             (folder / name).mkdir()
             files += inverted.save(folder / name)
-        return write_manifest(folder, files, {"channels": list(self.channels)})
+        if self.positions is not None:
+            (folder / POSITIONS).mkdir()
+            files += self.positions.save(folder / POSITIONS)
+        return write_manifest(folder, files, {"channels": list(self.channels), "positions": self.positions is not None})
 
     @classmethod
     def load(cls, folder: Path, sha256: str) -> Segment:
@@ -59,12 +66,17 @@ class Segment:
         ...
         lexfuse.errors.NotFoundError: the index lacks its file '/nowhere/manifest.json'; restore it, or rebuild the index
         """
-        channels = {name: InvertedFile.load(folder / name) for name in read_manifest(folder, sha256)["channels"]}
-        segment = cls(StringList.load(folder / "ids"), channels)
+        manifest = read_manifest(folder, sha256)
+        channels = {name: InvertedFile.load(folder / name) for name in manifest["channels"]}
+        positions = PositionFile.load(folder / POSITIONS) if manifest.get("positions") else None
+        segment = cls(StringList.load(folder / "ids"), channels, positions)
         for name, inverted in channels.items():
             if len(inverted.lengths) != len(segment.ids):
                 reason = f"has {len(inverted.lengths):,} documents, not {len(segment.ids):,}; restore it, or rebuild the index"
                 raise DataError(reason, path=folder / name)
+        if positions is not None and len(positions.documents) != len(segment.ids) + 1:
+            reason = f"has {len(positions.documents) - 1:,} documents, not {len(segment.ids):,}; restore it, or rebuild the index"
+            raise DataError(reason, path=folder / POSITIONS)
         return segment
 
 
@@ -78,17 +90,22 @@ def build_segment(
     """
     vocabulary = Vocabulary()
     encoders: dict[str, TermEncoder] = {}
+    positions = PositionBuilder()
     rows: list[I32] = []
     weights: list[F32] = []
     for done, document in enumerate(documents, start=1):
         if document.language not in encoders:
             encoders[document.language] = TermEncoder(_analyser(document, settings), vocabulary)
-        parts = [(encoders[document.language].encode(text), weight) for text, weight in settings.texts(document)]
+        encoder = encoders[document.language]
+        pieces = [(one, encoder.analyser, marked_pieces(one, encoder.analyser)) for one in settings.field_texts(document)]
+        positions.add(pieces)
+        parts = [(encoder.encode_pieces(own), one.weight) for one, _, own in pieces]
         rows.append(np.concatenate([terms for terms, _ in parts]) if parts else np.empty(0, dtype=np.int32))
         weights.append(np.repeat(np.array([w for _, w in parts], dtype=np.float32), [len(terms) for terms, _ in parts]))
         progress(done)
     inverted = InvertedFile.from_rows(rows, vocabulary, weights)
-    return Segment(StringList.of(document.id for document in documents), {LEXICAL: inverted})
+    ids = StringList.of(document.id for document in documents)
+    return Segment(ids, {LEXICAL: inverted}, positions.built(inverted.terms))
 
 
 def _analyser(document: Document, settings: IndexSettings) -> Analyser:

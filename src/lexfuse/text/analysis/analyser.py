@@ -7,7 +7,7 @@ punctuation, and a table of known pieces gives the terms of each.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, cached_property
@@ -38,6 +38,8 @@ _CUT = bytes(
 # Common marks outside ASCII. The result is the same without them, but "l’article" as one piece would fill the table.
 _MARKS = "’‘“”«»–—‑‐…•·\u00a0\u202f\u2009°§€"
 _CACHE_LIMIT = 2_000_000  # distinct pieces; then the table is cleared
+# Marks between pieces, of private use: they are no words, and texts have none.
+SENTENCE, PARAGRAPH, STRETCH, FURTHER = "\ue000", "\ue001", "\ue002", "\ue003"
 LONGEST_KEPT = 200  # bytes of a piece in the tables; a longer one is not a word and may be a whole text
 
 
@@ -137,18 +139,45 @@ class Analyser:
         """
         parts: list[str] = []
         at = 0
+        for start, end, terms in self._cited(text):
+            parts += (text[at:start], *terms)
+            at = end
+        return _cut(self._lowered(" ".join((*parts, text[at:])) if parts else text)).split()
+
+    def marked_pieces(self, text: str, marks: Sequence[tuple[int, str]] = ()) -> list[bytes]:
+        r"""The `pieces` with a mark before some places, in ascending order; a mark inside a citation comes after it.
+
+        All terms of a citation but the first begin with `FURTHER`: they belong to the place of the first. The terms are those of
+        `terms`, since marks have none.
+
+        >>> [piece.decode() for piece in Analyser("fr").marked_pieces("Vu l'art. L. 1234-5. Vu.", [(21, SENTENCE)])]
+        ['vu', 'l', 'art', 'l1234_5', '\ue003chapter_1234', '\ue003title_123', '\ue000', 'vu']
+        """
+        parts: list[str] = []
+        at, waiting = 0, 0
+        for start, end, terms in (*self._cited(text), (len(text), len(text), ())):
+            while waiting < len(marks) and marks[waiting][0] <= start:
+                place, mark = marks[waiting]
+                parts += (text[at:place], mark) if place >= at else (mark,)
+                at, waiting = max(at, place), waiting + 1
+            parts += (text[at:start], *terms[:1], *(f"{FURTHER}{term}" for term in terms[1:]))
+            at = end
+        return _cut(self._lowered(" ".join(parts))).split()
+
+    def _cited(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Start, end and terms of every citation, in order."""
+        at = 0
         for match in IDENTIFIER.finditer(text) if self.citations else ():
             start, end = match.span()
             terms = usual_terms(text[start - 3 : end])
             if terms and not follows_initial(text, start - 3):
-                parts += (text[at : start - 3], *terms)
+                yield start - 3, end, terms
                 at = end
                 continue
             for item in identifiers_of(match):
                 if item.start >= at:
-                    parts += (text[at : item.start], *item.terms)
+                    yield item.start, item.end, item.terms
                     at = item.end
-        return _cut(self._lowered(" ".join((*parts, text[at:])) if parts else text)).split()
 
     def terms_of_piece(self, piece: bytes) -> tuple[str, ...]:
         """Index terms of one piece, cached in a table.
@@ -159,15 +188,34 @@ class Analyser:
         terms = self._terms.get(piece)
         if terms is None:
             check()
-            word = _decoded(piece)
-            find = self._word.findall
-            words = (word,) if word.isascii() else find(" ".join(map(compose, find(word))).lower())
-            terms = tuple(term for word in words for term in self._terms_of_word(word))
+            terms = tuple(term for word in self._words_in(piece) for term in self._terms_of_word(word))
             if len(piece) <= LONGEST_KEPT:
                 if len(self._terms) >= _CACHE_LIMIT:
                     self._terms.clear()
                 self._terms[piece] = terms
         return terms
+
+    def words_of_piece(self, piece: bytes) -> list[tuple[str, tuple[str, ...]]]:
+        """Every word of a piece as it is written, in lower case without accents, and its terms; stop words have none.
+
+        >>> Analyser("fr").words_of_piece("congés".encode()), Analyser("fr").words_of_piece(b"de")
+        ([('conges', ('cong',))], [('de', ())])
+        """
+        return [(fold(word), self._terms_of_word(word)) for word in self._words_in(piece)]
+
+    def written_words(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
+        """Every word of a text as `words_of_piece` gives it; a citation is one word, its first term.
+
+        >>> Analyser("fr").written_words("l'art. L. 12-3")
+        [('l', ()), ('art', ('art',)), ('l12_3', ('l12_3',))]
+        """
+        pieces = [piece for piece in self.marked_pieces(text) if not piece.startswith(FURTHER.encode())]
+        return [word for piece in pieces for word in self.words_of_piece(piece)]
+
+    def _words_in(self, piece: bytes) -> Sequence[str]:
+        """The words of a piece, composed and in lower case."""
+        word, find = _decoded(piece), self._word.findall
+        return (word,) if word.isascii() else find(" ".join(map(compose, find(word))).lower())
 
     def _citations(self, text: str) -> list[Identifier]:
         if not self.citations:

@@ -74,10 +74,18 @@ class TermEncoder:
 
     def encode(self, text: str) -> I32:
         """Term ids of a text, in text order; new terms enter the vocabulary."""
+        return self.encode_pieces(self.analyser.pieces(text))
+
+    def encode_pieces(self, pieces: Sequence[bytes]) -> I32:
+        """Term ids of a text whose pieces are known.
+
+        >>> encoder = TermEncoder(Analyser("fr"), Vocabulary())
+        >>> encoder.encode_pieces(encoder.analyser.pieces("La loi")).tolist()
+        [0]
+        """
         table = self._pieces  # keep this table even if another thread replaces it
         if len(table) > _PIECES_KEPT or table.size > _BYTES_KEPT:
             table = self._pieces = _PieceTable(self._learn)
-        pieces = self.analyser.pieces(text)
         terms = np.fromiter(map(table.__getitem__, pieces), dtype=np.int32, count=len(pieces))
         if table.several and len(terms) and terms.min() < _NONE:
             groups = ((term,) if term >= _NONE else table.several[_NONE - 1 - term] for term in terms.tolist())

@@ -1,0 +1,59 @@
+"""Operands of an expression in a field that is not among the indexed texts: a code, a court, a date, an id."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexfuse.channels.lexical.occurrences import ReadOperand, WrittenWord
+from lexfuse.data.arrays import Bools
+from lexfuse.storage.document_rows import LISTS, texts_of
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.analysis.analyser import Analyser
+from lexfuse.text.query_language.expression import OperandKind
+
+
+class FieldValues:
+    """The distinct values of the fields of a snapshot, as words; each field is read once.
+
+    >>> from lexfuse.text.query_language.expression import Operand
+    >>> values, analyser = FieldValues(snapshot), Analyser("fr")
+    >>> values.mask(ReadOperand(Operand("R1", field="number"), tuple(analyser.written_words("R1"))), analyser).tolist()
+    [False, False, False, False, True, False]
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Read nothing yet."""
+        self._snapshot = snapshot
+        self._words: dict[tuple[str, str], list[list[list[WrittenWord]]]] = {}  # by field and language
+
+    def mask(self, part: ReadOperand, analyser: Analyser) -> Bools:
+        """The documents whose value has the words of an operand next to each other."""
+        operand, words = part
+        if operand.field == "id":
+            return self._ids(operand.text, prefix=operand.kind is OperandKind.PREFIX)
+        codes, values = self._snapshot.coded(operand.field)
+        key = (operand.field, analyser.language)
+        if key not in self._words:
+            texts = [(texts_of(value) if operand.field in LISTS else (value or "",)) for value in values]
+            self._words[key] = [[analyser.written_words(text) for text in some] for some in texts]
+        fits = [any(_holds(text, words, operand.kind) for text in some) for some in self._words[key]]
+        return np.array(fits, dtype=np.bool_)[codes] if len(values) else np.zeros(len(self._snapshot), dtype=np.bool_)
+
+    def _ids(self, text: str, *, prefix: bool) -> Bools:
+        wanted, ids = text.casefold(), (id.casefold() for id in self._snapshot.ids)
+        fits = (id.startswith(wanted) for id in ids) if prefix else (id == wanted for id in ids)
+        return np.fromiter(fits, dtype=np.bool_, count=len(self._snapshot))
+
+
+def _holds(value: list[WrittenWord], words: tuple[WrittenWord, ...], kind: OperandKind) -> bool:
+    size = len(words)
+    if not size:
+        return False
+    starts = range(len(value) - size + 1)
+    return any(all(_same(value[at + place], word, kind) for place, word in enumerate(words)) for at in starts)
+
+
+def _same(value: WrittenWord, word: WrittenWord, kind: OperandKind) -> bool:
+    if kind is OperandKind.PREFIX:
+        return value[0].startswith(word[0])
+    return value[0] == word[0] or (kind is OperandKind.WORD and not set(word[1]).isdisjoint(value[1]))

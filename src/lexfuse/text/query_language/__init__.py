@@ -1,0 +1,1 @@
+"""The query language: phrases, exclusions, AND OR NOT, prefixes, proximity and fields."""
