@@ -48,8 +48,11 @@ def search(
         wanted = [index.explain(question, id, language=language, **asked) for id in why or ()]
     if json:
         results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]
-        print_json({"results": results} | ({"why": [one.as_json() for one in wanted]} if why else {}))
+        notes = {"notes": list(found.notes)} if found.notes else {}
+        print_json({"results": results} | notes | ({"why": [one.as_json() for one in wanted]} if why else {}))
         return
+    for remark in found.notes:
+        note(remark)
     if not found:
         note("nothing found; try other words, or fewer filters")
     for answer in found:

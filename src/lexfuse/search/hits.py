@@ -62,6 +62,7 @@ class Hits(HitSequence):
     more: bool = False  # whether results follow
     candidates: int = 0  # documents that were ranked; the facets count these
     facets: tuple[FacetCounts, ...] = ()
+    notes: tuple[str, ...] = ()  # remarks, such as a cited article that its code does not have
     timing: Timing = field(default_factory=Timing, compare=False)
 
 
@@ -102,7 +103,8 @@ def find_hits(
         explained = PageExplanations(opened, query, [one.hit.doc for one in page])
         builder = ResultBuilder(opened.retriever.members(query), query, words=version.words, explainer=explained.of)
         hits = builder.answers(page, after=after)
-    return Hits(query, opened.profile, tuple(hits), after + k < len(found), candidates, tuple(counted), clock.timing())
+    notes = version.citations.missing(query.text)
+    return Hits(query, opened.profile, tuple(hits), after + k < len(found), candidates, tuple(counted), notes, clock.timing())
 
 
 class PageExplanations:

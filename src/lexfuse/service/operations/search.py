@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import Field
@@ -117,9 +117,13 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
             candidates=hits.candidates if given.facets else None,
             next_cursor=Cursor(after + given.k, version.generation, asked).text() if hits.more else None,
             partial=bool(lost),
-            notes=[f"{len(lost):,} of the cluster's shards did not answer; results may be missing"] if lost else [],
+            notes=[*hits.notes, *_notes_of(lost)],
             timing=timing_of(hits.timing),
         )
+
+
+def _notes_of(lost: Collection[object]) -> list[str]:
+    return [f"{len(lost):,} of the cluster's shards did not answer; results may be missing"] if lost else []
 
 
 def timing_of(timing: Timing) -> SearchTiming:

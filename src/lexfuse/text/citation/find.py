@@ -32,7 +32,7 @@ def find_citations(text: str) -> list[Citation]:
     """
     items = list(scan(text))
     known = [_us_range(text, one) for one in statutes(text, [item for item in items if item.system in STATUTES])]
-    articles = _merged(known, sections(text))
+    articles = _merged([one for one in known if not _is_quantity(text, one)], sections(text))
     cited = sorted((*(item for item in items if item.system in DECISIONS), *reports(text)), key=lambda item: item.start)
     of_laws = [(one.start, one.end) for one in articles if one.system is CitationSystem.SECTION and one.code]
     of_laws = [(start, end) for start, end in of_laws if text[start] not in "pP"]  # "Paragraph 4(6) of the DSG" is both
@@ -50,6 +50,14 @@ def _us_range(text: str, citation: Citation) -> Citation:
     if bounds and int(bounds[2]) < int(bounds[3]) and re.search(r"§\s?§|ss\.|[Ss]ections", text[citation.start : citation.end]):
         return replace(citation, key=bounds[1] + bounds[2], last=bounds[1] + bounds[3])
     return citation
+
+
+_UNIT = re.compile(r"\s?(?:kg|g|km|cm|mm|m[²³]|€|%|Euro|EUR)(?!\w)")
+
+
+def _is_quantity(text: str, citation: Citation) -> bool:
+    """An article for sale: "Art. 5 kg"."""
+    return citation.system is CitationSystem.ARTICLE and not citation.code and _UNIT.match(text, citation.end) is not None
 
 
 def _merged(known: list[Citation], others: list[Citation]) -> list[Citation]:

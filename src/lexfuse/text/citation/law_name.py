@@ -193,7 +193,7 @@ def _is_written_as_name(text: str, name: str) -> bool:
     """Lower case is a name if it is long or, in a question, if it is no common word."""
     if len(law_of(name).name) > _LONGEST_ABBREVIATION:
         return True
-    if all(word[0].isupper() or word[0].isdigit() or word == "&" for word in name.split()):
+    if all(word[0].isupper() or word[0].isdigit() or word in ("&", "oud", "ancien") for word in name.split()):
         return True
     return len(text) <= _SHORT_TEXT and " " not in name and name.rstrip(".") not in _LOWER_WORDS
 

@@ -23,9 +23,9 @@ _AFTER_NOUN = re.compile(
     r"\s?(?:\((?:cth|nsw|vic|qld|wa|sa|tas|act|nt|uk|ni|[ivxlcdm0-9]+\sof\s[0-9]{4})\)"
     r"|,\s(?:r\.?\s?s\.?|s\.?)\s?(?:[a-z]\.?\s?){1,2},?\s[0-9]{4}.*|,?\s\(?(?:no\.?\s)?[0-9ivxlcdm]+\sof\s(?:1[2-9]|20)[0-9]{2}\)?)$"
 )
-_GERMAN_WORD = re.compile(r"gesetz|ordnung|buch|verfassung|konvention|statut|vertrag")
+_GERMAN_WORD = re.compile(r"gesetz|ordnung|buch|verfassung|konvention|statut|vertrag|recht")
 _GERMAN_END = re.compile(r"(?<=[a-z]{4})(?:es|en|er|em|e|s)\b")
-_ARTICLE = re.compile(r"^(?:the|das|die|der|het|de|la|le)\s")
+_ARTICLE = re.compile(r"^(?:the|das|die|der|het)\s")
 _NOT_LETTERS = re.compile(r"[^a-z0-9]")
 
 
@@ -58,7 +58,7 @@ def law_of(name: str) -> Law:
     plain = _ARTICLE.sub("", " ".join(fold(name.lower()).split()))
     plain = _AFTER_NOUN.sub(r"\1", plain)
     year = _YEAR.search(plain)
-    if year and re.search(rf"{_LAW_NOUN}$|^[a-z.\s]{{2,10}}$", plain[: year.start()]):
+    if year and re.search(rf"\b{_LAW_NOUN}\b|^[a-z.\s]{{2,10}}$", plain[: year.start()]):
         plain = plain[: year.start()]
     else:
         year = None

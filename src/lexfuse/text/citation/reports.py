@@ -164,7 +164,7 @@ def _key(text: str, match: re.Match[str], known: dict[str, str]) -> str:
     letters = _letters(name)
     if len(letters) <= _TERSE and letters != "us" and "\n" in match.group():
         return ""  # the end of a line in a list: A., then 2
-    if "." not in name and (len(letters) <= _TERSE or letters in _COMMON) and letters != "us":
+    if "." not in name and (len(letters) <= _TERSE or letters in _COMMON) and name not in ("US", "ER"):
         return ""
     return f"{first} {known['volume']} {page}"
 

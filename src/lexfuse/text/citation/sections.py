@@ -29,20 +29,29 @@ _LONGEST_TRIGGER = 16
 _PLACE_OF_NUMBER = re.compile(r"[0-9](?<![0-9][0-9])(?:(?<=[.§nlstehNSTEL]\s[0-9])|(?<=[.§][0-9]))")
 _AGAIN = rf"(?:(?:the\s|des\s)?(?:{_ENGLISH_WORD}|{_SIGN}|{_ARTICLE_WORD}|{_CANADIAN_WORD})\s?)?"
 _NUMBER = re.compile(
-    rf"[0-9]+(?:[A-Za-z]{{1,3}}(?![A-Za-z]))?(?::[0-9]+[a-z]?)?(?:\.[0-9]+[A-Za-z]?(?![A-Za-z]))*(?:{HYPHEN}[0-9]+[a-z]?(?![\w/]))*"
+    rf"[0-9]+(?:(?!ff)[A-Za-z]{{1,3}}(?![A-Za-z]))?(?::[0-9]+[a-z]?)?(?:\.[0-9]+[A-Za-z]?(?![A-Za-z]))*(?:{HYPHEN}[0-9]+[a-z]?(?![\w/]))*"
     rf"(?:\s?{HYPHEN}\s?[A-Z]{{1,2}}(?![\w'’]))?(?:\s[A-HJ-UWYZ](?=\s?[(,;]|\sof\b|\s[A-Z]{{2}}))?"
     r"(?:\s(?:bis|ter|quater|quinquies|sexies)(?!\w|\s[0-9]))?"
 )
 _BRACKETS = re.compile(r"(?:\s?\((?:[0-9]{1,3}[A-Za-z]{0,2}|[A-Za-z]{1,2}|[ivxIVX]{2,5})\))+")
 _UNIT = (
-    r"(?:Abs(?:atz(?:es)?|ätzen?|\.)|S(?:atz(?:es)?|ätzen?|\.)|Nrn?\.|Nummern?|Ziff(?:er|\.)|(?:Doppel)?[Bb]uchst(?:aben?|\.)|lit\.|"
+    r"(?:Abs(?:atz(?:es)?|ätzen?|\.)?|S(?:atz(?:es)?|ätzen?|\.)|Nrn?\.|Nummern?|Ziff(?:er|\.)|(?:Doppel)?[Bb]uchst(?:aben?|\.)|lit\.|"
     r"Halbs(?:atz|\.)|Hs\.|Alt(?:ernative|\.)|UAbs\.|Unterabs(?:atz(?:es)?|\.)|Var\.|al\.|alinéa|let\.|ch\.|lid)"
 )
 _VALUE = r"(?:[0-9]{1,3}[a-z]?|[a-z]{1,2})(?![\w])"
-_GERMAN_PLACES = re.compile(
-    rf"(?:,?\s?(?:erster|zweiter|1\.|2\.)\s(?:Halbsatz|Alternative|Hs\.|Alt\.)|,?\s?{_UNIT}\s?{_VALUE}(?:(?:\s?,\s?|\s(?:und|oder|bis|et|en|sowie)\s|\s?[-–/]\s?){_VALUE}(?!\s(?:{_UNIT})?\s?[A-ZÄÖÜ]{{2}}))*)+"
-    r"|\s[IVX]{1,4}(?:\s[0-9]{1,2})?(?=\s?,\s[0-9]|\s[A-ZÄÖÜ][\w]*[A-ZÄÖÜ])"
-)
+
+
+def _german_places(after: str) -> re.Pattern[str]:
+    """Subdivisions of German, Swiss and Dutch laws; ``after`` must not follow a further member of a list."""
+    more = rf"(?:\s?,\s?|\s(?:und|oder|bis|et|en|sowie)\s|\s?[-–/]\s?)(?![0-9]{{3}}){_VALUE}(?!\s{_UNIT}{after})"
+    return re.compile(
+        rf"(?:,?\s?(?:erster|zweiter|1\.|2\.)\s(?:Halbsatz|Alternative|Hs\.|Alt\.)|,?\s?{_UNIT}\s?{_VALUE}(?:{more})*)+"
+        r"|\s[IVX]{1,4}(?:\s[0-9]{1,2})?(?=\s?,\s[0-9]|\s[A-ZÄÖÜ][\w]*[A-ZÄÖÜ])"
+    )
+
+
+_PLACES_OF_ONE = _german_places("")
+_PLACES_OF_LIST = _german_places(r"|\s[A-ZÄÖÜ]{2}")  # in "§§ 12 Abs. 1, 14 BGB" 14 is a section
 _FOLLOWING = re.compile(r"\s?(?:ff?\.?|fortfolgende|et\sseq\.?|et\ss(?:uiv)?\.|e\.v\.|en\svolgende|sqq?\.)(?!\w)")
 _PLACE = re.compile(r"\(([0-9a-zA-Z]+)\)|(?<![\w.])([0-9]{1,3}[a-z]?|[a-z]{1,2}|[IVX]{1,4})(?![\w.])")
 _JOIN = re.compile(
@@ -56,7 +65,8 @@ _PLURAL = re.compile(
 )
 _LIST_END = re.compile(r"\s?(?:[,.;:)\]]|\(|$|\s(?:of|and|or|to|und|oder|bis|der|des|BGB|read)\b|\s[A-Z])")
 _NOT_AFTER = re.compile(
-    r"[0-9/°%]|\.[0-9]|\s?(?:€|\$|£|%|kg|km|cm|mm|mg|Uhr|am\b|pm\b|Euro|Prozent|percent|per\scent|minutes|hours|days|years)"
+    r"[0-9°%]|/(?![0-9]{1,3}[A-Z]{0,2}(?![\w/]))|\.[0-9]"
+    r"|\s?(?:€|\$|£|%|(?:kg|km|cm|mm|mg|Uhr|am|pm|Euro|Prozent|percent|per\scent|minutes|hours|days|years|times)\b)"
 )
 _SUB_BEFORE = re.compile(
     r"(?:(?:[Ss]ub-?sections?|[Cc]lauses?|[Ss]ub-?clauses?|[Pp]aragraphs?)\s\(([0-9a-zA-Z]{1,4})\)(?:\s(?:and|or)\s\([0-9a-zA-Z]{1,4}\))?\s(?:of|to)\s(?:the\s)?)+$"
@@ -134,7 +144,7 @@ def _numbers(text: str, trigger: re.Match[str], system: CitationSystem) -> tuple
     while number := _NUMBER.match(text, at):
         if _NOT_AFTER.match(text, number.end()):
             break
-        end, parts = _places(text, number.end(), continental)
+        end, parts = _places(text, number.end(), continental, plural)
         if ranges:
             items[-1] = replace(items[-1], end=end, last=plain_number(number.group()))
         else:
@@ -164,10 +174,11 @@ def _ends_list(text: str, at: int) -> bool:
     return number is not None and _LIST_END.match(text, number.end()) is not None
 
 
-def _places(text: str, at: int, continental: bool) -> tuple[int, tuple[str, ...]]:
+def _places(text: str, at: int, continental: bool, plural: bool) -> tuple[int, tuple[str, ...]]:
     """The end of the subdivisions, and what they are."""
     end = at
-    for pattern in (_BRACKETS, _GERMAN_PLACES, _FOLLOWING) if continental else (_BRACKETS, _FOLLOWING):
+    german = _PLACES_OF_LIST if plural else _PLACES_OF_ONE
+    for pattern in (_BRACKETS, german, _FOLLOWING) if continental else (_BRACKETS, _FOLLOWING):
         if found := pattern.match(text, end):
             end = found.end()
     following = _FOLLOWING.search(text, at, end)
@@ -180,7 +191,7 @@ _ROMAN = {roman: str(number) for number, roman in enumerate(("I", "II", "III", "
 
 def _is_alone(text: str, trigger: re.Match[str], items: list[Citation], kind: str) -> bool:
     """Whether numbers without a law are sections: in English or German prose, or if they are the whole question."""
-    if text[: trigger.start()].strip() == "" and text[items[-1].end :].strip(" .?") == "":
+    if text[: trigger.start()].strip() == "" and text[items[-1].end :].strip(" .?f") == "" and trigger.group().strip() != "S.":
         return kind != "sign" and not trigger.group().lower().startswith(
             ("p", "c")
         )  # a paragraph sign alone may also mean a paragraph of a decision
@@ -256,6 +267,6 @@ def _numbered_laws(text: str) -> Iterator[Citation]:
 
 def _is_abbreviation(name: str, text: str) -> bool:
     letters = re.sub(r"[.\s]", "", name)
-    if not (is_known(name) and _FEWEST_LETTERS <= len(letters) <= _MOST_LETTERS):
+    if name in _BARE_NOUNS or not (is_known(name) and _FEWEST_LETTERS <= len(letters) <= _MOST_LETTERS):
         return False
     return letters[:2].isupper() or letters in ("CrPC", "StGB", "StPO") or len(text) <= _QUESTION
