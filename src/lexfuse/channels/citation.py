@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from lexfuse.storage.catalog_file import damaged
 from lexfuse.storage.document_numbers import allowed
 from lexfuse.storage.document_rows import texts_of
 from lexfuse.storage.snapshot import Snapshot
-from lexfuse.text.citation.citation import Citation
+from lexfuse.text.citation.citation import Citation, CitationSystem
+from lexfuse.text.citation.find import find_citations
 from lexfuse.text.citation.resolve import CitationResolver, number_key
 
 _LATIN = ("BIS", "TER", "QUATER", "QUINQUIES", "SEXIES", "SEPTIES", "OCTIES", "NONIES", "DECIES")
@@ -103,21 +104,44 @@ class CitationLookup(ChannelRetriever):
 
     def named(self, text: str) -> dict[int, float]:
         """Numbers of the documents that a text names, with their scores."""
-        (named,) = read_once(self.snapshot, "citations", [text], lambda texts: [self._named(one) for one in texts])
-        return named
+        return self._read(text).named
 
-    def _named(self, text: str) -> dict[int, float]:
+    def missing(self, text: str) -> tuple[str, ...]:
+        """What a text cites although the corpus does not have it: a number that a code of the corpus lacks.
+
+        >>> CitationLookup(snapshot).missing("l'article L. 9 du code des bibliothèques")
+        ('Code des bibliothèques has no article L9',)
+        """
+        return self._read(text).missing
+
+    def _read(self, text: str) -> _Reading:
+        (reading,) = read_once(self.snapshot, "citations", [text], lambda texts: [self._reading(one) for one in texts])
+        return reading
+
+    def _reading(self, text: str) -> _Reading:
         place: dict[int, int] = {}
         placed = np.zeros(len(self.order), dtype=np.bool_)
+        missing: dict[str, None] = {}
         last = 0
-        for citation, found in self._resolver.resolve_each(text):
+        cited = find_citations(text)
+        for citation, found in self._resolver.resolve_each(text, found=cited):
+            if self._resolver.is_missing(citation, found):
+                missing[_missing_note(citation, self._resolver.codes_meant(citation))] = None
             new = found[~placed[found]].tolist()
             names = [number_key(self._corpus.number[at]) if citation.last else "" for at in new]
             positions = {name: last + at for at, name in enumerate(dict.fromkeys(names), start=1)}
             place |= {at: positions[name] for name, at in zip(names, new, strict=True)}
             placed[new] = True
             last += len(positions)
-        return {int(self.order[at]): 1.0 / position for at, position in place.items()}
+        others = list(self._resolver.literal(text, cited))
+        if not place and not others:
+            others = [self._resolver.bare_number(text)]
+        for ordinals in others:
+            new = [at for at in ordinals if not placed[at]]
+            placed[new] = True
+            last += bool(new)
+            place |= dict.fromkeys(new, last)
+        return _Reading({int(self.order[at]): 1.0 / position for at, position in place.items()}, tuple(missing))
 
     def cited(self, text: str, *, own_code: str = "", found: Sequence[Citation] | None = None) -> Iterator[tuple[Citation, I32]]:
         """Every citation of a text with the numbers of the documents that it means, in order of place.
@@ -169,6 +193,19 @@ class CitationLookup(ChannelRetriever):
     @cached_property
     def _resolver(self) -> CitationResolver:
         return CitationResolver(self._corpus)
+
+
+class _Reading(NamedTuple):
+    """What a text names: documents with their scores, and articles that their codes do not have."""
+
+    named: dict[int, float]
+    missing: tuple[str, ...]
+
+
+def _missing_note(citation: Citation, codes: Sequence[str]) -> str:
+    word = "section" if citation.system is CitationSystem.SECTION else "article"
+    number = f"{citation.key} to {citation.last}" if citation.last else citation.key
+    return f"{' and '.join(codes)} {'have' if len(codes) > 1 else 'has'} no {word} {number}"
 
 
 @lru_cache(maxsize=65536)  # a new version of an index has nearly the same numbers

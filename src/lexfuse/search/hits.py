@@ -63,7 +63,7 @@ class Hits(HitSequence):
     more: bool = False  # whether results follow
     candidates: int = 0  # documents that were ranked; the facets count these
     facets: tuple[FacetCounts, ...] = ()
-    notes: tuple[str, ...] = ()  # how a question with operators was read
+    notes: tuple[str, ...] = ()  # how operators were read; a cited article that its code does not have
     timing: Timing = field(default_factory=Timing, compare=False)
 
 
@@ -108,7 +108,8 @@ def find_hits(
         builder = ResultBuilder(opened.retriever.members(query), query, words=version.words, explainer=explained.of)
         hits = builder.answers(page, after=after)
     more = after + k < len(found)
-    return Hits(asked.query, opened.profile, tuple(hits), more, candidates, tuple(counted), asked.notes, clock.timing())
+    notes = (*asked.notes, *version.citations.missing(asked.query.text))
+    return Hits(asked.query, opened.profile, tuple(hits), more, candidates, tuple(counted), notes, clock.timing())
 
 
 class PageExplanations:

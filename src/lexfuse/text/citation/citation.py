@@ -15,22 +15,26 @@ class CitationSystem(StrEnum):
     FRENCH_ARTICLE = "french article"  # L1234-5, R*123-4
     ARTICLE = "article"  # a bare number: article 1240 du code civil, Article 45(2)
     ECHR = "echr article"  # article 6 § 1 of the European Convention on Human Rights
+    SECTION = "section"  # section 302 of the Indian Penal Code, § 543 BGB
     US_CODE = "us code"  # 42 U.S.C. § 1983
     EU_ACT = "eu act"  # Directive 2004/18/EC, Regulation (EU) 2016/679
     ECLI = "ecli"
     CELEX = "celex"
     EU_CASE = "eu case"  # C-60/22, T-201/04
     FRENCH_CASE = "french case"  # pourvoi n° 19-12.345
+    NEUTRAL = "neutral citation"  # [2020] UKSC 5, 2011 SCC 47
+    REPORT = "law report"  # 410 U.S. 113, (1992) 175 CLR 1, BGHZ 5, 123
     PARAGRAPH = "paragraph"  # paragraph 64, point 12, §§ 3-5
 
 
 # Citations that identify a decision; a fair test of text matching must hide them.
-DECISIONS = frozenset(
-    {CitationSystem.ECLI, CitationSystem.CELEX, CitationSystem.EU_CASE, CitationSystem.FRENCH_CASE, CitationSystem.PARAGRAPH}
-)
 STATUTES = frozenset(
-    {CitationSystem.FRENCH_ARTICLE, CitationSystem.ARTICLE, CitationSystem.ECHR, CitationSystem.US_CODE, CitationSystem.EU_ACT}
+    {
+        *(CitationSystem.FRENCH_ARTICLE, CitationSystem.ARTICLE, CitationSystem.ECHR, CitationSystem.SECTION),
+        *(CitationSystem.US_CODE, CitationSystem.EU_ACT),
+    }
 )
+DECISIONS = frozenset(CitationSystem) - STATUTES
 EVERYTHING = DECISIONS | STATUTES
 
 
@@ -70,12 +74,12 @@ class Citation:
             number += "".join(f"({part})" for part in self.parts)
         elif self.parts:
             number += f", § {', '.join(self.parts)}"
-        number = f"art. {number}" if self.system in _BARE else number
+        number = f"{_BARE[self.system]} {number}" if self.system in _BARE else number
         return f"{number} {self.code}" if self.code and self.code != PRESENT else number
 
 
 PRESENT = "present"  # the code of the citing text
-_BARE = (CitationSystem.ARTICLE, CitationSystem.ECHR)
+_BARE = {CitationSystem.ARTICLE: "art.", CitationSystem.ECHR: "art.", CitationSystem.SECTION: "§"}  # numbers within a law
 
 
 @cached_if_short
@@ -87,7 +91,7 @@ def terms_of(system: CitationSystem, key: str, parts: tuple[str, ...] = ()) -> t
     """
     word = _word(key)
     if system in _BARE:
-        article = f"art_{word}"
+        article = f"{'sec' if system is CitationSystem.SECTION else 'art'}_{word}"
         return (article, f"{article}_{_word(parts[0])}") if parts else (article,)
     if system is CitationSystem.US_CODE:
         return (f"usc_{word.replace('_u_s_c____', '_')}",)
@@ -98,7 +102,13 @@ def terms_of(system: CitationSystem, key: str, parts: tuple[str, ...] = ()) -> t
     return (word,)
 
 
-_TERM_PREFIX = {CitationSystem.EU_ACT: "act", CitationSystem.FRENCH_CASE: "no", CitationSystem.PARAGRAPH: "par"}
+_TERM_PREFIX = {
+    CitationSystem.EU_ACT: "act",
+    CitationSystem.FRENCH_CASE: "no",
+    CitationSystem.NEUTRAL: "report",
+    CitationSystem.REPORT: "report",
+    CitationSystem.PARAGRAPH: "par",
+}
 
 
 def _terms_of_french_article(word: str, key: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from lexfuse.text.citation.citation import CitationSystem
+from lexfuse.text.citation.laws import mean_the_same
 from lexfuse.text.citation.scanner import scan
 from lexfuse.text.letters import fold
 from lexfuse.text.short_text_cache import cached_if_short
@@ -81,11 +82,17 @@ def matching_codes(cited: str, actual: Iterable[str]) -> frozenset[str]:
 
     >>> sorted(matching_codes("code rural", ["Code rural et de la pêche maritime", "Code du travail"]))
     ['Code rural et de la pêche maritime']
+    >>> matching_codes("I.P.C.", ["Indian Penal Code, 1860"]), matching_codes("BGB", ["Bürgerliches Gesetzbuch"])
+    (frozenset({'Indian Penal Code, 1860'}), frozenset({'Bürgerliches Gesetzbuch'}))
     """
     wanted = full_code(cited)
     keys = {code: full_code(code) for code in actual}
     exact = frozenset(code for code, key in keys.items() if key == wanted)
-    return exact or frozenset(code for code, key in keys.items() if key.startswith(wanted + " "))
+    return (
+        exact
+        or frozenset(code for code in keys if mean_the_same(cited, code))
+        or frozenset(code for code, key in keys.items() if key.startswith(wanted + " "))
+    )
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lexfuse.text.citation.citation import Citation, CitationSystem
@@ -39,8 +40,10 @@ _OF_DECISION = re.compile(
 _OF_ARTICLE = re.compile(r"\s(?:de\sl['’]|of\s(?:the\s)?)")
 
 
-def decisions(text: str, items: list[Identifier]) -> tuple[list[Citation], list[Citation]]:
-    """Decisions, and the paragraphs that do not directly follow one.
+def decisions(
+    text: str, items: list[Identifier], of_laws: Sequence[tuple[int, int]] = ()
+) -> tuple[list[Citation], list[Citation]]:
+    """Decisions, and the paragraphs that do not directly follow one; ``of_laws`` are places of sections of laws (§ 543 BGB).
 
     >>> from lexfuse.text.citation.scanner import scan
     >>> text = "C‑60/22, paragraph 64, and paragraph 12 above"
@@ -51,6 +54,8 @@ def decisions(text: str, items: list[Identifier]) -> tuple[list[Citation], list[
     row = _Decisions(text, [_decision(text, item) for item in items])
     alone, given, left = [], [], MOST_FILLED
     for match in PARAGRAPHS.finditer(text):
+        if of_laws and _is_inside(match.start(), of_laws):
+            continue
         numbers = _numbers(match["numbers"], left)
         left = max(0, left - len(numbers))
         owners = row.named_before(match)
@@ -59,6 +64,11 @@ def decisions(text: str, items: list[Identifier]) -> tuple[list[Citation], list[
             alone.append(Citation(match.start(), match.end(), CitationSystem.PARAGRAPH, numbers[0], parts=numbers[1:]))
         given.append((owners, numbers))
     return row.with_paragraphs(given), alone
+
+
+def _is_inside(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    before = bisect_right(spans, place, key=lambda span: span[0]) - 1
+    return before >= 0 and place < spans[before][1]
 
 
 def with_paragraphs_before(text: str, articles: list[Citation], paragraphs: list[Citation]) -> list[Citation]:
@@ -80,7 +90,7 @@ def with_paragraphs_before(text: str, articles: list[Citation], paragraphs: list
 
 def _decision(text: str, item: Identifier) -> Citation:
     word = _NUMBER_WORD.search(text, max(0, item.start - 20), item.start)
-    return Citation(word.start() if word else item.start, item.end, item.system, item.key)
+    return Citation(word.start() if word else item.start, item.end, item.system, item.key, parts=item.parts)
 
 
 def _numbers(written: str, room: int = MOST_FILLED) -> tuple[str, ...]:

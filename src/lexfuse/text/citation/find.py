@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lexfuse.text.citation.citation import DECISIONS, EVERYTHING, STATUTES, Citation, CitationSystem
 from lexfuse.text.citation.decisions import decisions, with_paragraphs_before
+from lexfuse.text.citation.reports import reports
 from lexfuse.text.citation.scanner import scan
+from lexfuse.text.citation.sections import sections
 from lexfuse.text.citation.statutes import statutes
 
 
@@ -24,12 +27,65 @@ def find_citations(text: str) -> list[Citation]:
     [('L1', 'L3', 'code du travail'), ('R5', '', 'code du travail')]
     >>> [(c.key, c.parts) for c in find_citations("judgment of 4 May 2023, C‑60/22, EU:C:2023:373, paragraphs 64 and 66")]
     [('C-60/22', ('64', '66')), ('ECLI:EU:C:2023:373', ('64', '66'))]
+    >>> [str(c) for c in find_citations("§ 543 Abs. 2 BGB; ss. 299 and 300 of the Indian Penal Code; [2020] UKSC 5")]
+    ['§ 543(2) BGB', '§ 299 Indian Penal Code', '§ 300 Indian Penal Code', '[2020] UKSC 5']
     """
     items = list(scan(text))
-    articles = statutes(text, [item for item in items if item.system in STATUTES])
-    cases, paragraphs = decisions(text, [item for item in items if item.system in DECISIONS])
+    known = [_us_range(text, one) for one in statutes(text, [item for item in items if item.system in STATUTES])]
+    articles = _merged([one for one in known if not _is_quantity(text, one)], sections(text))
+    cited = sorted((*(item for item in items if item.system in DECISIONS), *reports(text)), key=lambda item: item.start)
+    of_laws = [(one.start, one.end) for one in articles if one.system is CitationSystem.SECTION and one.code]
+    of_laws = [(start, end) for start, end in of_laws if text[start] not in "pP"]  # "Paragraph 4(6) of the DSG" is both
+    cases, paragraphs = decisions(text, cited, of_laws)
     articles = with_paragraphs_before(text, articles, paragraphs)
-    return list(_without_overlaps([*articles, *cases, *paragraphs]))
+    return list(_without_overlaps(text, [*_outside(articles, cases), *cases, *paragraphs]))
+
+
+_US_RANGE = re.compile(r"([0-9]+ U\.S\.C\. § )([0-9]+)-([0-9]+)")
+
+
+def _us_range(text: str, citation: Citation) -> Citation:
+    """42 U.S.C. §§ 1981-1983 is a range, since the sign is doubled; § 2000e-5 is one section."""
+    bounds = _US_RANGE.fullmatch(citation.key) if citation.system is CitationSystem.US_CODE else None
+    if bounds and int(bounds[2]) < int(bounds[3]) and re.search(r"§\s?§|ss\.|[Ss]ections", text[citation.start : citation.end]):
+        return replace(citation, key=bounds[1] + bounds[2], last=bounds[1] + bounds[3])
+    return citation
+
+
+_UNIT = re.compile(r"\s?(?:kg|g|km|cm|mm|m[²³]|€|%|Euro|EUR)(?!\w)")
+
+
+def _is_quantity(text: str, citation: Citation) -> bool:
+    """An article for sale: "Art. 5 kg"."""
+    return citation.system is CitationSystem.ARTICLE and not citation.code and _UNIT.match(text, citation.end) is not None
+
+
+def _merged(known: list[Citation], others: list[Citation]) -> list[Citation]:
+    """Citations of two scanners in text order; of two at one place, the one that names its law."""
+    if not others:
+        return known
+    kept: list[Citation] = []
+    starts = [citation.start for citation in known]
+    replaced: set[int] = set()
+    for citation in others:
+        first = max(0, bisect_left(starts, citation.start) - 1)
+        places = [place for place in range(first, bisect_left(starts, citation.end)) if known[place].end > citation.start]
+        if any(known[place].code or known[place].system is CitationSystem.US_CODE for place in places):
+            continue
+        replaced.update(places)
+        kept.append(citation)
+    kept += [citation for place, citation in enumerate(known) if place not in replaced]
+    return sorted(kept, key=lambda citation: citation.start)
+
+
+def _outside(articles: list[Citation], cases: list[Citation]) -> Iterator[Citation]:
+    """Articles without the sections that are paragraphs of a decision: [2020] UKSC 5, § 64."""
+    starts = [case.start for case in cases]
+    for article in articles:
+        before = bisect_right(starts, article.start) - 1
+        inside = before >= 0 and cases[before].end >= article.end
+        if not (inside and article.system is CitationSystem.SECTION):
+            yield article
 
 
 def mask_citations(text: str, systems: frozenset[CitationSystem] = EVERYTHING, *, parentheses: bool = True) -> str:
@@ -77,13 +133,14 @@ def _holds_one(span: tuple[int, int], places: list[int]) -> bool:
     return bisect_right(places, span[0]) < bisect_left(places, span[1])
 
 
-def _without_overlaps(citations: list[Citation]) -> Iterator[Citation]:
+def _without_overlaps(text: str, citations: list[Citation]) -> Iterator[Citation]:
     """The earlier and longer citation wins: "article 6 § 1" is one citation, not an article and a paragraph."""
     end = 0
     for citation in sorted(citations, key=lambda c: (c.start, -c.end)):
         if citation.start >= end or citation.system is not CitationSystem.PARAGRAPH:
             yield citation
-            end = max(end, citation.end)
+            if citation.system is not CitationSystem.SECTION or text[citation.start] not in "pP":
+                end = max(end, citation.end)
 
 
 def _parentheses(text: str) -> Iterator[tuple[int, int]]:

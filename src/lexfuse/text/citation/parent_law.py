@@ -47,7 +47,12 @@ _EUROPEAN = (
     r"(?!\s(?:implementing|of\b|on\b|relating|concerning|signed|applying|for\b|d[eu]s?\b|d['’]|relative|internationale|collective|nationale|sur\b))"
 )
 _PROTOCOL = r"Protocole?\s(?:additionnel\s)?(?:[Nn]o\.?\s?|n[°º]\s?)?(?P<protocol_number>[0-9]{1,2})(?![\w/])"
-_UNKNOWN = r"code\s(?:d[eu]s?\s|de\sl['’]|d['’])[\w'’-]+(?:\s[\w'’-]+)?|(?-i:(?:[A-Z]\w+\s){1,3}Code\b)"
+# A code that is not listed ends after its noun or an adjective: "renvoie" is not in the name "code des bibliothèques".
+_ADJECTIVE = (
+    r"(?!(?:s['’]|(?:in|ex|im|ap)(?:dique|plique)|communique|pratique|fait|dont)\w*\b)"
+    r"[\w-]+(?:aux|ales?|els?|elles?|iques?|ifs?|ives?|aires?|iers?|ières?|iens?|iennes?|ains?|aines?|euses?|bles?)\b"
+)
+_UNKNOWN = rf"code\s(?:d[eu]s?\s|de\sl['’]|d['’])[\w'’-]+(?:\s{_ADJECTIVE})?|(?-i:(?:[A-Z]\w+\s){{1,3}}Code\b)"
 _SAME = r"code(?=\W|$)(?!\s(?:d[eu]s?\b|de\sl|d['’]|g[ée]n|civ|p[ée]n|rur|mon|[ée]l|for|min))"
 LARGEST_CONVENTION_ARTICLE = 59
 _PLAIN = re.compile(r"\b(?:du|of\sthe)\s(?=code)", re.IGNORECASE)

@@ -17,8 +17,11 @@ from lexfuse.data.document import DocumentKind
 from lexfuse.deadline import check
 from lexfuse.text.citation.citation import PRESENT, STATUTES, Citation, CitationSystem
 from lexfuse.text.citation.code_names import matching_codes
+from lexfuse.text.citation.decisions import LONGEST_RUN
 from lexfuse.text.citation.find import find_citations
+from lexfuse.text.citation.literal import BareNumbers, LiteralIdentifiers, bare_number_of
 from lexfuse.text.citation.parent_law import SAME, Mention, mentions
+from lexfuse.text.citation.reports import reports
 from lexfuse.text.citation.scanner import scan
 from lexfuse.text.short_text_cache import cached_if_short
 
@@ -40,6 +43,7 @@ class CitationResolver:
         self._corpus = corpus
         self._codes = sorted({code for code in corpus.code if code})
         self._numbers: dict[str, list[int]] = defaultdict(list)
+        self._titles = {code: title["title"] or title["first"] for code in self._codes if (title := _US_TITLE.search(code))}
         self._identifiers: dict[str, list[int]] = defaultdict(list)
         self._meant = lru_cache(maxsize=4096)(lambda cited: matching_codes(cited, self._codes))
         for ordinal in range(len(corpus)):
@@ -63,7 +67,24 @@ class CitationResolver:
         """`resolve` as an array: a range may have tens of thousands of articles."""
         if citation.system in _ARTICLES:
             return self._articles(citation, own_code)
+        if citation.system is CitationSystem.US_CODE:
+            return _array(self._us_code(citation))
         return _array(self._decisions(citation))
+
+    def is_missing(self, citation: Citation, found: I64) -> bool:
+        """Whether a citation names a code of the corpus and a number that this code does not have.
+
+        >>> resolver = CitationResolver(Corpus.of([Document("x", number="L1", code="Code du travail")]))
+        >>> citation = find_citations("article L. 2 du code du travail")[0]
+        >>> resolver.is_missing(citation, resolver.ordinals(citation))
+        True
+        """
+        named = citation.code not in ("", PRESENT, SAME) and citation.system in _ARTICLES
+        return named and not len(found) and bool(self._meant(citation.code))
+
+    def codes_meant(self, citation: Citation) -> list[str]:
+        """The codes of the corpus that a citation names."""
+        return sorted(self._meant(citation.code)) if citation.code else []
 
     def resolve_text(self, text: str, *, own_code: str = "") -> list[int]:
         """The documents that a text cites, each once, in citation order."""
@@ -103,6 +124,8 @@ class CitationResolver:
     def _articles(self, citation: Citation, own_code: str) -> I64:
         first = self._numbered(citation.key, citation.code, own_code)
         if not citation.last:
+            if not first and not own_code and citation.system in (CitationSystem.ARTICLE, CitationSystem.SECTION):
+                first = self._numbers_without_letter.unique(citation.key, self._meant(citation.code) if citation.code else None)
             return _array(first)
         last = self._numbered(citation.last, citation.code, own_code)
         code = self._corpus.code
@@ -136,6 +159,52 @@ class CitationResolver:
             return [ordinal for ordinal in candidates if code[ordinal] in meant]
         return [ordinal for ordinal in candidates if code[ordinal] == own_code] if own_code else candidates
 
+    @cached_property
+    def _numbers_without_letter(self) -> BareNumbers:
+        return BareNumbers(self._corpus, self._numbers)
+
+    @cached_property
+    def _literal_identifiers(self) -> LiteralIdentifiers:
+        return LiteralIdentifiers(self._corpus.identifiers)
+
+    def bare_number(self, text: str) -> list[int]:
+        """The article that a text names by nothing but its number, if the corpus has only one of this number.
+
+        >>> resolver = CitationResolver(Corpus.of([Document("x", number="L3141-3"), Document("y", number="L3141-4")]))
+        >>> resolver.bare_number("3141-3"), resolver.bare_number("3141-3 jours")
+        ([0], [])
+        """
+        bare = bare_number_of(text)
+        if bare is None:
+            return []
+        meant = self._meant(bare.code) if bare.code else None
+        return [] if meant == frozenset() else self._numbers_without_letter.unique(bare.number, meant)
+
+    def literal(self, text: str, found: Sequence[Citation]) -> Iterator[list[int]]:
+        """The documents whose identifiers a text contains, in any spelling, outside the citations already found.
+
+        >>> resolver = CitationResolver(Corpus.of([Document("x", identifiers=("HR-2019-123-A",))]))
+        >>> list(resolver.literal("see hr 2019 123 a", []))
+        [[0]]
+        """
+        for ordinals in self._literal_identifiers.named_in(text, [(one.start, one.end) for one in found]):
+            whole = [ordinal for ordinal in ordinals if self._corpus.kind[ordinal] is not DocumentKind.PARAGRAPH]
+            yield whole or ordinals
+
+    def _us_code(self, citation: Citation) -> list[int]:
+        """Sections of the United States Code: documents with such an identifier, or a number in a code that is its title."""
+        title, _, first = citation.key.partition(" U.S.C. § ")
+        last = citation.last.rpartition(" ")[2]
+        numbers = [first]
+        if last.isdigit() and first.isdigit():
+            numbers = [str(number) for number in range(int(first), min(int(last), int(first) + LONGEST_RUN) + 1)]
+        found: list[int] = []
+        for number in numbers:
+            found += self._decisions(replace(citation, key=f"{title} U.S.C. § {number}"))
+            numbered = self._numbers.get(number_key(number), ())
+            found += [ordinal for ordinal in numbered if self._titles.get(self._corpus.code[ordinal]) == title]
+        return sorted(set(found))
+
     def _decisions(self, citation: Citation) -> list[int]:
         keys = celex_of_act(citation) if citation.system is CitationSystem.EU_ACT else [identifier_key(citation.key)]
         found = sorted({ordinal for key in keys for ordinal in self._identifiers.get(key, ())})
@@ -157,22 +226,31 @@ def _array(ordinals: list[int]) -> I64:
 
 @cached_if_short  # versions of an index have nearly the same numbers
 def number_key(number: str) -> str:
-    """The comparison form of an article number: no spaces, dots or stars, plain hyphens, upper case.
+    """The comparison form of an article number: no "§" or "Art.", spaces or stars, dots only between digits, upper case.
 
     >>> number_key("R.* 123-4"), number_key("39 bis"), number_key("L. 1234‑5")
     ('R123-4', '39BIS', 'L1234-5')
+    >>> number_key("§ 312j"), number_key("304-A"), number_key("Art. 5.69"), number_key("Section 3")
+    ('312J', '304A', '5.69', '3')
     """
-    return re.sub(r"[‐‑‒–−]", "-", re.sub(r"[\s.*]", "", number)).upper()
+    plain = re.sub(r"[‐‑‒–−]", "-", _NUMBER_NOISE.sub("", _NUMBER_WORD.sub("", number))).upper()
+    return _LETTER_APART.sub("", plain)
+
+
+_NUMBER_WORD = re.compile(r"^\s*(?:§+|(?:section|sec|article|artikel|art)\b\.?)\s*(?=[A-Z0-9])", re.IGNORECASE)
+_NUMBER_NOISE = re.compile(r"[\s*]|(?<![0-9])\.|\.(?![0-9])")
+_LETTER_APART = re.compile(r"(?<=[0-9])-(?=[A-Z])")
+_US_TITLE = re.compile(r"\b(?:title\s(?P<title>[0-9]{1,2})\b|(?P<first>[0-9]{1,2})\sU\.?\s?S\.?\s?C)", re.IGNORECASE)
 
 
 @cached_if_short
 def identifier_key(identifier: str) -> str:
     """The comparison form of an identifier: canonical if the scanner knows it, else upper case.
 
-    >>> identifier_key("EU:C:2023:373"), identifier_key("c‑60/22 P"), identifier_key("2010/12")
-    ('ECLI:EU:C:2023:373', 'C-60/22', '2010/12')
+    >>> identifier_key("EU:C:2023:373"), identifier_key("c‑60/22 P"), identifier_key("2010/12"), identifier_key("175 C.L.R. 1")
+    ('ECLI:EU:C:2023:373', 'C-60/22', '2010/12', '175 CLR 1')
     """
-    known = next(scan(identifier), None)
+    known = next(scan(identifier), None) or next(iter(reports(identifier)), None)
     return known.key if known else identifier.strip().upper()
 
 
