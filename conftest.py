@@ -75,7 +75,7 @@ def _names_for_examples(request: pytest.FixtureRequest) -> Iterator[None]:
     if "folder" in source:
         names["folder"] = request.getfixturevalue("tmp_path")
     if "snapshot" in source:
-        from lexfuse.storage.snapshot import open_snapshot
+        from lexfuse.storage.folder_snapshot import open_snapshot
 
         names["snapshot"] = open_snapshot(request.getfixturevalue("example_index"))
     if request.node.name.startswith(INDEXES):

@@ -25,8 +25,8 @@ from typing import Any
 from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import open_snapshot
 
 SOME = 1000  # documents updated and deleted at once
 QUICK = 5000

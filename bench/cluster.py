@@ -58,8 +58,9 @@ from lexfuse.fusion.normalisation import Percentile
 from lexfuse.fusion.registry import default_fusions
 from lexfuse.index import Index
 from lexfuse.search.index_reader import IndexReader
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.annotation import with_languages
 
 DEPTH, TOLERANCE, K, THREADS = 100, 1e-6, 10, 4

@@ -59,7 +59,7 @@ from lexfuse.encode.passage_plan import whole_text
 from lexfuse.index import Index
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
 from lexfuse.storage.folder_names import CHANNELS
-from lexfuse.storage.snapshot import open_snapshot
+from lexfuse.storage.folder_snapshot import open_snapshot
 
 DEPTH, ASKED, ROWS, DIMENSION = 100, 100, 100_000, 384
 GIB, USABLE = 1 << 30, 0.8

@@ -249,7 +249,7 @@ START_OURS = """
 import sys, time
 start = time.perf_counter()
 from lexfuse.data.queries import Queries, Query
-from lexfuse.storage.snapshot import open_snapshot
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.channels.lexical.bm25 import BM25
 questions = open(sys.argv[2], encoding="utf-8").read().splitlines()
 BM25(open_snapshot(sys.argv[1])).retrieve(Queries.of(Query(str(at), text, "fr") for at, text in enumerate(questions)), 100)

@@ -31,8 +31,8 @@ from lexfuse.channels.postgres.export import ExportOptions, export_index
 from lexfuse.channels.query_context import query_context
 from lexfuse.channels.registry import open_retriever
 from lexfuse.data.corpus import Corpus
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.postgres.address import PostgresAddress
-from lexfuse.storage.snapshot import open_snapshot
 
 K = 10
 QUICK = 1000  # documents

@@ -53,7 +53,7 @@ from lexfuse.search.results import find_documents
 from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
-from lexfuse.storage.snapshot import open_snapshot
+from lexfuse.storage.folder_snapshot import open_snapshot
 
 PROFILE, K = "hybrid", 10
 CLIENTS = (8, 32)  # besides one

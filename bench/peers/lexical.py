@@ -24,9 +24,10 @@ from lexfuse.data.arrays import I32, Bools
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.segments.segment import LEXICAL
-from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
 
 K1, B = 1.2, 0.75

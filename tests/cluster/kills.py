@@ -16,7 +16,7 @@ from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.formats.file_format import write_corpus
 from lexfuse.index import Index
-from lexfuse.storage.snapshot import open_snapshot
+from lexfuse.storage.folder_snapshot import open_snapshot
 
 
 class DyingStore(ClusterStore):

@@ -18,8 +18,8 @@ from lexfuse.storage.catalog import FEEDBACK, Catalog
 from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.feedback import FeedbackEntry
 from lexfuse.storage.filters import Condition, within
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import open_snapshot
 from lexfuse.storage.stored_channel import ChannelSettings
 
 TABLES = ("meta", "segments", "tombstones", "documents", "contents", "channels", "parts")

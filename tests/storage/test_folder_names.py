@@ -13,9 +13,9 @@ from lexfuse.errors import DataError, NotFoundError, StorageError
 from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.feedback import FeedbackEntry
 from lexfuse.storage.folder_names import check_plain, foreign_name
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.manifest import read_manifest, write_manifest
-from lexfuse.storage.snapshot import open_snapshot
 from lexfuse.storage.stored_channel import ChannelSettings
 
 DENSE = ChannelSettings("dense", "model", "00")

@@ -17,7 +17,7 @@ READ = """
     from lexfuse.data.queries import Queries, Query
     from lexfuse.errors import StorageError
     from lexfuse.storage.index_folder import IndexFolder
-    from lexfuse.storage.snapshot import open_snapshot
+    from lexfuse.storage.folder_snapshot import open_snapshot
     from lexfuse.channels.lexical.bm25 import BM25
 
     view, real = sys.argv[1:]

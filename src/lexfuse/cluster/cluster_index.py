@@ -13,7 +13,7 @@ from lexfuse.encode.shared_encoders import SharedEncoders
 from lexfuse.search.index_reader import IndexReader
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.spec.spec import SearchSpec
-from lexfuse.storage.snapshot import open_snapshot
+from lexfuse.storage.folder_snapshot import open_snapshot
 
 
 class ClusterIndex(IndexReader):

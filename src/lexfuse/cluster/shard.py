@@ -13,9 +13,10 @@ from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.cluster.statistics import ClusterPostings, Statistics, TermStatistics
 from lexfuse.data.queries import Queries
 from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
-from lexfuse.storage.snapshot import FolderSnapshot, Snapshot
+from lexfuse.storage.snapshot import Snapshot
 
 Made = TypeVar("Made")
 _given: ContextVar[Any] = ContextVar("queries as a router has read them")

@@ -17,11 +17,12 @@ from lexfuse.storage.channel_store import ChannelStore
 from lexfuse.storage.document_rows import DocumentRow, rows_of
 from lexfuse.storage.feedback import FeedbackStore, forget_feedback
 from lexfuse.storage.folder_names import FILE, SEGMENTS, check_plain, foreign_name
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.manifest import damages
 from lexfuse.storage.segments.segment import build_segment
 from lexfuse.storage.segments.segment_set import SegmentSet
-from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.storage.snapshot import Snapshot
 from lexfuse.storage.string_list import StringList
 
 Progress = Callable[[int], None]  # gets the number of finished documents

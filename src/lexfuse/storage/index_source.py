@@ -7,9 +7,10 @@ from pathlib import Path
 
 from lexfuse.errors import ConfigError
 from lexfuse.storage.catalog import Catalog
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.postgres.address import PostgresAddress, index_location
-from lexfuse.storage.snapshot import Snapshot, open_snapshot
+from lexfuse.storage.snapshot import Snapshot
 
 
 class IndexSource(ABC):

@@ -1,33 +1,27 @@
 """A snapshot: one state of an index, unaffected by later writes.
 
-`Snapshot` is what everything above the storage reads; `FolderSnapshot` reads it from an index folder.
+Everything above the storage reads a `Snapshot`, wherever the index is: in a folder (`folder_snapshot`), in PostgreSQL or in a
+cluster.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from lexfuse.data.arrays import I32, I64, Bools, offsets_of
+from lexfuse.data.arrays import I32
 from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
-from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
-from lexfuse.storage.catalog import SERIAL, Catalog, CatalogChannel, CatalogSegment
+from lexfuse.storage.catalog import CatalogChannel
 from lexfuse.storage.document_numbers import Numbering
-from lexfuse.storage.folder_names import CHANNELS, FILE, SEGMENTS, file_sizes
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
-from lexfuse.storage.segments.inverted_file import InvertedFile
-from lexfuse.storage.segments.segment import LEXICAL, Segment
-from lexfuse.storage.segments.shared_postings import JoinedLists
 from lexfuse.storage.stored_channel import ChannelSegment
-from lexfuse.storage.stored_ids import StoredIds
 
 Made = TypeVar("Made")
 
@@ -142,227 +136,3 @@ def numbered(values: Iterable[Any]) -> tuple[I32, list[Any]]:
     numbers.default_factory = numbers.__len__
     codes = np.fromiter(map(numbers.__getitem__, values), dtype=np.int32)
     return codes, list(numbers)
-
-
-def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> FolderSnapshot:
-    """The newest state of an index folder; it shares unchanged parts with an open former snapshot.
-
-    A merge may remove files between reading their names and mapping them; then the newer state is opened.
-
-    >>> open_snapshot("/nowhere")
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.UnknownIndexError: no index in '/nowhere' (it has no catalog.sqlite); ...
-    """
-    seen = -1
-    while True:
-        try:
-            return FolderSnapshot(Path(folder), former)
-        except _SegmentGoneError as vanished:
-            if vanished.generation == seen:
-                raise vanished.reason from None
-            seen = vanished.generation
-
-
-class _SegmentGoneError(Exception):
-    """Files of a state are missing: a newer state may have replaced it."""
-
-    def __init__(self, generation: int, reason: Exception) -> None:
-        super().__init__(str(reason))
-        self.generation = generation
-        self.reason = reason
-
-
-class FolderSnapshot(Snapshot):
-    """A state of an index folder; live documents are numbered segment by segment.
-
-    Inside segments deleted documents keep their place: `numbering` maps between the two.
-    """
-
-    def __init__(self, folder: Path, former: Snapshot | None = None) -> None:
-        """Open the newest state and keep it."""
-        self.folder, self.place = folder, folder / FILE
-        self._held: dict[CatalogSegment, Segment | ChannelSegment] = {}
-        self._joined: dict[str, JoinedLists] = {}
-        known: Mapping[CatalogSegment, Segment | ChannelSegment] = {}
-        if isinstance(former, FolderSnapshot) and former.folder == folder:
-            known, self._joined = former._held, former._joined
-        self._catalog = Catalog.open(folder)
-        try:
-            self._catalog.hold()
-            self.generation = self._catalog.meta("generation")
-            self.settings = IndexSettings.from_json(self._catalog.meta("settings"))
-            self._named = self._catalog.segments()
-            self.segments: list[Segment] = self._loaded(known)
-            self._channels = self._loaded_channels(known)
-        except BaseException:
-            self.close()
-            raise
-        self._postings: dict[str, Postings] = {}
-        self._numberings: dict[str, Numbering] = {}
-        self._coded: dict[str, tuple[I32, list[Any]]] = {}
-
-    def _loaded(self, known: Mapping[CatalogSegment, Segment | ChannelSegment]) -> list[Segment]:
-        def load(named: CatalogSegment) -> Segment:
-            found = known.get(named)
-            return found if isinstance(found, Segment) else Segment.load(self.folder / named.folder, named.manifest)
-
-        try:
-            segments = [load(named) for named in self._named]
-        except (NotFoundError, DataError) as error:
-            raise _SegmentGoneError(self.generation, error) from error
-        for named, segment in zip(self._named, segments, strict=True):
-            if len(segment.ids) != named.documents:
-                reason = f"has {len(segment.ids):,} documents, the catalog says {named.documents:,}; verify the index"
-                raise DataError(reason, path=self.folder / named.folder)
-        self._held |= zip(self._named, segments, strict=True)
-        return segments
-
-    def _loaded_channels(self, known: Mapping[CatalogSegment, Segment | ChannelSegment]) -> dict[str, ChannelState]:
-        def load(kind: str, named: CatalogSegment) -> ChannelSegment:
-            found = known.get(named)
-            if not isinstance(found, ChannelSegment):
-                found = ChannelSegment.load(kind, self.folder / named.folder, named.manifest)
-            self._held[named] = found
-            return found
-
-        try:
-            return {
-                named.name: ChannelState(named, [load(named.settings.kind, part) for part in self._catalog.parts(named.name)])
-                for named in self._catalog.channels()
-            }
-        except (NotFoundError, DataError) as error:
-            raise _SegmentGoneError(self.generation, error) from error
-
-    @cached_property
-    def bases(self) -> I64:
-        """Raw number of the first document of each segment, and the end."""
-        return offsets_of(np.array([named.documents for named in self._named], dtype=np.int64))
-
-    @cached_property
-    def _alive(self) -> Bools:
-        alive = np.ones(int(self.bases[-1]), dtype=np.bool_)
-        if buried := self._catalog.tombstones():
-            alive[self._raw(*zip(*buried, strict=True))] = False
-        return alive
-
-    @cached_property
-    def ids(self) -> Ids:
-        """Ids of the live documents by number."""
-        return StoredIds([segment.ids for segment in self.segments], self._alive)
-
-    @cached_property
-    def numbering(self) -> Numbering:
-        """The raw numbers of the documents in the segments."""
-        places = np.where(self._alive, np.cumsum(self._alive, dtype=np.int32) - 1, -1).astype(np.int32)
-        return Numbering(self.ids, self.bases, places)
-
-    @property
-    def channels(self) -> tuple[str, ...]:
-        """Names of the channels in addition to the words."""
-        return tuple(self._channels)
-
-    def channel(self, name: str) -> ChannelState:
-        """A channel; `NotFoundError` lists the existing ones."""
-        try:
-            return self._channels[name]
-        except KeyError:
-            known = ", ".join(self._channels) or "none yet; add one with lexfuse index INDEX --channels dense"
-            raise UnknownChannelError(f"the index has no stored channel {name!r}; it has {known}") from None
-
-    @cached_property
-    def distributions(self) -> dict[str, Any]:
-        """The stored score distributions as plain values (see `lexfuse.channels.distribution`)."""
-        return self._catalog.distributions()
-
-    def channel_numbering(self, name: str) -> Numbering:
-        """The raw numbers of the documents in the parts of a channel."""
-        if name not in self._numberings:
-            parts = self.channel(name).parts
-            serials = np.concatenate([part.serials for part in parts]) if parts else np.empty(0, dtype=np.int64)
-            bases = offsets_of(np.array([len(part.serials) for part in parts], dtype=np.int64))
-            self._numberings[name] = Numbering(self.ids, bases, self._live_of(serials))
-        return self._numberings[name]
-
-    def _live_of(self, serials: I64) -> I32:
-        """Live numbers of documents by serial number, -1 for deleted ones."""
-        segments, ordinals, found = self._catalog.column(SERIAL)
-        known, live = np.array(found, dtype=np.int64), self.numbering.places[self._raw(segments, ordinals)]
-        by_serial = np.argsort(known)
-        at = np.minimum(np.searchsorted(known, serials, sorter=by_serial), max(len(known) - 1, 0))
-        if not len(known):
-            return np.full(len(serials), -1, dtype=np.int32)
-        return np.where(known[by_serial[at]] == serials, live[by_serial[at]], -1).astype(np.int32)
-
-    def postings(self, channel: str) -> Postings:
-        """The posting lists of the words (`bm25`), or of a channel of learned sparse vectors."""
-        if channel not in self._postings:
-            numbering = self.numbering if channel == LEXICAL else self.channel_numbering(channel)
-            if channel == LEXICAL:
-                files = [segment.channels[channel] for segment in self.segments]
-            else:
-                files = [file for part in self.channel(channel).parts if (file := part.content.inverted) is not None]
-            self._postings[channel] = self._made_postings(channel, files, numbering)
-        return self._postings[channel]
-
-    def _made_postings(self, channel: str, files: Sequence[InvertedFile], numbering: Numbering) -> Postings:
-        """The posting lists of files, with statistics of the documents of this snapshot."""
-        return Postings(files, numbering.bases, numbering.alive, self._lists(channel))
-
-    def _lists(self, channel: str) -> JoinedLists:
-        return self._joined.setdefault(channel, JoinedLists())
-
-    def forget_impacts(self) -> None:
-        """Release the scores computed for every posting; they are computed again on demand.
-
-        They take most of the memory of a snapshot, since they change with every document.
-        """
-        for postings in list(self._postings.values()):
-            postings.impacts.clear()
-
-    def coded(self, name: str) -> tuple[I32, list[Any]]:
-        """One catalog column: the code of each live document's value, and the distinct values."""
-        if name not in self._coded:
-            codes = np.zeros(len(self), dtype=np.int32)
-            segments, ordinals, values = self._catalog.column(name)
-            found, distinct = numbered(values)
-            places = self.numbering.places[self._raw(segments, ordinals)]
-            if len(places) != len(self) or (places < 0).any():
-                raise self._unfit()
-            codes[places] = found
-            self._coded[name] = codes, distinct
-        return self._coded[name]
-
-    def _raw(self, segment: Sequence[int], ordinal: Sequence[int]) -> I64:
-        """Raw numbers of documents by segment and ordinal."""
-        numbers = np.array([named.number for named in self._named], dtype=np.int64)  # ascending
-        wanted, inside = np.array(segment, dtype=np.int64), np.array(ordinal, dtype=np.int64)
-        at = np.searchsorted(numbers, wanted)
-        if not np.isin(wanted, numbers).all() or (inside < 0).any() or (inside >= np.diff(self.bases)[at]).any():
-            raise self._unfit()
-        return self.bases[at] + inside
-
-    def _unfit(self) -> DataError:
-        return DataError("the catalog names other documents than its segments hold; rebuild the index", path=self._catalog.path)
-
-    def channel_bytes(self, name: str) -> int:
-        """The bytes of the channel's files; of the segments for words and citations."""
-        folder = self.folder / CHANNELS / name if name in self._channels else self.folder / SEGMENTS
-        return sum(file_sizes(folder))
-
-    def documents(self, ids: Sequence[str]) -> list[Document]:
-        """Whole documents, in this order."""
-        return self._catalog.whole(ids)
-
-    def heads(self, ids: Sequence[str]) -> list[Document]:
-        """Documents without their texts, in this order, for lists; unknown ids are skipped."""
-        found = self._catalog.heads(ids)
-        return [found[id] for id in ids if id in found]
-
-    def close(self) -> None:
-        """Close the catalog; memory maps end with the last array that uses them."""
-        self._catalog.close()
-
-    def __len__(self) -> int:
-        """The number of live documents."""
-        return int(self._alive.sum())

@@ -8,8 +8,8 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, NotFoundError
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import open_snapshot
 
 TEXTS = {
     "a": "Le salarié licencié reçoit une indemnité de licenciement",

@@ -9,8 +9,8 @@ import pytest
 import lexfuse
 from lexfuse.channels.postgres.export import ExportOptions, export_index
 from lexfuse.data.document import DocumentKind
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.postgres.address import PostgresAddress
-from lexfuse.storage.snapshot import open_snapshot
 
 TOPICS = (
     "le préavis de démission",

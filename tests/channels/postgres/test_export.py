@@ -96,7 +96,7 @@ def test_an_export_that_fails_leaves_nothing(export, tmp_path, postgres_server):
 
 def test_readers_see_the_old_index_while_a_new_one_is_written(export, postgres_server, law_folder, tmp_path):
     from lexfuse.channels.postgres.export import ExportOptions, export_index
-    from lexfuse.storage.snapshot import open_snapshot
+    from lexfuse.storage.folder_snapshot import open_snapshot
 
     address, _ = export("watched")
     seen, other = [], tmp_path / "other.index"
@@ -139,7 +139,7 @@ def test_what_cannot_be_exported_is_refused(export):
 
 def test_a_server_without_pg_textsearch_ranks_from_the_lexemes(postgres_server, law_folder, law):
     from lexfuse.channels.postgres.export import export_index
-    from lexfuse.storage.snapshot import open_snapshot
+    from lexfuse.storage.folder_snapshot import open_snapshot
 
     with psycopg.connect(postgres_server, autocommit=True) as connection:
         connection.execute("CREATE DATABASE plain")
@@ -158,7 +158,7 @@ def test_a_server_without_pg_textsearch_ranks_from_the_lexemes(postgres_server, 
 
 def test_rights_that_are_missing(postgres_server, law_folder, law_address):
     from lexfuse.channels.postgres.export import export_index
-    from lexfuse.storage.snapshot import open_snapshot
+    from lexfuse.storage.folder_snapshot import open_snapshot
 
     with psycopg.connect(postgres_server, autocommit=True) as connection:
         connection.execute("CREATE ROLE visitor LOGIN")

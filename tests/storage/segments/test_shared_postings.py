@@ -15,11 +15,11 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import NotFoundError
 from lexfuse.storage.channel_store import EncodedBlock
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.segments.shared_postings import JoinedLists, JoinedVocabulary
-from lexfuse.storage.snapshot import open_snapshot
 from lexfuse.storage.stored_channel import ChannelSettings
 from lexfuse.storage.string_list import StringList
 from lexfuse.text.analysis.vocabulary import Vocabulary

@@ -12,7 +12,7 @@ from lexfuse.channels.dense.stored_part import VectorPart
 from lexfuse.channels.sparse.stored_part import SparsePart
 from lexfuse.data.arrays import F32, I32
 from lexfuse.errors import DataError
-from lexfuse.storage.snapshot import FolderSnapshot
+from lexfuse.storage.folder_snapshot import FolderSnapshot
 
 _LONGEST, _MOST_TERMS = 16_000, 16_000  # numbers of a dense vector, terms of a sparse one: limits of pgvector
 

@@ -20,6 +20,7 @@ from lexfuse.data.arrays import I32
 from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.storage.document_rows import row_of
+from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.postgres.address import PostgresAddress
 from lexfuse.storage.postgres.database import Database
 from lexfuse.storage.postgres.tables import (
@@ -39,7 +40,6 @@ from lexfuse.storage.postgres.tables import (
     vectors_table,
     weights_table,
 )
-from lexfuse.storage.snapshot import FolderSnapshot
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -13,8 +13,8 @@ from lexfuse.channels.postgres.export import ExportOptions, export_index
 from lexfuse.cli.options.flag_group import names_in
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar
 from lexfuse.errors import ConfigError
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.postgres.address import PostgresAddress, index_location, refuse_address
-from lexfuse.storage.snapshot import open_snapshot
 
 
 def postgres(

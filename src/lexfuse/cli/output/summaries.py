@@ -12,9 +12,9 @@ from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.index import Index
 from lexfuse.storage.folder_names import file_sizes
+from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.segment import LEXICAL
-from lexfuse.storage.snapshot import FolderSnapshot
 
 MOST_SHOWN = 12
 COUNTED = {"topics": "questions by topic", "relevant_documents": "relevant documents by code", "years": "documents by year"}

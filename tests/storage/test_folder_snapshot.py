@@ -10,9 +10,9 @@ from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.errors import DataError, NotFoundError, StorageError
-from lexfuse.storage import snapshot as module
+from lexfuse.storage import folder_snapshot as module
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import open_snapshot
 
 WORDS = [f"w{number}" for number in range(20)]
 QUERIES = Queries.of([Query("q", "contract notice", "en")])
