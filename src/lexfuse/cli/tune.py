@@ -37,6 +37,7 @@ from lexfuse.cli.output.console import (
     table,
     warnings_noted,
 )
+from lexfuse.cli.output.coverage import note_unknown
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.fusion.fusion import Fusion
@@ -116,6 +117,7 @@ def weights(
             filters=filters.filters or (), as_of=filters.day(), step=tuning.step, folds=tuning.folds, progress=progress_bar,
             **options,
         )  # fmt: skip
+        note_unknown(index.version.coverage(filters.day()))
     _show(tuned, tuning)
 
 
@@ -175,6 +177,7 @@ def bm25(
             within=index.version.within(filters.filters or (), filters.day()),
             before_query_date=filters.before_query_date, progress=progress,
         )  # fmt: skip
+        note_unknown(index.version.coverage(filters.day()))
     if out is not None:
         tuned.save(out)
     if json:

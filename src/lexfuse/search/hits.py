@@ -16,6 +16,7 @@ from lexfuse.search.facets import DEPTH, FacetCounts, facets_of
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit, find_documents
 from lexfuse.search.stage_clock import StageClock, Timing
+from lexfuse.storage.history.day_coverage import DayCoverage
 
 SORTED = 100  # best results that are put in order of their dates
 
@@ -62,6 +63,7 @@ class Hits(HitSequence):
     more: bool = False  # whether results follow
     candidates: int = 0  # documents that were ranked; the facets count these
     facets: tuple[FacetCounts, ...] = ()
+    coverage: DayCoverage | None = None  # of the day that was asked for: documents in force, and documents unknown then
     timing: Timing = field(default_factory=Timing, compare=False)
 
 
@@ -102,7 +104,8 @@ def find_hits(
         explained = PageExplanations(opened, query, [one.hit.doc for one in page])
         builder = ResultBuilder(opened.retriever.members(query), query, words=version.words, explainer=explained.of)
         hits = builder.answers(page, after=after)
-    return Hits(query, opened.profile, tuple(hits), after + k < len(found), candidates, tuple(counted), clock.timing())
+    more = after + k < len(found)
+    return Hits(query, opened.profile, tuple(hits), more, candidates, tuple(counted), opened.coverage, clock.timing())
 
 
 class PageExplanations:

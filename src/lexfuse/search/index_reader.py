@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
@@ -13,14 +14,17 @@ from lexfuse.channels.query_context import query_context
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
 from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.search.document_explanation import explain_document
 from lexfuse.search.hits import Hits, find_hits
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.pipeline import DEPTH
+from lexfuse.search.similar import known_day
 from lexfuse.search.similar_hits import SimilarHits, find_similar
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
 from lexfuse.storage.snapshot import Snapshot
 
@@ -78,6 +82,17 @@ class IndexReader(ABC):
         'L4'
         """
         return self.snapshot.document(id)
+
+    def coverage(self, day: str | datetime.date) -> DayCoverage:
+        """How many documents are in force on a day, and how many the index knows only from a later day on.
+
+        >>> index.coverage("2019-12-31")
+        DayCoverage(day=datetime.date(2019, 12, 31), documents=6, in_force=0, unknown=6)
+        """
+        known = known_day(day, "day")
+        if known is None:
+            raise ConfigError(f"day: a day was expected, got {day!r}; write it as 2024-01-31")
+        return self.snapshot.coverage(known)
 
     # Searching
 

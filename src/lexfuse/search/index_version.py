@@ -18,6 +18,7 @@ from lexfuse.search.similar import known_day, open_similar
 from lexfuse.search.spec.defaults import default_specs
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.filters import Condition, within
+from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
@@ -47,7 +48,8 @@ class OpenedSearch(NamedTuple):
     retriever: Retriever
     within: Mask | None
     filters: tuple[str, ...] = ()  # those of the profile, which a request only adds to
-    as_of: str | datetime.date | None = None
+    as_of: datetime.date | None = None
+    coverage: DayCoverage | None = None  # what the index knows about that day
 
 
 class IndexVersion:
@@ -134,8 +136,17 @@ class IndexVersion:
             called = profile or self.default_profile
             retriever = self.pipeline(called)
             spec = self.specs[called]
-        day = as_of or spec.as_of
-        return OpenedSearch(called, retriever, self.within((*spec.filters, *filters), day), spec.filters, day)
+        day = known_day(as_of, "as_of") or spec.as_of
+        mask = self.within((*spec.filters, *filters), day)
+        return OpenedSearch(called, retriever, mask, spec.filters, day, self.coverage(day))
+
+    def coverage(self, day: datetime.date | None) -> DayCoverage | None:
+        """How many documents are in force on a day, and how many are known only later; None without a day.
+
+        >>> IndexVersion(snapshot).coverage(datetime.date(2019, 12, 31)).unknown
+        6
+        """
+        return None if day is None else self.snapshot.coverage(day)
 
     def within(self, filters: Sequence[str], as_of: str | datetime.date | None = None) -> Mask | None:
         """The documents that filters, as they are written, and a day allow.

@@ -6,6 +6,7 @@ cluster.
 
 from __future__ import annotations
 
+import datetime
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.storage.catalog import CatalogChannel
 from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.stored_channel import ChannelSegment
@@ -95,6 +97,18 @@ class Snapshot(ABC):
         """One catalog column of every live document by number, as stored."""
         codes, values = self.coded(name)
         return [values[code] for code in codes.tolist()]
+
+    def coverage(self, day: datetime.date) -> DayCoverage:
+        """How many documents are in force on a day, and how many are known only from a later day on.
+
+        >>> snapshot.coverage(datetime.date(2019, 12, 31)).unknown  # every article is valid from 2020 on
+        6
+        """
+        (starts, first), (ends, last) = self.coded("valid_from"), self.coded("valid_to")
+        written = day.isoformat()
+        later = np.array([value is not None and value > written for value in first], dtype=np.bool_)[starts]
+        ended = np.array([value is not None and value <= written for value in last], dtype=np.bool_)[ends]
+        return DayCoverage(day, len(self), int((~later & ~ended).sum()), int(later.sum()))
 
     def document(self, id: str) -> Document:
         """A whole document; `NotFoundError` for an unknown id."""
