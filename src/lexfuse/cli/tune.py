@@ -172,9 +172,10 @@ def bm25(
         judged = read_qrels(qrels, report, queries=asked.ids)
     k1s, b_s = numbers_in(k1, "--k1") or K1S, numbers_in(b, "--b") or B_S
     with Index(folder) as index, progress_bar("trying", len(k1s) * len(b_s)) as progress:
+        version = index.version.on(filters.day())
         tuned = tune_bm25(
-            index.snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth, idf=idf,
-            within=index.version.within(filters.filters or (), filters.day()),
+            version.snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth, idf=idf,
+            within=version.within(filters.filters or (), filters.day()),
             before_query_date=filters.before_query_date, progress=progress,
         )  # fmt: skip
         note_unknown(index.version.coverage(filters.day()))

@@ -60,7 +60,7 @@ def explain_document(
     >>> explain_document(IndexVersion(snapshot), "retard de prêt", "article L. 4").explanation.rank
     1
     """
-    query, id = checked_query(question, language), version.meant(document)
-    opened = version.search_by(**search)
+    query, opened = checked_query(question, language), version.search_by(**search)
+    id = opened.version.meant(document)
     [found] = opened.retriever.explain(query, [id], within=opened.within, others=default_fusions())
-    return DocumentExplanation(version, opened, query, found)
+    return DocumentExplanation(opened.version, opened, query, found)

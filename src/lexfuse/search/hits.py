@@ -90,6 +90,7 @@ def find_hits(
     clock = StageClock()
     with clock.stage("filter"):
         opened = version.search_by(filters=filters, as_of=as_of, **search)
+        version = opened.version
     with clock.stage("search"):
         most = max(DEPTH, k)  # a longer page is not cut
         depth = most if facets or sort is not SortOrder.RELEVANCE else min(after + k + 1, most)

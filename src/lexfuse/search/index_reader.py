@@ -75,13 +75,23 @@ class IndexReader(ABC):
         """The language of most documents."""
         return next(iter(self.languages), FALLBACK_LANGUAGE)
 
-    def document(self, id: str) -> Document:
-        """The document with an id; `NotFoundError` if the index does not have it.
+    def document(self, id: str, as_of: str | datetime.date | None = None) -> Document:
+        """The document with an id, in its version of a day; `NotFoundError` if the index does not have it.
+
+        Without a day it is the version in force today, or else the newest.
 
         >>> index.document("lib-4").number
         'L4'
         """
-        return self.snapshot.document(id)
+        return self.version.read(id, as_of)
+
+    def history(self, id: str) -> list[Document]:
+        """All versions of a document, the oldest first; `NotFoundError` if the index does not have it.
+
+        >>> [str(version.valid_from) for version in index.history("lib-4")]
+        ['2021-09-01']
+        """
+        return self.snapshot.history(id)
 
     def coverage(self, day: str | datetime.date) -> DayCoverage:
         """How many documents are in force on a day, and how many the index knows only from a later day on.

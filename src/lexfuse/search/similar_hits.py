@@ -90,6 +90,9 @@ def find_similar(
         raise ConfigError("give either a text or the id of a document, to find documents like it")
     if k < 1:
         raise ConfigError(f"k must be at least 1, got {k}")
+    if isinstance(profile, SearchSpec) and not as_of:
+        as_of = profile.as_of
+    version = version.on(as_of)
     clock, snapshot = StageClock(), version.snapshot
     with clock.stage("filter"):
         asked = (
@@ -108,7 +111,10 @@ def find_similar(
         else:
             day = known_day(as_of, "as_of")
             pipeline = version.similar_pipeline(terms, k1=k1, b=b)
-            opened = OpenedSearch(SIMILAR, pipeline, version.within(filters, day), as_of=day, coverage=version.coverage(day))
+            allowed = version.within(filters, day)
+            if snapshot.has_history:
+                day = day or datetime.date.today()
+            opened = OpenedSearch(version, SIMILAR, pipeline, allowed, as_of=day, coverage=version.coverage(day))
         eligible = candidates(snapshot, opened.within, own=own, before=end)
         opened = opened._replace(within=eligible.within)
         chosen = terms_of(opened.retriever, asked.query)

@@ -45,6 +45,8 @@ class Snapshot(ABC):
     place: str | Path  # of its documents, for messages
     generation: int
     settings: IndexSettings
+    day: datetime.date = datetime.date.max  # whose versions it shows, where documents have versions
+    has_history: bool = False  # whether documents have versions, of which it shows those that are in force on a day
     served_kinds: frozenset[str] | None = None  # of channels that nothing is stored for; None if all can be searched
 
     if TYPE_CHECKING:  # fields or properties of a subclass
@@ -97,6 +99,22 @@ class Snapshot(ABC):
         """One catalog column of every live document by number, as stored."""
         codes, values = self.coded(name)
         return [values[code] for code in codes.tolist()]
+
+    def epoch(self, day: datetime.date) -> int:
+        """A number that two days share if the same versions are in force on both."""
+        return 0
+
+    def on(self, day: datetime.date) -> Snapshot:
+        """The same state with the versions in force on another day; itself where documents have no versions."""
+        return self
+
+    def history(self, id: str) -> list[Document]:
+        """All versions of a document, the oldest first; `NotFoundError` for an unknown id.
+
+        >>> [str(version.valid_from) for version in snapshot.history("lib-1")]
+        ['2020-01-01']
+        """
+        return [self.document(id)]
 
     def coverage(self, day: datetime.date) -> DayCoverage:
         """How many documents are in force on a day, and how many are known only from a later day on.
