@@ -95,7 +95,7 @@ class Index(IndexReader):
         (('dense',), ['hybrid', 'bm25', 'dense'])
         """
         plans, documents = plans_by_name(channels), detect_languages(corpus)
-        with progress("indexing", len(documents)) as done:
+        with progress("indexing", _texts(documents)) as done:
             IndexFolder.create(folder, settings, documents=documents, replace=replace, progress=done).close()
         index = cls(folder)
         try:
@@ -114,7 +114,7 @@ class Index(IndexReader):
                 raise ConfigError(f"the index {str(self.source)!r} is closed; open it again")
             if self._version is None:
                 self._version = IndexVersion(self.source.snapshot(), self._profiles, self._encoders, name=self.source.name)
-            return self._version
+            return self._version.on()
 
     @property
     def folder(self) -> Path:
@@ -139,7 +139,7 @@ class Index(IndexReader):
         1
         """
         corpus = detect_languages(documents)
-        with self._changing(), progress("indexing", len(corpus)) as done:
+        with self._changing(), progress("indexing", _texts(corpus)) as done:
             return self._files.add(corpus, update=update, progress=done)
 
     def update(self, documents: Iterable[Document], *, progress: ProgressBar = no_progress_bar) -> ChangeCounts:
@@ -284,3 +284,8 @@ class Index(IndexReader):
 def detect_languages(documents: Iterable[Document]) -> Corpus:
     """Documents as a corpus in which every language that is not given is detected."""
     return with_languages(documents if isinstance(documents, Corpus) else Corpus.of(documents))
+
+
+def _texts(corpus: Corpus) -> int:
+    """How many texts are indexed: documents and their other versions."""
+    return len(corpus) + sum(map(len, corpus.history))

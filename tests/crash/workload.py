@@ -7,6 +7,7 @@ version of which document they were made from; of a filling in flight some block
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import random
@@ -24,6 +25,7 @@ from lexfuse.channels.lexical.bm25 import BM25
 from lexfuse.cli import main as command
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
+from lexfuse.data.document_history import versions_of
 from lexfuse.data.files import read_bytes, written_file, written_folder
 from lexfuse.data.formats.file_format import write_corpus
 from lexfuse.data.queries import Queries, Query
@@ -35,6 +37,7 @@ from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.stored_channel import ChannelSettings
 
 MOST = 60  # documents
+FORMER = 1_000_000  # added to the version of a document in the text that was law before
 BLOCK = 7  # documents that are committed to the channel at once
 SETTINGS = ChannelSettings("dense", "versions", "0001")
 INDEX, KEYS, FILE, FOLDER = "i", "keys.toml", "run.trec.gz", "corpus"
@@ -65,9 +68,14 @@ class State:
 
 
 def document(id: str, version: int) -> Document:
-    """A document that names its version; every seventh version is long."""
+    """A document that names its version; every seventh version is long, every second has a version of the law before it."""
     text = f"common words and only{id}version{version} " * (30 if version % 7 else 900)
-    return Document(id, title=f"Document {id}", text=text, language="en")
+    if version % 2:
+        return Document(id, title=f"Document {id}", text=text, language="en")
+    before = Document(
+        id, text=f"former words and only{id}version{FORMER + version} ", language="en", valid_from=datetime.date(1990, 1, 1)
+    )
+    return Document(id, f"Document {id}", text, "en", valid_from=datetime.date(2000, 1, 1), history=(before,))
 
 
 def encode(documents) -> EncodedBlock:
@@ -282,7 +290,10 @@ def _problems(index, states, chance):
         versions = {}
         for id in snapshot.ids:
             versions[id] = int(snapshot.document(id).text.split("version", 1)[1].split(" ", 1)[0])
-            wrong += [] if snapshot.document(id) == document(id, versions[id]) else [f"{id} is neither the old one nor the new"]
+            texts = [one.text for one in versions_of(document(id, versions[id]))]
+            whole = snapshot.document(id) == replace(document(id, versions[id]), history=())
+            whole &= [one.text for one in snapshot.history(id)] == texts
+            wrong += [] if whole else [f"{id} is neither the old one nor the new"]
         vectors, problems = _channel(snapshot, versions)
         wrong += problems
         states = [state for state in states if (state.documents, state.judged) == (versions, judged)]
@@ -338,7 +349,7 @@ def unnamed(root: Path) -> int:
     if not folder.exists():
         return 0
     with IndexFolder(folder) as index, index.snapshot() as snapshot:
-        named = len(snapshot.segments) + sum(len(snapshot.channel(name).parts) for name in snapshot.channels)
+        named = len(index._catalog.segments()) + sum(len(snapshot.channel(name).parts) for name in snapshot.channels)
     return len([*folder.glob("segments/*"), *folder.glob("channels/*/*")]) - named
 
 

@@ -15,9 +15,9 @@ from lexfuse.cluster.partition import partition
 from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError
 from lexfuse.index import Index
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.segments.segment import Segment
-from lexfuse.storage.snapshot import open_snapshot
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.letters import fold
 from lexfuse.text.paragraphs import ParagraphMap

@@ -134,7 +134,7 @@ def test_another_database_is_no_catalog(tmp_path):
 def test_another_version(catalog, tmp_path, found, advice):
     with catalog.writing():
         catalog.set_meta("format", found)
-    with pytest.raises(DataError, match=f"format {found}, this LexFuse reads 2; {advice}"):
+    with pytest.raises(DataError, match=f"format {found}, this LexFuse reads 2 and 3; {advice}"):
         Catalog.open(tmp_path)
 
 
@@ -167,7 +167,7 @@ def test_a_damaged_page_is_found(catalog, tmp_path):
 
 
 def test_a_column_of_many_documents_comes_in_blocks_and_in_order(catalog, monkeypatch):
-    monkeypatch.setattr("lexfuse.storage.catalog._AT_ONCE", 2)
+    monkeypatch.setattr("lexfuse.storage.catalog.AT_ONCE", 2)
     insert(catalog, *(Document(f"d{at}", number=str(at)) for at in range(5)))
     assert catalog.column("number") == ([1] * 5, [0, 1, 2, 3, 4], ["0", "1", "2", "3", "4"])
 

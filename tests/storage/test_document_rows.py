@@ -7,7 +7,8 @@ import pytest
 
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
 from lexfuse.errors import DataError
-from lexfuse.storage.document_rows import checksum_of, document_of, row_of, rows_of
+from lexfuse.storage.document_rows import checksum_of, document_of, row_of
+from lexfuse.storage.history.version_rows import rows_of
 
 FULL = Document(
     "L1",
@@ -43,7 +44,7 @@ def test_of_a_time_only_the_day_is_kept():
 
 
 def test_rows_come_by_id():
-    assert [document.id for document, _ in rows_of([Document("b"), Document("é"), Document("B")])] == ["B", "b", "é"]
+    assert [document.id for document, _ in rows_of([Document("b"), Document("é"), Document("B")]).current] == ["B", "b", "é"]
 
 
 def test_an_id_that_comes_twice_is_named():

@@ -1,5 +1,6 @@
 """The pages through the application, on a small index."""
 
+import datetime
 import re
 
 import pytest
@@ -189,3 +190,13 @@ def test_scripts_make_no_markup_and_ask_no_other_site():
             text = content.decode()
             assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", text), name
             assert not re.search(r"(?<!w3\.org/2000/svg')https?://(?!www\.w3\.org/2000/svg)|@import|@font-face", text), name
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "1 of 2 documents was not searched"), ("fr", "1 document sur 2 n’a pas été")]
+)
+def test_the_page_says_what_the_index_does_not_know_about_a_day(site, language, words):
+    documents = [Document(str(year), text="la loi", valid_from=datetime.date(year, 1, 1)) for year in (1990, 2020)]
+    client = site(documents, language=language)
+    assert words in client.get("/", params={"q": "loi", "as_of": "2010-06-01"}).text
+    assert words not in client.get("/", params={"q": "loi", "as_of": "2021-06-01"}).text

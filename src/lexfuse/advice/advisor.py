@@ -19,7 +19,6 @@ from lexfuse.advice.judged_advice import advise_judged
 from lexfuse.advice.rerankers.reranked_run import RerankerFile, read_reranker_files
 from lexfuse.advice.rerankers.reranker_effect import evaluate_rerankers
 from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
-from lexfuse.data.dates import parse_date
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
@@ -32,7 +31,6 @@ from lexfuse.search.pipeline import DEPTH
 from lexfuse.search.spec.channel_spec import ChannelSpec
 from lexfuse.search.spec.reranker_specs import RerankerChoice
 from lexfuse.search.spec.spec import ClassSpec, SearchSpec
-from lexfuse.storage.filters import Condition, within
 from lexfuse.text.query_class import QueryClass
 
 MEASURES = "nDCG@10 R@100"
@@ -75,8 +73,8 @@ def advise(
     """
     _refuse_shared_queries(dev, test)
     files = _reranker_files(rerankers)
-    snapshot = index.snapshot
-    mask = within(snapshot, [Condition.parse(text) for text in filters], as_of=parse_date(as_of))
+    version = index.version.on(as_of)
+    snapshot, mask = version.snapshot, version.within(filters, as_of)
     opened = [file.open(snapshot) for file in files]  # before the long work, which one that cannot be opened would waste
 
     def judged(qrels: Qrels) -> JudgedSources:

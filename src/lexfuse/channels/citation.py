@@ -188,6 +188,7 @@ class CitationLookup(ChannelRetriever):
             identifiers=tuple(texts_of(identifiers[at]) for at in order),
             citations=empty,
             extra=({},) * len(order),
+            history=empty,
         )
 
     @cached_property

@@ -18,6 +18,7 @@ from lexfuse.cli.options.flag_group import names_in
 from lexfuse.cli.options.run_files import BoundOptions, LexicalRuns, bounds_by_run, lexical_runs, read_runs
 from lexfuse.cli.options.search_flags import K1, B, QueryFilterFlags
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar, spinner, table
+from lexfuse.cli.output.coverage import note_unknown
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.ids import Ids
@@ -145,6 +146,7 @@ def advise(
                 progress=progress_bar,
                 **options,
             )
+            note_unknown(index.version.coverage(filters.day()))
     found.write_report(out)
     if json:
         print_json(advice_json(found))

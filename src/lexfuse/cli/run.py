@@ -11,6 +11,7 @@ import typer
 from lexfuse.cli.options.run_files import lowest, write_bounds
 from lexfuse.cli.options.search_flags import IndexArgument, QueriesArgument, QueryFilterFlags, SearchFlags, TermFlags
 from lexfuse.cli.output.console import AsJson, SkipBad, line, noted_report, print_json, spinner
+from lexfuse.cli.output.coverage import note_unknown
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.formats.trec_run import stem, write_run
@@ -78,6 +79,8 @@ def run(
             operators=operators,
         )
         write_run(ranking, out)
+        coverage = index.version.coverage(filters.day() or spec.as_of)
+    note_unknown(coverage)
     if bounds is not None:
         write_bounds(ranking, bounds)
     low, words = lowest(ranking)

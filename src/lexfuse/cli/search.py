@@ -13,6 +13,7 @@ from lexfuse.channels.explanation import Explanation, TermPart, TokenMatch
 from lexfuse.channels.query_context import query_context
 from lexfuse.cli.options.search_flags import FilterFlags, IndexArgument, SearchFlags
 from lexfuse.cli.output.console import AsJson, line, note, print_json, screen
+from lexfuse.cli.output.coverage import coverage_json, note_unknown
 from lexfuse.index import Index
 from lexfuse.search.results import SearchHit
 
@@ -57,7 +58,8 @@ def search(
     if json:
         results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]
         notes = {"notes": list(found.notes)} if found.notes else {}
-        print_json({"results": results} | notes | ({"why": [one.as_json() for one in wanted]} if why else {}))
+        more = {"why": [one.as_json() for one in wanted]} if why else {}
+        print_json({"results": results, **coverage_json(found.coverage), **notes, **more})
         return
     for text in found.notes:
         note(text)
@@ -69,6 +71,7 @@ def search(
             _show_conditions(answer.explain())
     for one in wanted:
         show_why(one)
+    note_unknown(found.coverage)
 
 
 def fusions_of(hits: Iterable[SearchHit], *, routed: bool) -> dict[str, Explanation]:

@@ -15,6 +15,7 @@ from lexfuse.channels.lexical.chosen_terms import ChosenTerms
 from lexfuse.channels.query_context import query_context
 from lexfuse.cli.options.search_flags import K1, B, FilterFlags, IndexArgument, SearchFlags, TermFlags
 from lexfuse.cli.output.console import AsJson, line, note, noted_report, print_json, progress_bar, spinner, table
+from lexfuse.cli.output.coverage import coverage_json, note_unknown
 from lexfuse.cli.search import answer_json, fusions_of, show
 from lexfuse.data.formats.text_file import read_text
 from lexfuse.errors import ConfigError, NotFoundError
@@ -162,6 +163,7 @@ def _note(found: SimilarHits, source: str, *, exclude_self: bool) -> None:
         note(f"{found.eligible.undated:,} documents have no date and were left out")
     for remark in found.notes:
         note(remark)
+    note_unknown(found.coverage)
 
 
 def _show_terms(chosen_terms: ChosenTerms | None, json: bool) -> None:
@@ -216,4 +218,6 @@ def _about(found: SimilarHits) -> dict[str, Any]:
     """What was asked, and what was left out."""
     asked, eligible = found.query, found.eligible
     left_out = {"own": list(eligible.own), "later": eligible.later, "undated": eligible.undated}
-    return {"query": {"document": asked.document, "words": len(asked.query.text.split())}, "left_out": left_out}
+    return {"query": {"document": asked.document, "words": len(asked.query.text.split())}, "left_out": left_out} | coverage_json(
+        found.coverage
+    )

@@ -37,6 +37,7 @@ from lexfuse.cli.output.console import (
     table,
     warnings_noted,
 )
+from lexfuse.cli.output.coverage import note_unknown
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.fusion.fusion import Fusion
@@ -116,6 +117,7 @@ def weights(
             filters=filters.filters or (), as_of=filters.day(), step=tuning.step, folds=tuning.folds, progress=progress_bar,
             **options,
         )  # fmt: skip
+        note_unknown(index.version.coverage(filters.day()))
     _show(tuned, tuning)
 
 
@@ -170,11 +172,13 @@ def bm25(
         judged = read_qrels(qrels, report, queries=asked.ids)
     k1s, b_s = numbers_in(k1, "--k1") or K1S, numbers_in(b, "--b") or B_S
     with Index(folder) as index, progress_bar("trying", len(k1s) * len(b_s)) as progress:
+        version = index.version.on(filters.day())
         tuned = tune_bm25(
-            index.snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth, idf=idf,
-            within=index.version.within(filters.filters or (), filters.day()),
+            version.snapshot, asked, judged, measure, k1s=k1s, b_s=b_s, k=depth, idf=idf,
+            within=version.within(filters.filters or (), filters.day()),
             before_query_date=filters.before_query_date, progress=progress,
         )  # fmt: skip
+        note_unknown(index.version.coverage(filters.day()))
     if out is not None:
         tuned.save(out)
     if json:

@@ -13,6 +13,7 @@ from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.channels.lexical.expression_match import ExpressionMatcher
 from lexfuse.cluster.statistics import ClusterPostings, Statistics, TermStatistics
 from lexfuse.data.queries import Queries
+from lexfuse.errors import ConfigError
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.segments.channel_postings import Postings
@@ -78,6 +79,10 @@ class ShardSnapshot(FolderSnapshot):
     def __init__(self, folder: Path, statistics: Statistics) -> None:
         """Open the newest state."""
         super().__init__(folder)
+        if self.has_history:
+            self.close()
+            reason = "documents with versions, whose statistics change from day to day"
+            raise ConfigError(f"{str(folder)!r} holds {reason}; build a cluster of a corpus without --history")
         self._statistics = statistics
 
     def _made_postings(self, channel: str, files: Sequence[InvertedFile], numbering: Numbering) -> Postings:

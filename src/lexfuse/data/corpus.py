@@ -11,6 +11,7 @@ import numpy as np
 
 from lexfuse.data.arrays import Days, read_only
 from lexfuse.data.document import Document, DocumentKind, DocumentStatus
+from lexfuse.data.document_history import join_versions
 from lexfuse.data.ids import Ids
 
 DATE_COLUMNS = ("date", "valid_from", "valid_to")
@@ -41,11 +42,12 @@ class Corpus:
     identifiers: tuple[tuple[str, ...], ...]
     citations: tuple[tuple[str, ...], ...]
     extra: tuple[Mapping[str, Any], ...]
+    history: tuple[tuple[Document, ...], ...]  # other versions of each document
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> Corpus:
-        """Build the columns from documents; a repeated id is a `DataError`."""
-        rows = list(documents)
+        """Build the columns from documents; a repeated id is another version, or a `DataError` if it begins on the same day."""
+        rows = join_versions(documents)
         columns: dict[str, Any] = {"ids": Ids(row.id for row in rows)}
         for name in _ROW_FIELDS:
             values = tuple(getattr(row, name) for row in rows)

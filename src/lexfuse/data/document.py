@@ -51,3 +51,4 @@ class Document:
     identifiers: tuple[str, ...] = ()  # ECLI, CELEX, case numbers
     citations: tuple[str, ...] = ()  # ids of documents in the same corpus
     extra: Mapping[str, Any] = field(default_factory=dict)  # further fields of the source, as JSON values
+    history: tuple[Document, ...] = ()  # its other versions, in any order; see `lexfuse.data.document_history`

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from lexfuse.channels.channel_build import ProgressBar, no_progress_bar
-from lexfuse.data.dates import parse_date
 from lexfuse.data.files import write_json
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
@@ -34,7 +33,6 @@ from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.pipeline import DEPTH
 from lexfuse.search.spec.channel_spec import ChannelSpec, specs_of
 from lexfuse.search.spec.spec import ClassSpec, SearchSpec
-from lexfuse.storage.filters import Condition, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +147,10 @@ def tune(
             return _tune(union, fusion, qrels, measure, grid, queries if classes else None, how)[0]
     if queries is None or bounds:
         raise ConfigError("an index is tuned on queries, and knows its bounds; give queries, and no bounds")
-    asked, snapshot = queries.select([queries.ids.ordinal(query) for query in qrels.queries]), source.snapshot
+    asked, version = queries.select([queries.ids.ordinal(query) for query in qrels.queries]), source.version.on(as_of)
+    snapshot, mask = version.snapshot, version.within(filters, as_of)
     specs = specs_of(snapshot, list(dict.fromkeys(channels)), options)
     retrievers = [spec.open(snapshot) for spec in specs]
-    mask = within(snapshot, [Condition.parse(text) for text in filters], as_of=parse_date(as_of))
     if grid.bm25:
         if specs[0].name != "bm25" or len(specs) < 2:
             raise ConfigError(f"bm25 needs bm25 as the first of several channels, got {', '.join(spec.name for spec in specs)}")

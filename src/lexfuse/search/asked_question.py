@@ -108,19 +108,17 @@ def _ranked_text(operand: Operand, matcher: ExpressionMatcher) -> str:
     return " ".join(words) or operand.text
 
 
-def run_questions(
-    version: IndexVersion, opened: OpenedSearch, queries: Queries, k: int, *, before_query_date: bool, operators: bool
-) -> Run:
+def run_questions(opened: OpenedSearch, queries: Queries, k: int, *, before_query_date: bool, operators: bool) -> Run:
     """The best k documents of every query; with `operators`, queries that have some are ranked one by one.
 
     >>> version = IndexVersion(snapshot)
     >>> queries = Queries.of([Query("q", "prêt -réservé", "fr"), Query("p", "prêt", "fr")])
-    >>> run = run_questions(version, version.search_by(), queries, 10, before_query_date=False, operators=True)
+    >>> run = run_questions(version.search_by(), queries, 10, before_query_date=False, operators=True)
     >>> {query: list(docs) for query, docs in run.as_dict().items()}
     {'q': ['lib-4'], 'p': ['lib-3', 'lib-4']}
     """
     retrieve: Any = retrieve_before if before_query_date else retrieve_blocks
-    asked = [read_question(version, query) for query in queries] if operators else []
+    asked = [read_question(opened.version, query) for query in queries] if operators else []
     special = [at for at, one in enumerate(asked) if one.condition is not None]
     if not special:
         found: Run = retrieve(opened.retriever, queries, k, within=opened.within)

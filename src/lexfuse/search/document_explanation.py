@@ -66,7 +66,9 @@ def explain_document(
     >>> explain_document(IndexVersion(snapshot), "retard de prêt", "article L. 4").explanation.rank
     1
     """
+    opened = version.search_by(**search)
+    version = opened.version
     asked, id = read_question(version, question, language, operators=operators), version.meant(document)
-    opened = asked.restricted(version.search_by(**search))
+    opened = asked.restricted(opened)
     [found] = opened.retriever.explain(asked.ranked, [id], within=opened.within, others=default_fusions())
     return DocumentExplanation(version, opened, asked.ranked, asked.explained(found, version.snapshot.ids.ordinal(id)))

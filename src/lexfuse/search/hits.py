@@ -17,6 +17,7 @@ from lexfuse.search.facets import DEPTH, FacetCounts, facets_of
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit, find_documents
 from lexfuse.search.stage_clock import StageClock, Timing
+from lexfuse.storage.history.day_coverage import DayCoverage
 
 SORTED = 100  # best results that are put in order of their dates
 
@@ -64,6 +65,7 @@ class Hits(HitSequence):
     candidates: int = 0  # documents that were ranked; the facets count these
     facets: tuple[FacetCounts, ...] = ()
     notes: tuple[str, ...] = ()  # how operators were read; a cited article that its code does not have
+    coverage: DayCoverage | None = None  # of the day that was asked for: documents in force, and documents unknown then
     timing: Timing = field(default_factory=Timing, compare=False)
 
 
@@ -90,9 +92,10 @@ def find_hits(
         raise ConfigError(f"k must be at least 1, got {k}")
     clock = StageClock()
     with clock.stage("filter"):
+        opened = version.search_by(filters=filters, as_of=as_of, **search)
+        version = opened.version
         asked = read_question(version, question, language, operators=operators)
-        opened = asked.restricted(version.search_by(filters=filters, as_of=as_of, **search))
-        query = asked.ranked
+        opened, query = asked.restricted(opened), asked.ranked
     with clock.stage("search"):
         most = max(DEPTH, k)  # a longer page is not cut
         depth = most if facets or sort is not SortOrder.RELEVANCE else min(after + k + 1, most)
@@ -109,7 +112,8 @@ def find_hits(
         hits = builder.answers(page, after=after)
     more = after + k < len(found)
     notes = (*asked.notes, *version.citations.missing(asked.query.text))
-    return Hits(asked.query, opened.profile, tuple(hits), more, candidates, tuple(counted), notes, clock.timing())
+    coverage = opened.coverage
+    return Hits(asked.query, opened.profile, tuple(hits), more, candidates, tuple(counted), notes, coverage, clock.timing())
 
 
 class PageExplanations:

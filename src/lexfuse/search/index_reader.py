@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
@@ -16,13 +17,16 @@ from lexfuse.channels.registry import applicable_options, channels_in, open_retr
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
+from lexfuse.errors import ConfigError
 from lexfuse.search.asked_question import run_questions
 from lexfuse.search.document_explanation import explain_document
 from lexfuse.search.hits import Hits, find_hits
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.pipeline import DEPTH
+from lexfuse.search.similar import known_day
 from lexfuse.search.similar_hits import SimilarHits, find_similar
 from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
 from lexfuse.storage.snapshot import Snapshot
 
@@ -73,13 +77,34 @@ class IndexReader(ABC):
         """The language of most documents."""
         return next(iter(self.languages), FALLBACK_LANGUAGE)
 
-    def document(self, id: str) -> Document:
-        """The document with an id; `NotFoundError` if the index does not have it.
+    def document(self, id: str, as_of: str | datetime.date | None = None) -> Document:
+        """The document with an id, in its version of a day; `NotFoundError` if the index does not have it.
+
+        Without a day it is the version in force today, or else the newest.
 
         >>> index.document("lib-4").number
         'L4'
         """
-        return self.snapshot.document(id)
+        return self.version.read(id, as_of)
+
+    def history(self, id: str) -> list[Document]:
+        """All versions of a document, the oldest first; `NotFoundError` if the index does not have it.
+
+        >>> [str(version.valid_from) for version in index.history("lib-4")]
+        ['2021-09-01']
+        """
+        return self.snapshot.history(id)
+
+    def coverage(self, day: str | datetime.date) -> DayCoverage:
+        """How many documents are in force on a day, and how many the index knows only from a later day on.
+
+        >>> index.coverage("2019-12-31")
+        DayCoverage(day=datetime.date(2019, 12, 31), documents=6, in_force=0, unknown=6)
+        """
+        known = known_day(day, "day")
+        if known is None:
+            raise ConfigError(f"day: a day was expected, got {day!r}; write it as 2024-01-31")
+        return self.snapshot.coverage(known)
 
     def score_distributions(
         self, queries: Queries | None = None, *, progress: ProgressBar = no_progress_bar, **options: Any
@@ -163,7 +188,7 @@ class IndexReader(ABC):
             options = {"depth": depth, **options}
         opened = self.version.search_by(profile, name=name, **options)
         ranked = depth + exclude_self
-        found = run_questions(self.version, opened, queries, ranked, before_query_date=before_query_date, operators=operators)
+        found = run_questions(opened, queries, ranked, before_query_date=before_query_date, operators=operators)
         if exclude_self:
             found = found.without_self(depth)
         return found if name is None else dataclasses.replace(found, name=name)

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import datetime
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any, NamedTuple, TypeVar
 
 from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import Mask, Retriever
+from lexfuse.data.document import Document
+from lexfuse.data.document_history import in_force
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError, LexFuseError, UnknownDocumentError, UnknownProfileError
 from lexfuse.search.similar import known_day, open_similar
 from lexfuse.search.spec.defaults import default_specs
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.filters import Condition, within
+from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
 
 Made = TypeVar("Made")
+KEPT_DAYS = 8  # days of an index with history that stay open: each holds statistics of its own
 SIMILAR = "similar"  # the name of the pipeline for whole documents where no profile is named
 
 
@@ -43,11 +48,13 @@ class ProfileState:
 class OpenedSearch(NamedTuple):
     """A search that is ready to run: the name of its profile, its retriever, and the documents it may find."""
 
+    version: IndexVersion  # with the versions of documents that are searched
     profile: str
     retriever: Retriever
     within: Mask | None
     filters: tuple[str, ...] = ()  # those of the profile, which a request only adds to
-    as_of: str | datetime.date | None = None
+    as_of: datetime.date | None = None
+    coverage: DayCoverage | None = None  # what the index knows about that day
     satisfying: Mask | None = None  # what the operators of the question require, also part of `within`
 
 
@@ -77,6 +84,33 @@ class IndexVersion:
         self._made: dict[str, Any] = {}
         self._last_spec: tuple[tuple[str | None, str] | None, Retriever | None] = (None, None)
         self.specs = default_specs(snapshot, profiles or {}, before=before)
+        self._profiles, self._days_lock = dict(profiles or {}), Lock()
+        # Versions of the law on several days by their epochs, shared by all of them; the last used is the last.
+        self._days: OrderedDict[int, IndexVersion] = OrderedDict()
+        if snapshot.has_history:
+            self._days[snapshot.epoch(snapshot.day)] = self
+
+    def on(self, day: str | datetime.date | None = None) -> IndexVersion:
+        """The index with the versions in force on a day, today by default; itself where documents have no versions.
+
+        >>> version = IndexVersion(snapshot)
+        >>> version.on("1804-03-21") is version
+        True
+        """
+        if not self.snapshot.has_history:
+            return self
+        wanted = known_day(day, "as_of") or datetime.date.today()
+        epoch = self.snapshot.epoch(wanted)
+        with self._days_lock:
+            if epoch not in self._days:
+                shown = self.snapshot.on(wanted)
+                other = IndexVersion(shown, self._profiles, self._encoders, name=self.name, before=list(self.specs))
+                other._days, other._days_lock = self._days, self._days_lock
+                self._days[epoch] = other
+                if len(self._days) > KEPT_DAYS:
+                    self._days.popitem(last=False)
+            self._days.move_to_end(epoch)
+            return self._days[epoch]
 
     @property
     def default_profile(self) -> str:
@@ -101,9 +135,13 @@ class IndexVersion:
     def pipeline(self, profile: str = "") -> Retriever:
         """The retriever of a profile, opened once; `UnknownProfileError` lists the profiles there are."""
         name = profile or self.default_profile
+        spec = self._spec(name)
+        return self.cached(f"pipeline {name}", lambda: self._shared(lambda: spec.open(self.snapshot, name=name)))
+
+    def _spec(self, name: str) -> SearchSpec:
         if name not in self.specs:
             raise UnknownProfileError(f"there is no profile {name!r}; there are {', '.join(self.specs)}")
-        return self.cached(f"pipeline {name}", lambda: self._shared(lambda: self.specs[name].open(self.snapshot, name=name)))
+        return self.specs[name]
 
     def similar_pipeline(self, terms: TermChoice | None = None, *, k1: float, b: float) -> Retriever:
         """The usual pipeline for whole documents, with a choice of terms."""
@@ -120,23 +158,32 @@ class IndexVersion:
     ) -> OpenedSearch:
         """The search of a profile (a name, or a spec), or of options that make a spec (see `SearchSpec.of`).
 
-        Filters are added to those of the profile; a day takes the place of its day.
+        Filters are added to those of the profile; a day takes the place of its day. Where documents have versions, those in force
+        on the day are searched, today by default.
 
         >>> IndexVersion(snapshot).search_by(channels=["bm25", "tfidf"]).retriever.name
         'bm25+tfidf'
         """
         if profile and options:
             raise ConfigError(f"a profile says how to rank, and so does {', '.join(options)}; give one of both")
-        if isinstance(profile, SearchSpec) or options:
-            spec = profile if isinstance(profile, SearchSpec) else SearchSpec.of(**options)
-            retriever = self._opened(spec, name)
-            called = retriever.name
-        else:
-            called = profile or self.default_profile
-            retriever = self.pipeline(called)
-            spec = self.specs[called]
-        day = as_of or spec.as_of
-        return OpenedSearch(called, retriever, self.within((*spec.filters, *filters), day), spec.filters, day)
+        given = SearchSpec.of(**options) if options else profile if isinstance(profile, SearchSpec) else None
+        called = "" if given else str(profile) or self.default_profile
+        spec = given or self._spec(called)
+        day = known_day(as_of, "as_of") or spec.as_of
+        version = self.on(day)
+        retriever = version._opened(given, name) if given else version.pipeline(called)
+        mask = version.within((*spec.filters, *filters), day)
+        if version.snapshot.has_history:
+            day = day or datetime.date.today()
+        return OpenedSearch(version, called or retriever.name, retriever, mask, spec.filters, day, version.coverage(day))
+
+    def coverage(self, day: datetime.date | None) -> DayCoverage | None:
+        """How many documents are in force on a day, and how many are known only later; None without a day.
+
+        >>> IndexVersion(snapshot).coverage(datetime.date(2019, 12, 31)).unknown
+        6
+        """
+        return None if day is None else self.snapshot.coverage(day)
 
     def within(self, filters: Sequence[str], as_of: str | datetime.date | None = None) -> Mask | None:
         """The documents that filters, as they are written, and a day allow.
@@ -145,6 +192,32 @@ class IndexVersion:
         1
         """
         return within(self.snapshot, [Condition.parse(text) for text in filters], as_of=known_day(as_of, "as_of"))
+
+    def read(self, id: str, as_of: str | datetime.date | None = None) -> Document:
+        """A document in its version of a day, or else in that of this index, or else in its newest.
+
+        A day on which it is not in force is an `UnknownDocumentError`.
+
+        >>> IndexVersion(snapshot).read("lib-4", "2019-12-31")
+        Traceback (most recent call last):
+        ...
+        lexfuse.errors.UnknownDocumentError: document 'lib-4' is not in force on 2019-12-31; its versions: [2021-09-01, …)
+        """
+        day = known_day(as_of, "as_of")
+        if day is None:
+            return self.snapshot.document(id)
+        versions = self.snapshot.history(id)
+        found = next((one for one in versions if in_force(one, day)), None)
+        if found is None:
+            periods = ", ".join(f"[{one.valid_from or '…'}, {one.valid_to or '…'})" for one in versions)
+            raise UnknownDocumentError(f"document {id!r} is not in force on {day}; its versions: {periods}")
+        return found
+
+    def holding(self, found: Document) -> IndexVersion:
+        """The index on a day on which a version is in force; itself if it has that version."""
+        if not self.snapshot.has_history or in_force(found, self.snapshot.day):
+            return self
+        return self.on(found.valid_from or datetime.date.min)
 
     def meant(self, name: str) -> str:
         """The id of the document that a name means: its id, or a citation; of several that it cites, the first.

@@ -31,6 +31,7 @@ from lexfuse.search.similar import (
 )
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.search.stage_clock import StageClock, Timing
+from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.text.kli import TermChoice
 
 K1, B = 2.8, 1.0  # BM25's parameters for whole judgments, as RPRS takes them
@@ -48,6 +49,7 @@ class SimilarHits(HitSequence):
     terms: ChosenTerms | None = None  # None where the pipeline has no choice of terms
     alignments: Mapping[str, ProportionalRelevance] = field(default_factory=dict)  # by document, where sentences are compared
     notes: tuple[str, ...] = ()
+    coverage: DayCoverage | None = None  # of the day that was asked for
     timing: Timing = field(default_factory=Timing, compare=False)
 
 
@@ -90,6 +92,9 @@ def find_similar(
         raise ConfigError("give either a text or the id of a document, to find documents like it")
     if k < 1:
         raise ConfigError(f"k must be at least 1, got {k}")
+    if isinstance(profile, SearchSpec) and not as_of:
+        as_of = profile.as_of
+    version = version.on(as_of)
     clock, snapshot = StageClock(), version.snapshot
     with clock.stage("filter"):
         asked = (
@@ -97,7 +102,7 @@ def find_similar(
             if document
             else query_from_text(text, language, mask=mask)
         )
-        day = last_day(asked, known_day(before, "before"), before_own_date)
+        end = last_day(asked, known_day(before, "before"), before_own_date)
         names = (PurePath(file_name).name, stem(file_name)) if file_name else ()
         own = own_documents(snapshot, asked, names) if exclude_self else ()
     with clock.stage("terms"):
@@ -106,14 +111,19 @@ def find_similar(
             if terms is not None:
                 opened = opened._replace(retriever=_with_terms(opened, asked, terms, required=bool(profile)))
         else:
-            opened = OpenedSearch(SIMILAR, version.similar_pipeline(terms, k1=k1, b=b), version.within(filters, as_of))
-        eligible = candidates(snapshot, opened.within, own=own, before=day)
+            day = known_day(as_of, "as_of")
+            pipeline = version.similar_pipeline(terms, k1=k1, b=b)
+            allowed = version.within(filters, day)
+            if snapshot.has_history:
+                day = day or datetime.date.today()
+            opened = OpenedSearch(version, SIMILAR, pipeline, allowed, as_of=day, coverage=version.coverage(day))
+        eligible = candidates(snapshot, opened.within, own=own, before=end)
         opened = opened._replace(within=eligible.within)
         chosen = terms_of(opened.retriever, asked.query)
     if chosen is None and terms_only:
         raise ConfigError(f"the profile {opened.profile!r} selects no terms; only bm25 does")
     notes = tuple(notes_of(chosen)) if chosen else ()
-    found = SimilarHits(asked, opened.profile, (), eligible, chosen, notes=notes, timing=clock.timing())
+    found = SimilarHits(asked, opened.profile, (), eligible, chosen, notes=notes, coverage=opened.coverage, timing=clock.timing())
     return found if terms_only else _searched(found, opened, k, clock, progress, align=align)
 
 

@@ -83,7 +83,7 @@ class ServedIndex:
             version = self._version(generation)
             version.leases += 1
         try:
-            yield version.opened
+            yield version.opened.on()
         finally:
             with self._lock:
                 version.leases -= 1

@@ -13,14 +13,15 @@ import orjson
 
 from lexfuse.data.document import Document
 from lexfuse.errors import DataError, LexFuseError, UnknownDocumentError, UnknownFieldError
-from lexfuse.storage.catalog_file import NUMBERS, CatalogFile, damaged, sqlite_errors
+from lexfuse.storage.catalog_file import FORMAT, NUMBERS, sqlite_errors
 from lexfuse.storage.document_rows import COLUMNS, LONG, OPTIONAL, SHORT, DocumentRow, check_types, checksum_of, document_of
 from lexfuse.storage.folder_names import CHANNEL_NAME, part_folder, segment_folder
+from lexfuse.storage.history.period_table import AT_ONCE, PeriodTable, marks
+from lexfuse.storage.history.version_rows import MARK
 from lexfuse.storage.stored_channel import ChannelSettings
 from lexfuse.storage.table_digests import DIGESTS
 
 FEEDBACK = "query, doc, grade, rank, profile, moment, generation"  # columns of the table that `feedback` creates
-_AT_ONCE = 10_000  # ids in one statement
 SERIAL = "serial"  # identifies one version of a document
 _SETTINGS = ("settings", DIGESTS, *NUMBERS)
 _DISTRIBUTION = "distribution:"  # prefix of the settings with a distribution; an older index has none
@@ -60,11 +61,11 @@ class CatalogChannel(NamedTuple):
     seconds: float
 
 
-class Catalog(CatalogFile):
+class Catalog(PeriodTable):
     """An open catalog; every statement sees the newest state, except inside `reading` or `writing`."""
 
     schema = _SCHEMA
-    summed: ClassVar = {**CatalogFile.summed, **{table: f"SELECT * FROM {table}" for table in ("segments", "channels", "parts")}}  # noqa: S608
+    summed: ClassVar = {**PeriodTable.summed, **{table: f"SELECT * FROM {table}" for table in ("segments", "channels", "parts")}}  # noqa: S608
     counted: ClassVar = {"feedback": f"SELECT {FEEDBACK} FROM feedback"}  # noqa: S608 -- constants
 
     def segments(self) -> list[CatalogSegment]:
@@ -93,20 +94,10 @@ class Catalog(CatalogFile):
             raise self._wrong(table)
         return found
 
-    def _wrong(self, table: str) -> DataError:
-        return damaged(self.path, f"its table {table} has rows that no index writes")
-
     def present(self, ids: Sequence[str]) -> set[str]:
-        """Which of these ids are in the index."""
-        return {id for (id,) in self._rows_of_ids("SELECT id FROM documents", ids)}
-
-    def _rows_of_ids(self, statement: str, ids: Sequence[str]) -> Iterator[Any]:
-        """The rows of a statement for those of the ids that the index has, in no order."""
-        # A lone surrogate cannot be stored, so it cannot be present, and SQLite refuses it.
-        wanted = [id for id in dict.fromkeys(ids) if id.isascii() or id.encode("utf-8", "ignore").decode() == id]
-        for start in range(0, len(wanted), _AT_ONCE):
-            some = wanted[start : start + _AT_ONCE]
-            yield from self._rows(f"{statement} WHERE id IN ({_marks(len(some))})", some)
+        """Which of these ids are documents of the index."""
+        found = {id for (id,) in self._rows_of_ids("SELECT id FROM documents", ids)}
+        return {id for id in found if MARK not in id} if self.has_history else found
 
     def column(self, name: str) -> tuple[list[int], list[int], list[Any]]:
         """Segments, ordinals and one column of all documents, as three parallel lists."""
@@ -116,7 +107,7 @@ class Catalog(CatalogFile):
         columns: tuple[list[int], list[int], list[Any]] = ([], [], [])
         # As JSON, a million values arrive in a few strings instead of a million rows.
         every = ", ".join(f"json_group_array({column})" for column in ("segment", "ordinal", name))
-        some = f"SELECT serial, segment, ordinal, {name} FROM {table} WHERE serial > ? ORDER BY serial LIMIT {_AT_ONCE}"  # noqa: S608
+        some = f"SELECT serial, segment, ordinal, {name} FROM {table} WHERE serial > ? ORDER BY serial LIMIT {AT_ONCE}"  # noqa: S608
         after = -1
         while (found := self._rows(f"SELECT max(serial), {every} FROM ({some})", (after,))[0])[0] is not None:  # noqa: S608
             after, *lists = found
@@ -159,7 +150,7 @@ class Catalog(CatalogFile):
 
     def versions(self, serials: Sequence[int]) -> dict[int, Document]:
         """Whole documents by serial number, without those that are deleted."""
-        statement = f"SELECT serial, {_ROW} FROM {_WHOLE} WHERE serial IN ({_marks(len(serials))}) ORDER BY serial"  # noqa: S608
+        statement = f"SELECT serial, {_ROW} FROM {_WHOLE} WHERE serial IN ({marks(len(serials))}) ORDER BY serial"  # noqa: S608
         rows = self._rows(statement, list(serials))
         return {serial: document_of(row) for serial, *row in rows}
 
@@ -228,12 +219,12 @@ class Catalog(CatalogFile):
         size = 1 + len(SHORT)
         documents = ((first + at, segment.number, at, *row[:size]) for at, row in enumerate(rows))
         contents = ((first + at, checksum_of(row), *row[size:]) for at, row in enumerate(rows))
-        self.connection.executemany(f"INSERT INTO documents VALUES ({_marks(3 + size)})", documents)  # noqa: S608
-        self.connection.executemany(f"INSERT INTO contents VALUES ({_marks(2 + len(LONG))})", contents)  # noqa: S608
+        self.connection.executemany(f"INSERT INTO documents VALUES ({marks(3 + size)})", documents)  # noqa: S608
+        self.connection.executemany(f"INSERT INTO contents VALUES ({marks(2 + len(LONG))})", contents)  # noqa: S608
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Delete documents, all of which must be present."""
-        one = [(id,) for id in ids]
+        """Delete documents with all their versions; all must be present."""
+        one = [(id,) for id in (*ids, *self.remove_periods(ids))]
         self.connection.executemany("INSERT INTO tombstones SELECT segment, ordinal FROM documents WHERE id = ?", one)
         self.connection.executemany("DELETE FROM contents WHERE serial = (SELECT serial FROM documents WHERE id = ?)", one)
         self.connection.executemany("DELETE FROM documents WHERE id = ?", one)
@@ -265,7 +256,9 @@ class Catalog(CatalogFile):
         """Remove every document, segment and channel."""
         for table in ("segments", "tombstones", "documents", "contents", "channels", "parts"):
             self.connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- constants
-        self.connection.execute(f"DELETE FROM meta WHERE name NOT IN ({_marks(len(_SETTINGS))})", _SETTINGS)  # noqa: S608
+        self.connection.execute("DROP TABLE IF EXISTS periods")
+        self.set_meta("format", FORMAT)
+        self.connection.execute(f"DELETE FROM meta WHERE name NOT IN ({marks(len(_SETTINGS))})", _SETTINGS)  # noqa: S608
 
     def damages(self) -> list[str]:
         """SQLite's findings about its file, documents and tables that differ from what was written, and missing rows."""
@@ -296,11 +289,8 @@ class Catalog(CatalogFile):
             found.append(
                 f"tables documents and contents have {counts[0]:,} and {counts[1]:,} rows, {counts[2]:,} of them together"
             )
+        found += self.damaged_periods()
         (last,) = self._rows("SELECT coalesce(max(serial), 0) FROM documents")[0]
         if last >= self.meta("next_serial"):
             found.append(f"a document has the serial number {last:,}, which was never given")
         return found
-
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)

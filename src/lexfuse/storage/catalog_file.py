@@ -18,6 +18,7 @@ from lexfuse.storage.folder_names import FILE, check_plain
 from lexfuse.storage.table_digests import DIGESTS, Digest
 
 FORMAT = 2
+HISTORY_FORMAT = 3  # of an index with versions of documents, which an older LexFuse would mistake for documents
 _WAIT = 10_000  # milliseconds a reader waits while another process opens, repairs or closes the file
 WAIT_TO_WRITE = 200  # a second writer is refused soon
 NUMBERS = ("format", "generation", "next_number", "next_serial")  # settings that are integers
@@ -71,9 +72,10 @@ class CatalogFile:
         with catalog._closed_on_error():
             catalog._rows("PRAGMA synchronous = FULL")
             found = catalog.meta("format")
-            if found != FORMAT:
-                advice = "use a newer LexFuse" if found > FORMAT else "build the index again"
-                raise DataError(f"the index has format {found}, this LexFuse reads {FORMAT}; {advice}", path=path)
+            if found not in (FORMAT, HISTORY_FORMAT):
+                advice = "use a newer LexFuse" if found > HISTORY_FORMAT else "build the index again"
+                reads = f"this LexFuse reads {FORMAT} and {HISTORY_FORMAT}"
+                raise DataError(f"the index has format {found}, {reads}; {advice}", path=path)
         return catalog
 
     @contextmanager

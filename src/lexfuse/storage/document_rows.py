@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -22,20 +21,6 @@ COLUMNS = (*SHORT, *LONG)
 OPTIONAL = (*DATES, *LISTS, "extra")  # null if empty
 
 DocumentRow = tuple[str | None, ...]  # the id, then COLUMNS
-
-
-def rows_of(documents: Iterable[Document]) -> list[tuple[Document, DocumentRow]]:
-    """Documents sorted by id, each with its row; a repeated id is a `DataError`.
-
-    >>> [row[0] for _, row in rows_of([Document("b"), Document("a")])]
-    ['a', 'b']
-    """
-    rows = [(document, row_of(document)) for document in documents]
-    rows.sort(key=lambda pair: pair[0].id)
-    for (before, _), (after, _) in pairwise(rows):
-        if before.id == after.id:
-            raise DataError(f"document {before.id!r} is repeated; keep one")
-    return rows
 
 
 def row_of(document: Document) -> DocumentRow:

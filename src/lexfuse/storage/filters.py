@@ -126,7 +126,10 @@ def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: d
     np.False_
     """
     masks = [condition.mask(snapshot) for condition in conditions]
-    if as_of is not None:
+    if as_of is not None and snapshot.has_history:  # it has the documents in force on its day only
+        if snapshot.epoch(as_of) != snapshot.epoch(snapshot.day):
+            raise ConfigError(f"the snapshot shows the law of {snapshot.day}, not of {as_of}; take snapshot.on(day)")
+    elif as_of is not None:
         day = as_of.isoformat()
         for name, compare in (("valid_from", operator.le), ("valid_to", operator.gt)):
             codes, values = snapshot.coded(name)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import datetime
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,10 @@ from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
 from lexfuse.storage.catalog import SERIAL, Catalog, CatalogSegment
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.folder_names import CHANNELS, FILE, SEGMENTS, file_sizes
+from lexfuse.storage.history.day_coverage import DayCoverage
+from lexfuse.storage.history.timeline import Timeline
+from lexfuse.storage.history.version_ids import VersionIds
+from lexfuse.storage.history.version_rows import document_id
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
@@ -24,6 +32,8 @@ from lexfuse.storage.segments.shared_postings import JoinedLists
 from lexfuse.storage.snapshot import ChannelState, Snapshot, numbered
 from lexfuse.storage.stored_channel import ChannelSegment
 from lexfuse.storage.stored_ids import StoredIds
+
+PERIOD = ("valid_from", "valid_to")
 
 
 def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> FolderSnapshot:
@@ -58,7 +68,8 @@ class _SegmentGoneError(Exception):
 class FolderSnapshot(Snapshot):
     """A state of an index folder; live documents are numbered segment by segment.
 
-    Inside segments deleted documents keep their place: `numbering` maps between the two.
+    Inside segments deleted documents keep their place: `numbering` maps between the two. Where documents have versions, those
+    that are not in force on the day are left out like deleted ones: statistics and ranks are those of an index of that day's law.
     """
 
     def __init__(self, folder: Path, former: Snapshot | None = None) -> None:
@@ -77,9 +88,25 @@ class FolderSnapshot(Snapshot):
             self._named = self._catalog.segments()
             self.segments: list[Segment] = self._loaded(known)
             self._channels = self._loaded_channels(known)
+            self._timeline = Timeline(self._catalog) if self._catalog.has_history else None
         except BaseException:
             self.close()
             raise
+        self._every = list(zip(self._named, self.segments, strict=True))
+        self._show(datetime.date.today())
+
+    def _show(self, day: datetime.date) -> None:
+        """Leave out the versions that are not in force on a day, and forget what was derived from others."""
+        for name in ("bases", "_alive", "ids", "numbering", "_row_periods"):
+            self.__dict__.pop(name, None)
+        self.day = day
+        if self._timeline is not None:
+            mask = self._timeline.in_force(day)
+            held = set(self._timeline.segments[mask].tolist())
+            shown = [pair for pair in self._every if pair[0].number in held]
+            self._named, self.segments = [named for named, _ in shown], [segment for _, segment in shown]
+            self._mask, self._renamed = mask, self._timeline.renamed(mask)
+            self._periods = self._timeline.periods_on(day)
         self._postings: dict[str, Postings] = {}
         self._numberings: dict[str, Numbering] = {}
         self._coded: dict[str, tuple[I32, list[Any]]] = {}
@@ -121,8 +148,38 @@ class FolderSnapshot(Snapshot):
         """Raw number of the first document of each segment, and the end."""
         return offsets_of(np.array([named.documents for named in self._named], dtype=np.int64))
 
+    @property
+    def has_history(self) -> bool:  # type: ignore[override]
+        """Whether documents have versions, of which it shows those in force on its day."""
+        return self._timeline is not None
+
+    def epoch(self, day: datetime.date) -> int:
+        """A number that two days share if the same versions are in force on both."""
+        return 0 if self._timeline is None else self._timeline.epoch(day)
+
+    def on(self, day: datetime.date) -> FolderSnapshot:
+        """The same state with the versions in force on another day; it closes with this one.
+
+        >>> snapshot.on(datetime.date(1804, 3, 21)) is snapshot  # its documents have no versions
+        True
+        """
+        if self.epoch(day) == self.epoch(self.day):
+            return self
+        other = copy.copy(self)
+        other._show(day)
+        return other
+
+    def coverage(self, day: datetime.date) -> DayCoverage:
+        """How many documents are in force on a day, and how many are known only from a later day on."""
+        return super().coverage(day) if self._timeline is None else self._timeline.coverage(day)
+
     @cached_property
     def _alive(self) -> Bools:
+        if self._timeline is not None:
+            rows = self._timeline.segments[self._mask].tolist(), self._timeline.ordinals[self._mask].tolist()
+            shown = np.zeros(int(self.bases[-1]), dtype=np.bool_)
+            shown[self._raw(*rows)] = True
+            return shown
         alive = np.ones(int(self.bases[-1]), dtype=np.bool_)
         if buried := self._catalog.tombstones():
             alive[self._raw(*zip(*buried, strict=True))] = False
@@ -131,7 +188,8 @@ class FolderSnapshot(Snapshot):
     @cached_property
     def ids(self) -> Ids:
         """Ids of the live documents by number."""
-        return StoredIds([segment.ids for segment in self.segments], self._alive)
+        lists = [segment.ids for segment in self.segments]
+        return StoredIds(lists, self._alive) if self._timeline is None else VersionIds(lists, self._alive, self._renamed)
 
     @cached_property
     def numbering(self) -> Numbering:
@@ -168,7 +226,7 @@ class FolderSnapshot(Snapshot):
 
     def _live_of(self, serials: I64) -> I32:
         """Live numbers of documents by serial number, -1 for deleted ones."""
-        segments, ordinals, found = self._catalog.column(SERIAL)
+        segments, ordinals, found = self._column(SERIAL)
         known, live = np.array(found, dtype=np.int64), self.numbering.places[self._raw(segments, ordinals)]
         by_serial = np.argsort(known)
         at = np.minimum(np.searchsorted(known, serials, sorter=by_serial), max(len(known) - 1, 0))
@@ -206,7 +264,7 @@ class FolderSnapshot(Snapshot):
         """One catalog column: the code of each live document's value, and the distinct values."""
         if name not in self._coded:
             codes = np.zeros(len(self), dtype=np.int32)
-            segments, ordinals, values = self._catalog.column(name)
+            segments, ordinals, values = self._column(name)
             found, distinct = numbered(values)
             places = self.numbering.places[self._raw(segments, ordinals)]
             if len(places) != len(self) or (places < 0).any():
@@ -214,6 +272,17 @@ class FolderSnapshot(Snapshot):
             codes[places] = found
             self._coded[name] = codes, distinct
         return self._coded[name]
+
+    def _column(self, name: str) -> tuple[Sequence[int], Sequence[int], list[Any]]:
+        """Segments, ordinals and one column of the documents of the day."""
+        if self._timeline is None:
+            return self._catalog.column(name)
+        segments, ordinals, values = self._catalog.column(name)
+        if name in PERIOD:
+            for place, period in self._periods.items():
+                values[place] = period[PERIOD.index(name)]
+        shown = self._mask.tolist()
+        return list(compress(segments, shown)), list(compress(ordinals, shown)), list(compress(values, shown))
 
     def _raw(self, segment: Sequence[int], ordinal: Sequence[int]) -> I64:
         """Raw numbers of documents by segment and ordinal."""
@@ -234,12 +303,39 @@ class FolderSnapshot(Snapshot):
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Whole documents, in this order."""
-        return self._catalog.whole(ids)
+        if self._timeline is None:
+            return self._catalog.whole(ids)
+        return [self._dated(one) for one in self._catalog.whole([self._renamed.get(id, id) for id in ids])]
 
     def heads(self, ids: Sequence[str]) -> list[Document]:
         """Documents without their texts, in this order, for lists; unknown ids are skipped."""
-        found = self._catalog.heads(ids)
-        return [found[id] for id in ids if id in found]
+        if self._timeline is None:
+            found = self._catalog.heads(ids)
+            return [found[id] for id in ids if id in found]
+        rows = [self._renamed.get(id, id) for id in ids]
+        found = self._catalog.heads(rows)
+        return [self._dated(found[row]) for row in rows if row in found]
+
+    def history(self, id: str) -> list[Document]:
+        """All versions of a document, the oldest first; `NotFoundError` for an unknown id."""
+        periods = [row for row in self._catalog.periods(id) if row[3] is not None]
+        if not periods:
+            return [self.document(id)]
+        texts = self._catalog.versions([serial for *_, serial in periods if serial is not None])
+        return [_in_period(texts[serial], id, start, end) for _, start, end, serial in periods if serial is not None]
+
+    def _dated(self, found: Document) -> Document:
+        """A row as a version of its document, in the period around the day."""
+        period = self._row_periods.get(found.id)
+        id = document_id(found.id)
+        return replace(found, id=id) if period is None else _in_period(found, id, *period)
+
+    @cached_property
+    def _row_periods(self) -> dict[str, tuple[str | None, str | None]]:
+        """The periods around the day of rows that have several, by the ids of the rows."""
+        serials = [self._timeline.serials[place] for place in self._periods] if self._timeline else []
+        names = {serial: one.id for serial, one in self._catalog.versions(serials).items()}
+        return {names[serial]: period for serial, period in zip(serials, self._periods.values(), strict=True)}
 
     def close(self) -> None:
         """Close the catalog; memory maps end with the last array that uses them."""
@@ -248,3 +344,8 @@ class FolderSnapshot(Snapshot):
     def __len__(self) -> int:
         """The number of live documents."""
         return int(self._alive.sum())
+
+
+def _in_period(found: Document, id: str, start: str | None, end: str | None) -> Document:
+    first, last = (datetime.date.fromisoformat(day) if day else None for day in (start, end))
+    return replace(found, id=id, valid_from=first, valid_to=last)

@@ -14,10 +14,10 @@ from lexfuse.errors import ConfigError, DataError, LexFuseError, StorageError
 from lexfuse.storage.catalog import Catalog, CatalogSegment
 from lexfuse.storage.catalog_file import WAIT_TO_WRITE, damaged
 from lexfuse.storage.channel_store import ChannelStore
-from lexfuse.storage.document_rows import DocumentRow, rows_of
 from lexfuse.storage.feedback import FeedbackStore, forget_feedback
 from lexfuse.storage.folder_names import FILE, SEGMENTS, check_plain, foreign_name
 from lexfuse.storage.folder_snapshot import open_snapshot
+from lexfuse.storage.history.version_rows import MARK, VersionRows, rows_of
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.manifest import damages
 from lexfuse.storage.segments.segment import build_segment
@@ -141,8 +141,11 @@ class IndexFolder:
         []
         """
         with self.changing(mended=("segments", "parts")):
-            documents = list(self._catalog.documents())
-            self._segments.replace(build_segment(documents, self.settings, progress=progress))
+            documents, past = list(self._catalog.documents()), self._catalog.past_rows().values()
+            current = [one for one in documents if one.id not in past] if past else documents
+            earlier = [one for one in documents if one.id in past] if past else []
+            every = [build_segment(some, self.settings, progress=progress) for some in (current, earlier) if some or not past]
+            self._segments.replace(*every)
             self.channels.drop_damaged()
 
     def verify(self) -> list[str]:
@@ -242,21 +245,33 @@ class IndexFolder:
             raise
         return self
 
-    def _add(self, rows: Sequence[tuple[Document, DocumentRow]], update: bool, progress: Progress) -> ChangeCounts:
-        if not rows:
+    def _add(self, rows: VersionRows, update: bool, progress: Progress) -> ChangeCounts:
+        if not rows.current:
             return ChangeCounts()
-        present = self._catalog.present([document.id for document, _ in rows])
+        if (rows.periods or self._catalog.has_history) and (odd := next((d.id for d, _ in rows.current if MARK in d.id), None)):
+            raise DataError(f"document {odd!r}: in an index with history no id has the character {MARK!r}; choose another id")
+        present = self._catalog.present([document.id for document, _ in rows.current])
         if present and not update:
             raise DataError(f"{len(present):,} documents are in the index already, first {min(present)!r}; update them instead")
         self._catalog.remove(sorted(present))
-        segment = build_segment([document for document, _ in rows], self.settings, progress=progress)
-        self._segments.add(segment, [row for _, row in rows])
-        return ChangeCounts(added=len(rows) - len(present), updated=len(present))
+        if rows.periods:
+            self._catalog.begin_history()
+        for some, before in ((rows.current, 0), (rows.past, len(rows.current))):
+            if some:
+                segment = build_segment([one for one, _ in some], self.settings, progress=_after(before, progress))
+                self._segments.add(segment, [row for _, row in some])
+        if rows.periods:
+            self._catalog.insert_periods(rows.periods)
+        return ChangeCounts(added=len(rows.current) - len(present), updated=len(present))
 
     def _remove_orphans(self) -> None:
         """Remove files that no state names: left by a killed writer, a failed change, or a merge."""
         self._segments.remove_orphans()
         self.channels.remove_orphans()
+
+
+def _after(before: int, progress: Progress) -> Progress:
+    return lambda done: progress(before + done)
 
 
 def _find_damage(catalog: Catalog, folder: Path) -> tuple[list[str], int | None]:

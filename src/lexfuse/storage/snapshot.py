@@ -6,6 +6,7 @@ cluster.
 
 from __future__ import annotations
 
+import datetime
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.storage.catalog import CatalogChannel
 from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.stored_channel import ChannelSegment
@@ -44,6 +46,8 @@ class Snapshot(ABC):
     generation: int
     settings: IndexSettings
     change_command: ClassVar[str] = "lexfuse index INDEX"  # the command that changes the index, for messages
+    day: datetime.date = datetime.date.max  # whose versions it shows, where documents have versions
+    has_history: bool = False  # whether documents have versions, of which it shows those that are in force on a day
 
     if TYPE_CHECKING:  # fields or properties of a subclass
 
@@ -95,6 +99,34 @@ class Snapshot(ABC):
         """One catalog column of every live document by number, as stored."""
         codes, values = self.coded(name)
         return [values[code] for code in codes.tolist()]
+
+    def epoch(self, day: datetime.date) -> int:
+        """A number that two days share if the same versions are in force on both."""
+        return 0
+
+    def on(self, day: datetime.date) -> Snapshot:
+        """The same state with the versions in force on another day; itself where documents have no versions."""
+        return self
+
+    def history(self, id: str) -> list[Document]:
+        """All versions of a document, the oldest first; `NotFoundError` for an unknown id.
+
+        >>> [str(version.valid_from) for version in snapshot.history("lib-1")]
+        ['2020-01-01']
+        """
+        return [self.document(id)]
+
+    def coverage(self, day: datetime.date) -> DayCoverage:
+        """How many documents are in force on a day, and how many are known only from a later day on.
+
+        >>> snapshot.coverage(datetime.date(2019, 12, 31)).unknown  # every article is valid from 2020 on
+        6
+        """
+        (starts, first), (ends, last) = self.coded("valid_from"), self.coded("valid_to")
+        written = day.isoformat()
+        later = np.array([value is not None and value > written for value in first], dtype=np.bool_)[starts]
+        ended = np.array([value is not None and value <= written for value in last], dtype=np.bool_)[ends]
+        return DayCoverage(day, len(self), int((~later & ~ended).sum()), int(later.sum()))
 
     def document(self, id: str) -> Document:
         """A whole document; `NotFoundError` for an unknown id."""

@@ -1,10 +1,14 @@
 """Writing documents: seen by the next question, guarded by etags, encoded for the channels."""
 
+import datetime
+
 import pytest
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import fill_channel, plan_channel
+from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError, ConflictError, DataError, NotFoundError
+from lexfuse.index import Index
 from lexfuse.service.operations.document_writes import DocumentBody, Precondition, delete_document, put_document
 from lexfuse.service.operations.documents import document
 from lexfuse.service.operations.search import SearchQuery, search
@@ -160,3 +164,16 @@ def test_headers_of_preconditions():
     for header in ("a", '"a', "", '"a" "b"', "*, *"):
         with pytest.raises(ConfigError, match="If-Match takes"):
             Precondition.parse(header, None)
+
+
+def test_a_new_text_replaces_all_versions_and_says_so(tmp_path):
+    day = datetime.date
+    versions = [Document("a", text="avant", valid_from=day(1990, 1, 1)), Document("a", text="après", valid_from=day(2000, 1, 1))]
+    Index.build(tmp_path / "law", versions).close()
+    with IndexRegistry.open([IndexPlace.of(tmp_path / "law")]) as registry:
+        assert document(registry, "a", as_of=day(1995, 1, 1)).document.text == "avant"
+        written = put_document(registry, "a", DocumentBody(text="enfin"))
+        assert written.notes == ["1 former version removed with the document"]
+        assert document(registry, "a").document.text == "enfin"
+        with pytest.raises(NotFoundError):
+            document(registry, "b")

@@ -19,8 +19,9 @@ from lexfuse.data.arrays import I64, Bools
 from lexfuse.deadline import check
 from lexfuse.errors import ConfigError
 from lexfuse.storage.filters import FIELDS
+from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.segments.segment import LEXICAL, Segment, build_segment
-from lexfuse.storage.snapshot import FolderSnapshot, Snapshot
+from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.analysis.analyser import Analyser, Folding
 from lexfuse.text.letters import compose, fold
 from lexfuse.text.query_language.expression import (

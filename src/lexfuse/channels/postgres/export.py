@@ -88,6 +88,8 @@ def export_index(
     Nothing is written where the schema has the same index already. Another index there is a `StorageError`, unless `replace` is
     given; tables that LexFuse did not write are never replaced.
     """
+    if snapshot.has_history:
+        raise ConfigError("PostgreSQL holds one version of each document, and this index holds several; import without --history")
     options = options or ExportOptions()
     chosen, left_out = _channels(snapshot, options)
     database = Database(address)

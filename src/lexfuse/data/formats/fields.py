@@ -61,7 +61,7 @@ def document_of(record: Mapping[str, Any]) -> Document:
 
     >>> document_of({"_id": 7, "text": "…", "article_no": "L1", "etat": "VIGUEUR", "source": "x"})
     Document(id='7', title='', text='…', language='', kind=<DocumentKind.STATUTE: 'statute'>, code='', number='L1', ...
-             status=<DocumentStatus.IN_FORCE: 'in force'>, identifiers=(), citations=(), extra={'source': 'x'})
+             status=<DocumentStatus.IN_FORCE: 'in force'>, identifiers=(), citations=(), extra={'source': 'x'}, history=())
     """
     taken = _RecordReader(record, _DOCUMENT_NAMES)
     number, number_name = taken.first("number", _word)

@@ -6,12 +6,14 @@ documents is an error.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
+from lexfuse.data.document_history import versions_of
 from lexfuse.data.files import existing
 from lexfuse.data.formats import csv_file, jsonl, parquet
 from lexfuse.data.formats.fields import DOCUMENT_FIELDS, QUERY_FIELDS, document_of, document_record, query_of, query_record
@@ -63,7 +65,7 @@ def read_documents(path: str | Path, report: ReadReport | None = None) -> Iterat
     report, path = report or ReadReport(), corpus_file(path)
     empty = True
     for line, document in _rows(path, DOCUMENT_FIELDS, document_of, report):
-        if not document.title.strip() and not document.text.strip():
+        if not document.title.strip() and not document.text.strip() and not (document.valid_from and document.valid_to):
             report.note("document without title and text, kept", path=path, line=line)
         empty = False
         yield document
@@ -96,13 +98,14 @@ def read_queries(path: str | Path, report: ReadReport | None = None) -> Queries:
 
 
 def write_corpus(corpus: Corpus, path: str | Path) -> None:
-    """Write a corpus as one file, in the format of its suffix; `write_collection` writes folders.
+    """Write a corpus as one file, in the format of its suffix, a record per version; `write_collection` writes folders.
 
     >>> write_corpus(Corpus.of([Document("a", text="un", headings=("I", "II"))]), folder / "c.parquet")
     >>> read_corpus(folder / "c.parquet").headings
     (('I', 'II'),)
     """
-    records = ((f"document {document.id!r}", document_record(document)) for document in corpus)
+    versions = (version for document in corpus for version in (versions_of(document) if document.history else (document,)))
+    records = ((f"document {version.id!r}", document_record(version)) for version in versions)
     format_of(path).write_records(records, DOCUMENT_FIELDS, path)
 
 
@@ -151,15 +154,16 @@ def _file(path: str | Path, name: str) -> Path:
 def _rows(
     path: Path, fields: tuple[str, ...], read: Callable[[Mapping[str, Any]], Row], report: ReadReport
 ) -> Iterator[tuple[int, Row]]:
-    first: dict[str, int] = {}
+    first: dict[tuple[str, datetime.date | None], int] = {}  # documents of one id are versions that begin on different days
     for line, record in format_of(path).read_records(path, fields, report):
         try:
             row = read(record)
-            if row.id in first:
-                raise DataError(f"id {row.id!r} is already used on line {first[row.id]}; ids must be unique")
+            name = (row.id, row.valid_from if isinstance(row, Document) else None)
+            if name in first:
+                raise DataError(f"id {row.id!r} is already used on line {first[name]}; ids must be unique")
         except DataError as error:
             report.bad(DataError(error.reason, path=path, line=line))
             continue
-        first[row.id] = line
+        first[name] = line
         report.kept += 1
         yield line, row

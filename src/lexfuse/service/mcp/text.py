@@ -20,6 +20,7 @@ from lexfuse.service.schemas.search import (
     SimilarPage,
     SimilarResult,
 )
+from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.text.citation.format import format_citation
 
 TERMS = 12  # in the text; the structured result has all
@@ -43,7 +44,7 @@ def search_text(page: SearchPage, paragraphs: Mapping[str, str]) -> str:
     lines = [_head(page.index, page.generation, page.profile, page.results), *_results(page.results, paragraphs)]
     lines += [line for facet in page.facets for line in ("", *_facet(facet))]
     lines += ["", f"There are more: ask the same again with cursor {_quoted(page.next_cursor)}."] if page.next_cursor else []
-    return "\n".join([*lines, *(f"Note: {_line(note)}" for note in page.notes)])
+    return "\n".join([*lines, *_notes(page)])
 
 
 def similar_text(page: SimilarPage, paragraphs: Mapping[str, str]) -> str:
@@ -61,7 +62,7 @@ def similar_text(page: SimilarPage, paragraphs: Mapping[str, str]) -> str:
     lines += _results(page.results, paragraphs)
     if page.left_out:
         lines += ["", "Left out: " + ", ".join(f"{count} {reason}" for reason, count in page.left_out.items()) + "."]
-    return "\n".join([*lines, *(f"Note: {_line(note)}" for note in page.notes)])
+    return "\n".join([*lines, *_notes(page)])
 
 
 def explanation_text(answer: ExplainResponse) -> str:
@@ -144,6 +145,13 @@ def document_text(answer: DocumentAnswer) -> str:
             lines += [f"- and {more} more"] if more else []
     neighbours = [(way, card) for way, card in (("Before it", found.previous), ("After it", found.next)) if card]
     return "\n".join([*lines, *(f"{way}: {format_citation(card)}, id: {_quoted(card.id)}" for way, card in neighbours)])
+
+
+def _notes(page: SearchPage | SimilarPage) -> Iterator[str]:
+    """What the reader must know about the results, such as documents that could not be searched."""
+    yield from (f"Note: {_line(note)}" for note in page.notes)
+    if page.coverage is not None and page.coverage.unknown:
+        yield f"Note: {DayCoverage(**page.coverage.model_dump()).note}"
 
 
 def _head(index: str, generation: int, profile: str, results: Sequence[SearchResult]) -> str:

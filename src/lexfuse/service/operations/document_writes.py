@@ -114,8 +114,10 @@ def put_document(
         held = _held(folder, id)
         (precondition or Precondition()).check(held)
         if held != etag:
+            former = _former_versions(folder, id) if held else 0
             folder.add([document], update=True)
-            notes = _encoded(folder)
+            notes = [f"{former:,} former version{'s' if former > 1 else ''} removed with the document"] if former else []
+            notes += _encoded(folder)
     change = DocumentChange.CREATED if held is None else DocumentChange.UNCHANGED if held == etag else DocumentChange.REPLACED
     return DocumentWritten(index=served.name, generation=served.generation, id=id, change=change, etag=etag, notes=notes)
 
@@ -163,6 +165,12 @@ def _held(folder: IndexFolder, id: str) -> str | None:
             return etag_of(snapshot.document(id))
         except NotFoundError:
             return None
+
+
+def _former_versions(folder: IndexFolder, id: str) -> int:
+    """How many versions a document has besides the newest."""
+    with folder.snapshot() as snapshot:
+        return len(snapshot.history(id)) - 1
 
 
 def _encoded(folder: IndexFolder) -> list[str]:

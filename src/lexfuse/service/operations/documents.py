@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -61,16 +62,17 @@ def cite(registry: IndexRegistry, given: CiteParameters) -> ResolvedCitations:
         return ResolvedCitations(index=version.name, generation=version.generation, citations=citations, more=more)
 
 
-def document(registry: IndexRegistry, id: str, index: str = "") -> DocumentAnswer:
-    """A document with its paragraphs and its context; `NotFoundError` if the index does not have it.
+def document(registry: IndexRegistry, id: str, index: str = "", as_of: datetime.date | None = None) -> DocumentAnswer:
+    """A document with its paragraphs and its context, in its version of a day; `NotFoundError` if the index does not have it.
 
     >>> found = document(registry, "lib-3").document
     >>> found.previous.id, found.next.id, found.paragraphs[0].anchor
     ('lib-2', 'lib-4', 's1')
     """
     with registry.index(index).lease() as version:
-        found = version.snapshot.document(id)
-        return DocumentAnswer(index=version.name, generation=version.generation, document=_whole(version, found))
+        found = version.read(id, as_of)
+        shown = version.holding(found)
+        return DocumentAnswer(index=version.name, generation=version.generation, document=_whole(shown, found))
 
 
 def document_cards(version: IndexVersion, ids: Sequence[str]) -> dict[str, DocumentCard]:

@@ -19,7 +19,7 @@ from lexfuse.service.operations.cursor import Cursor, digest
 from lexfuse.service.parameters import OPERATORS, Question, QuestionParameters, refuse_unknown
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import document_facts
-from lexfuse.service.schemas.search import Facet, MarkedSpan, SearchPage, SearchResult, SearchTiming
+from lexfuse.service.schemas.search import DayCoverageCard, Facet, MarkedSpan, SearchPage, SearchResult, SearchTiming
 from lexfuse.text.sentences.splitter import split_sentences
 
 MAX_RESULTS = 100  # on one page
@@ -123,6 +123,7 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
             next_cursor=Cursor(after + given.k, version.generation, asked).text() if hits.more else None,
             partial=bool(lost),
             notes=[*missing, *hits.notes],
+            coverage=DayCoverageCard.of(hits.coverage),
             timing=timing_of(hits.timing),
         )
 

@@ -13,7 +13,7 @@ from lexfuse.service.operations.explain import alignment_of
 from lexfuse.service.operations.search import MAX_RESULTS, result_of, timing_of
 from lexfuse.service.parameters import Day, QuestionParameters
 from lexfuse.service.registry import IndexRegistry
-from lexfuse.service.schemas.search import QueryTerm, SimilarPage, SimilarResult
+from lexfuse.service.schemas.search import DayCoverageCard, QueryTerm, SimilarPage, SimilarResult
 from lexfuse.text.kli import TermChoice, TermWeight
 
 MAX_CHARACTERS = 2_000_000  # of a text: several times the longest judgment
@@ -82,6 +82,7 @@ def similar(registry: IndexRegistry, given: SimilarParameters, file_name: str = 
             results=[_result(found, hit) for hit in found.hits],
             left_out=_left_out(found),
             notes=list(found.notes),
+            coverage=DayCoverageCard.of(found.coverage),
             timing=timing_of(found.timing),
         )
 

@@ -147,7 +147,7 @@ class DocumentWritten(ResponseModel):
     id: str
     change: DocumentChange
     etag: str | None = Field(default=None, description="ETag of the document now; null if it was deleted.")
-    notes: list[str] = Field(default=[], description="Channels that do not contain the document yet.")
+    notes: list[str] = Field(default=[], description="Channels without the document, former versions that were removed.")
 
 
 class PendingChange(ResponseModel):

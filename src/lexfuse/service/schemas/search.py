@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+
 from pydantic import Field
 
 from lexfuse.service.schemas.document import DocumentCard, ResponseModel, Span
+from lexfuse.storage.history.day_coverage import DayCoverage
 
 
 class MarkedSpan(ResponseModel):
@@ -51,6 +54,24 @@ class SearchTiming(ResponseModel):
     stages: dict[str, float] = Field(default={})
 
 
+class DayCoverageCard(ResponseModel):
+    """What the index knows about the law of a day."""
+
+    day: datetime.date
+    documents: int = Field(description="Documents of the index.")
+    in_force: int = Field(description="Documents in force on the day, or without dates.")
+    unknown: int = Field(description="Documents that were not searched: the index has only versions that begin after the day.")
+
+    @classmethod
+    def of(cls, coverage: DayCoverage | None) -> DayCoverageCard | None:
+        """The figures of a day; None where no day was asked for.
+
+        >>> DayCoverageCard.of(DayCoverage(datetime.date(2010, 1, 1), 5, 2, 3)).unknown
+        3
+        """
+        return None if coverage is None else cls.model_validate(coverage, from_attributes=True)
+
+
 class SearchPage(ResponseModel):
     """One page of results."""
 
@@ -64,6 +85,7 @@ class SearchPage(ResponseModel):
     next_cursor: str | None = None
     partial: bool = Field(default=False, description="Whether shards of a cluster did not answer: results may be missing.")
     notes: list[str] = Field(default=[], description="Remarks, such as documents left out.")
+    coverage: DayCoverageCard | None = Field(default=None, description="With as_of: what the index knows about that day.")
     timing: SearchTiming
 
 
@@ -192,6 +214,7 @@ class SimilarPage(ResponseModel):
     results: list[SimilarResult]
     left_out: dict[str, int] = Field(default={}, description="Numbers of later and undated documents and of the document itself.")
     notes: list[str] = Field(default=[])
+    coverage: DayCoverageCard | None = Field(default=None, description="With as_of: what the index knows about that day.")
     timing: SearchTiming
 
 

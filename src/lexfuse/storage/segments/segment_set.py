@@ -31,21 +31,27 @@ class SegmentSet:
     def add(self, segment: Segment, rows: Sequence[DocumentRow]) -> None:
         """Add a segment with the rows of its documents; merge segments if there are many."""
         self._catalog.insert(self._save(segment), rows)
-        named = self._catalog.segments()
-        while group := segments_to_merge([segment.documents for segment in named]):
-            self._merge([named[at] for at in group])
-            named = self._catalog.segments()
+        while group := next(filter(None, map(_similar, self._groups())), None):
+            self._merge(group)
 
     def merge(self) -> None:
-        """Merge all segments into one, without deleted documents."""
-        named = self._catalog.segments()
-        if len(named) > 1 or self._catalog.tombstones():
-            self._merge(named)
+        """Merge all segments into one, without deleted documents, and those of past versions into another."""
+        deleted = {number for number, _ in self._catalog.tombstones()}
+        for named in self._groups():
+            if len(named) > 1 or deleted.intersection(one.number for one in named):
+                self._merge(named)
 
-    def replace(self, segment: Segment) -> None:
-        """Replace all segments by one with all live documents, including segments with damaged rows."""
+    def replace(self, *segments: Segment) -> None:
+        """Replace all segments by some with all live documents, including segments with damaged rows."""
         self._catalog.forget_places()
-        self._replace([], segment)
+        for segment in segments:
+            self._replace([], segment)
+
+    def _groups(self) -> list[list[CatalogSegment]]:
+        """The segments that may be merged with each other: past versions stay apart, so that today's law is searched alone."""
+        past = self._catalog.past_segments()
+        named = self._catalog.segments()
+        return [[one for one in named if (one.number in past) is apart] for apart in (False, True)]
 
     def remove_orphans(self) -> None:
         """Remove folders that no state names."""
@@ -78,3 +84,8 @@ class SegmentSet:
         name = segment_folder(number)
         with named_storage_errors(self._folder / name):
             return CatalogSegment(number, name, len(segment.ids), segment.save(self._folder / name))
+
+
+def _similar(named: Sequence[CatalogSegment]) -> list[CatalogSegment]:
+    """Segments of similar size to merge; none where there are few."""
+    return [named[at] for at in segments_to_merge([segment.documents for segment in named])]
