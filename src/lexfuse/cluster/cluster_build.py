@@ -26,7 +26,7 @@ from lexfuse.cluster.division import CorpusDivider, Division, IndexDivider, divi
 from lexfuse.cluster.partition import checked_shards, owner
 from lexfuse.cluster.shard_task import ShardOutcome, ShardTask, complete_shard, count_languages
 from lexfuse.cluster.statistics import load_distributions, load_statistics, merged_statistics, save_distributions, save_statistics
-from lexfuse.cluster.store import BUILDS, ClusterStore, shard_statistics_folder, statistics_folder
+from lexfuse.cluster.store import BUILDS, CURRENT, ClusterStore, shard_statistics_folder, statistics_folder
 from lexfuse.cluster.stored_files import fetch_files, upload_files
 from lexfuse.cluster.task_runner import LocalTasks, TaskRunner
 from lexfuse.cluster.task_shards import TaskShards
@@ -167,9 +167,6 @@ class ClusterBuilder:
     def _change(
         self, parent: ClusterManifest, build: str, changes: Mapping[int, dict[str, Any]], division: Division
     ) -> ClusterChange:
-        if not changes:  # a corpus without documents
-            self.store.remove(BUILDS)
-            return ClusterChange(parent, ChangeCounts(), {}, division.skipped, division.notes)
         generation, settings = _name(parent.generation, build), IndexSettings.from_json(parent.settings)
         outcomes = self._done(
             [
@@ -285,6 +282,8 @@ class ClusterBuilder:
 
 
 def _divider(corpus: str | Path, skip_bad: bool) -> CorpusDivider | IndexDivider:
+    if (Path(corpus) / CURRENT).is_file():
+        raise ConfigError(f"{str(corpus)!r} is a cluster; give the corpus or the index that it was made of")
     return IndexDivider(corpus) if is_index(corpus) else CorpusDivider(corpus, ReadReport(skip_bad=skip_bad))
 
 
