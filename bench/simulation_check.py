@@ -215,8 +215,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer requests")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args(arguments)
-    if options.median <= 0 or options.sigma < 0 or (options.requests or 1) < 1:
-        sys.exit("--median and --requests must be positive, --sigma must not be negative")
+    if options.median <= 0 or options.sigma < 0 or (options.requests is not None and options.requests < 10):
+        sys.exit("--median must be positive, --sigma must not be negative, and --requests must be at least 10")
     enclose()
     if not options.json:
         print(f"{'':<80} measured simulated  ratio")
