@@ -12,7 +12,7 @@ _OWN = ["-n", "-m", "-p", "--fork", "--kill-child", "--mount-proc"]
 
 
 def enclose() -> None:
-    """Continue in a new process with namespaces of its own, and exit with its status; return if this is that process."""
+    """Start the script again with namespaces of its own; return in the script that was started so. All ends with it."""
     if os.environ.get(INSIDE):
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         return
@@ -20,6 +20,5 @@ def enclose() -> None:
         raise SystemExit(f"{', '.join(missing)} not found; install util-linux and iproute2")
     for unshare in (["unshare"], ["unshare", "-r"]):  # who is not root needs a user namespace too
         if subprocess.run([*unshare, *_OWN, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-            command = [*unshare, *_OWN, sys.executable, *sys.argv]
-            raise SystemExit(subprocess.run(command, env=os.environ | {INSIDE: "1"}, check=False).returncode)
+            os.execvpe(unshare[0], [*unshare, *_OWN, sys.executable, *sys.argv], os.environ | {INSIDE: "1"})  # noqa: S606
     raise SystemExit("no permission to create namespaces; run as root, or allow unprivileged user namespaces")

@@ -76,3 +76,18 @@ def test_a_damaged_index_is_refused(builder, index):
     with pytest.raises(DataError, match=r"the index is damaged: .*fp16\.npy.*lexfuse index INDEX --rebuild"):
         builder.build(index.folder, shards=2)
     assert builder.store.current() == ""
+
+
+def test_an_index_without_documents_is_divided(builder, tmp_path):
+    Index.build(tmp_path / "empty.index", []).close()
+    manifest = builder.build(tmp_path / "empty.index", shards=2).manifest
+    assert [shard.documents for shard in manifest.shards] == [0, 0]
+    with ClusterIndex.published(builder.store, tmp_path / "cache") as cluster:
+        assert list(cluster.search("prêt")) == []
+
+
+def test_a_cluster_is_not_divided(builder, articles, tmp_path):
+    builder.build(articles, shards=2)
+    other = ClusterBuilder(store=ClusterStore(str(tmp_path / "other")), work=tmp_path / "work")
+    with pytest.raises(ConfigError, match="is a cluster; give the corpus or the index that it was made of"):
+        other.build(tmp_path / "law", shards=3)

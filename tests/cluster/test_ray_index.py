@@ -68,5 +68,5 @@ def test_a_reserved_gpu_that_is_not_there_is_named(ray_nodes, articles, tmp_path
     assert "LEXFUSE_DEVICE is 'cuda', but" in done.stderr
     done = ray_nodes.lexfuse(*words, "--gpus", "2", check=False)
     assert done.returncode == 2
-    assert "2 GPUs, and no machine of the Ray cluster has them; there are 1 with 8 processors and 1 GPUs" in done.stderr
+    assert "GPU 2, and no machine of the Ray cluster has that; the machines have CPU 8, GPU 1;" in done.stderr
     assert ClusterStore(str(tmp_path / "law")).current() == ""

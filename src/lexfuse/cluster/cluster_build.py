@@ -19,18 +19,18 @@ import orjson
 from lexfuse import __version__
 from lexfuse.channels.channel_build import ChannelFilled, Channels, ProgressBar, no_progress_bar, plans_by_name
 from lexfuse.channels.channel_kind import ChannelPlan
-from lexfuse.channels.registry import default_model, plan_channel, stored_kind
+from lexfuse.channels.registry import default_model, stored_kind
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, StoredShard, generation_number
 from lexfuse.cluster.division import CorpusDivider, Division, IndexDivider, divided, is_index
 from lexfuse.cluster.partition import checked_shards, owner
 from lexfuse.cluster.shard_task import ShardOutcome, ShardTask, complete_shard, count_languages
+from lexfuse.cluster.shared_part import SharedPartTask, make_shared_part
 from lexfuse.cluster.statistics import load_distributions, load_statistics, merged_statistics, save_distributions, save_statistics
-from lexfuse.cluster.store import BUILDS, ClusterStore, shard_statistics_folder, statistics_folder
+from lexfuse.cluster.store import BUILDS, CURRENT, ClusterStore, shard_statistics_folder, statistics_folder
 from lexfuse.cluster.stored_files import fetch_files, upload_files
 from lexfuse.cluster.task_runner import LocalTasks, TaskRunner
 from lexfuse.cluster.task_shards import TaskShards
-from lexfuse.data.document import Document
 from lexfuse.data.downloads import cache_folder
 from lexfuse.data.files import checksum
 from lexfuse.data.formats.file_format import corpus_file
@@ -114,7 +114,7 @@ class ClusterBuilder:
         ]
         if not all(plan.model for plan in plans.values()):
             plans = self._with_models(plans, tasks)
-        shared = {name: self._shared(build, name, plan, division) for name, plan in plans.items() if stored_kind(name).shares}
+        shared = self._shared(build, plans, division)
         outcomes = self._done([replace(task, plans=plans, shared=shared) for task in tasks])
         draft = ClusterManifest(
             generation=generation,
@@ -167,9 +167,6 @@ class ClusterBuilder:
     def _change(
         self, parent: ClusterManifest, build: str, changes: Mapping[int, dict[str, Any]], division: Division
     ) -> ClusterChange:
-        if not changes:  # a corpus without documents
-            self.store.remove(BUILDS)
-            return ClusterChange(parent, ChangeCounts(), {}, division.skipped, division.notes)
         generation, settings = _name(parent.generation, build), IndexSettings.from_json(parent.settings)
         outcomes = self._done(
             [
@@ -190,26 +187,14 @@ class ClusterBuilder:
             self.store.absolute_uri, build, generation, shard, self.work, settings, threads=self.threads, cache=self.cache, **work
         )
 
-    def _shared(self, build: str, channel: str, plan: ChannelPlan, division: Division) -> tuple[str, ...]:
-        """Files of the store with what a channel has in common in all shards, made once from documents drawn from all."""
-        folder = f"{BUILDS}/{build}/shared/{channel}"
-        done = f"{folder}.json"
-        if not self.store.exists(done):
-            ids = sorted(document.id for document in division.documents(self.store))
-
-            def drawn(places: Sequence[int]) -> list[Document]:
-                wanted = {ids[place] for place in places}
-                found = [document for document in division.documents(self.store) if document.id in wanted]
-                return sorted(found, key=lambda document: document.id)
-
-            settings = plan_channel(channel, plan, threads=self.threads)
-            with self.progress(f"training {channel}", 0), tempfile.TemporaryDirectory(prefix="lexfuse-cluster-") as local:
-                part = stored_kind(channel).shared_part(settings, len(ids), drawn, threads=self.threads) if ids else None
-                paths = list(part.save(Path(local), settings.options)) if part is not None else []
-                for path in paths:
-                    self.store.upload(path, f"{folder}/{path.name}")
-            self.store.write_json(done, [f"{folder}/{path.name}" for path in paths])
-        return tuple(self.store.read_json(done))
+    def _shared(self, build: str, plans: Mapping[str, ChannelPlan], division: Division) -> dict[str, tuple[str, ...]]:
+        """Files of the store with what channels have in common in all shards."""
+        uri, named = self.store.absolute_uri, {name: plan for name, plan in plans.items() if stored_kind(name).shares}
+        tasks = [SharedPartTask(uri, build, name, plan, division, self.threads) for name, plan in named.items()]
+        if not tasks:
+            return {}
+        with self.progress(f"training {', '.join(named)}", 0):
+            return dict(self.tasks.run(make_shared_part, tasks))
 
     def _with_models(self, plans: Mapping[str, ChannelPlan], tasks: Sequence[ShardTask]) -> dict[str, ChannelPlan]:
         """Plans with the default models for the language of most documents of all shards."""
@@ -285,6 +270,8 @@ class ClusterBuilder:
 
 
 def _divider(corpus: str | Path, skip_bad: bool) -> CorpusDivider | IndexDivider:
+    if (Path(corpus) / CURRENT).is_file():
+        raise ConfigError(f"{str(corpus)!r} is a cluster; give the corpus or the index that it was made of")
     return IndexDivider(corpus) if is_index(corpus) else CorpusDivider(corpus, ReadReport(skip_bad=skip_bad))
 
 

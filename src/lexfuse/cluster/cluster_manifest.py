@@ -15,18 +15,12 @@ from typing import Annotated, Any, ClassVar
 import orjson
 from pydantic import AfterValidator, BeforeValidator
 
-from lexfuse.data.validation import Amount, Model, Name, Tables, expect
+from lexfuse.data.validation import Amount, Model, Name, Tables, expect, refusing
 from lexfuse.errors import ConfigError, DataError
 
 FORMAT = 1
 _GENERATION = re.compile(r"[0-9]{6,12}-[0-9a-f]{12}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
-def _generation(value: Any) -> str:
-    if not isinstance(value, str) or not _GENERATION.fullmatch(value):
-        expect("the name of a generation like 000001-0f3a5c7e9b2d")
-    return str(value)
 
 
 def checked_generation(value: Any) -> str:
@@ -57,7 +51,7 @@ def _inside(files: Mapping[str, StoredFile]) -> Mapping[str, StoredFile]:
     return files
 
 
-Generation = Annotated[str, BeforeValidator(_generation)]
+Generation = Annotated[str, BeforeValidator(refusing(checked_generation))]
 Sha256 = Annotated[str, BeforeValidator(_sha256)]
 
 

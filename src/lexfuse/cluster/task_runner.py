@@ -76,11 +76,11 @@ class RayTasks:
     def _check_machines(self, machines: Sequence[Mapping[str, float]]) -> None:
         """Refuse tasks that would wait forever, as no machine has what they reserve."""
         if not any(all(machine.get(name, 0) >= amount for name, amount in self._needs.items()) for machine in machines):
-            found = "; ".join(f"{one.get('CPU', 0):g} processors and {one.get('GPU', 0):g} GPUs" for one in machines)
-            wanted = f"{self._needs['CPU']:g} processors and {self._needs['GPU']:g} GPUs"
+            found = "; ".join(f"CPU {one.get('CPU', 0):g}, GPU {one.get('GPU', 0):g}" for one in machines) or "none"
+            wanted = ", ".join(f"{name} {amount:g}" for name, amount in self._needs.items())
             raise ConfigError(
-                f"a task reserves {wanted}, and no machine of the Ray cluster has them; there are {len(machines)} with {found}; "
-                "lower --gpus or --threads, or add a machine to the cluster"
+                f"a task reserves {wanted}, and no machine of the Ray cluster has that; the machines have {found}; lower --gpus "
+                "or --threads, or add a machine to the cluster"
             )
 
 
