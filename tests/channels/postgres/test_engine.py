@@ -107,6 +107,15 @@ def test_names_of_fields_are_never_sql(exported, text):
         exported.search("préavis", filters=[text])
 
 
+@pytest.mark.parametrize(
+    "name", ["dense'; DROP SCHEMA law CASCADE; --", 'dense" WHERE 1=1', "dense-%s", "vectors of dense", "\0"]
+)
+def test_names_of_channels_are_never_sql(exported, name):
+    with pytest.raises(LexFuseError):
+        exported.search("préavis", channels=[name])
+    assert len(exported.search("préavis", 5, channels=["dense"])) == 5
+
+
 @pytest.mark.parametrize("value", ["' OR 1=1 --", "$1", "%s", '"; DROP TABLE documents', "\0"])
 def test_values_of_filters_are_never_sql(exported, value):
     assert not exported.search("préavis", filters=[f"code={value}"])

@@ -119,6 +119,40 @@ def test_an_export_that_fails_leaves_nothing(export, tmp_path, sql):
     assert sql("SELECT 1 FROM pg_namespace WHERE nspname = 'broken'") == []
 
 
+def exported_with(address, folder, progress, **options):
+    with open_snapshot(folder) as snapshot:
+        export_index(snapshot, "law", address, ExportOptions(replace=True, **options), progress=progress)
+
+
+def test_an_interrupted_export_leaves_what_was_there(export, law_folder, tables):
+    address, _ = export("stopped")
+    before = tables("stopped")
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    other = replace(address, schema="stopped new")
+    with pytest.raises(KeyboardInterrupt):
+        exported_with(other, law_folder, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        exported_with(address, law_folder, interrupt, b=0.5)  # else it would be up to date
+    assert (tables("stopped"), tables("stopped new")) == (before, set())
+    with lexfuse.Index(address) as index:
+        assert len(index.search("préavis", k=3)) == 3
+
+
+def test_a_server_that_ends_the_connection_of_an_export(law_folder, postgres_server, sql, tables):
+    address = PostgresAddress.parse(f"{postgres_server}&schema=ended")
+
+    def end(_):
+        own = "SELECT pid FROM pg_stat_activity WHERE application_name = 'lexfuse' AND xact_start IS NOT NULL"
+        sql(f"SELECT pg_terminate_backend(pid, 60000) FROM ({own}) AS export")  # noqa: S608
+
+    with pytest.raises(StorageError, match=r"schema=ended: .*"):
+        exported_with(address, law_folder, end)
+    assert tables("ended") == set()
+
+
 def test_readers_see_the_old_index_while_a_new_one_is_written(export, tmp_path):
     address, _ = export("watched")
     seen, other = [], tmp_path / "other.index"
@@ -192,6 +226,19 @@ def test_a_server_without_pg_textsearch_ranks_from_the_lexemes(postgres_server, 
         assert index.search("préavis", k=3, channels=["bm25"])[0].score > 0
 
 
+def test_a_server_without_pgvector(law_folder, postgres_server, sql, tmp_path):
+    sql("CREATE DATABASE bare", "CREATE ROLE tenant LOGIN")
+    sql("CREATE SCHEMA mine AUTHORIZATION tenant", database="bare")
+    uri = postgres_server.replace("/postgres?", "/bare?").replace("postgres:@", "tenant:@")
+    address, words = PostgresAddress.parse(f"{uri}&schema=mine"), tmp_path / "words.index"
+    with pytest.raises(ConfigError, match=r"has no extension pgvector; install it .*CREATE EXTENSION vector as a role that may"):
+        exported_with(address, law_folder, lambda _: None)
+    lexfuse.Index.build(words, [lexfuse.Document("only", text="Une seule loi.", language="fr")]).close()
+    exported_with(address, words, lambda _: None)  # which has no vectors
+    with lexfuse.Index(address) as index:
+        assert [hit.id for hit in index.search("loi")] == ["only"]
+
+
 def test_rights_that_are_missing(law_folder, law_address, sql):
     sql("CREATE ROLE visitor LOGIN")
     visitor = law_address.replace("postgres:@", "visitor:@")
@@ -199,6 +246,18 @@ def test_rights_that_are_missing(law_folder, law_address, sql):
         lexfuse.Index(visitor).search("préavis")
     with open_snapshot(law_folder) as snapshot, pytest.raises(StorageError, match="permission denied for database"):
         export_index(snapshot, "law", PostgresAddress.parse(visitor.replace("schema=law", "schema=new")))
+
+
+@pytest.mark.parametrize("name", ["My Config", "x'; DROP SCHEMA law CASCADE; --", 'a"b'])
+def test_names_of_text_search_configurations_are_never_sql(export, sql, tables, law_address, name):
+    quoted = name.replace('"', '""')
+    sql(f'DROP TEXT SEARCH CONFIGURATION IF EXISTS "{quoted}"', f'CREATE TEXT SEARCH CONFIGURATION "{quoted}" (COPY = french)')
+    address, result = export("configured", text_config=name, replace=True)
+    assert result.written
+    with lexfuse.Index(address) as index:
+        for options in ({}, {"exact": True}):
+            assert index.search("les préavis", k=3, channels=["bm25"], **options)
+    assert "documents" in tables("law")
 
 
 def test_a_schema_without_an_index(postgres_server):

@@ -28,12 +28,25 @@ def test_an_address_is_shown_without_its_password(text, shown):
 
 
 @pytest.mark.parametrize(
-    "text", ["postgresql://me:s3cr3t@[db/law", "postgresql://me:s3cr3t@db:port/law", "postgresql://me:s3cr3t@db/law?x"]
+    "text",
+    [
+        "postgresql://me:s3cr3t@[db/law",
+        "postgresql://me:s3cr3t@db:port/law",
+        "postgresql://me:s3cr3t@db/law?x",
+        "postgresql://me:12#s3cr3t@db/law",
+        "postgresql://me:12/s3cr3t@db/law",
+        "postgresql://me:12?s3cr3t@db/law",
+    ],
 )
 def test_what_cannot_be_read_is_refused_without_being_quoted(text):
     with pytest.raises(ConfigError, match="the PostgreSQL address cannot be read") as refused:
         PostgresAddress.parse(text)
     assert "s3cr3t" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["postgresql:///law?host=%2Frun", "postgresql://", "postgres://me@/law"])
+def test_an_address_without_a_host_keeps_its_slashes(text):
+    assert PostgresAddress.parse(text).uri == text
 
 
 @pytest.mark.parametrize("schema", ["", "pg_catalog", "public", "information_schema", "x" * 51, "%25s", "nul%00"])

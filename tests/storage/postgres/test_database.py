@@ -44,6 +44,11 @@ def test_an_option_that_libpq_does_not_know():
     assert "s3cr3t" not in str(refused.value)
 
 
+def test_an_address_without_a_host(postgres_server):
+    folder = parse_qs(urlsplit(postgres_server).query)["host"][0]
+    assert rows(f"postgresql:///postgres?host={folder}&user=postgres") == [(1,)]
+
+
 def test_a_database_that_is_not_there(postgres_server):
     with pytest.raises(StorageError, match=r'database "nowhere" does not exist.*check host'):
         rows(postgres_server.replace("/postgres?", "/nowhere?"))
@@ -71,6 +76,16 @@ def test_a_statement_that_fails_leaves_the_connection_usable(postgres_server):
         database.rows(database.sql("SELECT 1 / 0"))
     assert database.rows(database.sql("SELECT %s::text"), ["'; --"]) == [("'; --",)]
     assert database._idle.qsize() == 1
+    database.close()
+
+
+def test_connections_that_the_server_has_ended_are_made_again(psycopg, postgres_server):
+    database = Database(PostgresAddress.parse(postgres_server))
+    [(own,)] = database.rows(database.sql("SELECT pg_backend_pid()"))
+    with psycopg.connect(postgres_server) as connection:
+        assert connection.execute("SELECT pg_terminate_backend(%s, %s)", (own, 1000 * PATIENCE)).fetchone() == (True,)
+    [(other,)] = database.rows(database.sql("SELECT pg_backend_pid()"))
+    assert other != own
     database.close()
 
 

@@ -20,6 +20,12 @@ CONFIGS = {
     "yi": "yiddish",
 }  # fmt: skip
 SIMPLE = "simple"  # no stems, no stop words
+# Configurations of other schemas are written with the schema: PostgreSQL makes indexes without a search path.
+_KNOWN = (
+    "SELECT CASE WHEN pg_ts_config_is_visible(config.oid) THEN cfgname::text ELSE nspname || '.' || cfgname END,"
+    " CASE WHEN nspname = 'pg_catalog' THEN quote_ident(cfgname) ELSE quote_ident(nspname) || '.' || quote_ident(cfgname) END"
+    " FROM pg_ts_config AS config JOIN pg_namespace AS own ON own.oid = cfgnamespace ORDER BY 1"
+)
 
 
 def config_of(connection: Connection[tuple[Any, ...]], snapshot: Snapshot, given: str) -> str:
@@ -27,7 +33,7 @@ def config_of(connection: Connection[tuple[Any, ...]], snapshot: Snapshot, given
     languages = Counter(language or FALLBACK_LANGUAGE for language in snapshot.column("language"))
     most = min(languages, key=lambda language: (-languages[language], language), default=FALLBACK_LANGUAGE)
     config = given or CONFIGS.get(most, SIMPLE)
-    known = [name for (name,) in connection.execute("SELECT cfgname FROM pg_ts_config ORDER BY cfgname").fetchall()]
+    known = {name: written for name, written in connection.execute(_KNOWN).fetchall()}
     if config not in known:
         raise ConfigError(f"the server has no text search configuration {config!r}; it has {', '.join(known)}")
-    return config
+    return str(known[config])

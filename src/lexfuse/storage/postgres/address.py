@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from lexfuse.errors import ConfigError
 
@@ -46,14 +46,16 @@ class PostgresAddress:
             options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
             _ = parts.port
         except ValueError:
-            usage = "write postgresql://USER@HOST:PORT/DATABASE?schema=NAME"
-            raise ConfigError(f"the PostgreSQL address cannot be read; {usage}") from None
+            raise _unreadable() from None
+        if parts.fragment or "@" in parts.path:  # the end of a password, which would be shown
+            raise _unreadable()
         schemas = [value for name, value in options if name == "schema"]
         if len(schemas) > 1:
             raise ConfigError("the PostgreSQL address names several schemas; give schema= once")
         others = "&".join(f"{quote(name)}={quote(value, safe='')}" for name, value in options if name != "schema")
         schema = schemas[0] if schemas else SCHEMA
-        return cls(urlunsplit(parts._replace(query=others)), _checked_schema(schema))
+        place = f"{parts.scheme}://{parts.netloc}{parts.path}"  # libpq needs both slashes, also without a host
+        return cls(f"{place}?{others}" if others else place, _checked_schema(schema))
 
     @property
     def password(self) -> str:
@@ -99,6 +101,11 @@ def refuse_address(paths: Iterable[Path]) -> None:
     if any(_MANGLED.match(str(path)) for path in paths):
         advice = "change its index folder, and export it again with lexfuse export postgres"
         raise ConfigError(f"an index folder was expected, not an address; an index in PostgreSQL is only read: {advice}")
+
+
+def _unreadable() -> ConfigError:
+    usage = "write postgresql://USER@HOST:PORT/DATABASE?schema=NAME, and #, @, / and ? in a password as %23, %40, %2F and %3F"
+    return ConfigError(f"the PostgreSQL address cannot be read; {usage}")
 
 
 def _checked_schema(schema: str) -> str:

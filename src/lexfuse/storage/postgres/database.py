@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from queue import Empty, Full, LifoQueue
+from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any
 
 from lexfuse.deadline import current
@@ -112,8 +113,9 @@ class Database:
                 connection = self._idle.get_nowait()
             except Empty:
                 break
-            if not connection.closed:
+            if not connection.closed and _is_quiet(connection):
                 return connection
+            connection.close()
         given = psycopg.conninfo.conninfo_to_dict(self.address.uri)
         limit: dict[str, Any] = {} if "connect_timeout" in given else {"connect_timeout": _CONNECT_SECONDS}
         connection = psycopg.connect(self.address.uri, autocommit=True, application_name="lexfuse", **limit)
@@ -166,6 +168,13 @@ class Database:
         from psycopg import Error
 
         primary = error.diag.message_primary if isinstance(error, Error) else None
-        text = " ".join((primary or str(error)).split("\n")).strip() or type(error).__name__
+        text = " ".join((primary or str(error)).split()) or type(error).__name__
         password = self.address.password
         return text.replace(password, "***") if password else text
+
+
+def _is_quiet(connection: Connection[Row]) -> bool:
+    """Whether the server has said nothing since the last answer: what it says to an idle connection is that it has ended it."""
+    with DefaultSelector() as waiting:
+        waiting.register(connection.fileno(), EVENT_READ)
+        return not waiting.select(0)
