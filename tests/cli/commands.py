@@ -25,6 +25,7 @@ ARGUMENTS = {
     "advise": [*ASKED, "--channels", "bm25,tfidf", "--folds", "2", "-o", "NEW"],
     "export postgres": ["postgresql://127.0.0.1:1/law", "HERE/library.index"],
     "info": ["HERE/library.index"],
+    "diff": ["HERE/library.index", "lib-4", "2022-01-01", "2024-01-01"],
     "analyse": ["le préavis de l'article L. 1234-5"],
     "evaluate": ["HERE/test.tsv", "HERE/words.trec"],
     "compare": ["HERE/test.tsv", "HERE/words.trec", "HERE/vectors.trec"],

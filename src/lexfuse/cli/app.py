@@ -84,6 +84,7 @@ COMMANDS = [
         ),
     ),
     LazyCommand("info", "info:info", "Describe an index, a collection, a run or judgements."),
+    LazyCommand("diff", "history.diff:diff", "Show what changed in a document from one day to another, word by word."),
     LazyCommand("analyse", "analyse:analyse", "Show how LexFuse reads a text: language, sentences, words and citations."),
     LazyCommand("evaluate", "evaluate:evaluate", "Measure runs against judgements."),
     LazyCommand("compare", "compare:compare", "Compare runs with a baseline: differences, intervals, effect sizes, tests."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ from lexfuse.channels.distribution import drawn_queries
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, spinner, table
 from lexfuse.cli.output.summaries import index_figures, print_document, print_statistics, print_summary
 from lexfuse.data.collection_statistics import statistics_of, summary_of
+from lexfuse.data.corpus import Corpus
 from lexfuse.data.files import existing, lines
 from lexfuse.data.formats.beir import Collection, is_collection, read_collection
 from lexfuse.data.formats.fields import document_record
@@ -27,6 +28,7 @@ from lexfuse.errors import ConfigError, DataError
 from lexfuse.index import Index
 from lexfuse.rerank.cross_encoder_cost import cross_encoder_cost
 from lexfuse.rerank.reranker import DEPTH
+from lexfuse.search.version_difference import document_history
 from lexfuse.storage.postgres.address import PostgresAddress, index_location
 from lexfuse.storage.snapshot import Snapshot
 
@@ -36,6 +38,7 @@ CATALOG = "catalog.sqlite"  # what makes a folder an index
 def info(
     place: Annotated[str, typer.Argument(metavar="PATH", help="An index, a corpus folder or file, a TREC run, or judgements.")],
     document: Annotated[str | None, typer.Option("--document", "-d", help="Show this document of the corpus instead.")] = None,
+    history: Annotated[bool, typer.Option("--history", help="With --document of an index: list its versions.")] = False,
     cost: Annotated[bool, typer.Option("--cost", help="Measure the time and size of every channel of an index.")] = False,
     queries: Annotated[
         Path | None, typer.Option("--queries", help="Queries for --cost [default: first words of documents].")
@@ -56,6 +59,8 @@ def info(
 
     lexfuse info data/legi --document LEGIARTI000019071190
 
+    lexfuse info legi.index --document LEGIARTI000019071190 --history
+
     lexfuse info runs/bm25.trec
 
     lexfuse info legi.index --cost --cross-encoder models/monobert
@@ -69,10 +74,17 @@ def info(
         show_costs(path, queries, json, cross_encoder, depth or DEPTH)
         return
     report = ReadReport(skip_bad=skip_bad)
+    if history and document is None:
+        raise ConfigError("--history lists the versions of a document; name it with --document")
     if document is not None:
         if not isinstance(path, Path):
-            raise ConfigError("--document shows a document of a corpus; give the corpus folder or file")
-        _show_document(path, document, report, json)
+            raise ConfigError("--document shows a document of a corpus or an index folder; give its path")
+        if (existing(path) / CATALOG).is_file():
+            _show_versions(path, document, json, history=history)
+        elif history:
+            raise ConfigError("--history is for an index; build one with lexfuse index, or read the records of the corpus")
+        else:
+            _show_document(path, document, report, json)
         return
     with spinner(f"reading {path}"):
         title, figures = _figures(path, report)
@@ -135,6 +147,28 @@ def _show_document(path: Path, id: str, report: ReadReport, json: bool) -> None:
         print_document(found, corpus, characters=100_000)
 
 
+def _show_versions(path: Path, name: str, json: bool, *, history: bool) -> None:
+    """A document of an index as it is today, or all its versions."""
+    with Index.open(path) as index:
+        versions = document_history(index.version, name)
+        shown = versions if history else [index.document(versions[0].id)]
+        cited = index.snapshot.heads(list(dict.fromkeys(shown[-1].citations)))
+    if json:
+        records = [document_record(one) for one in shown]
+        print_json({"id": shown[0].id, "versions": records} if history else records[0])
+    elif history:
+        rows = [[str(one.valid_from or "…"), str(one.valid_to or "…"), _beginning(one.text)] for one in shown]
+        table(f"{shown[0].id}: {len(shown):,} version{'s' if len(shown) > 1 else ''}", ["from", "until", "text"], rows)
+    else:
+        print_document(replace(shown[0], citations=tuple(one.id for one in cited)), Corpus.of(cited), characters=100_000)
+
+
+def _beginning(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= SHOWN else f"{words[:SHOWN]}…"
+
+
+SHOWN = 80  # characters of a version in a list
 DRAWN = 50  # queries where none are given
 READ = 5  # queries that a cross-encoder is timed on: it takes seconds for each
 

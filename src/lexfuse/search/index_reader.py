@@ -26,6 +26,7 @@ from lexfuse.search.pipeline import DEPTH
 from lexfuse.search.similar import known_day
 from lexfuse.search.similar_hits import SimilarHits, find_similar
 from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.search.version_difference import VersionDifference, difference
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
 from lexfuse.storage.snapshot import Snapshot
@@ -94,6 +95,14 @@ class IndexReader(ABC):
         ['2021-09-01']
         """
         return self.snapshot.history(id)
+
+    def diff(self, id: str, before: str | datetime.date, after: str | datetime.date) -> VersionDifference:
+        """What changed in a document from one day to another, word by word; see `lexfuse.search.version_difference`.
+
+        >>> index.diff("lib-4", "2020-01-01", "2022-01-01").before is None  # in force since 2021
+        True
+        """
+        return difference(self.version, id, before, after)
 
     def coverage(self, day: str | datetime.date) -> DayCoverage:
         """How many documents are in force on a day, and how many the index knows only from a later day on.

@@ -72,7 +72,7 @@ def assistant(portal, law):
 
 def test_tools_are_five_described_bounded_and_read_only(assistant):
     found = assistant.portal.call(assistant.client.list_tools).tools
-    assert [tool.name for tool in found] == ["search", "similar", "explain", "cite", "fetch"]
+    assert [tool.name for tool in found] == ["search", "similar", "explain", "cite", "fetch", "history", "diff"]
     for tool in found:
         assert tool.annotations.read_only_hint
         assert len(tool.description) > 80

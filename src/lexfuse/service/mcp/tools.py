@@ -11,14 +11,17 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from lexfuse.service.mcp.history_text import difference_text, history_text
 from lexfuse.service.mcp.text import citation_text, document_text, explanation_text, search_text, similar_text
 from lexfuse.service.operations.documents import CiteParameters, cite, document
 from lexfuse.service.operations.explain import ExplainParameters, explain
+from lexfuse.service.operations.history import DiffParameters, HistoryParameters, diff, history
 from lexfuse.service.operations.search import SearchParameters, search
 from lexfuse.service.operations.similar import SimilarParameters, similar
-from lexfuse.service.parameters import IndexParameters
+from lexfuse.service.parameters import Day, IndexParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import DocumentAnswer, ResolvedCitations, ResponseModel
+from lexfuse.service.schemas.history import DocumentDifference, DocumentHistory
 from lexfuse.service.schemas.search import ExplainResponse, SearchPage, SimilarPage
 from lexfuse.text.citation.format import paragraph_at
 
@@ -31,6 +34,7 @@ class FetchParameters(IndexParameters):
     document: str = Field(
         min_length=1, max_length=2000, description="Document id, as in results.", examples=["LEGIARTI000006901112"]
     )
+    as_of: Day | None = Field(None, description="Its version of this day; today by default.", examples=["2016-09-30"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Tool:
     """A tool: an operation, its parameters and its result, and how the result reads as text.
 
     >>> [tool.name for tool in TOOLS]
-    ['search', 'similar', 'explain', 'cite', 'fetch']
+    ['search', 'similar', 'explain', 'cite', 'fetch', 'history', 'diff']
     """
 
     name: str
@@ -75,7 +79,7 @@ class Tool:
 
 
 def _fetched(registry: IndexRegistry, given: FetchParameters) -> DocumentAnswer:
-    return document(registry, given.document, given.index)
+    return document(registry, given.document, given.index, given.as_of)
 
 
 def _paragraphs(registry: IndexRegistry, page: SearchPage | SimilarPage) -> dict[str, str]:
@@ -142,5 +146,24 @@ TOOLS = (
         DocumentAnswer,
         _fetched,
         lambda answer, _: document_text(answer),
+    ),
+    Tool(
+        "history",
+        "List the versions of a document",
+        "All versions of a document by its id or a citation, the oldest first, with their periods and texts. Use it to find out "
+        "when a provision changed.",
+        HistoryParameters,
+        DocumentHistory,
+        history,
+        lambda answer, _: history_text(answer),
+    ),
+    Tool(
+        "diff",
+        "Compare a document on two days",
+        "What changed in a document from one day to another, word by word: [-removed-] and {+added+}.",
+        DiffParameters,
+        DocumentDifference,
+        diff,
+        lambda answer, _: difference_text(answer),
     ),
 )

@@ -13,7 +13,7 @@ from lexfuse.service.middleware.api_key import require, require_feedback_scope
 from lexfuse.service.openapi import JUDGE, SCOPE
 from lexfuse.service.operations.document_writes import DocumentBody, Precondition, delete_document, put_document
 from lexfuse.service.operations.documents import document
-from lexfuse.service.parameters import INDEX
+from lexfuse.service.parameters import INDEX, Day
 from lexfuse.service.problems import problem_of
 from lexfuse.service.routes.responses import json_response, service_of
 from lexfuse.service.schemas.document import DocumentAnswer, DocumentChange, DocumentWritten, PendingChange
@@ -29,6 +29,7 @@ _ETAG: dict[str, Any] = {"headers": {"ETag": _TAG}}
 _WRITING: dict[int | str, dict[str, Any]] = {**PENDING, 412: {}, 507: {}}
 
 IndexName = Annotated[str, Query(**INDEX)]
+AsOf = Annotated[Day | None, Query(description="Its version of this day; today by default.", examples=["2016-09-30"])]
 DocumentName = Annotated[str, Path(min_length=1, max_length=2000, description="Document id.", examples=["LEGIARTI000006901112"])]
 IfMatch = Annotated[
     str | None, Header(max_length=2000, description="Only if the document still has this ETag.", examples=['"3f2a"'])
@@ -43,10 +44,10 @@ IfNoneMatch = Annotated[str | None, Header(max_length=2000, description="*: only
     summary="Read a document",
     responses={200: _ETAG},
 )
-async def read_document(request: Request, document_id: DocumentName, index: IndexName = "") -> Response:
+async def read_document(request: Request, document_id: DocumentName, index: IndexName = "", as_of: AsOf = None) -> Response:
     """A document with its paragraphs, the documents it cites and that cite it, its neighbours and other versions."""
     service = service_of(request)
-    found = await service.run(document, service.registry, document_id, index)
+    found = await service.run(document, service.registry, document_id, index, as_of)
     return json_response(found, headers={"ETag": f'"{found.document.etag}"'})
 
 
