@@ -58,8 +58,7 @@ class ClusterExpressionMatcher(ExpressionMatcher):
                 mask[numbers] = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), count=len(numbers)).view(np.bool_)
         return found
 
-    def prefix_words(self, prefix: str) -> Counter[WrittenWord]:
-        """The words of all shards that begin like this; a `ConfigError` if they are too many."""
+    def _prefix_words(self, prefix: str) -> Counter[WrittenWord]:
         found = Counter[WrittenWord]()
         for words in self.snapshot.all_shards(lambda _: PrefixWords(prefix)).values():
             found.update(words)

@@ -91,9 +91,12 @@ def read_question(version: IndexVersion, question: str | Query, language: str = 
     text = " ".join(_ranked_text(operand, matcher) for operand in parsed.ranked)
     languages: QueryLanguages = version.cached("query languages", lambda: QueryLanguages(version.snapshot))
     parts = list(parts_of(parsed.condition))
-    masks = matcher.masks(parts, languages.of(text, query.language))
+    spoken = languages.of(text, query.language)
+    masks = matcher.masks(parts, spoken)
     notes = (*notes, f"every result satisfies: {parsed.condition}")
-    return AskedQuestion(query, replace(query, text=text), parsed.condition, dict(zip(parts, masks, strict=True)), notes)
+    return AskedQuestion(
+        query, replace(query, text=text, language=spoken), parsed.condition, dict(zip(parts, masks, strict=True)), notes
+    )
 
 
 def _ranked_text(operand: Operand, matcher: ExpressionMatcher) -> str:

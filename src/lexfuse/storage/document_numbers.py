@@ -51,10 +51,15 @@ class Numbering:
         return bool((self.raw >= 0).all())
 
     @cached_property
+    def is_identity(self) -> bool:
+        """Whether raw and live numbers are the same."""
+        return len(self.places) == len(self.ids) and np.array_equal(self.places, np.arange(len(self.places)))
+
+    @cached_property
     def order(self) -> I32:
         """Position of each id among all, for ties; deleted documents come last."""
         # The documents of a segment are sorted by id.
-        if len(self.bases) == 2 and self.alive.all() and np.array_equal(self.places, np.arange(len(self.places))):
+        if len(self.bases) == 2 and self.is_identity:
             return np.arange(len(self.places), dtype=np.int32)
         order = np.empty(len(self.places), dtype=np.int32)
         order[self.alive] = self.ids.order[self.places[self.alive]]
@@ -74,6 +79,8 @@ class Numbering:
         """
         if within is None:
             return np.empty(0, dtype=np.bool_) if self.alive.all() else self.alive
+        if self.is_identity:
+            return allowed(within, len(self.ids))
         mask = np.zeros(len(self.places), dtype=np.bool_)
         mask[self.alive] = allowed(within, len(self.ids))[self.places[self.alive]]
         return mask

@@ -36,6 +36,7 @@ from lexfuse.text.query_language.expression import (
 )
 
 MAX_PREFIX_WORDS = 2000  # that a prefix may stand for
+_PREFIXES_KEPT = 100
 _BLOCK = 2000  # documents that are read at once where there are no positions
 
 
@@ -55,6 +56,7 @@ class ExpressionMatcher:
         """Keep the snapshot; nothing is read yet."""
         self.snapshot = snapshot
         self._segments: dict[int, SegmentWords] = {}
+        self._prefixes: dict[str, Counter[WrittenWord]] = {}
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -82,6 +84,13 @@ class ExpressionMatcher:
 
     def prefix_words(self, prefix: str) -> Counter[WrittenWord]:
         """The words that begin like this, with their terms and how often each occurs; a `ConfigError` if they are too many."""
+        if prefix not in self._prefixes:
+            if len(self._prefixes) >= _PREFIXES_KEPT:
+                self._prefixes.clear()
+            self._prefixes[prefix] = self._prefix_words(prefix)
+        return self._prefixes[prefix]
+
+    def _prefix_words(self, prefix: str) -> Counter[WrittenWord]:
         wanted, found = folded(prefix), Counter[WrittenWord]()
         for words in self._every_segment():
             entries = words.positions.entries(wanted, prefix=True)
@@ -114,7 +123,7 @@ class ExpressionMatcher:
             else:
                 for docs, words in self._read_texts(snapshot, number, self._candidates(segment, part)):
                     raw[base + docs[words.documents(part)]] = True
-        return raw[snapshot.numbering.raw]
+        return raw if snapshot.numbering.is_identity else raw[snapshot.numbering.raw]
 
     def _words(self, number: int, segment: Segment) -> SegmentWords:
         return self._segments.setdefault(number, SegmentWords(segment))

@@ -78,22 +78,20 @@ class SegmentWords:
         return self.positions.document_of(self._occurrences(part).first)
 
     def _near(self, part: ReadProximity) -> I64:
+        from lexfuse.kernels.positions import ranks, shared
+
         operands = [self._alternatives(some) for some in part.operands]
         if part.unit is ProximityUnit.WORDS:
-            found = None
-            for one, other in pairwise(operands):
-                docs = np.unique(self._within(one, other, part.distance))
-                found = docs if found is None else found[np.isin(found, docs, assume_unique=True)]
-            return np.empty(0, dtype=np.int64) if found is None else found
+            docs = [self._within(one, other, part.distance) for one, other in pairwise(operands)]
+            return shared(docs, len(self.positions.documents))
         starts = self.positions.sentences if part.unit is ProximityUnit.SENTENCE else self.positions.paragraphs
-        operands.sort(key=lambda one: len(one.first))
-        shared: I64 | None = None
+        units = []
         for one in operands:
-            unit = np.searchsorted(starts, one.first, side="right") - 1
+            unit = ranks(starts, one.first, right=True) - 1
             if (one.last != one.first).any():
-                unit = unit[unit == np.searchsorted(starts, one.last, side="right") - 1]
-            shared = unit if shared is None else shared[np.isin(shared, unit)]
-        return self.positions.document_of(starts[shared if shared is not None else slice(0)])
+                unit = unit[unit == ranks(starts, one.last, right=True) - 1]
+            units.append(unit)
+        return self.positions.document_of(starts[shared(units, len(starts))])
 
     def _within(self, one: Occurrences, other: Occurrences, distance: int) -> I64:
         """The documents in which one of both begins at most so many words after the other ends."""
@@ -119,23 +117,24 @@ class SegmentWords:
 
         operand, words = part
         if operand.kind is OperandKind.PREFIX:
-            lists = [self.positions.of_prefix(word) for word, _ in words]
+            entries: list[Sequence[int]] = [self.positions.entries(word, prefix=True) for word, _ in words]
         else:
-            surface = operand.kind is OperandKind.PHRASE
-            lists = [self._of_terms(terms) if terms and not surface else self.positions.of_word(word) for word, terms in words]
+            phrase = operand.kind is OperandKind.PHRASE
+            entries = [self._of_terms(terms) if terms and not phrase else self.positions.entries(word) for word, terms in words]
+        lists = [self.positions.lists(some) for some in entries]
         first = sequences(lists) if lists else np.empty(0, dtype=np.int32)
         first = self.positions.in_field(first, operand.field) if operand.field else first
         return Occurrences(first, first + np.int32(max(len(lists) - 1, 0)))
 
-    def _of_terms(self, terms: tuple[str, ...]) -> I32:
-        """The positions of all words that have one of these terms."""
+    def _of_terms(self, terms: tuple[str, ...]) -> list[int]:
+        """The entries of all words that have one of these terms."""
         offsets, entries = self._entries
         found: list[int] = []
         for term in terms:
             number = self._inverted.terms.find(term)
             if number is not None and number + 1 < len(offsets):
                 found += entries[offsets[number] : offsets[number + 1]].tolist()
-        return self.positions.of_entries(list(dict.fromkeys(found)))
+        return list(dict.fromkeys(found))
 
     @cached_property
     def _entries(self) -> tuple[I64, I32]:

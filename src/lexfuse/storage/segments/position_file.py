@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lexfuse.data.arrays import I32, I64, offsets_of
 from lexfuse.errors import DataError
+from lexfuse.kernels.positions import ranks, united
 from lexfuse.storage.array_file import checked_offsets, map_array, save_array
 from lexfuse.storage.index_settings import FIELDS
 from lexfuse.storage.string_list import StringList
@@ -53,11 +54,11 @@ class PositionFile:
 
     def of_word(self, word: str) -> I32:
         """Positions of a word as it is written."""
-        return self.of_entries(self.entries(word))
+        return united(self.lists(self.entries(word)))
 
     def of_prefix(self, prefix: str) -> I32:
         """Positions of all words that begin like this."""
-        return self.of_entries(self.entries(prefix, prefix=True))
+        return united(self.lists(self.entries(prefix, prefix=True)))
 
     def entries(self, word: str, *, prefix: bool = False) -> range:
         """The entries of a word, or of all words that begin like it."""
@@ -65,24 +66,17 @@ class PositionFile:
         start = bisect_left(words, word)
         return range(start, bisect_left(words, word + _LAST if prefix else word + "\0", start))
 
-    def of_entries(self, entries: Sequence[int]) -> I32:
-        """Positions of entries, ascending."""
-        if len(entries) == 1:
-            return self.positions[self.offsets[entries[0]] : self.offsets[entries[0] + 1]]
-        if isinstance(entries, range) and entries:
-            every = self.positions[self.offsets[entries[0]] : self.offsets[entries[-1] + 1]]
-        else:
-            lists = [self.positions[self.offsets[at] : self.offsets[at + 1]] for at in entries]
-            every = np.concatenate(lists) if lists else self.positions[:0]
-        return np.sort(every, kind="stable")
+    def lists(self, entries: Sequence[int]) -> list[I32]:
+        """The positions of each of some entries, ascending."""
+        return [self.positions[self.offsets[at] : self.offsets[at + 1]] for at in entries]
 
     def document_of(self, positions: I32) -> I64:
         """The document of each position."""
-        return np.searchsorted(self.documents, positions, side="right") - 1
+        return ranks(self.documents, positions, right=True) - 1
 
     def stretch_of(self, positions: I32) -> I64:
         """The stretch of each position."""
-        return np.searchsorted(self.stretches, positions, side="right") - 1
+        return ranks(self.stretches, positions, right=True) - 1
 
     def in_field(self, positions: I32, field: str) -> I32:
         """The positions that are in a field."""
