@@ -22,6 +22,7 @@ from lexfuse.storage.catalog import SERIAL, Catalog, CatalogChannel, CatalogSegm
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.folder_names import CHANNELS, FILE, SEGMENTS, file_sizes
 from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.storage.metadata import MetadataColumn, metadata_columns
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.segments.segment import LEXICAL, Segment
@@ -101,6 +102,11 @@ class Snapshot(ABC):
         """One catalog column of every live document by number, as stored."""
         codes, values = self.coded(name)
         return [values[code] for code in codes.tolist()]
+
+    @cached_property
+    def metadata(self) -> Mapping[str, MetadataColumn]:
+        """The fields that only this corpus has, by name; read when they are first asked for."""
+        return metadata_columns(*self.coded("extra"))
 
     def document(self, id: str) -> Document:
         """A whole document; `NotFoundError` for an unknown id."""
@@ -330,6 +336,8 @@ class FolderSnapshot(Snapshot):
             if len(places) != len(self) or (places < 0).any():
                 raise self._unfit()
             codes[places] = found
+            if name == "extra":  # large, and kept by `metadata` in a smaller form
+                return codes, distinct
             self._coded[name] = codes, distinct
         return self._coded[name]
 
