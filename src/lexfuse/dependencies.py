@@ -15,7 +15,7 @@ class Extra(StrEnum):
     """An optional part of LexFuse, by the name that pip installs it by.
 
     >>> Extra.PDF.packages
-    ('pypdf',)
+    ('cryptography', 'pypdf')
     """
 
     SERVE = "serve"
@@ -47,7 +47,7 @@ class Extra(StrEnum):
 _SERVE = ("fastapi", "prometheus_client", "python_multipart", "uvicorn")
 _PACKAGES = {
     Extra.SERVE: _SERVE,
-    Extra.PDF: ("pypdf",),
+    Extra.PDF: ("cryptography", "pypdf"),
     Extra.PARQUET: ("pyarrow",),
     Extra.HUB: ("huggingface_hub",),
     Extra.MCP: (*_SERVE, "mcp"),

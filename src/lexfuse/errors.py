@@ -16,7 +16,7 @@ programs compare codes or catch classes, and never read a message.
     │       ├── ScannedFileError       3   422  scanned-file            it has images of pages only
     │       ├── LockedFileError        3   422  locked-file             it is encrypted
     │       ├── DamagedFileError       3   422  damaged-file            its format is broken
-    │       ├── FileTypeError          3   422  unsupported-file-type   it is not text, HTML or PDF
+    │       ├── FileTypeError          3   422  unsupported-file-type   it has no text that can be read
     │       └── FileEncodingError      3   422  unsupported-encoding    its text is not UTF-8 or a declared encoding
     ├── NotFoundError                  4   404  not-found               a file, id or citation that does not exist
     │   ├── UnknownIndexError          4   404  unknown-index
@@ -146,7 +146,7 @@ class ScannedFileError(UnreadableFileError):
 
 
 class LockedFileError(UnreadableFileError):
-    """A PDF that is encrypted."""
+    """A PDF or another file that is encrypted."""
 
     code = "locked-file"
 
@@ -158,7 +158,7 @@ class DamagedFileError(UnreadableFileError):
 
 
 class FileTypeError(UnreadableFileError):
-    """A file that is not text, HTML or PDF."""
+    """A file of a type from which no text is read."""
 
     code = "unsupported-file-type"
 

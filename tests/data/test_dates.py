@@ -17,8 +17,6 @@ DAY = date(2023, 5, 4)
         " 2023-05-04 ",
         "2023-05-04T22:00:00Z",
         "2023-05-04 00:00:00",
-        "04/05/2023",
-        "4/5/2023",
         "20230504",
         20230504,
         1683158400000,
@@ -56,3 +54,16 @@ def test_what_is_no_date_is_an_error_that_shows_it(value):
 def test_old_law_has_old_dates():
     assert parse_date("1804-03-21") == date(1804, 3, 21)
     assert parse_date((date(1804, 3, 21) - date(1970, 1, 1)).days * 86_400_000) == date(1804, 3, 21)
+
+
+@pytest.mark.parametrize("value", ["04/05/2023", "4/5/2023", "2/3/2010"])
+def test_a_date_whose_day_may_be_the_month_is_refused_unless_the_day_is_first(value):
+    with pytest.raises(DataError, match="ambiguous: day or month first"):
+        parse_date(value)
+    day, month, year = map(int, value.split("/"))
+    assert parse_date(value, day_first=True) == date(year, month, day)
+
+
+@pytest.mark.parametrize(("value", "day"), [("24/05/2023", date(2023, 5, 24)), ("5/5/2023", date(2023, 5, 5))])
+def test_a_date_with_slashes_that_has_one_meaning_is_read(value, day):
+    assert parse_date(value) == day

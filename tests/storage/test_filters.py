@@ -64,7 +64,7 @@ def kept(snapshot, *conditions, **more):
         ("id^=a", "a"),
         ("id='; DROP TABLE documents; --", ""),
         ("date=2020-05-04", "c"),
-        ("date=04/05/2020,2021-05-04", "cd"),
+        ("date=24/05/2020,2021-05-04", "d"),
         ("date!=2020-05-04", "abde"),
         ("date>=2020-05-04", "cd"),
         ("date>2020-05-04", "d"),
@@ -119,12 +119,12 @@ def test_a_filter_that_keeps_nothing_finds_nothing(snapshot):
     assert run.hits("q") == []
 
 
-def test_unknown_fields_are_told_with_those_there_are():
+def test_unknown_fields_are_told_with_those_there_are(snapshot):
     with pytest.raises(NotFoundError, match=f"no field 'colour' to filter by; there are {', '.join(FIELDS)}"):
-        Condition.parse("colour=red")
+        within(snapshot, [Condition.parse("colour=red")])
 
 
-@pytest.mark.parametrize("text", ["", "code", "=x", "code~x", "a b=c", "text"])
+@pytest.mark.parametrize("text", ["", "code", "=x", "code~x", "a\nb=c", "text"])
 def test_what_is_no_filter(text):
     with pytest.raises(ConfigError, match="a filter is written field=value"):
         Condition.parse(text)

@@ -129,7 +129,7 @@ def test_errors_stand_in_the_page_and_the_text_stays(client, fields, status, wor
     [
         ("a.pdf", b"%PDF-1.4 and nothing else", "endommagé"),
         ("a.txt", b"", "ne contient pas de texte"),
-        ("a.docx", b"PK\x03\x04", "texte, HTML ou PDF"),
+        ("a.doc", b"\xd0\xcf\x11\xe0", "texte, HTML, PDF, DOCX ou ODT"),
         ("a.txt", "préavis".encode("latin-1"), "UTF-8"),
         ("../../etc/<b>.pdf", b"none", "endommagé"),
     ],

@@ -63,7 +63,7 @@ def group(name: str, help: str, *commands: TyperCommand) -> TyperGroup:
 
 
 COMMANDS = [
-    LazyCommand("import", "import_:import_", "Read a collection of law and write it as a corpus folder."),
+    LazyCommand("import", "import_:import_", "Read files, a table or a collection of law and write them as a corpus folder."),
     LazyCommand(
         "collect", "collect:collect", "Make a public collection from packages and repositories; without NAME, list them."
     ),

@@ -1,4 +1,4 @@
-"""``lexfuse import``: any supported collection becomes a folder in BEIR layout with legal metadata."""
+"""``lexfuse import``: files, tables and published collections become a folder in BEIR layout with legal metadata."""
 
 from __future__ import annotations
 
@@ -8,26 +8,36 @@ from typing import Annotated
 
 import typer
 
+from lexfuse.cli.options.table_flags import TableFlags
 from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, progress_bar, spinner
 from lexfuse.cli.output.summaries import print_summary
 from lexfuse.data.collection_statistics import summary_of
 from lexfuse.data.dates import parse_date
 from lexfuse.data.files import existing
 from lexfuse.data.formats.beir import Collection, is_collection, read_collection, write_collection
-from lexfuse.data.formats.file_format import read_corpus, read_queries
+from lexfuse.data.formats.file_format import is_corpus_table, read_corpus, read_queries
+from lexfuse.data.formats.standard_input import InputFormat, standard_input
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.data.periods import Periods, split_by_period
 from lexfuse.data.read_report import ReadReport
+from lexfuse.data.sources.file_folder import FileAccount, read_files
 from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.text.annotation import annotate
+from lexfuse.text.paragraph_documents import paragraph_documents
+
+_NO_FLAGS = TableFlags()
 
 
 def import_(
     source: Annotated[
-        Path, typer.Argument(help="A BEIR folder, a corpus file (.jsonl, .csv, .parquet, also .gz), or a published collection.")
+        Path,
+        typer.Argument(
+            help="A folder of files, a file (PDF, DOCX, ODT, HTML, XML, Markdown, text, zip), a table (.csv, .tsv, .jsonl, "
+            ".json, .parquet, also .gz), a BEIR folder, a published collection, or - for standard input."
+        ),
     ],
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
     from_: Annotated[SourceName | None, typer.Option("--from", help="What SOURCE is, when it is not recognised.")] = None,
@@ -43,15 +53,29 @@ def import_(
         str, typer.Option(help="First day of dev: split again by the dates of the queries. Needs --test-from.", metavar="DATE")
     ] = "",
     test_from: Annotated[str, typer.Option(help="First day of test, such as 2015-01-01.", metavar="DATE")] = "",
+    tables: TableFlags = _NO_FLAGS,
+    format_: Annotated[
+        InputFormat | None, typer.Option("--format", help="What standard input is, when its beginning does not show it.")
+    ] = None,
+    whole_files: Annotated[
+        bool, typer.Option("--whole-files", help="Make every file one document, even if it has articles or numbered paragraphs.")
+    ] = False,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is a collection already.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Write plain files instead of gzipped ones.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Read a collection of law and write it as a corpus folder.
+    """Read files, a table or a collection of law and write them as a corpus folder.
+
+    Files are divided into their articles, sections or numbered paragraphs. A file that cannot be read is
+    skipped, and the report names it. A column of a table that is no field of documents is metadata.
 
     Languages that are not given are detected, and the articles and decisions that each text cites are
     resolved to documents. OUT appears only when it is complete.
+
+        lexfuse import judgments/ data/judgments
+
+        lexfuse import cases.csv data/cases --id nr --text body --field court=Gericht --date-format %d.%m.%Y
 
         lexfuse import bsard/ data/bsard
 
@@ -63,16 +87,25 @@ def import_(
     """
     report, periods = ReadReport(skip_bad=skip_bad), periods_of(dev_from, test_from)
     refuse_existing(out, force)
-    with spinner(f"reading {source}"):
-        collection = read_any(source, from_, queries, qrels or [], within_test, periods, report)
+    with standard_input(source, format_) as place, spinner(f"reading {source}"):
+        account: FileAccount | None = None
+        if from_ is None and is_files(place):
+            refuse_table_flags(source, tables, queries, qrels, periods)
+            corpus, account = read_files(place, report, divided=not whole_files, divide=paragraph_documents)
+            collection = Collection(corpus)
+        else:
+            if whole_files:
+                raise ConfigError(f"--whole-files is for files of text; {str(source)!r} is a table or a collection")
+            collection = read_any(place, from_, queries, qrels or [], within_test, periods, report, tables)
     collection, found = completed(collection)
     with spinner(f"writing {out}"):
         write_collection(collection, out, replace=force, gzipped=not plain)
     summary = summary_of(collection) | {"citations_found_in_text": found}
     if json:
-        print_json({"out": str(out), **summary, "skipped": report.skipped, "report": report.lines()})
+        files = {} if account is None else {"files": account.as_json()}
+        print_json({"out": str(out), **summary, **files, "skipped": report.skipped, "report": report.lines()})
         return
-    for remark in report.lines():
+    for remark in [*(account.lines() if account else ()), *report.lines()]:
         note(remark)
     print_summary(f"{out}", summary)
 
@@ -107,6 +140,7 @@ def read_any(
     within_test: WithinTest | None,
     periods: Periods | None,
     report: ReadReport,
+    tables: TableFlags = _NO_FLAGS,
 ) -> Collection:
     """Read a published collection, a BEIR folder, or a corpus file with its queries and judgements; split it by periods."""
     existing(source)
@@ -115,15 +149,34 @@ def read_any(
         raise ConfigError(f"--within-test is for the cjeu collection, which {str(source)!r} is not; give --from cjeu if it is")
     if kind is SourceName.CJEU and not (queries or qrels):
         return read_source(kind, source, report, within_test=within_test, periods=periods)
-    collection = _read_unsplit(source, kind, queries, qrels, report)
+    collection = _read_unsplit(source, kind, queries, qrels, report, tables)
     return collection if periods is None else split_by_period(collection, periods, within_test or WithinTest.KEEP, report)
 
 
+def is_files(path: Path) -> bool:
+    """Whether a path is read as files of text: a folder or file that is neither a table nor a collection."""
+    existing(path)
+    if path.is_file() and is_corpus_table(path):
+        return False
+    return not is_collection(path) and detect_source(path) is None
+
+
+def refuse_table_flags(
+    source: Path, tables: TableFlags, queries: Path | None, qrels: list[Path] | None, periods: Periods | None
+) -> None:
+    """Refuse flags that have no meaning for files of text."""
+    if tables.given:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in tables.given)
+        raise ConfigError(f"{flags} is for a table; {str(source)!r} is read as files of text")
+    if queries or qrels or periods:
+        raise ConfigError(f"--queries, --qrels and periods are for a table or a collection; {str(source)!r} is read as files")
+
+
 def _read_unsplit(
-    source: Path, kind: SourceName | None, queries: Path | None, qrels: list[Path], report: ReadReport
+    source: Path, kind: SourceName | None, queries: Path | None, qrels: list[Path], report: ReadReport, tables: TableFlags
 ) -> Collection:
     if kind is None and not is_collection(source):
-        corpus = read_corpus(source, report)
+        corpus = read_corpus(source, report, tables.options())
         asked = read_queries(queries, report) if queries else None
         names = asked.ids if asked else None
         judged = {stem(path): read_qrels(path, report, queries=names, docs=corpus.ids) for path in qrels}
@@ -132,6 +185,8 @@ def _read_unsplit(
         if empty:
             raise DataError("has no readable row; leave it out, or give a file with at least one row", path=empty[0])
         return Collection(corpus, asked, judged)
+    if tables.given:
+        raise ConfigError(f"columns are named for a table; {str(source)!r} is a whole collection")
     if queries or qrels:
         raise ConfigError(f"--queries and --qrels are for a corpus file; {str(source)!r} is a whole collection")
     return read_source(kind, source, report) if kind else read_collection(source, report)

@@ -66,7 +66,9 @@ class _QueryTermFlags(TermFlags):
 
 def similar(
     folder: IndexArgument,
-    source: Annotated[str, typer.Argument(metavar="FILE|ID", help="A text, HTML or PDF file, or the id of a document.")],
+    source: Annotated[
+        str, typer.Argument(metavar="FILE|ID", help="A text, HTML, PDF, DOCX or ODT file, or the id of a document.")
+    ],
     search: _SimilarFlags,
     terms: _QueryTermFlags,
     filters: FilterFlags,

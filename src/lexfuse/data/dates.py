@@ -13,30 +13,34 @@ UNKNOWN_FUTURE_YEAR = 2200
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?")
 _DAY_FIRST = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
+_MONTHS = 12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def parse_date(value: object, *, path: str | None = None) -> date | None:
+def parse_date(value: object, *, path: str | None = None, day_first: bool = False) -> date | None:
     """Parse ISO text, ``dd/mm/yyyy``, ``yyyymmdd`` (text or number) or epoch milliseconds.
+
+    ``2/3/2010`` is 2 March to some and 3 February to others: it is refused unless the source writes the
+    day first for sure.
 
     Empty values (``None``, ``""``) and placeholders (year 2200 and later) give ``None``. The time of day is dropped; epoch
     milliseconds and ISO times in UTC give the day in UTC. Anything else is a `DataError`, about ``path`` if it is given.
 
-    >>> parse_date("2023-05-04"), parse_date("04/05/2023"), parse_date(1209600000000)
-    (datetime.date(2023, 5, 4), datetime.date(2023, 5, 4), datetime.date(2008, 5, 1))
+    >>> parse_date("2023-05-04"), parse_date("24/05/2023"), parse_date(1209600000000)
+    (datetime.date(2023, 5, 4), datetime.date(2023, 5, 24), datetime.date(2008, 5, 1))
     >>> parse_date("2999-01-01") is parse_date("22/02/2222") is None
     True
     """
     if value is None or value == "":
         return None
     try:
-        day = _day(value)
+        day = _day(value, day_first)
     except (ValueError, OverflowError) as error:
         raise DataError(f"{value!r} is not a date ({error}); write it as 2023-05-04", path=path) from None
     return None if day.year >= UNKNOWN_FUTURE_YEAR else day
 
 
-def _day(value: object) -> date:
+def _day(value: object, day_first: bool) -> date:
     if isinstance(value, datetime):
         return value.date()
     if isinstance(value, date):
@@ -54,6 +58,8 @@ def _day(value: object) -> date:
         year, month, day = match.groups()
     elif match := _DAY_FIRST.fullmatch(text):
         day, month, year = match.groups()
+        if not day_first and int(day) <= _MONTHS >= int(month) and int(day) != int(month):
+            raise ValueError("ambiguous: day or month first? give --date-format")
     elif match := _COMPACT.fullmatch(text):
         year, month, day = match.groups()
     else:

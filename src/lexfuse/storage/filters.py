@@ -2,6 +2,9 @@
 
 Written as ``code=Code du travail``, ``kind=statute,decision`` (one of), ``date>=2020-01-01``, ``date<2021-01-01``,
 ``headings^=Partie législative > Livre II`` (begins with), ``court!=CJEU``. Several conditions must all hold.
+
+A field that documents do not have is one of the index's metadata, which has the type of its values: ``fee>=100`` and
+``heard<2020-01-01`` compare numbers and dates.
 """
 
 from __future__ import annotations
@@ -12,11 +15,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, cast
 
 import numpy as np
 
 from lexfuse.data.arrays import Bools
+from lexfuse.data.columns.column_types import ColumnType
 from lexfuse.data.dates import parse_date
+from lexfuse.data.read_report import listed
 from lexfuse.deadline import check
 from lexfuse.errors import ConfigError, DataError, UnknownFieldError
 from lexfuse.storage.document_rows import DATES, LISTS, WORDS, texts_of
@@ -58,9 +64,7 @@ class Condition:
     values: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Refuse unknown fields, comparisons that a field does not support, and invalid dates."""
-        if self.field not in FIELDS:
-            raise UnknownFieldError(f"there is no field {self.field!r} to filter by; there are {', '.join(FIELDS)}")
+        """Refuse comparisons that a field does not support, and invalid dates; metadata is checked against an index."""
         if self.field in LISTS and self.operator in _COMPARE:
             raise ConfigError(f"{self.field} is a list; filter it with =, != or ^=, not with {self.operator.value}")
         if not self.values or (self.operator in _COMPARE and len(self.values) > 1):
@@ -78,7 +82,7 @@ class Condition:
         >>> Condition.parse(r"title=Loi\, décret,Arrêté").values
         ('Loi, décret', 'Arrêté')
         """
-        match = re.fullmatch(r"(\w+)\s*(\^=|!=|>=|<=|=|>|<)\s*+(.*)", text.strip(), re.DOTALL)
+        match = re.fullmatch(r"(\w[\w ./-]{0,99}?)\s*(\^=|!=|>=|<=|=|>|<)\s*+(.*)", text.strip(), re.DOTALL)
         if match is None:
             raise ConfigError(f"a filter is written field=value, field>=value or field^=beginning; got {text!r}")
         compared = Operator(match[2])
@@ -90,11 +94,35 @@ class Condition:
     def mask(self, snapshot: Snapshot) -> Bools:
         """Which documents of a snapshot match; a missing field matches only ``!=`` and ``field=``."""
         check()
+        if self.field not in FIELDS:
+            return self._metadata_mask(snapshot)
         fits = self._list_test() if self.field in LISTS else self._test()
         if self.field == "id":
             return np.fromiter(map(fits, snapshot.ids), dtype=np.bool_, count=len(snapshot))
         codes, values = snapshot.coded(self.field)
         return np.array([fits(value) for value in values], dtype=np.bool_)[codes]
+
+    def _metadata_mask(self, snapshot: Snapshot) -> Bools:
+        """The same for metadata, whose values have a type; of several values of a document, one must match."""
+        column = snapshot.metadata.get(self.field)
+        if column is None:
+            own = f"; its metadata: {listed(list(snapshot.metadata))}" if snapshot.metadata else ""
+            raise UnknownFieldError(f"there is no field {self.field!r} to filter by; there are {', '.join(FIELDS)}{own}")
+        if self.operator is Operator.BEGINS:
+            if column.type is ColumnType.NUMBER:
+                raise ConfigError(f"{self.field} is a number; filter it with =, !=, >=, <=, > or <, not with ^=")
+            return column.mask(
+                lambda values: any(str(value).startswith(self.values) for value in values), missing=self.values == ("",)
+            )
+        wanted = [_typed(self.field, value, column.type) for value in self.values]
+        if self.operator in _COMPARE:
+            if column.type is ColumnType.TEXT:
+                raise ConfigError(f"{self.field} is text; filter it with =, != or ^=, not with {self.operator.value}")
+            compare = cast("Callable[[Any, Any], bool]", _COMPARE[self.operator])
+            return column.mask(lambda values: any(compare(value, wanted[0]) for value in values), missing=False)
+        positive, chosen = self.operator is Operator.IS, frozenset(wanted)
+        empty = (None in chosen) is positive
+        return column.mask(lambda values: (not chosen.isdisjoint(values)) is positive, missing=empty)
 
     def _test(self) -> Callable[[str | None], bool]:
         """A test for stored values; a lookup, so that many values cost the same as one."""
@@ -142,6 +170,20 @@ def _begins(path: Sequence[str], wanted: str) -> bool:
     *above, last = (part.strip() for part in wanted.split(">"))
     head = [part.strip() for part in path[: len(above) + 1]]
     return len(head) == len(above) + 1 and head[:-1] == above and head[-1].startswith(last)
+
+
+def _typed(name: str, value: str, kind: ColumnType) -> str | float | None:
+    """The value of a condition as its field's type; an empty one means documents without the field."""
+    if not value:
+        return None
+    if kind is ColumnType.DATE:
+        return _day(value)
+    if kind is ColumnType.NUMBER:
+        try:
+            return float(value.replace("_", "?"))
+        except ValueError:
+            raise ConfigError(f"{name} is a number; compare it with one such as 12.5, got {value!r}") from None
+    return value
 
 
 def _day(value: str) -> str:

@@ -97,7 +97,7 @@ class FolderSnapshot(Snapshot):
 
     def _show(self, day: datetime.date) -> None:
         """Leave out the versions that are not in force on a day, and forget what was derived from others."""
-        for name in ("bases", "_alive", "ids", "numbering", "_row_periods"):
+        for name in ("bases", "_alive", "ids", "numbering", "metadata", "_row_periods"):
             self.__dict__.pop(name, None)
         self.day = day
         if self._timeline is not None:
@@ -270,6 +270,8 @@ class FolderSnapshot(Snapshot):
             if len(places) != len(self) or (places < 0).any():
                 raise self._unfit()
             codes[places] = found
+            if name == "extra":  # large, and kept by `metadata` in a smaller form
+                return codes, distinct
             self._coded[name] = codes, distinct
         return self._coded[name]
 

@@ -22,6 +22,7 @@ from lexfuse.storage.catalog import CatalogChannel
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import IndexSettings
+from lexfuse.storage.metadata import MetadataColumn, metadata_columns
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.stored_channel import ChannelSegment
 
@@ -127,6 +128,11 @@ class Snapshot(ABC):
         later = np.array([value is not None and value > written for value in first], dtype=np.bool_)[starts]
         ended = np.array([value is not None and value <= written for value in last], dtype=np.bool_)[ends]
         return DayCoverage(day, len(self), int((~later & ~ended).sum()), int(later.sum()))
+
+    @cached_property
+    def metadata(self) -> Mapping[str, MetadataColumn]:
+        """The fields that only this corpus has, by name; read when they are first asked for."""
+        return metadata_columns(*self.coded("extra"))
 
     def document(self, id: str) -> Document:
         """A whole document; `NotFoundError` for an unknown id."""

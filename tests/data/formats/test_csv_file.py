@@ -77,7 +77,7 @@ def test_a_whole_judgment_fits_in_a_cell(tmp_path):
     [
         ("id,body", "'text': found 'id', 'body'"),
         ("nom,texte", "'id', 'text': found 'nom', 'texte'"),
-        ("id;text", "'id', 'text': found 'id;text'"),
+        ("nom;texte", "'id', 'text': found 'nom', 'texte'"),
     ],
 )
 def test_other_columns_are_listed_beside_those_expected(tmp_path, header, missing):

@@ -9,7 +9,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError, NotFoundError
 
-SUFFIXES = [".jsonl", ".ndjson", ".jsonlines", ".csv", ".parquet"]
+SUFFIXES = [".jsonl", ".ndjson", ".jsonlines", ".json", ".csv", ".tsv", ".parquet"]
 NAMES = [f"c{suffix}{packed}" for suffix in SUFFIXES for packed in ("", ".gz")] + ["C.JSONL", "v1.2.csv"]
 CORPUS = Corpus.of([Document("a", text="un", headings=("I", "II")), Document("b", text="deux")])
 QUERIES = Queries.of([Query("q", "x", "fr")])
@@ -29,7 +29,8 @@ def test_formats_differ(tmp_path):
     for suffix in SUFFIXES:
         write_corpus(CORPUS, tmp_path / f"c{suffix}")
     heads = {suffix: (tmp_path / f"c{suffix}").read_bytes()[:4] for suffix in SUFFIXES}
-    assert heads == {".jsonl": b'{"_i', ".ndjson": b'{"_i', ".jsonlines": b'{"_i', ".csv": b"id,t", ".parquet": b"PAR1"}
+    lines = dict.fromkeys((".jsonl", ".ndjson", ".jsonlines"), b'{"_i')
+    assert heads == {**lines, ".json": b'[\n{"', ".csv": b"id,t", ".tsv": b"id\tt", ".parquet": b"PAR1"}
 
 
 def test_a_folder_gives_its_corpus_and_queries(tmp_path):
@@ -42,10 +43,10 @@ def test_a_folder_gives_its_corpus_and_queries(tmp_path):
     assert list(read_queries(folder)) == list(QUERIES)
 
 
-@pytest.mark.parametrize("name", ["c.xml", "c.json", "c", "c.gz", "jsonl"])
+@pytest.mark.parametrize("name", ["c.xml", "c.xlsx", "c", "c.gz", "jsonl"])
 def test_an_unknown_format_lists_the_known(tmp_path, name):
     (tmp_path / name).touch()
-    known = r"has no known format; use \.jsonl, \.ndjson, \.jsonlines, \.csv, \.parquet"
+    known = r"has no known format; use \.jsonl, \.ndjson, \.jsonlines, \.json, \.csv, \.tsv, \.parquet"
     with pytest.raises(ConfigError, match=known):
         read_corpus(tmp_path / name)
     with pytest.raises(ConfigError, match=known):

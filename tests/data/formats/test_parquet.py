@@ -132,7 +132,7 @@ def test_other_types_are_named_with_those_expected(tmp_path, column, message):
 
 
 def test_missing_columns_are_listed(tmp_path):
-    with pytest.raises(DataError, match="no column 'id' and 'text': found 'nom', 'texte'; expected 'id' and 'text'"):
+    with pytest.raises(DataError, match="no column 'id', 'text': found 'nom', 'texte'; expected 'id' and 'text'"):
         read(tmp_path, {"nom": ["a"], "texte": ["x"]})
 
 

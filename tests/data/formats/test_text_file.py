@@ -144,13 +144,13 @@ def test_plain_text_stays_as_it_is(file):
 def test_what_cannot_be_read_says_why(file):
     assert "0xea" in refused(file("latin.txt", "L'arrêt".encode("latin-1")))
     assert "unknown encoding klingon" in refused(file("a.html", b'<meta charset="klingon"><p>x'))
-    assert "a Word, OpenDocument or zip file" in refused(file("a.docx", b"PK\x03\x04rest"))
+    assert "the file is damaged (File is not a zip file)" in refused(file("a.docx", b"PK\x03\x04rest"))
     assert "a picture" in refused(file("a.pdf", b"\x89PNG\r\n"))
     assert "zero bytes" in refused(file("a.txt", b"a\x00b"))
     assert "zero bytes" in refused(file("zeros.txt", bytes(100)))
     assert "UTF-16 without a byte-order mark" in refused(file("wide.txt", "L'arrêt est cassé.".encode("utf-16-le")))
     assert "UTF-16 without a byte-order mark" in refused(file("wide.txt", "L'arrêt est cassé.".encode("utf-16-be")))
-    assert refused(file("noise", bytes(range(1, 256)) * 4)) == "is not text; expected text, HTML or PDF"
+    assert refused(file("noise", bytes(range(1, 256)) * 4)) == "is not text; expected text, HTML, XML, PDF, DOCX or ODT"
     assert "0x92 at position 1 is not UTF-8; perhaps it is Windows-1252" in refused(file("a.txt", "l’arrêt".encode("cp1252")))
     assert "convert the file to UTF-8" in refused(file("a.txt", b"\xef\xbb\xbfl\x92"))  # it says that it is
     assert "shows no text" in refused(file("a.html", "<html><script>no()</script></html>"))

@@ -94,14 +94,14 @@ def test_documents_are_written_by_id_whatever_their_ordinals(tmp_path):
 
 
 @pytest.mark.parametrize("id", ["a b", "a\u2028b", "a\x1fb", " a b "])
-def test_an_id_with_white_space_is_kept_between_tabs(tmp_path, id):
+def test_an_id_with_white_space_is_one_word_in_the_file(tmp_path, id):
     qrels = Qrels.of([("q 1", id, 1), ("q 1", "d2", 0), ("q2", "d2", -1)])
     write_qrels(qrels, tmp_path / "a.qrels")
-    assert b"q2\t0\td2\t-1\n" in (tmp_path / "a.qrels").read_bytes()
+    assert [len(line.split()) for line in (tmp_path / "a.qrels").read_text("utf-8").split("\n")] == [4, 4, 4, 0]
     assert read_qrels(tmp_path / "a.qrels").as_dict() == qrels.as_dict()
 
 
-@pytest.mark.parametrize("id", ["", " ", "a ", "a\tb", "a\nb", "\ufeffa", "\ud800"])
+@pytest.mark.parametrize("id", ["", "a\tb", "a\nb", "\ufeffa", "\ud800"])
 def test_ids_that_trec_cannot_hold_are_named(tmp_path, id):
     for qrels in (Qrels.of([(id, "d", 1)]), Qrels.of([("q", id, 1)])):
         with pytest.raises(DataError) as caught:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import lexfuse.data.files
-from lexfuse.data.formats.trec_run import read_run, stem, write_run
+from lexfuse.data.formats.trec_run import read_run, stem, write_qrels, write_run
 from lexfuse.data.ids import Ids
+from lexfuse.data.qrels import Qrels
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
@@ -132,7 +133,7 @@ def test_written_lines_have_ranks_from_one_and_the_tag(tmp_path):
         write_run(run, tmp_path / "y.trec")
 
 
-@pytest.mark.parametrize("id", ["", " ", " a ", "a\tb", "a\nb", "\ud800"])
+@pytest.mark.parametrize("id", ["", "a\tb", "a\nb", "\ud800"])
 def test_ids_that_a_run_cannot_hold_are_named(tmp_path, id):
     for run in (Run.of("x", {id: {"d": 1.0}}), Run.of("x", {"q": {id: 1.0}})):
         with pytest.raises(DataError) as caught:
@@ -146,9 +147,26 @@ def test_infinite_scores_are_not_written(tmp_path):
         write_run(Run.of("x", {"q": {"d": float("inf")}}), tmp_path / "x.trec")
 
 
-@pytest.mark.parametrize("id", ["a b", "a\xa0b", "Où ?  Quand ? "])
-def test_ids_with_white_space_are_kept_apart_by_tabs(tmp_path, id):
+@pytest.mark.parametrize("id", ["a b", "a\xa0b", "Où ?  Quand ? ", " ", "a\u2003\x1fb", "␠ ␛", "␛20␛"])
+def test_ids_with_white_space_are_one_word_in_the_file(tmp_path, id):
     for run in (Run.of("x", {id: {"d": 1.0, "e": 0.5}}), Run.of("x", {"q": {id: 1.0, "e": 0.5}})):
         write_run(run, tmp_path / "x.trec")
-        assert (tmp_path / "x.trec").read_text("utf-8").count("\t") == 10
+        assert [len(line.split()) for line in (tmp_path / "x.trec").read_text("utf-8").splitlines()] == [6, 6]
         assert read_run(tmp_path / "x.trec").as_dict() == run.as_dict()
+
+
+def test_other_programs_read_ids_with_white_space(tmp_path):
+    """trec_eval (by pytrec_eval), ir_measures and ranx find the same documents in the run and in the judgements."""
+    ir_measures, pytrec_eval = pytest.importorskip("ir_measures"), pytest.importorskip("pytrec_eval")
+    ranx = pytest.importorskip("ranx")
+    write_run(Run.of("x", {"q 1": {"d 1": 2.0, "d\xa02": 1.0}}), tmp_path / "x.trec")
+    write_qrels(Qrels.of([("q 1", "d\xa02", 1)]), tmp_path / "x.qrels")
+    with (tmp_path / "x.trec").open(encoding="utf-8") as run, (tmp_path / "x.qrels").open(encoding="utf-8") as qrels:
+        judged, ranked = pytrec_eval.parse_qrel(qrels), pytrec_eval.parse_run(run)
+    assert pytrec_eval.RelevanceEvaluator(judged, {"recip_rank"}).evaluate(ranked)["q␠1"]["recip_rank"] == 0.5
+    paths = str(tmp_path / "x.qrels"), str(tmp_path / "x.trec")
+    found = ir_measures.calc_aggregate(
+        [ir_measures.RR], list(ir_measures.read_trec_qrels(paths[0])), list(ir_measures.read_trec_run(paths[1]))
+    )
+    assert found[ir_measures.RR] == 0.5
+    assert ranx.Run.from_file(paths[1], kind="trec").run["q␠1"]["d␠1"] == 2.0

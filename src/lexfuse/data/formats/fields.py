@@ -37,6 +37,7 @@ DOCUMENT_FIELDS = tuple(NAMES)
 QUERY_FIELDS = ("id", "text", "language", "date")
 LIST_FIELDS = ("headings", "identifiers", "citations")
 DATE_FIELDS = ("date", "valid_from", "valid_to")
+_DAY_FIRST = ("date_debut", "date_fin")  # of French data, which writes 02/01/2020 for 2 January
 
 # French states of a provision. For those not in EXACT_STATES the original word is kept in ``extra`` too.
 STATES: Mapping[str, DocumentStatus] = {
@@ -84,7 +85,7 @@ def document_of(record: Mapping[str, Any]) -> Document:
 def query_of(record: Mapping[str, Any]) -> Query:
     """A query from a flat record; everything but id, text, language and date goes to ``extra``.
 
-    >>> query_of({"_id": "q1", "text": "préavis ?", "date": "04/11/2025", "kind": "question"})
+    >>> query_of({"_id": "q1", "text": "préavis ?", "date": "2025-11-04", "kind": "question"})
     Query(id='q1', text='préavis ?', language='', date=datetime.date(2025, 11, 4), extra={'kind': 'question'})
     """
     taken = _RecordReader(record, _QUERY_NAMES)
@@ -236,7 +237,7 @@ def _words(name: str, value: Any) -> tuple[str, ...]:
 
 def _date(name: str, value: Any) -> datetime.date | None:
     try:
-        return parse_date(value)
+        return parse_date(value, day_first=name in _DAY_FIRST)
     except DataError as error:
         raise DataError(f"field {name!r}: {error.reason}") from None
 

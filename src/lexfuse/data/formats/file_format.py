@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from lexfuse.data.columns.column_types import ColumnType
+from lexfuse.data.columns.table_options import PLAIN, TableOptions, missing_column
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.document_history import versions_of
 from lexfuse.data.files import existing
-from lexfuse.data.formats import csv_file, jsonl, parquet
+from lexfuse.data.formats import json_array, jsonl, parquet
+from lexfuse.data.formats.csv_file import CSV, TSV, DelimitedText
 from lexfuse.data.formats.fields import DOCUMENT_FIELDS, QUERY_FIELDS, document_of, document_record, query_of, query_record
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
@@ -28,9 +32,9 @@ class FileFormat(Protocol):
     """The module of one format: it reads and writes flat records, see `lexfuse.data.formats.fields`."""
 
     def read_records(
-        self, path: str | Path, fields: tuple[str, ...], report: ReadReport
+        self, path: str | Path, fields: tuple[str, ...], report: ReadReport, options: TableOptions = PLAIN
     ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """The records of a file, each with its line (or row, from 1)."""
+        """The records of a file with the names of its own columns, each with its line (or row, from 1)."""
 
     def write_records(self, records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[str, ...], path: str | Path) -> None:
         """Write records, each with what it is for errors; the same records give the same bytes."""
@@ -40,23 +44,27 @@ FORMATS: Mapping[str, FileFormat] = {
     ".jsonl": jsonl,
     ".ndjson": jsonl,
     ".jsonlines": jsonl,
-    ".csv": csv_file,
+    ".json": json_array,
+    ".csv": CSV,
+    ".tsv": TSV,
     ".parquet": parquet,
 }
 
 
-def read_corpus(path: str | Path, report: ReadReport | None = None) -> Corpus:
-    """Read a corpus from a JSON Lines, CSV or Parquet file, plain or gzipped, or from a BEIR folder.
+def read_corpus(path: str | Path, report: ReadReport | None = None, options: TableOptions = PLAIN) -> Corpus:
+    """Read a corpus from a JSON Lines, JSON, CSV, TSV or Parquet file, plain or gzipped, or from a BEIR folder.
+
+    ``options`` name the columns of a table that has others. A column that is no field of documents is metadata.
 
     >>> path = folder / "corpus.jsonl"
     >>> _ = path.write_text('{"_id": "a", "text": "Le préavis…", "metadata": {"court": "Cass. soc."}}')
     >>> read_corpus(folder).court
     ('Cass. soc.',)
     """
-    return Corpus.of(read_documents(path, report))
+    return Corpus.of(read_documents(path, report, options))
 
 
-def read_documents(path: str | Path, report: ReadReport | None = None) -> Iterator[Document]:
+def read_documents(path: str | Path, report: ReadReport | None = None, options: TableOptions = PLAIN) -> Iterator[Document]:
     """The documents of a corpus one by one, for a corpus that is larger than the memory; see `read_corpus`.
 
     >>> next(read_documents("examples/articles.csv")).id
@@ -64,7 +72,8 @@ def read_documents(path: str | Path, report: ReadReport | None = None) -> Iterat
     """
     report, path = report or ReadReport(), corpus_file(path)
     empty = True
-    for line, document in _rows(path, DOCUMENT_FIELDS, document_of, report):
+    options = _typed(path, report, options)
+    for line, document in _rows(path, DOCUMENT_FIELDS, document_of, report, options):
         if not document.title.strip() and not document.text.strip() and not (document.valid_from and document.valid_to):
             report.note("document without title and text, kept", path=path, line=line)
         empty = False
@@ -118,10 +127,10 @@ def write_queries(queries: Queries, path: str | Path) -> None:
 def format_of(path: str | Path) -> FileFormat:
     """The format of a file by its suffix; ``.gz`` is ignored.
 
-    >>> format_of("corpus.json.gz")
+    >>> format_of("corpus.xls.gz")
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: 'corpus.json.gz' has no known format; use .jsonl, .ndjson, .jsonlines, .csv, .parquet, ...
+    lexfuse.errors.ConfigError: 'corpus.xls.gz' has no known format; use .jsonl, .ndjson, .jsonlines, .json, .csv, .tsv, ...
     """
     name = Path(path).name.lower()
     for suffix, format_ in FORMATS.items():
@@ -130,6 +139,11 @@ def format_of(path: str | Path) -> FileFormat:
     raise ConfigError(
         f"{str(path)!r} has no known format; use {', '.join(FORMATS)}, each also with .gz, or a BEIR folder for reading"
     )
+
+
+def is_corpus_table(path: Path) -> bool:
+    """Whether a file has the name of a table that `read_corpus` reads."""
+    return path.name.lower().removesuffix(".gz").endswith(tuple(FORMATS))
 
 
 def plain_or_gzipped(folder: Path, name: str) -> Path | None:
@@ -151,13 +165,34 @@ def _file(path: str | Path, name: str) -> Path:
     return file
 
 
+def _typed(path: Path, report: ReadReport, options: TableOptions) -> TableOptions:
+    """The options with the types of the metadata of a text table, whose cells have none."""
+    format_ = format_of(path)
+    if not isinstance(format_, DelimitedText):
+        return options
+    types = format_.column_types(path, DOCUMENT_FIELDS, options)
+    for name, kind in types.items():
+        if kind is not ColumnType.TEXT:
+            report.note(f"metadata {name!r} is read as a {kind}; state another type with --type", path=path)
+    return replace(options, types={**types, **options.types})
+
+
 def _rows(
-    path: Path, fields: tuple[str, ...], read: Callable[[Mapping[str, Any]], Row], report: ReadReport
+    path: Path,
+    fields: tuple[str, ...],
+    read: Callable[[Mapping[str, Any]], Row],
+    report: ReadReport,
+    options: TableOptions = PLAIN,
 ) -> Iterator[tuple[int, Row]]:
     first: dict[tuple[str, datetime.date | None], int] = {}  # documents of one id are versions that begin on different days
-    for line, record in format_of(path).read_records(path, fields, report):
+    unseen = set(options.columns.values())
+    columns: dict[str, None] = {}
+    for line, record in format_of(path).read_records(path, fields, report, options):
+        if unseen:
+            unseen -= record.keys()
+            columns |= dict.fromkeys(record)
         try:
-            row = read(record)
+            row = read(options.record(record))
             name = (row.id, row.valid_from if isinstance(row, Document) else None)
             if name in first:
                 raise DataError(f"id {row.id!r} is already used on line {first[name]}; ids must be unique")
@@ -167,3 +202,5 @@ def _rows(
         first[name] = line
         report.kept += 1
         yield line, row
+    if unseen and columns and not isinstance(format_of(path), DelimitedText):  # where the header was checked
+        raise DataError(missing_column(min(unseen), list(columns)).reason, path=path)

@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from html import unescape
+from itertools import pairwise
+
+from lexfuse.data.formats.outline import Block
 
 _CELL = " | "
 _BLOCKS = frozenset({
@@ -42,6 +45,9 @@ _TAG = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _RAW_END = re.compile(rf"</({'|'.join(sorted(_RAW))})(?=[ \t\r\n\f/>])", re.IGNORECASE)
+_TITLE = re.compile(r"<title\b[^<>]*+>([^<]*+)</title", re.IGNORECASE)
+_HEAD_TEXT = 1 << 17  # characters in which a page has its title
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _NUMBERED = re.compile(r"&#([0-9]++);?")
 _LARGEST = 7  # digits of a character reference
 
@@ -62,6 +68,20 @@ def html_text(html: str) -> str:
     >>> html_text("<title>T</title><h1>Judgment</h1><p>It is <b>so</b><br>ordered.</p><table><tr><td>a<td>b</table>")
     'Judgment\nIt is so\nordered.\na | b'
     """
+    stripped = (_SPACE.sub(" ", line).strip(" |") for line in "".join(_shown(html).pieces).split("\n"))
+    return "\n".join(line for line in stripped if line)
+
+
+def html_blocks(html: str) -> list[Block]:
+    """The lines of `html_text`, with the levels of headings; a heading is one line.
+
+    >>> html_blocks("<h2>Held</h2><p>Dismissed.")
+    [Block(text='Held', level=2), Block(text='Dismissed.', level=0)]
+    """
+    return _shown(html).blocks()
+
+
+def _shown(html: str) -> _Shown:
     shown, at = _Shown(), 0
     while tag := _TAG.search(html, at):
         shown.text(html[at : tag.start()])
@@ -74,8 +94,17 @@ def html_text(html: str) -> str:
         elif name and not (name == "svg" and tag.group().endswith("/>")):
             shown.start(name)
     shown.text(html[at:])
-    stripped = (_SPACE.sub(" ", line).strip(" |") for line in "".join(shown.pieces).split("\n"))
-    return "\n".join(line for line in stripped if line)
+    return shown
+
+
+def html_title(html: str) -> str:
+    """The title of a page, ``""`` if it has none.
+
+    >>> html_title("<head><title>C‑60/22 &amp; others</title>")
+    'C‑60/22 & others'
+    """
+    found = _TITLE.search(html, 0, _HEAD_TEXT)
+    return _SPACE.sub(" ", _unescaped(found[1])).strip() if found else ""
 
 
 def _after_raw(html: str, at: int, name: str) -> int:
@@ -96,6 +125,16 @@ class _Shown:
         self._hidden = ""  # the open element that is not shown
         self._inside: Counter[str] = Counter()  # elements open inside it
         self._in_cell: list[bool] = []  # for each open table
+        self._levels: list[tuple[int, int]] = []  # the level from a piece on; 0 ends a heading
+
+    def blocks(self) -> list[Block]:
+        """The lines so far, without blank ones."""
+        found = []
+        for (start, level), (end, _) in pairwise([(0, 0), *self._levels, (len(self.pieces), 0)]):
+            text = "".join(self.pieces[start:end])
+            lines = [text.replace("\n", " ")] if level else text.split("\n")
+            found += [Block(shown, level) for line in lines if (shown := _SPACE.sub(" ", line).strip(" |"))]
+        return found
 
     def text(self, text: str) -> None:
         if text and not self._hidden:
@@ -117,6 +156,8 @@ class _Shown:
                 self._in_cell[-1] = True
         elif name == "br" or name in _BLOCKS:
             self.pieces.append("\n")
+            if name != "br":  # also an unclosed heading ends here
+                self._levels.append((len(self.pieces), _HEADINGS.get(name, 0)))
             if name == "table":
                 self._in_cell.append(False)
             elif name in _ROWS and self._in_cell:
@@ -135,6 +176,7 @@ class _Shown:
             self._end_cell()
         elif name in _BLOCKS:
             self.pieces.append("\n")
+            self._levels.append((len(self.pieces), 0))
             if name == "table" and self._in_cell:
                 self._in_cell.pop()
 

@@ -13,17 +13,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from lexfuse.data.columns.table_options import PLAIN, TableOptions
 from lexfuse.data.files import read_bytes, written_file
 from lexfuse.data.formats.fields import DATE_FIELDS, LIST_FIELDS, NAMES
 from lexfuse.data.formats.json_text import from_json, to_json
-from lexfuse.data.read_report import ReadReport, listed
+from lexfuse.data.read_report import ReadReport
 from lexfuse.dependencies import Extra
 from lexfuse.errors import DataError
 
 ROWS = 4096  # per row group: judgments of a megabyte each still fit in memory
 
 
-def read_records(path: str | Path, fields: tuple[str, ...], report: ReadReport) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def read_records(
+    path: str | Path, fields: tuple[str, ...], report: ReadReport, options: TableOptions = PLAIN
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The records of a file with their rows, counted from 1; the type of a column must fit its field."""
     Extra.PARQUET.require(f"reading {path}")
     import pyarrow as pa
@@ -32,7 +35,7 @@ def read_records(path: str | Path, fields: tuple[str, ...], report: ReadReport) 
     try:
         file = pq.ParquetFile(pa.BufferReader(read_bytes(path)))
         known = {name: field for field in fields for name in NAMES[field]}
-        _check(file.schema_arrow, known, path)
+        _check(file.schema_arrow, known, path, options)
         row = 0
         for batch in file.iter_batches(batch_size=ROWS):
             for values in batch.to_pylist():
@@ -60,17 +63,17 @@ def write_records(records: Iterable[tuple[str, dict[str, Any]]], fields: tuple[s
             writer.write_batch(pa.RecordBatch.from_pylist(typed, schema=schema))
 
 
-def _check(schema: Any, known: Mapping[str, str], path: str | Path) -> None:
+def _check(schema: Any, known: Mapping[str, str], path: str | Path, options: TableOptions) -> None:
     """Check that the type of every column fits its field."""
     from pyarrow import types
 
-    names = schema.names
-    missing = [field for field in ("id", "text") if not set(NAMES[field]) & set(names)]
-    if missing:
-        reason = f"no column {' and '.join(map(repr, missing))}: found {listed(names)}; expected 'id' and 'text'"
-        raise DataError(reason, path=path)
+    try:
+        options.check(schema.names)
+    except DataError as error:
+        raise DataError(error.reason, path=path) from None
+    renamed = options.names(schema.names)
     for column in schema:
-        accepted, expected = _expected(column.name, known, types)
+        accepted, expected = _expected(renamed[column.name], known, types)
         type_ = column.type.value_type if types.is_dictionary(column.type) else column.type
         if not types.is_null(type_) and not accepted(type_):
             reason = f"column {column.name!r} has the type {column.type}, expected {expected}; convert it first"

@@ -1,13 +1,14 @@
 """Judgement files: TREC's four columns ``query 0 document grade``, or BEIR's three columns separated by tabs.
 
-The first line decides; BEIR files may have the header ``query-id corpus-id score``. TREC columns are separated by a space or, if
-an id contains white space, by a tab, as in runs.
+The first line decides; BEIR files may have the header ``query-id corpus-id score``. TREC columns are separated by white space, so
+trec_eval, ir_measures and ranx would cut an id that contains some. It is written with signs in their place and read back as it
+was: ``A 1`` is ``A␠1``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from lexfuse.errors import DataError
 
 BEIR_HEADER = "query-id\tcorpus-id\tscore"
 QRELS_COLUMNS = 4
+_SPACE_SIGN, _ESCAPE_SIGN = "\u2420", "\u241b"
+_SIGN = re.compile(f"{_SPACE_SIGN}|{_ESCAPE_SIGN}([0-9A-F]{{1,4}}){_ESCAPE_SIGN}")
 _GRADE = re.compile(r"[+-]?\d{1,10}")
 
 
@@ -77,12 +80,12 @@ def write_qrels(qrels: Qrels, path: str | Path) -> None:
 def qrels_lines(qrels: Qrels, *, beir: bool = False) -> Iterator[bytes]:
     r"""The lines of a judgement file in TREC or BEIR form; ids it cannot represent are refused before the first line.
 
-    >>> list(qrels_lines(Qrels.of([("q1", "d7", 2)]))), list(qrels_lines(Qrels.of([("q1", "d 7", 2)])))
-    ([b'q1 0 d7 2\n'], [b'q1\t0\td 7\t2\n'])
+    >>> [line.decode() for line in qrels_lines(Qrels.of([("q1", "d7", 2), ("q1", "d 7", 1)]))]
+    ['q1 0 d␠7 1\n', 'q1 0 d7 2\n']
     """
     query = np.repeat(np.arange(len(qrels.queries)), np.diff(qrels.offsets))
-    queries, docs = id_columns(qrels.queries, query), id_columns(qrels.docs, qrels.doc)
-    form = b"%b\t%b\t%d\n" if beir else b"%b 0 %b %d\n" if are_plain(queries, docs) else b"%b\t0\t%b\t%d\n"
+    queries, docs = id_columns(qrels.queries, query, spaced=beir), id_columns(qrels.docs, qrels.doc, spaced=beir)
+    form = b"%b\t%b\t%d\n" if beir else b"%b 0 %b %d\n"
     order = np.lexsort((qrels.docs.order[qrels.doc], query))
     rows = zip(query[order].tolist(), qrels.doc[order].tolist(), qrels.grade[order].tolist(), strict=True)
     header = [BEIR_HEADER.encode() + b"\n"] if beir else []
@@ -125,32 +128,43 @@ def _judgement(text: str, beir: bool) -> tuple[str, str, int]:
         raise DataError("the query or the document has no id")
     if not _GRADE.fullmatch(grade) or abs(int(grade)) >= 2**31:
         raise DataError(f"the grade {grade[:40]!r} is not a whole number below 2,147,483,648")
-    return query, doc, int(grade)
+    return (query, doc, int(grade)) if beir else (read_id(query), read_id(doc), int(grade))
 
 
-def id_columns(names: Ids, used: I32 | I64) -> dict[int, bytes]:
-    r"""The UTF-8 bytes of the used ids; an id with a tab or a line end, or an empty one, is refused."""
+def id_columns(names: Ids, used: I32 | I64, *, spaced: bool = False) -> dict[int, bytes]:
+    r"""The UTF-8 bytes of the used ids; an id with a tab or a line end, or an empty one, is refused.
+
+    White space is kept only where it does not end a column (``spaced``), else `written_id` takes its place.
+    """
     columns = {}
     for at in np.unique(used).tolist():
         name = names[at]
         if not name or name.startswith("\ufeff") or any(mark in name for mark in "\t\r\n"):
             raise DataError(f"id {name!r}: this format cannot represent an empty id or one with a tab or line end; rename it")
-        columns[at] = encode_columns(name)
+        columns[at] = encode_columns(name if spaced else written_id(name))
     return columns
 
 
-def are_plain(*columns: Mapping[int, bytes]) -> bool:
-    """Whether no id has white space; an id with white space only at its ends is refused, since readers cannot see it.
+def written_id(name: str) -> str:
+    r"""An id without white space: ``␠`` for a space, ``␛A0␛`` for the character U+00A0; `read_id` is the inverse.
 
-    >>> are_plain({0: b"d1"}), are_plain({0: b"d1", 1: b"d 2"})
-    (True, False)
+    >>> written_id("A 1"), written_id("A\xa01"), read_id("A␛A0␛1") == "A\xa01"
+    ('A␠1', 'A␛A0␛1', True)
     """
-    names = [raw.decode() for column in columns for raw in column.values()]
-    spaced = [name for name in names if name.split() != [name]]
-    if unfit := [name for name in spaced if len(name.split()) < 2]:
-        reason = "this format cannot represent an id with white space only at its ends"
-        raise DataError(f"id {unfit[0]!r}: {reason}; rename it")
-    return not spaced
+    if name.split() == [name] and _SPACE_SIGN not in name and _ESCAPE_SIGN not in name:
+        return name
+    return "".join(_sign(mark) if mark.isspace() or mark in (_SPACE_SIGN, _ESCAPE_SIGN) else mark for mark in name)
+
+
+def read_id(name: str) -> str:
+    """The id that `written_id` wrote."""
+    if _SPACE_SIGN not in name and _ESCAPE_SIGN not in name:
+        return name
+    return _SIGN.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", name)
+
+
+def _sign(mark: str) -> str:
+    return _SPACE_SIGN if mark == " " else f"{_ESCAPE_SIGN}{ord(mark):X}{_ESCAPE_SIGN}"
 
 
 def encode_columns(name: str) -> bytes:

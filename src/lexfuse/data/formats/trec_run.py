@@ -1,7 +1,8 @@
 """TREC runs: six columns ``query Q0 document rank score tag``. Judgements are in `lexfuse.data.formats.trec_qrels`.
 
 The rank column is ignored: score and tie rule decide. The format loses queries without hits and the raw scores of sources.
-Columns are separated by a space or, if an id contains white space, by a tab, which only programs that split at tabs can read.
+White space in an id is written with signs in its place, so that trec_eval, ir_measures and ranx read six columns; see
+`trec_qrels`. A run whose columns are separated by tabs is read too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import orjson
 
 from lexfuse.data.arrays import F32, F64, I32, I64
 from lexfuse.data.files import chunks, decode, written_file
-from lexfuse.data.formats.trec_qrels import are_plain, encode_columns, id_columns, read_qrels, write_qrels
+from lexfuse.data.formats.trec_qrels import encode_columns, id_columns, read_id, read_qrels, write_qrels
 from lexfuse.data.ids import Ids
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
@@ -83,15 +84,14 @@ def run_blocks(run: Run, tag: str | None = None) -> Iterator[bytes]:
         raise DataError(f"run {run.name!r} has infinite scores, which a TREC file cannot represent")
     ranked = np.flatnonzero(np.diff(run.offsets))
     queries, docs = id_columns(run.queries, ranked), id_columns(run.docs, run.doc)
-    gap = b" " if are_plain(queries, docs) else b"\t"
-    ending = gap + encode_columns(tag) + b"\n"
+    ending = b" " + encode_columns(tag) + b"\n"
     scores = orjson.dumps(run.score, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
 
     def block(row: int, query: bytes) -> bytes:
         start, stop = int(run.offsets[row]), int(run.offsets[row + 1])
         ranking = zip(run.doc[start:stop].tolist(), scores[start:stop], strict=True)
         return b"".join(
-            gap.join((query, b"Q0", docs[at], b"%d" % rank, text)) + ending for rank, (at, text) in enumerate(ranking, 1)
+            b" ".join((query, b"Q0", docs[at], b"%d" % rank, text)) + ending for rank, (at, text) in enumerate(ranking, 1)
         )
 
     return (block(row, query) for row, query in queries.items())
@@ -131,7 +131,7 @@ class _OrdinalTable:
         return np.fromiter(map(self.known.__getitem__, names), dtype=np.int32, count=len(names))
 
     def ids(self) -> Ids:
-        return Ids(name.decode() for name in self.known)
+        return Ids(read_id(name.decode()) for name in self.known)
 
 
 def _hits(path: str | Path, report: ReadReport) -> Iterator[_Hits]:

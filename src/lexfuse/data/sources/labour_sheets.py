@@ -116,7 +116,7 @@ def _sections(sheet: Any, place: str, versions: ArticleVersions, report: ReadRep
             sheet["pubId"],
             one_line(sheet["title"]),
             sheet["sections"],
-            parse_date(sheet.get("date"), path=place),
+            parse_date(sheet.get("date"), path=place, day_first=True),
         )
     except (KeyError, TypeError, AttributeError) as error:
         report.bad(DataError(f"a sheet without pubId, title or sections ({error})", path=place))

@@ -27,7 +27,7 @@ MAX_CHANNELS = 8
 _SPEC_KEYS = ("version", "channel", "fusion", "depth")
 _SPEC = "A search as data instead of a profile, with the keys channel, fusion and depth of a profile."
 _EXAMPLE = {"channel": [{"name": "bm25", "k1": 0.9}, {"name": "tfidf"}], "fusion": {"method": "rrf"}, "depth": 100}
-_FACETS = "Count codes, courts, kinds, years and languages of the candidates."
+_FACETS = "Count codes, courts, kinds, years, languages and metadata of the candidates."
 
 
 class SearchQuery(QuestionParameters):

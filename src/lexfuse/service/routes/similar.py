@@ -24,7 +24,7 @@ _MAX_FIELDS = 1000
 
 def _with_file(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of a form: the same fields and a file."""
-    file = {"type": "string", "format": "binary", "description": "A text, HTML or PDF file."}
+    file = {"type": "string", "format": "binary", "description": "A text, HTML, PDF, DOCX or ODT file."}
     return schema | {"title": "SimilarForm", "properties": {"file": file, **schema["properties"]}}
 
 
@@ -50,7 +50,8 @@ _BODY = {
 async def similar_documents(request: Request) -> Response:
     """Documents similar to a whole document, with the terms that were searched for.
 
-    Send JSON with a text or the id of a document, or a form with a file (text, HTML or PDF). If the index has sentences, every
+    Send JSON with a text or the id of a document, or a form with a file (text, HTML, PDF, DOCX or ODT). If the index has
+    sentences, every
     result lists which of its paragraphs match which of the query's.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()

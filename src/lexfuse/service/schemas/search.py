@@ -42,7 +42,7 @@ class FacetValue(ResponseModel):
 class Facet(ResponseModel):
     """The values of one field among the candidates, most frequent first; the field's own filter is not applied to it."""
 
-    field: str = Field(description="code, court, kind, year or language.")
+    field: str = Field(description="code, court, kind, year, language, or metadata of the index.")
     values: list[FacetValue]
     more: int = Field(default=0, description="Number of values that are not listed.")
 

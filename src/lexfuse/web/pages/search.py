@@ -15,7 +15,7 @@ from lexfuse.service.operations.index_list import index_list
 from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.routes.responses import service_of
 from lexfuse.service.schemas.search import IndexCard
-from lexfuse.storage.filters import Condition, Operator
+from lexfuse.storage.filters import FIELDS, Condition, Operator
 from lexfuse.web.locale_format import day
 from lexfuse.web.messages import InterfaceLocale, Messages, messages_of
 from lexfuse.web.pages.feedback import judged_here
@@ -95,6 +95,9 @@ def chips_of(state: SearchState, messages: Messages) -> list[FilterChip]:
 def _label(written: str, messages: Messages) -> str:
     """A filter in words: only the values for conditions of facets, otherwise the whole condition."""
     condition = Condition.parse(written)
+    if condition.field not in FIELDS:  # metadata, which has no messages
+        sign = ":" if condition.operator in (Operator.IS, Operator.BEGINS) else f" {condition.operator.value}"
+        return f"{condition.field}{sign} {', '.join(condition.values)}"
     section = _SECTIONS.get(condition.field, "")
     values = [messages.text(key) if messages.has(key := f"{section}.{value}") else value for value in condition.values]
     if condition.operator is Operator.IS:

@@ -1,0 +1,1 @@
+"""Files of word processors: DOCX and ODT, zip packages of XML."""
