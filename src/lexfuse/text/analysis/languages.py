@@ -1,101 +1,133 @@
-"""Detect the language of a text. French and English are analysed; others are recognised to avoid mistakes.
+"""Detect the language of a text, among those that have stems.
 
-Function words decide if there are any; letters decide a query of two words. The weights of letter trigrams
-(``letter_triples.txt``) are rounded log ratios of their shares in French and English words, made by ``bench/languages.py
---learn``.
+Function words decide a text of several sentences: the stop words of each language and a few more (``detection_words.txt``).
+Letters decide a heading or a query, which may have no function word. ``letter_triples.txt`` lists the most frequent triples of
+letters of each language with a level: the binary logarithm of the triple's share above a floor. ``bench/languages.py --learn``
+made it from statutes, and from translations where no statutes were at hand.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 
-from lexfuse.text.letters import compose, fold
+from lexfuse.text.letters import compose
 
 SAMPLE = 2000  # characters; more does not change the answer
 _DECISIVE = 12.0  # votes of function words that need no confirmation by letters
 _FUNCTION_WORD = 2.0  # votes, shared by the languages that have the word
-_TRIPLE = 0.2  # votes for each unit of a triple's weight
-_MARGIN = 0.3  # minimum lead over the second language, in votes
+_LEVEL = 0.2  # votes for each level of a triple
+_COMMON = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})  # languages of most collections of law
+_HEAD_START = 1.0  # votes of these in a text that letters decide
+_MARGIN = 0.5  # minimum lead over the second language, in votes
 
-_WORD = re.compile(r"[^\W\d_]+")
-_FRENCH_LETTERS = re.compile(r"[éèêëàâçùûîïôœ]|\b(?:[ldjnstcm]|qu|jusqu|lorsqu|puisqu)['’ʼ](?=\w)")
-_ENGLISH_LETTERS = re.compile(r"\w[’']s\b")
+# A word with the marks that are inside words of some scripts, and the apostrophe of an elision after it.
+_WORD = re.compile(
+    r"(?:[^\W\d_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0b82-\u0bd7])+(?:['’ʼ](?=\w))?"
+)
 
 
-def detect_language(text: str) -> str:
-    """The language of a text: "fr", "en", "de", "es", "it", "nl", "pt", or "" if it is unclear.
+def detect_language(text: str, among: Collection[str] = ()) -> str:
+    """The code of the language of a text, or "" if it is unclear.
+
+    `among` restricts the answer, to the languages of an index for example: a short text shows little of its language, so the
+    fewer there are to choose from, the more often the answer is right. Codes without stems are never the answer.
 
     >>> detect_language("Quelle est la durée du préavis ?"), detect_language("notice period")
     ('fr', 'en')
     >>> detect_language("Die Würde des Menschen ist unantastbar"), detect_language("12345")
     ('de', '')
+    >>> detect_language("rupture", among=("en", "fr"))
+    'fr'
     """
-    sample = compose(text[:SAMPLE]).lower()
-    words = _WORD.findall(sample)
-    votes = _function_votes(words)
-    best, second = sorted(votes, key=votes.__getitem__, reverse=True)[:2]
-    if votes[best] - votes[second] < _DECISIVE:
-        votes["fr"] += len(_FRENCH_LETTERS.findall(sample))
-        votes["en"] += len(_ENGLISH_LETTERS.findall(sample))
-        weight = _TRIPLE * triple_weight(words)
-        votes["fr" if weight > 0 else "en"] += abs(weight)
-        best, second = sorted(votes, key=votes.__getitem__, reverse=True)[:2]
-    return best if votes[best] - votes[second] >= _MARGIN else ""
+    words = [word.replace("’", "'").replace("ʼ", "'") for word in _WORD.findall(compose(text[:SAMPLE]).lower())]
+    chosen = [code for code in detected_languages() if not among or code in among]
+    if not words or not chosen:
+        return ""
+    votes = function_votes(words)
+    if _lead(votes, chosen) < _DECISIVE:
+        for code, level in letter_levels(words).items():
+            votes[code] += _LEVEL * level
+        for code in _COMMON:
+            votes[code] += _HEAD_START
+    return max(chosen, key=votes.__getitem__) if _lead(votes, chosen) >= _MARGIN and max(votes.values()) > _HEAD_START else ""
 
 
-def _function_votes(words: list[str]) -> dict[str, float]:
+def _lead(votes: dict[str, float], chosen: list[str]) -> float:
+    """The lead of the first language over the second; a single language leads by its votes."""
+    best, second = [*sorted((votes[code] for code in chosen), reverse=True), 0.0][:2]
+    return best - second
+
+
+def function_votes(words: list[str]) -> dict[str, float]:
+    """Votes of function words; a word of several languages divides its votes among them.
+
+    >>> votes = function_votes(["the", "under", "shall"])
+    >>> votes["en"] > votes["da"] > votes["fi"]  # "under" is Danish too
+    True
+    """
     known = function_words()
-    votes = dict.fromkeys(_languages(), 0.0)
+    votes = dict.fromkeys(detected_languages(), 0.0)
     for word in words:
-        languages = known.get(word)
-        if languages:
-            for language in languages:
-                votes[language] += _FUNCTION_WORD / len(languages)
+        languages = known.get(word.rstrip("'"), ())
+        for language in languages:
+            votes[language] += _FUNCTION_WORD / len(languages)
     return votes
 
 
-def triple_weight(words: list[str]) -> int:
-    """What the letters of words indicate: above zero French, below zero English.
+def letter_levels(words: list[str]) -> dict[str, int]:
+    """The sum of the levels of all triples of letters, for each language that has one of them.
 
-    >>> triple_weight(["conges", "payes"]) > 0 > triple_weight(["cold", "exposure", "growth"])
-    True
+    >>> levels = letter_levels(["congés", "payés"])
+    >>> max(levels, key=levels.get)
+    'fr'
     """
-    weights = _triples()
-    text = f" {fold(' '.join(words))} "
-    return sum(weights.get(text[at : at + 3], 0) for at in range(len(text) - 2))
+    known, levels = _triples(), dict[str, int]()
+    for word in words:
+        spaced = f" {word} "
+        for at in range(len(spaced) - 2):
+            for code, level in known.get(spaced[at : at + 3], ()):
+                levels[code] = levels.get(code, 0) + level
+    return levels
 
 
 @cache
 def function_words() -> dict[str, tuple[str, ...]]:
     """Function words, each with the languages that have it.
 
-    >>> function_words()["shall"], function_words()["de"]
-    (('en',), ('fr', 'nl'))
+    >>> function_words()["shall"], function_words()["que"]
+    (('en',), ('fr', 'ca', 'es', 'pt'))
     """
     languages: dict[str, tuple[str, ...]] = {}
-    for line in _lines("function_words.txt"):
-        language, words = line.split(":")
+    for line in (*_lines("stop_words.txt"), *_lines("detection_words.txt")):
+        codes, words = line.split(":")
+        language = codes.split()[0]  # one answer for all that share a list, such as Norwegian
         for word in words.split():
-            languages[word] = (*languages.get(word, ()), language)
+            languages[word] = tuple(dict.fromkeys((*languages.get(word, ()), language)))
     return languages
 
 
 @cache
-def _languages() -> tuple[str, ...]:
-    return tuple(line.split(":")[0] for line in _lines("function_words.txt"))
+def detected_languages() -> tuple[str, ...]:
+    """The codes that `detect_language` can return.
+
+    >>> len(detected_languages()), "no" in detected_languages(), "nn" in detected_languages()
+    (34, True, False)
+    """
+    return tuple(line.split(":")[0].split()[0] for line in _lines("stop_words.txt"))
 
 
 @cache
-def _triples() -> dict[str, int]:
-    weights: dict[str, int] = {}
+def _triples() -> dict[str, list[tuple[str, int]]]:
+    levels: dict[str, list[tuple[str, int]]] = {}
     for line in _lines("letter_triples.txt"):
         head, triples = line.split(":")
-        language, size = head.split()
-        weight = int(size) if language == "fr" else -int(size)
-        weights |= {triple.replace("_", " "): weight for triple in triples.split()}
-    return weights
+        language, level = head.split()
+        for triple in triples.split():
+            levels.setdefault(triple.replace("_", " "), []).append((language, int(level)))
+    return levels
 
 
 def _lines(name: str) -> list[str]:
