@@ -23,7 +23,7 @@ from lexfuse.deployment.shard_replica import ShardReplica
 from lexfuse.errors import ConfigError
 from lexfuse.service.settings import ServiceSettings, load_settings
 
-APPLICATION = "lexfuse"  # its name
+APPLICATION, GATEWAY = "lexfuse", "gateway"  # names that Ray Serve shows
 HEALTH_SECONDS = 5.0  # between two checks of a replica
 HEAD = "node:__internal_head__"  # the resource that only the head node of a Ray cluster has
 LOGS = {"encoding": "JSON", "enable_access_log": False}  # routers log requests, without questions
@@ -75,7 +75,7 @@ def cluster_application(args: dict[str, Any]) -> Any:
     routers, serve = application(options, settings), import_module("ray.serve")
     gateway = serve.deployment(
         serve.ingress()(GatewayDeployment),
-        name="gateway",
+        name=GATEWAY,
         max_ongoing_requests=settings.max_connections,
         ray_actor_options={"num_cpus": 0, "resources": {HEAD: 0.001}},  # where the proxy is: it is lost only with the proxy
         logging_config=LOGS,
@@ -96,6 +96,7 @@ def application(options: ClusterOptions, settings: ServiceSettings) -> Any:
                 "max_replicas": options.max_replicas,
                 "target_ongoing_requests": options.target_requests,
                 "upscale_delay_s": options.upscale_seconds,
+                "look_back_period_s": max(1.0, options.upscale_seconds),
             }
         }
     if options.replicas_per_machine:

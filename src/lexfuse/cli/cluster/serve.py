@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -14,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from lexfuse.cli.cluster.index import Address
+from lexfuse.cli.cluster.ray_messages import ray_messages_apart
 from lexfuse.cli.output.console import note, spinner
 from lexfuse.cli.serve import TlsCertificate, TlsKey
 from lexfuse.cluster.store import ClusterStore
@@ -101,7 +101,11 @@ def serve(
     shards = len(store.manifest().shards)
     most = max(replicas, max_replicas)
     needed = math.ceil(shards * most * replica_processors) + 1
-    with listening(settings.host, settings.port) as bound, ray_cluster(address, max(needed, os.cpu_count() or 1)):
+    with (
+        listening(settings.host, settings.port) as bound,
+        ray_messages_apart() as announce,
+        ray_cluster(address, max(needed, os.cpu_count() or 1)),
+    ):
         machines = sum(node["Alive"] for node in ray_package().nodes())
         if machines > 1:  # two routers, on two machines
             options = options.model_copy(
@@ -115,7 +119,7 @@ def serve(
             configure_logs()
             line = f"({shards} shards, {replicas} replicas); Ctrl-C ends it"
             answer_requests(
-                gateway_application(found, settings), settings, bound, lambda url: _announce(f"{settings.title} on {url} {line}")
+                gateway_application(found, settings), settings, bound, lambda url: announce(f"{settings.title} on {url} {line}")
             )
 
 
@@ -134,10 +138,3 @@ def _routers(options: ClusterOptions, settings: ServiceSettings) -> Iterator[Any
     finally:
         note("ending the service")
         server.delete(APPLICATION)
-
-
-def _announce(announcement: str) -> None:
-    """The one line on standard output."""
-    sys.stdout.write(f"{announcement}\n")
-    sys.stdout.flush()
-    os.dup2(2, 1)  # what Ray prints from here on is no answer of the command

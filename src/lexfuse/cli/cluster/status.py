@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from lexfuse.cli.cluster.ray_messages import ray_messages_apart
 from lexfuse.cli.output.console import AsJson, line, print_json, table
 from lexfuse.cluster.store import BUILDS, ClusterStore
 from lexfuse.cluster.task_runner import ray_cluster
-from lexfuse.deployment.application import APPLICATION
-from lexfuse.errors import NotFoundError
+from lexfuse.deployment.service_status import DeploymentState, service_status
 
 
 def status(
@@ -23,7 +22,8 @@ def status(
 ) -> None:
     """Describe the cluster at a URI.
 
-    It shows the published generation, its shards and channels, and builds that were interrupted.
+    It shows the published generation, its shards and channels, and builds that were interrupted. With --address it shows the
+    replicas of a service too: their health, and the generations that they have open.
 
         lexfuse cluster status s3://law/legi
 
@@ -37,9 +37,10 @@ def status(
             {"documents": shard.documents, "bytes": shard.size, "files": len(shard.files), "digest": shard.digest}
             for shard in manifest.shards
         ]
+        shown = {name: one._asdict() | {"running": one.running} for name, one in served.items()}
         channels = [channel.model_dump() for channel in manifest.channels]
         found = {"cluster": uri, "generation": manifest.generation, "parent": manifest.parent, "documents": manifest.documents}
-        print_json(found | {"shards": shards, "channels": channels, "unfinished_builds": builds, "served": served})
+        print_json(found | {"shards": shards, "channels": channels, "unfinished_builds": builds, "served": shown})
         return
     line(f"cluster: {uri}")
     line(f"generation: {manifest.generation}")
@@ -48,19 +49,24 @@ def status(
         line(f"channel {channel.name}: {channel.model} ({channel.fingerprint})")
     table("Shards", ["shard", "documents", "bytes"], [(at, one.documents, one.size) for at, one in enumerate(manifest.shards)])
     if served:
-        rows = [(name, one["status"], one["running"]) for name, one in served.items()]
-        table("Deployments", ["deployment", "status", "running"], rows, numbers_from=2)
+        rows = [
+            (name, one.status.lower(), _shown(one.generations), one.running, sum(one.replicas.values()))
+            for name, one in served.items()
+        ]
+        table("Deployments", ["deployment", "status", "generations open", "running", "replicas"], rows, numbers_from=3)
+        for name, one in served.items():
+            if one.message:
+                line(f"{name}: {one.message.splitlines()[0]}")
     if builds:
         line(f"unfinished builds: {', '.join(builds)}")
 
 
-def _served(address: str) -> dict[str, dict[str, Any]]:
-    """The state of every deployment of the service, and how many of its replicas run."""
-    with ray_cluster(address):
-        found = import_module("ray.serve").status().applications.get(APPLICATION)
-    if found is None:
-        raise NotFoundError(f"the Ray cluster at {address!r} serves no cluster; start it with lexfuse cluster serve")
-    return {
-        name: {"status": str(one.status.value), "running": one.replica_states.get("RUNNING", 0)}
-        for name, one in sorted(found.deployments.items())
-    }
+def _served(address: str) -> dict[str, DeploymentState]:
+    """The state of every deployment of the service."""
+    with ray_messages_apart(), ray_cluster(address):
+        return service_status()
+
+
+def _shown(generations: list[list[int]]) -> str:
+    """The generations that replicas have open."""
+    return ", ".join(map(str, sorted({one for some in generations for one in some}))) or "-"
