@@ -29,6 +29,7 @@ def enclosed() -> None:
     if os.environ.get(INSIDE):
         run("ip", "link", "set", "lo", "up")
         run("ip", "link", "add", "bridge", "type", "bridge")
+        run("ip", "link", "set", "bridge", "address", "02:00:00:00:00:01")  # else it changes with the nodes, and peers lose it
         run("ip", "addr", "add", f"{OUTSIDE}/24", "dev", "bridge")
         run("ip", "link", "set", "bridge", "up")
         return

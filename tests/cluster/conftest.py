@@ -80,10 +80,13 @@ class RayNodes:
     address = "127.0.0.1:6379"
 
     def __init__(self, enclosure, folder):
-        self._enclosure = enclosure
+        self._enclosure, self.logs = enclosure, folder / "ray"
         self.environment = os.environ | {
             "LEXFUSE_CACHE": str(folder / "cache"),
             "LEXFUSE_SERVE_REQUESTS_PER_MINUTE": "0",  # tests ask without pause
+            "LEXFUSE_SERVE_TIMEOUT_SECONDS": "120",  # nor does a busy machine
+            "LEXFUSE_SERVE_MAX_WAITING": "4",
+            "RAY_SERVE_HANDLE_AUTOSCALING_METRIC_PUSH_INTERVAL_S": "0.5",
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
             "RAY_USAGE_STATS_ENABLED": "0",

@@ -1,33 +1,58 @@
 """Asks the service inside its own network; commands and answers are lines of JSON on standard input and output.
 
-["get", path]        the status and the JSON of an answer
-["load", [path, …]]  ask again and again, in two threads
-["stop"]             end that; how many answers had which status, and what they said
-["kill", name]       kill one process that has the name; how many have it
+Usage: http_client.py PORT CERTIFICATE
+
+["get", path]             the status and the JSON of an answer
+["load", [path, …]]       ask again and again, in two threads
+["stop"]                  end that; how many answers had which status, and what they said
+["flood", path, n]        ask n times at once
+["flooded"]               the statuses, headers and JSON of the answers that have come since
+["kill", name]            kill one process that has the name; how many have it
+["signal", name, number]  send a signal to every process that has the name; how many have it
 """
 
 import http.client
 import json
 import os
 import signal
+import ssl
 import sys
 import threading
 from collections import Counter
 from pathlib import Path
 
-PORT = int(sys.argv[1]) if __name__ == "__main__" else 0  # doctest imports it without arguments
+IS_PROGRAM = __name__ == "__main__"  # doctest imports it without arguments
+PORT = int(sys.argv[1]) if IS_PROGRAM else 0
+CONTEXT = ssl.create_default_context(cafile=sys.argv[2]) if IS_PROGRAM else None
 
 
 def get(path):
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=300)
+    status, _, answer = exchanged(path)
+    return status, answer
+
+
+def exchanged(path):
+    connection = http.client.HTTPSConnection("127.0.0.1", PORT, timeout=300, context=CONTEXT)
     try:
         connection.request("GET", path)
         answer = connection.getresponse()
         raw = answer.read()
         kind = answer.headers.get("content-type", "")
-        return answer.status, json.loads(raw) if "json" in kind else raw.decode(errors="replace")
+        return answer.status, dict(answer.headers), json.loads(raw) if "json" in kind else raw.decode(errors="replace")
     finally:
         connection.close()
+
+
+class Flood:
+    """Many requests at once."""
+
+    def __init__(self, path, number):
+        self._answers = []
+        for _ in range(number):
+            threading.Thread(target=lambda: self._answers.append(exchanged(path)), daemon=True).start()
+
+    def answers(self):
+        return list(self._answers)
 
 
 class Load:
@@ -73,7 +98,7 @@ def named(name):
 
 
 def main():
-    load = None
+    load = flood = None
     for line in sys.stdin:
         command, *given = json.loads(line)
         if command == "get":
@@ -82,9 +107,17 @@ def main():
             load, answer = Load(*given), None
         elif command == "stop":
             answer = load.stop()
-        else:
+        elif command == "flood":
+            flood, answer = Flood(*given), None
+        elif command == "flooded":
+            answer = flood.answers()
+        elif command == "kill":
             answer = named(*given)
             os.kill(answer[0], signal.SIGKILL)
+        else:
+            answer = named(given[0])
+            for pid in answer:
+                os.kill(pid, given[1])
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""``lexfuse cluster serve`` on a real Ray cluster: the answers of one index, also while replicas die and generations change."""
+"""``lexfuse cluster serve`` on a real Ray cluster: the answers of one index, also when replicas die or load grows."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from certificate import self_made
 from fastapi.testclient import TestClient
 
 from lexfuse.channels.channel_kind import ChannelPlan
@@ -26,6 +27,8 @@ from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.service.settings import ServiceSettings
 
 PORT = 8099
+FLOOD = 40
+QUESTION = "confidentiel4711"
 PATIENCE = 60  # seconds, to end a test that would never end
 CHANNELS = {"dense": ChannelPlan("fr-legal-dense")}
 ASKED = quote("le prêt d'un livre et le retard")
@@ -44,8 +47,8 @@ PATHS = [
 class Client:
     """Asks the service from a process in its network."""
 
-    def __init__(self, nodes):
-        words = nodes.inside(sys.executable, Path(__file__).with_name("http_client.py"), PORT)
+    def __init__(self, nodes, certificate):
+        words = nodes.inside(sys.executable, Path(__file__).with_name("http_client.py"), PORT, certificate)
         self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __call__(self, *command):
@@ -58,6 +61,13 @@ class Client:
         until = time.monotonic() + PATIENCE
         while not done(*(found := self("get", path))):
             assert time.monotonic() < until, found
+
+    def wait_until(self, done, *command):
+        """Repeat a command until its answer is as it should be."""
+        until = time.monotonic() + PATIENCE
+        while not done(found := self(*command)):
+            assert time.monotonic() < until, found
+        return found
 
     def close(self):
         self._process.stdin.close()
@@ -81,13 +91,15 @@ def builder(corpus, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def client(ray_nodes, builder):
-    """A service of the cluster, with two replicas of each shard."""
-    words = ("--replicas", "2", "--replica-processors", "0.1", "--port", PORT, "--address", ray_nodes.address)
-    service = ray_nodes.start("cluster", "serve", builder.store.uri, *words)
+def client(ray_nodes, builder, tmp_path_factory):
+    """A service of the cluster over HTTPS, with two routers and two replicas of each shard, three under load."""
+    certificate, key = self_made(tmp_path_factory.mktemp("tls"))
+    words = ["--replicas", "2", "--max-replicas", "3", "--upscale-seconds", "0", "--replica-processors", "0.1", "--routers", "2"]
+    words += ["--shard-seconds", str(PATIENCE), "--port", PORT, "--address", ray_nodes.address]
+    service = ray_nodes.start("cluster", "serve", builder.store.uri, *words, "--tls-certificate", certificate, "--tls-key", key)
     line = service.stdout.readline()
-    assert "2 shards, 2 replicas" in line, (line, service.stderr.read())
-    with closing(Client(ray_nodes)) as client:
+    assert f"on https://127.0.0.1:{PORT} (2 shards, 2 replicas)" in line, (line, service.stderr.read())
+    with closing(Client(ray_nodes, certificate)) as client:
         yield client
     os.kill(ray_nodes.child_of(service), signal.SIGTERM)
     out, errors = service.communicate()
@@ -127,13 +139,18 @@ def test_the_answers_are_those_of_one_index(client, corpus, tmp_path):
 
 
 def test_the_status_shows_the_replicas(client, ray_nodes, builder):
-    found = json.loads(ray_nodes.lexfuse("cluster", "status", builder.store.uri, "--address", ray_nodes.address, "--json").stdout)
-    assert {name: one["running"] for name, one in found["served"].items()} == {"router": 1, "shard-0": 2, "shard-1": 2}
+    words = ("cluster", "status", builder.store.uri, "--address", ray_nodes.address)
+    served = json.loads(ray_nodes.lexfuse(*words, "--json").stdout)["served"]
+    assert {name: one["running"] for name, one in served.items()} == {"router": 2, "shard-0": 2, "shard-1": 2}
+    assert {one["status"] for one in served.values()} == {"HEALTHY"}
+    assert all(one["generations"] == [[1], [1]] for one in served.values()), served
+    assert "shard-1" in ray_nodes.lexfuse(*words).stdout
 
 
-def test_a_lost_replica_costs_no_answer(client, corpus):
+@pytest.mark.parametrize("name", ["shard-1", "router"])
+def test_a_lost_replica_or_router_costs_no_answer(client, name):
     client("load", [f"/v1/search?query={ASKED}&k=3"])
-    replicas = client("kill", "ray::ServeReplica:lexfuse:shard-1")
+    replicas = client("kill", f"ray::ServeReplica:lexfuse:{name}")
     for _ in range(10):
         client("get", f"/v1/search?query={ASKED}&k=3")
     statuses, said = client("stop")
@@ -155,3 +172,27 @@ def test_a_new_generation_takes_over_without_a_failed_or_mixed_answer(client, bu
     for generation, partial, titles, _ in said:
         assert not partial
         assert all(title.endswith(f"({generation})") for title in titles), said
+
+
+def test_load_starts_replicas_and_what_is_too_much_is_refused(client):
+    blocked = "ray::ServeReplica:lexfuse:shard-0"
+    replicas = client("signal", blocked, signal.SIGSTOP)  # nothing is answered from here on
+    client("flood", f"/v1/search?query={ASKED}&k=2", FLOOD)
+    room = 2 * (ServiceSettings().workers + 4)  # of two routers, by their environment
+    refused = client.wait_until(lambda answers: len(answers) >= FLOOD - room, "flooded")
+    assert {(status, headers["retry-after"], answer["code"]) for status, headers, answer in refused[: FLOOD - room]} == {
+        (503, "1", "overload")
+    }
+    client.wait_until(lambda found: len(set(found) - set(replicas)) == 1, "signal", "ray::ServeReplica:lexfuse:shard-0", 0)
+    client("signal", blocked, signal.SIGCONT)
+    answers = client.wait_until(lambda answers: len(answers) == FLOOD, "flooded")
+    assert {(status, answer["partial"]) for status, _, answer in answers if status != 503} == {(200, False)}
+
+
+def test_no_log_has_a_question(client, ray_nodes):
+    assert client("get", f"/v1/search?query={QUESTION}&k=2")[0] == 200
+    assert client("get", f"/{QUESTION}?q={QUESTION}")[0] == 404
+    assert client("get", f"/v1/search?query={QUESTION}&no-such=1")[0] == 422
+    logs = {path: path.read_text("utf-8", "replace") for path in ray_nodes.logs.glob("session_2*/logs/**/*") if path.is_file()}
+    assert any('"event":"request"' in text for text in logs.values())
+    assert [path for path, text in logs.items() if QUESTION in text] == []

@@ -26,17 +26,17 @@ class Handle:
     """A deployment whose replicas give these answers, one after the other; the last one is repeated."""
 
     def __init__(self, *answers):
-        self.answers, self.asked, self.cancelled = list(answers), [], 0
+        self.answers, self.asked = list(answers), []
         self.answer = self
 
     def remote(self, published, request, seconds):
         self.asked.append((published, request, seconds))
-        return Response(self, self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
+        return Response(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
 
 
 class Response:
-    def __init__(self, handle, answer):
-        self._handle, self._answer = handle, answer
+    def __init__(self, answer):
+        self._answer = answer
 
     def __await__(self):
         if self._answer is FOREVER:
@@ -44,9 +44,6 @@ class Response:
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer
-
-    def cancel(self):
-        self._handle.cancelled += 1
 
 
 @pytest.fixture(scope="module")

@@ -96,6 +96,7 @@ def application(options: ClusterOptions, settings: ServiceSettings) -> Any:
                 "max_replicas": options.max_replicas,
                 "target_ongoing_requests": options.target_requests,
                 "upscale_delay_s": options.upscale_seconds,
+                "look_back_period_s": max(1.0, options.upscale_seconds),
             }
         }
     if options.replicas_per_machine:

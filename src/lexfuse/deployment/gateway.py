@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from lexfuse.service.settings import ServiceSettings
 
-HEDGE_SECONDS = 5.0  # until a second router is asked
+HEDGE_SECONDS = 3.0  # until a second router is asked
 GRACE_SECONDS = 5.0  # after `timeout_seconds`, at which a router itself gives up
 _REFUSED = (429, 503)  # statuses by which a router says that it has no room
 

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 Answer = TypeVar("Answer")
 _PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds before a failed call is sent again
+_PATIENCE = 4.0  # by which each hedge waits longer than the one before
 
 
 def _ignore() -> None:
@@ -21,7 +22,9 @@ class UnansweredError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RepeatedCall(Generic[Answer]):
-    """A call that is sent again when its replica is lost, and once more when its replica is slow.
+    """A call that is sent again when its replica is lost, and also, after longer and longer times, when no answer comes.
+
+    Ray Serve chooses a replica by the queue lengths that it last heard of, and may choose one twice whose machine is gone.
 
     >>> async def answer(seconds: float) -> str:
     ...     return "done"
@@ -30,7 +33,7 @@ class RepeatedCall(Generic[Answer]):
     """
 
     send: Callable[[float], Coroutine[Any, Any, Answer]]  # sends it once, given the seconds that are left
-    hedge_seconds: float  # until it is sent to a second replica; 0 is never
+    hedge_seconds: float  # until it is first sent again without an answer; 0 is never
     is_final: Callable[[Answer], bool] = lambda answer: True  # other answers are used only if no call is left that may be better
     may_repeat: Callable[[BaseException], bool] = lambda error: True  # whether an error means that a replica was lost
     repeated: Callable[[], None] = _ignore
@@ -62,18 +65,18 @@ class RepeatedCall(Generic[Answer]):
                 elif hedge and not done:
                     self.hedged()
                     waiting = waiting | {asyncio.create_task(self.send(left))}
-                    hedge = 0.0
+                    hedge *= _PATIENCE
         finally:
             for task in waiting:
-                task.cancel()
+                _abandoned(task)
         raise UnansweredError(reason)
 
 
 async def call(method: Any, *given: Any) -> Any:
-    """The answer of a method of a deployment's handle; who stops waiting cancels it there too."""
-    response = method.remote(*given)
-    try:
-        return await response
-    except asyncio.CancelledError:
-        response.cancel()
-        raise
+    """The answer of a method of a deployment's handle."""
+    return await method.remote(*given)
+
+
+def _abandoned(task: asyncio.Task[Any]) -> None:
+    """Let a call end by itself: cancelling would not stop the thread that works on it, and a lost replica hears of nothing."""
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs an error that nobody retrieves
