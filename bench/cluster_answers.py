@@ -1,7 +1,7 @@
 """Whether a cluster gives the answers of one index: every channel, fusion, reranker, filter, day, similar documents, and changes.
 
     python bench/cluster_answers.py [--quick] [--json] [--collection fr-labour] [--index INDEX] [--documents N] [--shards 1,2,5]
-                                    [--channels dense,splade] [--cross-encoder MODEL]
+                                    [--questions N] [--channels dense,splade] [--cross-encoder MODEL]
 
 Reads the test questions of a collection (fr-labour, or scifact) in the folder that LEXFUSE_DATA names. The single index is built
 from its documents, with words and the channels that are named; or it is a copy of --index, an index of the same documents that
@@ -65,12 +65,12 @@ Search = dict[str, Any]
 # What is compared
 
 
-def questions_of(collection: str) -> Queries:
-    """The test questions of a collection."""
+def questions_of(collection: str, most: int | None = None) -> Queries:
+    """The first test questions of a collection; all if no number is given."""
     found = read_collection(_folder(collection))
     if found.queries is None:
         raise SystemExit(f"{collection} has no queries")
-    return found.queries.select([found.queries.ids.ordinal(query) for query in found.qrels["test"].queries])
+    return found.queries.select([found.queries.ids.ordinal(query) for query in found.qrels["test"].queries[:most]])
 
 
 def documents_of(collection: str, most: int | None) -> list[Document]:
@@ -231,7 +231,7 @@ def change(folder: Path, builders: Mapping[int, ClusterBuilder], home: Path) -> 
 
 def compare(options: argparse.Namespace, home: Path) -> Iterator[Record]:
     """All comparisons, before and after changes."""
-    queries, encoders = questions_of(options.collection), SharedEncoders()
+    queries, encoders = questions_of(options.collection, options.questions), SharedEncoders()
     folder = single_index(options, home)
     builders = divided(folder, options.shards, home)
     for when in ("", ", after changes"):
@@ -279,6 +279,7 @@ def main() -> None:
     """Print every comparison as it is made."""
     parser = argparse.ArgumentParser(description="whether clusters give the answers of the single index")
     add_options(parser, (1, 2, 5))
+    parser.add_argument("--questions", type=int, help="how many, the first test questions; all if not given")
     parser.add_argument("--cross-encoder", default="", help="a model that reranks")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:

@@ -19,6 +19,7 @@ from lexfuse.search.index_version import IndexVersion
 
 _LOOP = EventLoop()
 _REPLICA_CORES = 0.1  # that a replica reserves: all share the cores of this machine
+_PATIENCE = 300.0  # seconds that a shard may take: nothing is left out
 
 
 class RoutedIndex(IndexReader):
@@ -48,7 +49,7 @@ class ServedShards:
 
     def client(self, hedge_seconds: float = 0.0) -> RayShards:
         """What a router asks the shards by; 0 seconds is no hedged request."""
-        return RayShards(self.handles, self.store.published(), ShardLimits(hedge_seconds=hedge_seconds), _LOOP, ShardMetrics())
+        return RayShards(self.handles, self.store.published(), ShardLimits(_PATIENCE, hedge_seconds), _LOOP, ShardMetrics())
 
 
 @contextmanager

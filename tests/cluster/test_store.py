@@ -3,13 +3,20 @@
 import os
 import uuid
 
+import numpy as np
 import pytest
 
+from lexfuse import Document
+from lexfuse.channels.dense.stored_part import VectorPart
+from lexfuse.cluster.channel_blocks import ChannelBlocks, serials_by_id
 from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, StoredShard
 from lexfuse.cluster.local_copy import LocalCopies
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.files import checksum
 from lexfuse.errors import ConfigError, ConflictError, DataError, FetchError, MissingDependencyError, NotFoundError, StorageError
+from lexfuse.storage.channel_store import EncodedBlock
+from lexfuse.storage.index_folder import IndexFolder
+from lexfuse.storage.stored_channel import ChannelSettings
 
 FIRST, SECOND = "000001-0f3a5c7e9b2d", "000002-1f3a5c7e9b2d"
 
@@ -185,3 +192,27 @@ def test_an_object_store_without_its_bucket_is_named(object_store):
     with pytest.raises((FetchError, StorageError), match="nowhere"):
         ClusterStore("s3://nowhere/law").write_bytes("a", b"")
     assert ClusterStore("s3://nowhere/law").current() == ""
+
+
+def test_blocks_of_a_channel_are_restored_from_any_store(store, tmp_path):
+    """In an index that was made in another order, so that serial numbers differ."""
+    blocks = ChannelBlocks(store, "b1", FIRST, 0, "dense")
+    assert list(blocks.stored()) == []
+    vectors = np.eye(3, dtype=np.float32)
+    blocks.upload(["a", "b"], EncodedBlock(VectorPart.of(vectors[:2]), 2), 1.5)
+    blocks.upload(["a", "b"], EncodedBlock(VectorPart.of(vectors[:2]), 2), 1.5)  # again
+    blocks.upload(["c"], EncodedBlock(VectorPart.of(vectors[2:]), 1, cut=1), 0.5)
+    with IndexFolder.create(tmp_path / "index", documents=[Document("c"), Document("b"), Document("d"), Document("a")]) as index:
+        index.channels.make("dense", ChannelSettings("dense", "model", "00"))
+        assert blocks.restore(index, serials_by_id(index)) == 3
+        assert blocks.restore(index, serials_by_id(index)) == 0
+        named, ids = index.channels.named("dense"), {serial: id for id, serial in serials_by_id(index).items()}
+        pairs = [zip(part.serials.tolist(), part.content.matrix.tolist(), strict=True) for part in index.channels.parts("dense")]
+        rows = {ids[serial]: row for some in pairs for serial, row in some}
+        assert rows == {"a": [1, 0, 0], "b": [0, 1, 0], "c": [0, 0, 1]}
+        assert (named.passages, named.cut, named.seconds) == (3, 1, 2.0)
+        assert [ids[serial] for serial in index.channels.pending("dense").tolist()] == ["d"]
+    with IndexFolder.create(tmp_path / "other", documents=[Document("a")]) as index:
+        index.channels.make("dense", ChannelSettings("dense", "model", "00"))
+        with pytest.raises(DataError, match=r"names the document '[bc]', which the shard does not have"):
+            blocks.restore(index, serials_by_id(index))

@@ -25,7 +25,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.files import checksum
 from lexfuse.data.formats.file_format import corpus_file, read_documents, write_corpus
 from lexfuse.data.read_report import ReadReport
-from lexfuse.errors import DataError
+from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.folder_names import FILE
 from lexfuse.storage.folder_snapshot import FolderSnapshot, open_snapshot
@@ -107,6 +107,9 @@ class IndexDivider:
             if damages := files.verify():
                 raise DataError(f"the index is damaged: {damages[0]}; repair it with lexfuse index INDEX --rebuild", path=folder)
         self._snapshot: FolderSnapshot = open_snapshot(folder)
+        if self._snapshot.has_history:
+            self._snapshot.close()
+            raise _versions_refused(str(folder))
         self.settings = self._snapshot.settings
         self.channels = self._snapshot.channels
 
@@ -197,7 +200,11 @@ def _write_documents(store: ClusterStore, build: str, documents: Iterable[Docume
         parts[shard].append(name)
         waiting[shard] = []
 
+    seen: set[str] = set()
     for document in documents:
+        if document.id in seen:  # readers refuse equal ids, except those of versions
+            raise _versions_refused(document.id)
+        seen.add(document.id)
         shard = owner(document.id, shards)
         waiting[shard].append(document)
         if len(waiting[shard]) == BLOCK:
@@ -206,3 +213,9 @@ def _write_documents(store: ClusterStore, build: str, documents: Iterable[Docume
         if rest:
             write(shard)
     return tuple(map(tuple, parts))
+
+
+def _versions_refused(what: str) -> ConfigError:
+    """Statistics of all shards would change from day to day."""
+    reason = "versions, of which a cluster holds one a document"
+    return ConfigError(f"{what!r} has {reason}; build the cluster of a corpus without --history")
