@@ -250,7 +250,7 @@ def _is_german(text: str) -> bool:
 
 
 _NUMBERED = re.compile(r"[0-9](?<![\w.,/§-][0-9])[0-9]{0,3}[A-Z]{0,2}(?:/[0-9]{1,4}[A-Z]{0,2})*(?=\s(?:of\s(?:the\s)?)?[A-Za-z])")
-_RULE = re.compile(r"(?:\b(?:[Rr]ules?|[Oo]rder|O\.|[Rr]\.)\s)$")
+_RULE = re.compile(r"(?:\b(?:[Rr]ules?|[Oo]rder|O\.|[Rr]\.|[Aa]rt\.|[Aa]rticles?)\s)$")
 _FEWEST_LETTERS, _MOST_LETTERS = 3, 6
 _QUESTION = 40  # characters of a text in which abbreviations may be lower case
 
@@ -259,7 +259,7 @@ def _numbered_laws(text: str) -> Iterator[Citation]:
     """Numbers directly before a listed abbreviation: 302 IPC, 302/34 I.P.C., 498A of the IPC."""
     for match in _NUMBERED.finditer(text):
         law = law_after(text, match.end(), continental=False)
-        if law is None or not _is_abbreviation(law.name, text) or _RULE.search(text, max(0, match.start() - 8), match.start()):
+        if law is None or not _is_abbreviation(law.name, text) or _RULE.search(text, max(0, match.start() - 10), match.start()):
             continue
         at = match.start()
         numbers = match.group().split("/")
