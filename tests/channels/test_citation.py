@@ -127,3 +127,89 @@ def test_a_damaged_catalog_is_named(tmp_path, column, value):
         connection.execute(DAMAGES[column], (value,))
     with IndexFolder(tmp_path / "index") as index, index.snapshot() as snapshot, pytest.raises(DataError, match="damaged"):
         ranked(snapshot, "article L. 1")
+
+
+IPC, BGB = "Indian Penal Code", "Bürgerliches Gesetzbuch"
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """Laws of three countries, and decisions with identifiers of many kinds."""
+    index = IndexFolder.create(tmp_path / "mixed")
+    index.add([article(f"ipc-{number}", number, IPC) for number in ("299", "300", "302", "304-A")])
+    index.add([article(f"bgb-{number}", f"§ {number}", BGB) for number in ("433", "434", "543", "823")])
+    index.add([article(f"ct-{number}", number) for number in ("L3141-3", "L1234-9", "L1234-5", "R1234-5")])
+    index.add([article("usc-1983", "1983", "Title 42 of the United States Code")])
+    decisions = {"roe": "410 U.S. 113", "mabo": "(1992) 175 C.L.R. 1", "x": "[2020] UKSC 5", "hr": "HR-2019-123-A", "plain": "12"}
+    index.add([Document(id, kind=DocumentKind.DECISION, identifiers=(name,)) for id, name in decisions.items()])
+    return index.snapshot()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("section 302 of the Indian Penal Code", ["ipc-302"]),
+        ("302 IPC", ["ipc-302"]),
+        ("ss. 299 and 300, I.P.C.", ["ipc-299", "ipc-300"]),
+        ("sections 299 to 302 of the Indian Penal Code, 1860", ["ipc-299", "ipc-300", "ipc-302"]),
+        ("s. 304A IPC", ["ipc-304-A"]),
+        ("§ 543 Abs. 2 Nr. 1 BGB", ["bgb-543"]),
+        ("§ 543 des Bürgerlichen Gesetzbuches", ["bgb-543"]),
+        ("§ 543", ["bgb-543"]),
+        ("42 U.S.C. § 1983", ["usc-1983"]),
+        ("section 1983 of title 42", ["usc-1983"]),
+        ("410 US 113", ["roe"]),
+        ("Mabo, 175 CLR 1", ["mabo"]),
+        ("[2020] UKSC 5 at [64]", ["x"]),
+    ],
+)
+def test_laws_and_decisions_of_other_countries(mixed, text, found):
+    assert [id for id, _ in ranked(mixed, text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("3141-3", ["ct-L3141-3"]),
+        ("art. 1234-9", ["ct-L1234-9"]),
+        ("1234-9 du code du travail", ["ct-L1234-9"]),
+        ("302", ["ipc-302"]),
+        ("1234-5", []),  # L1234-5 and R1234-5
+        ("1234-9 code civil", []),
+        ("3141-3 jours de congé", []),
+        ("il y a 3141-3 jours", []),
+    ],
+)
+def test_a_bare_number_means_the_only_article_that_has_it(mixed, text, found):
+    assert [id for id, _ in ranked(mixed, text)] == found
+
+
+@pytest.mark.parametrize("text", ["HR-2019-123-A", "hr 2019 123 a", "HR.2019.123.A", "hr2019-123a", "is HR 2019-123 A law?"])
+def test_declared_identifiers_in_any_spelling(mixed, text):
+    assert [id for id, _ in ranked(mixed, text)] == ["hr"]
+
+
+@pytest.mark.parametrize("text", ["HR 2019 12 3 A", "hr 2019 1234 a", "there are 12 months", "chr 2019 123 a"])
+def test_what_is_no_declared_identifier(mixed, text):
+    assert ranked(mixed, text) == []
+
+
+def test_a_number_that_is_an_identifier_must_be_the_whole_question(mixed):
+    assert ranked(mixed, "12") == [("plain", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        ("section 999 of the Indian Penal Code", (f"{IPC} has no section 999",)),
+        ("§ 9999 BGB", (f"{BGB} has no section 9999",)),
+        ("l'article L. 9999-1 du code du travail renvoie aux autres", (f"{LABOUR} has no article L9999-1",)),
+        ("sections 302 and 999 IPC", (f"{IPC} has no section 999",)),
+        ("section 302 IPC", ()),
+        ("article 9999 du code civil", ()),  # a code that the corpus does not have
+        ("section 999", ()),
+        ("préavis", ()),
+    ],
+)
+def test_missing_articles_of_known_codes(mixed, text, notes):
+    assert CitationLookup(mixed).missing(text) == notes

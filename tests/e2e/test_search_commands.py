@@ -253,3 +253,9 @@ def test_queries_that_are_documents_do_not_find_themselves(built, tmp_path):
         ranked[bool(option)] = [line.split()[:3:2] for line in out.read_text("utf-8").splitlines()]
     assert ranked[False] == [["lib-4", "lib-4"], ["other", "lib-4"]]
     assert ranked[True] == [["lib-4", "lib-3"], ["other", "lib-4"]]
+
+
+def test_an_article_that_the_code_does_not_have_is_named(built):
+    done = lexfuse("search", built, "l'article L. 99 du code des bibliothèques renvoie aux prêts")
+    assert "Code des bibliothèques has no article L99" in done.stderr
+    assert json.loads(lexfuse("search", built, "article L. 99 du code des bibliothèques", "--json").stdout)["notes"]

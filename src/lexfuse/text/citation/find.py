@@ -34,8 +34,9 @@ def find_citations(text: str) -> list[Citation]:
     known = [_us_range(text, one) for one in statutes(text, [item for item in items if item.system in STATUTES])]
     articles = _merged([one for one in known if not _is_quantity(text, one)], sections(text))
     cited = sorted((*(item for item in items if item.system in DECISIONS), *reports(text)), key=lambda item: item.start)
-    of_laws = [(one.start, one.end) for one in articles if one.system is CitationSystem.SECTION and one.code]
-    of_laws = [(start, end) for start, end in of_laws if text[start] not in "pP"]  # "Paragraph 4(6) of the DSG" is both
+    # "Paragraph 4(6) of the DSG" is both: a section and a paragraph.
+    signs = [one for one in articles if one.system is CitationSystem.SECTION and (one.code or text[one.start] == "§")]
+    of_laws = [(one.start, one.end) for one in signs if text[one.start] not in "pP"]
     cases, paragraphs = decisions(text, cited, of_laws)
     articles = with_paragraphs_before(text, articles, paragraphs)
     return list(_without_overlaps(text, [*_outside(articles, cases), *cases, *paragraphs]))

@@ -15,7 +15,7 @@ _LONGEST_ABBREVIATION = 8  # letters
 _SHORT_TEXT = 80  # characters of a question; abbreviations may be lower case there
 _LONGEST_NAME = 14  # words
 _LONGEST_BEFORE = 160  # characters
-_WORD = r"(?:[A-Z][\w'’&.-]*|\([A-Z][\w\s'’,&-]{1,60}\))"
+_WORD = r"(?:[A-Z][\w'’&.-]*|[0-9]{4}(?=\s[A-Z])|\([A-Z][\w\s'’,&-]{1,60}\))"
 _SMALL = r"(?:of|and|the|for|to|in|on|with|by|from|against|or|respecting|relating)"
 _NOUN = (
     r"(?:Acts?|Code|Ordinance|Rules?|Regulations?|Order|Laws?|Charter|Constitution|Statutes?|Bill|Sanhita|Adhiniyam|Convention|"
@@ -31,7 +31,7 @@ _CHAPTER = (
 _ACT_NUMBER = r"(?:\s\(?(?:Act\s)?(?:No\.?\s)?(?:[0-9]+|[IVXLC]+)\sof\s(?:1[2-9]|20)[0-9]{2}\)?)"
 _TAIL = rf"{_YEAR}?(?:{_STATE}|{_CHAPTER}|{_ACT_NUMBER})?"
 _ENGLISH = re.compile(
-    rf"(?!(?:Sections?|Articles?|Parts?|Chapters?|Schedules?|Rules?|Order)\s[0-9IVX])"
+    rf"(?!(?:Sections?|Articles?|Rules?|Order)\s[0-9IVX]|(?:Divisions?|Parts?|Chapters?|Schedules?|Appendix|Annex)\b|[0-9])"
     rf"(?P<name>(?:{_WORD}(?:,?\s(?:{_WORD}|{_SMALL})){{0,14}}?\s)?"
     rf"(?:{_OF_NOUN}\sof\s(?:the\s)?[A-Z][\w'’-]*(?:\s(?:and|of)\s(?:the\s)?[A-Z][\w'’-]*|\s[A-Z][\w'’-]*)*|{_NOUN}(?![\w'’-]))"
     rf"(?:\s\([A-Z][\w\s'’-]{{2,40}}\)(?=\s{_NOUN})\s{_NOUN})?{_TAIL})"
@@ -50,7 +50,7 @@ _OTHER_DIVISION = re.compile(
     r"[Rr]eport|[Ll]ease|[Cc]ontract|[Aa]greement\b|[Pp]olicy|[Ll]and|[Gg]uid|[Mm]anual|livre|titre|chapitre)"
 )
 _ENGLISH_LINK = re.compile(
-    r"(?:\s?,)?\s\(?(?:(?P<of>of|under|in|to|from)\s)?(?:(?P<own>this|these|present)\s|(?:the|that|those|said|same|aforesaid|former)\s)*"
+    r"(?:\s?,)?\s\(?(?:(?P<of>of|under|in|to|from)\s)?(?:(?P<own>this|these|present)\s|(?:the|that|those|said|same|aforesaid|former)\s)*\[?"
 )
 _CONTINENTAL_LINK = re.compile(
     r"\s\(?(?:(?P<of>des|der|dem|den|vom|zum|zur|van\s(?:het|de|den)|du|de\sla|de\sl['’])\s?)?(?P<own>dieses|dieser|diesem|deze|dit)?\s?"
@@ -162,7 +162,7 @@ def _listed(text: str, at: int) -> LawName | None:
     place = at
     for _ in range(_LONGEST_NAME):
         piece = _PIECE.match(text, place)
-        if piece is None or (piece.group() == "," and _CHAPTER_NEXT.match(text, place)):
+        if piece is None or not _NAME_PIECE.search(piece.group()) or (piece.group() == "," and _CHAPTER_NEXT.match(text, place)):
             break
         if not ends and not may_begin_law(piece.group().rstrip(".")):
             return None
@@ -181,6 +181,7 @@ def _listed(text: str, at: int) -> LawName | None:
 
 _KNOWN_TAIL = re.compile(_TAIL)
 _CHAPTER_NEXT = re.compile(_CHAPTER)
+_NAME_PIECE = re.compile(r"[^\W_]|[,&]")
 
 
 def _with_tail(text: str, name: str, end: int) -> int:

@@ -50,9 +50,9 @@ _PROTOCOL = r"Protocole?\s(?:additionnel\s)?(?:[Nn]o\.?\s?|n[°º]\s?)?(?P<proto
 # A code that is not listed ends after its noun or an adjective: "renvoie" is not in the name "code des bibliothèques".
 _ADJECTIVE = (
     r"(?!(?:s['’]|(?:in|ex|im|ap)(?:dique|plique)|communique|pratique|fait|dont)\w*\b)"
-    r"[\w-]+(?:aux|ales?|els?|elles?|iques?|ifs?|ives?|aires?|iers?|ières?|iens?|iennes?|ains?|aines?|euses?|bles?)\b"
+    r"[\w-]+(?:aux|ales?|els?|elles?|iques?|ifs?|ives?|aires?|iles?|eures?|iers?|ières?|iens?|iennes?|ains?|aines?|euses?|bles?)\b"
 )
-_UNKNOWN = rf"code\s(?:d[eu]s?\s|de\sl['’]|d['’])[\w'’-]+(?:\s{_ADJECTIVE})?|(?-i:(?:[A-Z]\w+\s){{1,3}}Code\b)"
+_UNKNOWN = rf"code\s(?:de\sla\s|d[eu]s?\s|de\sl['’]|d['’])[\w'’-]+(?:\s{_ADJECTIVE})?|(?-i:(?:[A-Z]\w+\s){{1,3}}Code\b)"
 _SAME = r"code(?=\W|$)(?!\s(?:d[eu]s?\b|de\sl|d['’]|g[ée]n|civ|p[ée]n|rur|mon|[ée]l|for|min))"
 LARGEST_CONVENTION_ARTICLE = 59
 _PLAIN = re.compile(r"\b(?:du|of\sthe)\s(?=code)", re.IGNORECASE)

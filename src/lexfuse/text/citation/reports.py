@@ -29,7 +29,7 @@ _AFTER_NUMBER = re.compile(
 )
 _NUMBER = re.compile(r"[0-9]+")
 _PINPOINT = re.compile(
-    r",?\s(?:at\s)?(?:paras?\.?\s)?\[(?P<first>[0-9]{1,4})\](?:\s?[-–]\s?\[?(?P<last>[0-9]{1,4})\]|,?\s(?:and\s)?\[(?P<more>[0-9]{1,4})\])?(?!\s?[A-Z]{2})"
+    r",?\s(?:at\s)?(?:paras?\.?\s)?\[(?P<first>(?!(?:1[89]|20)[0-9]{2})[0-9]{1,4})\](?:\s?[-–]\s?\[?(?P<last>[0-9]{1,4})\]|,?\s(?:and\s)?\[(?P<more>(?!(?:1[89]|20)[0-9]{2})[0-9]{1,4})\])?(?!\s?[A-Z]{2})"
 )
 _PAGE = r"(?P<page>[0-9]{1,5})(?![0-9/])"
 _FIRST_NAME = re.compile(

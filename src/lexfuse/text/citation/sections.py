@@ -33,7 +33,7 @@ _NUMBER = re.compile(
     rf"(?:\s?{HYPHEN}\s?[A-Z]{{1,2}}(?![\w'’]))?(?:\s[A-HJ-UWYZ](?=\s?[(,;]|\sof\b|\s[A-Z]{{2}}))?"
     r"(?:\s(?:bis|ter|quater|quinquies|sexies)(?!\w|\s[0-9]))?"
 )
-_BRACKETS = re.compile(r"(?:\s?\((?:[0-9]{1,3}[A-Za-z]{0,2}|[A-Za-z]{1,2}|[ivxIVX]{2,5})\))+")
+_BRACKETS = re.compile(r"(?:\s?\((?:[0-9]{1,3}(?:\.[0-9]{1,2})*[A-Za-z]{0,2}|[A-Za-z]{1,2}|[ivxIVX]{2,5})\))+")
 _UNIT = (
     r"(?:Abs(?:atz(?:es)?|ätzen?|\.)?|S(?:atz(?:es)?|ätzen?|\.)|Nrn?\.|Nummern?|Ziff(?:er|\.)|(?:Doppel)?[Bb]uchst(?:aben?|\.)|lit\.|"
     r"Halbs(?:atz|\.)|Hs\.|Alt(?:ernative|\.)|UAbs\.|Unterabs(?:atz(?:es)?|\.)|Var\.|al\.|alinéa|let\.|ch\.|lid)"
@@ -53,7 +53,7 @@ def _german_places(after: str) -> re.Pattern[str]:
 _PLACES_OF_ONE = _german_places("")
 _PLACES_OF_LIST = _german_places(r"|\s[A-ZÄÖÜ]{2}")  # in "§§ 12 Abs. 1, 14 BGB" 14 is a section
 _FOLLOWING = re.compile(r"\s?(?:ff?\.?|fortfolgende|et\sseq\.?|et\ss(?:uiv)?\.|e\.v\.|en\svolgende|sqq?\.)(?!\w)")
-_PLACE = re.compile(r"\(([0-9a-zA-Z]+)\)|(?<![\w.])([0-9]{1,3}[a-z]?|[a-z]{1,2}|[IVX]{1,4})(?![\w.])")
+_PLACE = re.compile(r"\(([0-9a-zA-Z.]+)\)|(?<![\w.])([0-9]{1,3}[a-z]?|[a-z]{1,2}|[IVX]{1,4})(?![\w.])")
 _JOIN = re.compile(
     rf"(?:(?P<to>\s?{HYPHEN}\s?|\s(?:to|through|bis|tot|à)\s(?:einschließlich\s)?)"
     r"|\s?,\s?(?:(?:and|or|und|oder|sowie|en|et|ou)\s)?|\s(?:and|or|&|und|oder|sowie|en|et|ou|as\swell\sas)\s|\s?/\s?"
@@ -116,7 +116,7 @@ def _group(text: str, trigger: re.Match[str], last: str) -> list[Citation]:
         if not _is_foreign_article(trigger, name, items):
             return []
         items = [_with_point(item, name) for item in items]
-    if last and name in _BARE_NOUNS:
+    if name in _BARE_NOUNS and name in last:
         name = last  # the Act named before
     if above := _SUB_BEFORE.search(text, max(0, trigger.start() - 100), trigger.start()):
         parts = tuple(reversed([one[1] for one in _SUB.finditer(above.group())]))
@@ -186,6 +186,8 @@ def _places(text: str, at: int, continental: bool, plural: bool) -> tuple[int, t
     return end, tuple(one[1] or _ROMAN.get(one[2], one[2]) for one in _PLACE.finditer(written))
 
 
+_SUIT = re.compile(r"[A-Z]\.\s$")  # C. S. 479 of 1947 is a civil suit
+_SUIT_YEAR = re.compile(r"\sof\s(?:18|19|20)[0-9]{2}(?!\sAct)")
 _ROMAN = {roman: str(number) for number, roman in enumerate(("I", "II", "III", "IV", "V"), start=1)}  # § 433 II BGB
 
 
@@ -196,6 +198,8 @@ def _is_alone(text: str, trigger: re.Match[str], items: list[Citation], kind: st
             ("p", "c")
         )  # a paragraph sign alone may also mean a paragraph of a decision
     word = trigger.group().strip()
+    if _SUIT.search(text, max(0, trigger.start() - 3), trigger.start()) or _SUIT_YEAR.match(text, items[-1].end):
+        return False
     if kind == "sign":
         german = _is_german(text) and (items[0].parts or text[items[0].end : items[0].end + 1] != ")")
         return bool(german) or (
@@ -246,7 +250,7 @@ def _is_german(text: str) -> bool:
 
 
 _NUMBERED = re.compile(r"[0-9](?<![\w.,/§-][0-9])[0-9]{0,3}[A-Z]{0,2}(?:/[0-9]{1,4}[A-Z]{0,2})*(?=\s(?:of\s(?:the\s)?)?[A-Za-z])")
-_RULE = re.compile(r"(?:\b(?:[Rr]ules?|[Oo]rder|O\.|[Rr]\.)\s)$")
+_RULE = re.compile(r"(?:\b(?:[Rr]ules?|[Oo]rder|O\.|[Rr]\.|[Aa]rt\.|[Aa]rticles?)\s)$")
 _FEWEST_LETTERS, _MOST_LETTERS = 3, 6
 _QUESTION = 40  # characters of a text in which abbreviations may be lower case
 
@@ -255,7 +259,7 @@ def _numbered_laws(text: str) -> Iterator[Citation]:
     """Numbers directly before a listed abbreviation: 302 IPC, 302/34 I.P.C., 498A of the IPC."""
     for match in _NUMBERED.finditer(text):
         law = law_after(text, match.end(), continental=False)
-        if law is None or not _is_abbreviation(law.name, text) or _RULE.search(text, max(0, match.start() - 8), match.start()):
+        if law is None or not _is_abbreviation(law.name, text) or _RULE.search(text, max(0, match.start() - 10), match.start()):
             continue
         at = match.start()
         numbers = match.group().split("/")
