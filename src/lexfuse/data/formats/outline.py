@@ -153,7 +153,7 @@ def _marks(blocks: Sequence[Block]) -> list[_Mark]:
     for family in _PROVISIONS.values():
         found = [mark for at, block in enumerate(blocks) if (mark := _mark(at, block, family))]
         leveled = [mark for mark in found if blocks[mark.at].level]
-        if len(leveled) > 1:
+        if len(leveled) > 1 and _ascending(leveled):
             return leveled
         if len(found) > 2 and _ascending(found):
             return found
@@ -168,7 +168,8 @@ def _mark(at: int, block: Block, family: re.Pattern[str]) -> _Mark | None:
     number = re.sub(r"\s+", " ", match["number"]).strip()
     heading = rest.strip(" .:–—-\t")
     if block.level:
-        return _Mark(at, number, block.text, "") if len(block.text) <= 3 * _LONGEST_HEADING else None
+        said = rest.lstrip()[:1].islower()  # "Section 73 gives the tribunal …"
+        return None if said or len(block.text) > 3 * _LONGEST_HEADING else _Mark(at, number, block.text, "")
     if not heading:
         return _Mark(at, number, label, "")
     if rest[0] in ".:" or re.match(r"\s?[–—-]\s|\s?\(", rest):  # "Article 5. The lease ends." has its text in the line
