@@ -8,6 +8,7 @@ from lexfuse.data.document import Document, DocumentKind
 from lexfuse.text.paragraphs import paragraphs
 
 FEWEST = 5  # numbered paragraphs; fewer may be a list
+_FIRST = 2  # the largest number of a first paragraph; years in a table are no paragraphs
 _MOST_BEFORE = 0.5  # share of the text before the first number
 
 
@@ -22,7 +23,7 @@ def paragraph_documents(document: Document) -> list[Document]:
     """
     found = paragraphs(document.text)
     numbered = [one for one in found if one.number is not None]
-    if len(numbered) < FEWEST or numbered[0].start > _MOST_BEFORE * len(document.text):
+    if len(numbered) < FEWEST or int(numbered[0].number or 0) > _FIRST or numbered[0].start > _MOST_BEFORE * len(document.text):
         return [document]
     return [
         replace(

@@ -102,3 +102,48 @@ def test_elements_too_deep_are_refused():
 def test_a_name_that_promises_another_format():
     with pytest.raises(DamagedFileError, match="not a DOCX file despite its name"):
         text_of(b"plain text", "a.docx")
+
+
+def test_automatic_numbers_of_docx():
+    """Word shows numbers that the text does not contain: by the paragraph, by its style, and restarted below another level."""
+    lists = (
+        f'<w:numbering {W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/>'
+        '<w:lvlText w:val="%1."/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%2)"/></w:lvl></w:abstractNum>'
+        '<w:num w:numId="3"><w:abstractNumId w:val="0"/></w:num></w:numbering>'
+    )
+    styles = (
+        f'<w:styles {W}><w:style w:styleId="Para"><w:name w:val="Para"/><w:pPr><w:numPr><w:numId w:val="3"/></w:numPr></w:pPr></w:style>'
+        '<w:style w:styleId="Child"><w:name w:val="Child"/><w:basedOn w:val="Para"/></w:style></w:styles>'
+    )
+
+    def paragraph(text, properties):
+        return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+    body = (
+        paragraph("one", '<w:pStyle w:val="Para"/>')
+        + paragraph("sub", '<w:numPr><w:ilvl w:val="1"/><w:numId w:val="3"/></w:numPr>')
+        + paragraph("sub", '<w:numPr><w:ilvl w:val="1"/><w:numId w:val="3"/></w:numPr>')
+        + paragraph("two", '<w:pStyle w:val="Child"/>')
+        + paragraph("sub", '<w:pStyle w:val="Child"/><w:numPr><w:ilvl w:val="1"/></w:numPr>')
+        + paragraph("none", '<w:pStyle w:val="Para"/><w:numPr><w:numId w:val="0"/></w:numPr>')
+    )
+    raw = packed(
+        {
+            "word/document.xml": f"<w:document {W}><w:body>{body}</w:body></w:document>",
+            "word/styles.xml": styles,
+            "word/numbering.xml": lists,
+        }
+    )
+    assert [block.text for block in content_of(raw, "a.docx").blocks] == [
+        "1. one",
+        "(i) sub",
+        "(ii) sub",
+        "2. two",
+        "(i) sub",
+        "none",
+    ]
+
+
+def test_a_long_paragraph_in_the_style_of_a_heading_is_text():
+    body = '<w:p><w:pPr><w:pStyle w:val="T1"/></w:pPr><w:r><w:t>' + "word " * 60 + "</w:t></w:r></w:p>"
+    assert content_of(docx(body), "a.docx").blocks[0].level == 0

@@ -14,18 +14,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-_NUMBER = r"""(?:[LRDA]\.?\s?\*{0,2}\s?)?\d+(?:er|re)?[a-z]{0,2}\b(?:[-.‑–/]\d+[a-z]?\b)*
-    (?:\s(?:bis|ter|quater|quinquies|sexies|septies|octies)\b)?
-    | premier\b | unique\b | (?:pré)?liminaire\b | (?:[LRDA]\.?\s?)?[IVXLC]+(?:[-.]\d+)*\b"""
+_NUMBER = r"""(?:(?:LO|[LRDA])\.?\s?\*{0,2}\s?)?\d+(?:er|re)?[a-z]{0,2}\b(?:[-.‑–/]\d+[a-z]?\b)*
+    (?:\s(?:bis|ter|quater|[a-z]{2,14}ies)\b)?(?:[-\s](?:\d{1,2}\s)?[A-Z]{1,2}\b(?:\s(?:bis|ter|quater|[a-z]{2,14}ies)\b)?(?!\s[a-z]))?
+    | (?i:premier\b | unique\b | (?:pré)?liminaire\b | annexe\b[^.:]{0,30}
+    | (?:primero|segundo|tercero|cuarto|quinto|sexto|s[ée]ptimo|octavo|noveno|d[ée]cimo|[úu]nico)\b) | [A-Z]\b(?!\s[a-z]) | (?:[LRDA]\.?\s?)?[IVXLC]+(?:[-.]\d+)*\b"""
 _FAMILIES = {  # in this order: where a text has articles, a "Section 2" above them is a heading
     "article": r"(?:articles?|art\.?|artikels?|art[íi]culos?|articol[oi]|artigos?)",
     "paragraph sign": r"§",
     "section": r"(?:sections?|sec\.|s\.|secci[óo]n|rule|regulation|clause)",
 }
 _PROVISIONS = {
-    name: re.compile(
-        rf"(?P<label>{words}\s?(?:n[°ºo]\s?)?(?P<number>{_NUMBER}))(?P<rest>.*)", re.IGNORECASE | re.VERBOSE | re.DOTALL
-    )
+    name: re.compile(rf"(?P<label>(?i:{words})\s?(?:n[°ºo]\s?)?(?P<number>{_NUMBER}))(?P<rest>.*)", re.VERBOSE | re.DOTALL)
     for name, words in ((name, words.replace(" ", r"\ ")) for name, words in _FAMILIES.items())
 }
 # The words of headings above provisions, from the outermost in.
@@ -150,12 +149,20 @@ def _heading(block: Block, part: _Part, leveled: bool) -> tuple[int, int] | None
 
 def _marks(blocks: Sequence[Block]) -> list[_Mark]:
     """The provisions of the first family that has a sequence of them."""
-    for family in _PROVISIONS.values():
-        found = [mark for at, block in enumerate(blocks) if (mark := _mark(at, block, family))]
+    every = {
+        name: [mark for at, block in enumerate(blocks) if (mark := _mark(at, block, family))]
+        for name, family in _PROVISIONS.items()
+    }
+    for name, found in every.items():
         leveled = [mark for mark in found if blocks[mark.at].level]
-        if len(leveled) > 1:
+        signs = [mark for mark in every["paragraph sign"] if blocks[mark.at].level]
+        if (
+            name == "article" and len(leveled) > 1 and 2 * len(signs) > len(leveled)
+        ):  # articles of a law that has sections in them
+            return sorted([*leveled, *signs], key=lambda mark: mark.at)
+        if len(leveled) > 1 and _ascending(leveled, repeats=True):  # 46 bis and 46 ter
             return leveled
-        if len(found) > 2 and _ascending(found):
+        if len(found) > 2 and _ascending(found, repeats=False):
             return found
     return []
 
@@ -168,7 +175,8 @@ def _mark(at: int, block: Block, family: re.Pattern[str]) -> _Mark | None:
     number = re.sub(r"\s+", " ", match["number"]).strip()
     heading = rest.strip(" .:–—-\t")
     if block.level:
-        return _Mark(at, number, block.text, "") if len(block.text) <= 3 * _LONGEST_HEADING else None
+        said = rest.lstrip()[:1].islower() and not label.startswith("§")  # "Section 73 gives the tribunal …"
+        return None if said or len(block.text) > 3 * _LONGEST_HEADING else _Mark(at, number, block.text, "")
     if not heading:
         return _Mark(at, number, label, "")
     if rest[0] in ".:" or re.match(r"\s?[–—-]\s|\s?\(", rest):  # "Article 5. The lease ends." has its text in the line
@@ -182,10 +190,10 @@ def _mark(at: int, block: Block, family: re.Pattern[str]) -> _Mark | None:
     return _Mark(at, number, block.text, "") if capital and not block.text.rstrip().endswith((".", ",", ";")) else None
 
 
-def _ascending(marks: Sequence[_Mark]) -> bool:
-    """Whether most numbers are above the one before; numbers such as ``L111-2`` are compared part by part."""
+def _ascending(marks: Sequence[_Mark], *, repeats: bool) -> bool:
+    """Whether most numbers are above the one before, or equal; numbers such as ``L111-2`` are compared part by part."""
     keys = [[int(digits) for digits in re.findall(r"\d+", mark.number)] for mark in marks]
-    steps = [before < after for before, after in pairwise(keys)]
+    steps = [before < after or (repeats and before == after) for before, after in pairwise(keys)]
     return sum(steps) >= _ASCENDING * len(steps)
 
 

@@ -43,11 +43,19 @@ def parse_xml(raw: bytes, path: str | Path) -> Element:
         raise FileEncodingError(f"the XML cannot be decoded ({error}); convert the file to UTF-8 first", path=path) from None
 
 
+class _LocalNames(dict[str, str]):
+    """Names without their namespace, each made once: a file has few names and many elements."""
+
+    def __missing__(self, tag: str) -> str:
+        self[tag] = found = tag.rpartition("}")[2]
+        return found
+
+
 class _Tree:
     """One parse: a tree builder fed by expat."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path, self.depth, self.builder = path, 0, TreeBuilder()
+        self.path, self.depth, self.builder, self.names = path, 0, TreeBuilder(), _LocalNames()
         self.parser = expat.ParserCreate(namespace_separator="}")
         self.parser.buffer_text = True
         self.parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -65,11 +73,12 @@ class _Tree:
         self.depth += 1
         if self.depth > DEEPEST:
             raise DamagedFileError(f"the XML has more than {DEEPEST} levels of elements; check the file", path=self.path)
-        self.builder.start(local_name(tag), {local_name(name): value for name, value in attributes.items()})
+        names = self.names
+        self.builder.start(names[tag], {names[name]: value for name, value in attributes.items()})
 
     def end(self, tag: str) -> None:
         self.depth -= 1
-        self.builder.end(local_name(tag))
+        self.builder.end(self.names[tag])
 
     def doctype(self, name: str, system: str | None, public: str | None, internal: int) -> None:
         if internal:
@@ -81,11 +90,6 @@ class _Tree:
         if (character := html5.get(f"{name};")) is None:
             raise DamagedFileError(f"the XML uses the entity &{name}; of a DTD, which is not read; replace it", path=self.path)
         self.builder.data(character)
-
-
-def local_name(tag: str) -> str:
-    """A name without its namespace."""
-    return tag.rpartition("}")[2]
 
 
 def spaced(text: str) -> str:

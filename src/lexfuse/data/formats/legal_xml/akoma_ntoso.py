@@ -34,14 +34,15 @@ def read_akoma_ntoso(root: Element, base: str) -> list[Document]:
     work, expression = body.find("meta/identification/FRBRWork"), body.find("meta/identification/FRBRExpression")
     judged = body.tag == "judgment"
     uri = _value(work, "FRBRuri") or _value(work, "FRBRthis") or base
+    cited = tuple(stated(*(words_of(found) for found in body.iter() if found.tag in ("neutralCitation", "cite"))))
     law = Law(
         base=slug_uri(uri),
-        title=_title(body, work) or base,
+        title=_title(body, work) or next(iter(cited), base),
         language=_language(expression),
         kind=DocumentKind.DECISION if judged else DocumentKind.STATUTE,
         date=_date(work),
         court=_court(body) if judged else "",
-        identifiers=tuple(stated(*(words_of(found) for found in body.iter() if found.tag in ("neutralCitation", "cite")))),
+        identifiers=cited,
     )
     parts = [part for part in body if part.tag not in ("meta", "coverPage")]
     text = Element(body.tag)

@@ -19,6 +19,7 @@ LANGUAGES = {
     "fin": "fi", "fra": "fr", "fre": "fr", "gle": "ga", "hrv": "hr", "hun": "hu", "ita": "it", "lav": "lv", "lit": "lt",
     "mlt": "mt", "nld": "nl", "dut": "nl", "pol": "pl", "por": "pt", "ron": "ro", "rum": "ro", "slk": "sk", "slv": "sl",
     "spa": "es", "swe": "sv", }  # fmt: skip
+_UNKNOWN_YEAR = 1000  # 1000-01-01 means that the day is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,10 @@ def day(text: str) -> datetime.date | None:
     """The day of a file's metadata; ``None`` where it states none, or something else."""
     digits = re.match(r"\d{4}-\d{2}-\d{2}|\d{8}", text.strip())
     try:
-        return parse_date(digits[0]) if digits else None
+        found = parse_date(digits[0]) if digits else None
     except DataError:
         return None
+    return found if found and found.year > _UNKNOWN_YEAR else None
 
 
 def stated(*texts: str) -> Iterator[str]:

@@ -69,7 +69,7 @@ class _Walk:
     def rest(self, element: Element, path: tuple[str, ...]) -> Iterator[Provision]:
         text = "\n".join(joined([line for line in self.between if line]))
         self.between.clear()
-        if text:
+        if any(map(str.isalnum, text)):  # not a full stop alone
             yield Provision(element, "", path[-1] if path else "", path[:-1], text)
 
 
