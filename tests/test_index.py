@@ -32,6 +32,18 @@ def hybrid(tmp_path_factory, corpus):
         yield built
 
 
+def test_one_language_for_every_document(tmp_path):
+    documents = [Document("a", text="Kündigungen", language="fr"), Document("b", text="Fristen")]
+    with lexfuse.Index.build(tmp_path / "law.index", documents, language="de") as built:
+        assert built.languages == {"de": 2}
+        built.add([Document("c", text="Klagen")], language="de")
+        assert [hit.id for hit in built.search("klage")] == ["c"]
+        with pytest.raises(ConfigError, match="unknown language 'xx'; known are ar, ca"):
+            built.search("klage", language="xx")
+        with pytest.raises(ConfigError, match="unknown language 'xx'; known are ar, ca"):
+            built.add([Document("d")], language="xx")
+
+
 def files_of(folder):
     return {
         path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file() and "catalog" not in path.name

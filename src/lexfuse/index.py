@@ -81,20 +81,22 @@ class Index(IndexReader):
         *,
         channels: Channels = (),
         settings: IndexSettings | None = None,
+        language: str = "",
         replace: bool = False,
         progress: ProgressBar = no_progress_bar,
     ) -> Index:
         """Build a new index of a corpus; `replace` allows it to replace an existing one.
 
         Words and citations are always indexed, completely or not at all. `channels` names others, or maps their names to
-        models; `add_channels` resumes them after an interruption.
+        models; `add_channels` resumes them after an interruption. `language` is that of every document; by default each
+        document has its own, detected if it is not given.
 
         >>> corpus = lexfuse.read_corpus("examples/articles.csv")
         >>> with lexfuse.Index.build(folder / "law.index", corpus, channels=["dense"]) as built:
         ...     built.channels, list(built.specs)
         (('dense',), ['hybrid', 'bm25', 'dense'])
         """
-        plans, documents = plans_by_name(channels), detect_languages(corpus)
+        plans, documents = plans_by_name(channels), detect_languages(corpus, language)
         with progress("indexing", _texts(documents)) as done:
             IndexFolder.create(folder, settings, documents=documents, replace=replace, progress=done).close()
         index = cls(folder)
@@ -129,16 +131,22 @@ class Index(IndexReader):
     # Changing
 
     def add(
-        self, documents: Iterable[Document], *, update: bool = False, progress: ProgressBar = no_progress_bar
+        self,
+        documents: Iterable[Document],
+        *,
+        update: bool = False,
+        language: str = "",
+        progress: ProgressBar = no_progress_bar,
     ) -> ChangeCounts:
         """Add documents; an existing id is a `DataError`, or is replaced with `update`.
 
-        Languages that are not given are detected. `add_channels` encodes the documents for the channels of the index.
+        `language` is that of every document; without it, missing languages are detected. `add_channels` encodes the
+        documents for the channels of the index.
 
         >>> index.add([lexfuse.Document("lib-7", text="Le silence est de règle.")]).added
         1
         """
-        corpus = detect_languages(documents)
+        corpus = detect_languages(documents, language)
         with self._changing(), progress("indexing", _texts(corpus)) as done:
             return self._files.add(corpus, update=update, progress=done)
 
@@ -281,9 +289,9 @@ class Index(IndexReader):
             self.refresh()
 
 
-def detect_languages(documents: Iterable[Document]) -> Corpus:
-    """Documents as a corpus in which every language that is not given is detected."""
-    return with_languages(documents if isinstance(documents, Corpus) else Corpus.of(documents))
+def detect_languages(documents: Iterable[Document], language: str = "") -> Corpus:
+    """Documents as a corpus in one language, or in which every language that is not given is detected."""
+    return with_languages(documents if isinstance(documents, Corpus) else Corpus.of(documents), language)
 
 
 def _texts(corpus: Corpus) -> int:

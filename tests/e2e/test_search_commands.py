@@ -53,6 +53,25 @@ def test_stems_and_stop_words_are_chosen_when_an_index_is_built(tmp_path):
     assert "--no-stems is for a new index" in done.stderr
 
 
+def test_a_language_is_forced_on_documents_and_questions(tmp_path):
+    law = tmp_path / "law.jsonl"
+    law.write_text('{"_id": "a", "text": "Kündigungen", "language": "fr"}\n{"_id": "b", "text": "Fristen"}\n', encoding="utf-8")
+    assert lexfuse("index", law, tmp_path / "law.index", "--language", "de").returncode == 0
+    assert found(tmp_path / "law.index", "kuendigung") == ["a"]
+    assert found(tmp_path / "law.index", "kündigung", "--language", "en") == []  # read with English stems
+    for command in (
+        ("index", law, tmp_path / "other.index", "--language", "german"),
+        ("search", tmp_path / "law.index", "Frist", "--language", "german"),
+        ("similar", tmp_path / "law.index", law, "--language", "german"),
+        ("analyse", "Frist", "--language", "german"),
+    ):
+        done = lexfuse(*command)
+        assert done.returncode == 2
+        assert "unknown language 'german'; did you mean 'de' (German)? Known are ar, ca" in " ".join(done.stderr.split())
+    assert not (tmp_path / "other.index").exists()
+    assert "--language is for a corpus" in lexfuse("index", tmp_path / "law.index", "--merge", "--language", "de").stderr
+
+
 def test_the_form_of_idf(built, tmp_path):
     """Robertson's logarithm of the odds is negative for a word of most articles: FUSE eq. 1, BSARD eq. 3, CJEU eq. 1."""
     query = ("search", built, "bibliothèques", "--json")

@@ -13,6 +13,7 @@ from lexfuse.cli.output.console import AsJson, line, note, print_json, table
 from lexfuse.data.files import decode, read_bytes
 from lexfuse.errors import ConfigError
 from lexfuse.text.analysis.analyser import Analyser
+from lexfuse.text.analysis.language_table import known_language
 from lexfuse.text.analysis.languages import detect_language
 from lexfuse.text.citation.citation import Citation
 from lexfuse.text.citation.find import find_citations
@@ -22,7 +23,7 @@ from lexfuse.text.sentences.splitter import sentence_texts
 def analyse(
     text: Annotated[str | None, typer.Argument(help="The text; - reads standard input.")] = None,
     file: Annotated[Path | None, typer.Option("--file", "-f", help="Read the text from this file.")] = None,
-    language: Annotated[str | None, typer.Option("--language", "-l", help="fr, en or another code [default: detected].")] = None,
+    language: Annotated[str | None, typer.Option("--language", "-l", help="A code like fr or de [default: detected].")] = None,
     json: AsJson = False,
 ) -> None:
     """Show how LexFuse reads a text: language, sentences, words and citations.
@@ -32,7 +33,7 @@ def analyse(
     lexfuse analyse --file judgment.txt --json
     """
     given = _text(text, file)
-    code = detect_language(given) if language is None else language
+    code = detect_language(given) if language is None else known_language(language)
     analyser = Analyser(code or "en")
     tokens, citations, sentences = analyser.tokens(given), find_citations(given), sentence_texts(given, code or "en")
     if json:
@@ -46,7 +47,7 @@ def analyse(
         )
         return
     if not code:
-        note("the language is not clear; reading it as English (use --language fr or en)")
+        note("the language is not clear; reading it as English (name it with --language, such as fr or de)")
     line(f"language: {code or 'not clear'}")
     table("sentences", ["", "sentence"], enumerate(sentences, start=1), numbers_from=9)
     if citations:

@@ -18,6 +18,7 @@ from lexfuse.errors import ConfigError
 from lexfuse.index import Index
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.postgres.address import refuse_address
+from lexfuse.text.analysis.language_table import known_language
 
 
 def index(
@@ -43,6 +44,9 @@ def index(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing index.")] = False,
     drop: Annotated[list[str] | None, typer.Option("--drop", help="Drop this channel. May be repeated.")] = None,
+    language: Annotated[
+        str, typer.Option("--language", "-l", help="Language of every document, such as de [default: given or detected].")
+    ] = "",
     skip_bad: SkipBad = False,
     json: AsJson = False,
 ) -> None:
@@ -65,6 +69,10 @@ def index(
     tending = bool(delete or drop) or merge or verify or rebuild
     if sum((add, update, tending)) > 1:
         raise ConfigError("choose one of --add, --update, or --delete/--drop/--merge/--verify/--rebuild")
+    if language and (tending or len(paths) == 1):
+        raise ConfigError("--language is for a corpus that is read; name the corpus too, or leave --language out")
+    if language:
+        known_language(language)  # before the corpus is read
     channels.check()
     if len(paths) == 1 or add or update:
         analysis.refuse_given()
@@ -75,7 +83,7 @@ def index(
         folder, result = paths[0], {"index": str(paths[0])}
     else:
         corpus, folder = _both(paths)
-        result = _build(corpus, folder, add or update, update, analysis.settings(), force, skip_bad)
+        result = _build(corpus, folder, add or update, update, analysis.settings(), force, skip_bad, language)
     if channels.names or (add or update):
         with Index.open(folder) as opened:
             result |= {"channels": fill_channels(opened, channels)}
@@ -116,17 +124,17 @@ def _both(paths: list[Path]) -> tuple[Path, Path]:
 
 
 def _build(
-    source: Path, folder: Path, existing: bool, update: bool, settings: IndexSettings, force: bool, skip_bad: bool
+    source: Path, folder: Path, existing: bool, update: bool, settings: IndexSettings, force: bool, skip_bad: bool, language: str
 ) -> dict[str, Any]:
     if not existing:
         refuse_existing(folder, force)
     with noted_report(skip_bad) as report, spinner(f"reading {source}"):
         corpus = read_corpus(source, report)
     if not existing:
-        Index.build(folder, corpus, settings=settings, replace=force, progress=progress_bar).close()
+        Index.build(folder, corpus, settings=settings, language=language, replace=force, progress=progress_bar).close()
         return {"index": str(folder), "documents": len(corpus), "added": len(corpus), "skipped": report.skipped}
     with Index.open(folder) as index:
-        changes = index.add(corpus, update=update, progress=progress_bar)
+        changes = index.add(corpus, update=update, language=language, progress=progress_bar)
         counts = {"documents": len(index), "added": changes.added, "updated": changes.updated}
     return {"index": str(folder), **counts, "skipped": report.skipped}
 

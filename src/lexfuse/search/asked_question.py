@@ -21,6 +21,7 @@ from lexfuse.errors import ConfigError, EmptyQuestionError
 from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.text.analysis.language_table import known_language
 from lexfuse.text.query_language.expression import Expression, Operand, OperandKind, parts_of
 from lexfuse.text.query_language.parser import parse
 
@@ -76,7 +77,7 @@ def read_question(version: IndexVersion, question: str | Query, language: str = 
     >>> found.ranked.text, found.within.tolist()
     ('prêt', [True, True, False, True, True, True])
     """
-    query = Query("q", question, language) if isinstance(question, str) else question
+    query = Query("q", question, asked_language(version, language)) if isinstance(question, str) else question
     if not query.text.strip():
         raise EmptyQuestionError("the question is empty; ask with at least one word")
     if not operators:
@@ -97,6 +98,16 @@ def read_question(version: IndexVersion, question: str | Query, language: str = 
     return AskedQuestion(
         query, replace(query, text=text, language=spoken), parsed.condition, dict(zip(parts, masks, strict=True)), notes
     )
+
+
+def asked_language(version: IndexVersion, language: str) -> str:
+    """The language that a caller asked for, one with stems or one of the documents; `ConfigError` for another, "" for none.
+
+    >>> asked_language(IndexVersion(snapshot), "de")
+    'de'
+    """
+    spoken: frozenset[str] = version.cached("spoken languages", lambda: frozenset(version.snapshot.column("language")))
+    return known_language(language, spoken) if language else ""
 
 
 def _ranked_text(operand: Operand, matcher: ExpressionMatcher) -> str:

@@ -15,7 +15,7 @@ from lexfuse.channels.retriever import Retriever
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.errors import ConfigError
 from lexfuse.rerank.rprs import Rprs
-from lexfuse.search.asked_question import AskedQuestion
+from lexfuse.search.asked_question import AskedQuestion, asked_language
 from lexfuse.search.hits import HitSequence, PageExplanations
 from lexfuse.search.index_version import SIMILAR, IndexVersion, OpenedSearch
 from lexfuse.search.results import ResultBuilder, SearchHit, find_documents
@@ -97,6 +97,7 @@ def find_similar(
     version = version.on(as_of)
     clock, snapshot = StageClock(), version.snapshot
     with clock.stage("filter"):
+        language = asked_language(version, language)
         asked = (
             query_from_document(snapshot, document, language, mask=mask)
             if document

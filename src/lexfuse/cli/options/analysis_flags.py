@@ -19,10 +19,8 @@ class AnalysisFlags(FlagGroup):
     fields: Annotated[str, typer.Option("--fields", help="Fields to search, with optional weights: title:2,headings,text.")] = (
         "title,headings,text"
     )
-    stems: Annotated[bool, typer.Option("--stems/--no-stems", help="Reduce French and English words to their stems.")] = True
-    stop_words: Annotated[
-        bool, typer.Option("--stop-words/--no-stop-words", help="Leave French and English stop words out of the index.")
-    ] = True
+    stems: Annotated[bool, typer.Option("--stems/--no-stems", help="Reduce words to their stems.")] = True
+    stop_words: Annotated[bool, typer.Option("--stop-words/--no-stop-words", help="Leave stop words out of the index.")] = True
     citations: Annotated[bool, typer.Option("--citations/--no-citations", help="Index citations as terms.")] = True
 
     def settings(self) -> IndexSettings:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from lexfuse.deadline import check
 from lexfuse.errors import ConfigError
-from lexfuse.text.analysis.language_table import CURRENT_VERSION, FoldingOrder, Language, language_of, languages
+from lexfuse.text.analysis.language_table import CURRENT_VERSION, FoldingOrder, StemmedLanguage, language_of, languages
 from lexfuse.text.citation.identifiers import Identifier, follows_initial, identifiers_of, usual_terms
 from lexfuse.text.citation.scanner import IDENTIFIER
 from lexfuse.text.letters import compose, fold
@@ -265,7 +265,7 @@ class Analyser:
         return (folded,) if self.folding is Folding.FOLD else tuple(dict.fromkeys((stem(word), folded)))
 
     @cached_property
-    def _own(self) -> Language | None:
+    def _own(self) -> StemmedLanguage | None:
         return language_of(self.language, self.version)
 
     @cached_property

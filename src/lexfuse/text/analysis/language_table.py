@@ -28,7 +28,7 @@ class FoldingOrder(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class StemmedLanguage:
     """A language with stems.
 
     >>> languages()["de"].name, languages()["tr"].folding
@@ -42,7 +42,7 @@ class Language:
 
 
 @cache
-def languages() -> dict[str, Language]:
+def languages() -> dict[str, StemmedLanguage]:
     """Every language with stems, by its code.
 
     >>> "sv" in languages(), "xx" in languages()
@@ -50,10 +50,10 @@ def languages() -> dict[str, Language]:
     """
     lines = (files("lexfuse.text.analysis") / "languages.tsv").read_text("utf-8").splitlines()[1:]
     rows = (line.split("\t") for line in lines)
-    return {code: Language(code, name, stemmer, FoldingOrder(folding)) for code, name, stemmer, folding in rows}
+    return {code: StemmedLanguage(code, name, stemmer, FoldingOrder(folding)) for code, name, stemmer, folding in rows}
 
 
-def language_of(code: str, version: int = CURRENT_VERSION) -> Language | None:
+def language_of(code: str, version: int = CURRENT_VERSION) -> StemmedLanguage | None:
     """The language of a code if this version of the analysis stems it, else None.
 
     Indexes of version 1 have stems and stop words in French and English only, and are searched as they were built.
