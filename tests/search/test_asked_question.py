@@ -19,7 +19,14 @@ TEXTS = {
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
     documents = [
-        Document(id, f"Titre {id}", text, "fr", code="Code pénal" if id in "ab" else "Code du travail")
+        Document(
+            id,
+            f"Titre {id}",
+            text,
+            "fr",
+            code="Code pénal" if id in "ab" else "Code du travail",
+            extra={"judge": "Mme Durand", "fee": 12} if id == "b" else {},
+        )
         for id, text in TEXTS.items()
     ]
     with Index.build(tmp_path_factory.mktemp("asked") / "index", documents) as opened:
@@ -44,6 +51,9 @@ def index(tmp_path_factory):
         ('abus code:"code du travail"', "cd"),
         ("abus title:c", "c"),
         ("abus id:d", "d"),
+        ("abus judge:durand fee:12", "b"),
+        ("abus -judge:dur*", "acd"),
+        ("abus nothing:durand", "abcd"),
         ("de AND abus", "ac"),
     ],
 )
