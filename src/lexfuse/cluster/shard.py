@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -18,6 +18,7 @@ from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
+from lexfuse.storage.segments.segment import LEXICAL
 from lexfuse.storage.snapshot import Snapshot
 
 Made = TypeVar("Made")
@@ -88,6 +89,11 @@ class ShardSnapshot(FolderSnapshot):
     def _made_postings(self, channel: str, files: Sequence[InvertedFile], numbering: Numbering) -> Postings:
         known: TermStatistics = self._statistics[channel]
         return ClusterPostings(known, files, numbering.bases, numbering.alive, self._lists(channel))
+
+    @property
+    def field_lengths(self) -> Mapping[str, float] | None:
+        """The terms in each field of all documents of the cluster."""
+        return self._statistics[LEXICAL].field_lengths
 
     def retriever_class(self, usual: type[Made]) -> type[Made]:
         """A class whose queries the router has read."""

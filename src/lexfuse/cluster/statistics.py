@@ -8,7 +8,7 @@ All shards number terms alike, so that a question is read once, at the router.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 import orjson
 
+from lexfuse.channels.lexical.field_frequencies import FieldFrequencies
 from lexfuse.data.arrays import F64, I64, Bools, read_only
 from lexfuse.data.files import make_folder
 from lexfuse.errors import DataError
 from lexfuse.storage.array_file import map_array, save_array
+from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
 from lexfuse.storage.segments.segment import LEXICAL
@@ -47,6 +49,7 @@ class TermStatistics:
     collection_frequency: F64
     documents: int
     length: float  # of all documents together
+    field_lengths: Mapping[str, float] = field(default_factory=dict)  # the same for each field; empty without positions
 
     @classmethod
     def of(cls, postings: Postings) -> TermStatistics:
@@ -68,7 +71,9 @@ class TermStatistics:
             frequency[places] += shard.document_frequency
             occurrences[places] += shard.collection_frequency
         documents, length = sum(shard.documents for shard in shards), sum(shard.length for shard in shards)
-        return cls(terms, read_only(frequency), read_only(occurrences), documents, length)
+        lengths = {name: sum(one.field_lengths.get(name, 0.0) for one in shards) for name in shards[0].field_lengths}
+        whole = all(one.field_lengths or not one.documents for one in shards)
+        return cls(terms, read_only(frequency), read_only(occurrences), documents, length, lengths if whole else {})
 
     @property
     def mean_length(self) -> float:
@@ -89,7 +94,7 @@ class TermStatistics:
         yield save_array(folder / _DOCUMENTS, self.document_frequency)
         yield save_array(folder / _OCCURRENCES, self.collection_frequency)
         path = folder / _SUMS
-        path.write_bytes(orjson.dumps({"documents": self.documents, "length": self.length}))
+        path.write_bytes(orjson.dumps({"documents": self.documents, "length": self.length, "fields": dict(self.field_lengths)}))
         yield path
 
     @classmethod
@@ -100,11 +105,12 @@ class TermStatistics:
         try:
             sums = orjson.loads((folder / _SUMS).read_bytes())
             documents, length = int(sums["documents"]), float(sums["length"])
-        except (OSError, ValueError, TypeError, KeyError) as error:
+            fields = {str(name): float(value) for name, value in sums.get("fields", {}).items()}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise DataError(f"the statistics are damaged ({error}); publish the cluster again", path=folder / _SUMS) from None
         if any(len(array) != len(terms) for array in arrays):
             raise DataError("the files do not belong together; publish the cluster again", path=folder)
-        return cls(terms, *arrays, documents, length)
+        return cls(terms, *arrays, documents, length, fields)
 
 
 class ClusterPostings(Postings):
@@ -161,10 +167,19 @@ def gather_statistics(shards: Sequence[Snapshot]) -> dict[str, TermStatistics]:
     return merged_statistics([_own_statistics(shard) for shard in shards])
 
 
+def _field_lengths(shard: Snapshot) -> dict[str, float]:
+    """The terms in each field of a shard; nothing if a part of it has no positions."""
+    if not isinstance(shard, FolderSnapshot) or any(segment.positions is None for segment in shard.segments):
+        return {}
+    counts = FieldFrequencies(shard)
+    return {name: counts.total_length(name) for name in shard.settings.fields}
+
+
 def _own_statistics(shard: Snapshot) -> Statistics:
     """The statistics of one shard; a channel of which it holds nothing has none."""
     named = [LEXICAL, *(name for name in shard.channels if _has_terms(shard, name))]
-    return {name: TermStatistics.of(shard.postings(name)) for name in named}
+    found = {name: TermStatistics.of(shard.postings(name)) for name in named}
+    return found | {LEXICAL: replace(found[LEXICAL], field_lengths=_field_lengths(shard))}
 
 
 def _has_terms(shard: Snapshot, channel: str) -> bool:

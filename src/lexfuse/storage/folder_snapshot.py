@@ -111,6 +111,11 @@ class FolderSnapshot(Snapshot):
         self._numberings: dict[str, Numbering] = {}
         self._coded: dict[str, tuple[I32, list[Any]]] = {}
 
+    @property
+    def field_lengths(self) -> Mapping[str, float] | None:
+        """The terms in each field of all documents of a cluster; None for an index of its own."""
+        return None
+
     def _loaded(self, known: Mapping[CatalogSegment, Segment | ChannelSegment]) -> list[Segment]:
         def load(named: CatalogSegment) -> Segment:
             found = known.get(named)

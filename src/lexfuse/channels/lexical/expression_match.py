@@ -7,7 +7,7 @@ and accents. Segments of an older LexFuse have no positions: there the texts of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -40,6 +40,22 @@ _PREFIXES_KEPT = 100
 _BLOCK = 2000  # documents that are read at once where there are no positions
 
 
+class FieldNames(Container[str]):
+    """The fields of documents, and those that only this corpus has; the latter are read when a name is none of the former.
+
+    >>> "title" in FieldNames(snapshot), "judge" in FieldNames(snapshot)
+    (True, False)
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Read nothing yet."""
+        self._snapshot = snapshot
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a field of this name."""
+        return name in FIELDS or name in self._snapshot.settings.fields or name in self._snapshot.metadata
+
+
 class ExpressionMatcher:
     """Finds what satisfies expressions in one snapshot; safe for many threads.
 
@@ -58,10 +74,10 @@ class ExpressionMatcher:
         self._segments: dict[int, SegmentWords] = {}
         self._prefixes: dict[str, Counter[WrittenWord]] = {}
 
-    @cached_property
-    def fields(self) -> frozenset[str]:
+    @property
+    def fields(self) -> Container[str]:
         """The fields that an expression may name."""
-        return frozenset((*FIELDS, *self.snapshot.settings.fields))
+        return FieldNames(self.snapshot)
 
     def mask(self, expression: Expression, language: str) -> Bools:
         """One flag per document; words are read as those of a question in this language."""

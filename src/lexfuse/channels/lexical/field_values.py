@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from lexfuse.channels.lexical.occurrences import ReadOperand, WrittenWord
-from lexfuse.data.arrays import Bools
+from lexfuse.data.arrays import I32, Bools
 from lexfuse.storage.document_rows import LISTS, texts_of
+from lexfuse.storage.filters import FIELDS
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.query_language.expression import OperandKind
@@ -31,13 +32,25 @@ class FieldValues:
         operand, words = part
         if operand.field == "id":
             return self._ids(operand.text, prefix=operand.kind is OperandKind.PREFIX)
-        codes, values = self._snapshot.coded(operand.field)
+        places, codes, texts = self._values(operand.field)
         key = (operand.field, analyser.language)
         if key not in self._words:
-            texts = [(texts_of(value) if operand.field in LISTS else (value or "",)) for value in values]
             self._words[key] = [[analyser.written_words(text) for text in some] for some in texts]
         fits = [any(_holds(text, words, operand.kind) for text in some) for some in self._words[key]]
-        return np.array(fits, dtype=np.bool_)[codes] if len(values) else np.zeros(len(self._snapshot), dtype=np.bool_)
+        found = np.zeros(len(self._snapshot), dtype=np.bool_)
+        if fits:
+            found[places] = np.array(fits, dtype=np.bool_)[codes]
+        return found
+
+    def _values(self, field: str) -> tuple[slice | I32, I32, list[tuple[str, ...]]]:
+        """The documents that have a field, the number of each one's value, and the texts of the distinct values."""
+        if field in FIELDS:
+            codes, values = self._snapshot.coded(field)
+            return slice(None), codes, [texts_of(value) if field in LISTS else (value or "",) for value in values]
+        column = self._snapshot.metadata.get(field)
+        if column is None:  # another shard has it
+            return slice(None), np.empty(0, dtype=np.int32), []
+        return column.documents, column.codes, [tuple(map(str, value)) for value in column.values]
 
     def _ids(self, text: str, *, prefix: bool) -> Bools:
         wanted, ids = text.casefold(), (id.casefold() for id in self._snapshot.ids)

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
 from lexfuse.channels.channel_kind import ChannelKind, SearchOptions
 from lexfuse.channels.lexical.bm25 import BM25, K1, B, IdfForm, check_parameters
 from lexfuse.channels.lexical.bm25_kli import BM25Kli
+from lexfuse.channels.lexical.bm25f import BM25F, field_weights
 from lexfuse.channels.lexical.ngram_tfidf import NGRAM_CHANNELS, NgramTfIdf
 from lexfuse.channels.lexical.tfidf import TfIdf
 from lexfuse.data.validation import Model, Texts, refusing
@@ -60,6 +61,7 @@ class BM25Options(SearchOptions):
     b: float = B
     idf: Annotated[IdfForm, Field(strict=False)] = IdfForm.LUCENE
     kli: float | None = None  # how many of a query's terms, most informative first: a share, or above 1 a number
+    fields: Texts = ()  # BM25F: title=2:0.5,text=1:0.75, the weight and the b of each field; without, all words count alike
     terms: Annotated[InstanceOf[TermChoice], PlainSerializer(_term_values), BeforeValidator(refusing(_term_choice))] | None = None
 
     def check(self) -> None:
@@ -67,6 +69,8 @@ class BM25Options(SearchOptions):
         check_parameters(self.k1, self.b)
         if self.kli is not None and self.terms is not None:
             raise ConfigError("kli and terms both choose the terms of a query; give one of them")
+        if field_weights(self.fields) and (self.choice is not None or self.b != B):
+            raise ConfigError("fields (BM25F) have a b each and take all terms of a query; leave out b, kli and terms")
         _ = self.choice
 
     @property
@@ -84,7 +88,9 @@ class BM25Kind(ChannelKind):
     lexical = True
 
     def open(self, snapshot: Snapshot, channel: str, options: BM25Options, *, name: str, threads: int | None = None) -> BM25:
-        """BM25 with these parameters."""
+        """BM25, or with fields BM25F, with these parameters."""
+        if options.fields:
+            return BM25F(snapshot, options.k1, idf=options.idf, fields=field_weights(options.fields), name=name)
         if options.choice is not None:
             return BM25Kli(snapshot, options.k1, options.b, options.idf, choice=options.choice, name=name)
         return BM25(snapshot, options.k1, options.b, options.idf, name=name)

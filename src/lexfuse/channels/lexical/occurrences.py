@@ -85,13 +85,23 @@ class SegmentWords:
             docs = [self._within(one, other, part.distance) for one, other in pairwise(operands)]
             return shared(docs, len(self.positions.documents))
         starts = self.positions.sentences if part.unit is ProximityUnit.SENTENCE else self.positions.paragraphs
-        units = []
-        for one in operands:
-            unit = ranks(starts, one.first, right=True) - 1
-            if (one.last != one.first).any():
-                unit = unit[unit == ranks(starts, one.last, right=True) - 1]
-            units.append(unit)
-        return self.positions.document_of(starts[shared(units, len(starts))])
+        inside = [self._undivided(one, starts) for one in operands]
+        fewest = min(range(len(inside)), key=lambda at: len(inside[at]))
+        unit = np.unique(ranks(starts, inside[fewest], right=True) - 1)
+        begins, ends = starts[unit], np.append(starts, self.positions.documents[-1:])[unit + 1]
+        for first in (first for at, first in enumerate(inside) if at != fewest):
+            there = ranks(first, begins) < ranks(first, ends)
+            begins, ends = begins[there], ends[there]
+        return self.positions.document_of(begins)
+
+    @staticmethod
+    def _undivided(found: Occurrences, starts: I32) -> I32:
+        """Where occurrences begin that are in one sentence or paragraph."""
+        from lexfuse.kernels.positions import ranks
+
+        if np.array_equal(found.first, found.last):
+            return found.first
+        return found.first[ranks(starts, found.first, right=True) == ranks(starts, found.last, right=True)]
 
     def _within(self, one: Occurrences, other: Occurrences, distance: int) -> I64:
         """The documents in which one of both begins at most so many words after the other ends."""

@@ -26,6 +26,8 @@ def open_in_postgres(
     if isinstance(kind, CitationKind | NgramKind):
         return kind.open(snapshot, channel, options, name=name, threads=threads)  # it needs nothing but the documents
     if isinstance(kind, BM25Kind):
+        if options.fields:
+            raise ConfigError("an index in PostgreSQL has no BM25F (fields); search the index folder with it")
         given = options.k1, options.b, options.idf
         return PostgresBM25(snapshot, *given, choice=options.choice, exact=options.exact, name=name)
     if isinstance(kind, TfIdfKind):

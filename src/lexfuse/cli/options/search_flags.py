@@ -101,6 +101,9 @@ class SearchFlags(FlagGroup):
     k1: K1 = bm25.K1
     b: B = bm25.B
     idf: Idf = bm25.IdfForm.LUCENE
+    fields: Annotated[
+        str, typer.Option("--fields", help="BM25F: fields with a weight and a b each, title=2:0.5,headings=1:0.3,text=1:0.75.")
+    ] = ""
     exact: Annotated[bool, typer.Option("--exact", help="Score every document, also where a channel searches clusters.")] = False
     cosine: Annotated[
         bool | None,
@@ -130,6 +133,7 @@ class SearchFlags(FlagGroup):
             "k1": self.k1,
             "b": self.b,
             "idf": self.idf if "idf" in given else None,
+            "fields": names_in(self.fields) or None,
             "exact": self.exact or None,
             "cosine": self.cosine,
             "pool": (int(self.pool) if self.pool.isdecimal() else self.pool) if "pool" in given else None,

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Container
 from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
@@ -74,7 +74,7 @@ class LexedQuestion(NamedTuple):
         return any(one.operand is None or one.operand.kind is not OperandKind.WORD or one.operand.field for one in self.tokens)
 
 
-def lex(text: str, fields: Collection[str]) -> LexedQuestion:
+def lex(text: str, fields: Container[str]) -> LexedQuestion:
     """The tokens of a question about an index with these fields; what has no letter or digit is left out.
 
     >>> [str(token.operand or token.kind.value) for token in lex('"abus de confiance" -vol title:peine', {"title"}).tokens]
@@ -93,7 +93,7 @@ def lex(text: str, fields: Collection[str]) -> LexedQuestion:
     return LexedQuestion(tokens, note)
 
 
-def _scanned(text: str, fields: Collection[str], *, excludes: bool, capitals: bool) -> list[QueryToken]:
+def _scanned(text: str, fields: Container[str], *, excludes: bool, capitals: bool) -> list[QueryToken]:
     tokens: list[QueryToken] = []
     at = 0
     while at < len(text):
@@ -102,7 +102,7 @@ def _scanned(text: str, fields: Collection[str], *, excludes: bool, capitals: bo
             continue
         begins = at == 0 or text[at - 1].isspace() or text[at - 1] == "("
         phrase, opened = _PHRASE.match(text, at), _OPEN.match(text, at)
-        if begins and phrase and (phrase["field"] or "") in ("", *fields) and (excludes or not phrase["minus"]):
+        if begins and phrase and (not phrase["field"] or phrase["field"] in fields) and (excludes or not phrase["minus"]):
             tokens += [QueryToken(TokenKind.MINUS, at)] if phrase["minus"] else []
             operand = Operand(" ".join(phrase["inside"].split()), OperandKind.PHRASE, phrase["field"] or "")
             tokens.append(QueryToken(TokenKind.OPERAND, at, operand))
@@ -123,7 +123,7 @@ def _scanned(text: str, fields: Collection[str], *, excludes: bool, capitals: bo
 
 
 def _of_chunk(
-    chunk: str, at: int, fields: Collection[str], before: list[QueryToken], *, excludes: bool, capitals: bool
+    chunk: str, at: int, fields: Container[str], before: list[QueryToken], *, excludes: bool, capitals: bool
 ) -> list[QueryToken]:
     """The tokens of what has no space in it."""
     if chunk in _WORDS and not capitals:

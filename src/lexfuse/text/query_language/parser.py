@@ -13,7 +13,7 @@ parenthesis that is not closed); a note says why. Expressions that are too large
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -56,7 +56,7 @@ class _MalformedError(Exception):
     """The operators make no expression."""
 
 
-def parse(text: str, fields: Collection[str]) -> ParsedQuestion:
+def parse(text: str, fields: Container[str]) -> ParsedQuestion:
     """The expression of a question about an index with these fields.
 
     >>> parse("bail AND (loyer", set()).note
