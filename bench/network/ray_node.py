@@ -35,11 +35,15 @@ def enclosed() -> None:
         return
     if missing := [name for name in ("unshare", "nsenter", "ip") if shutil.which(name) is None]:
         raise SystemExit(f"{', '.join(missing)} not found; install util-linux and iproute2")
-    for unshare in (["unshare"], ["unshare", "-r"]):  # who is not root needs a user namespace too
-        if subprocess.run([*unshare, *OWN, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-            command = [*unshare, *OWN, sys.executable, *sys.argv]
-            raise SystemExit(subprocess.run(command, env=os.environ | {INSIDE: "1"}, check=False).returncode)
-    raise SystemExit("no permission to create namespaces; run as root, or allow unprivileged user namespaces")
+    ways = (["unshare", *OWN], ["unshare", "-r", *OWN])  # who is not root needs a user namespace too
+    way = next(
+        (one for one in ways if not subprocess.run([*one, "true"], stderr=subprocess.DEVNULL, check=False).returncode), None
+    )
+    if way is None:
+        raise SystemExit("no permission to create namespaces; run as root, or allow unprivileged user namespaces")
+    process = subprocess.Popen([*way, sys.executable, *sys.argv], env=os.environ | {INSIDE: "1"})
+    signal.signal(signal.SIGTERM, lambda *_: process.kill())  # which ends everything inside; unshare blocks SIGTERM
+    raise SystemExit(process.wait())
 
 
 def run(*words: str | Path, check: bool = True, **options: object) -> subprocess.CompletedProcess[str]:

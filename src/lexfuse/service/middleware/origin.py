@@ -1,4 +1,4 @@
-"""Checks of Host and Origin, against DNS rebinding and cross-site requests. HTTPS and HSTS are up to the proxy."""
+"""Checks of Host and Origin, against DNS rebinding and cross-site requests. HSTS is up to a proxy."""
 
 from __future__ import annotations
 
