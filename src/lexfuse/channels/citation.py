@@ -114,11 +114,11 @@ class CitationLookup(ChannelRetriever):
         """
         return self._read(text).missing
 
-    def _read(self, text: str) -> _Reading:
+    def _read(self, text: str) -> _NamedDocuments:
         (reading,) = read_once(self.snapshot, "citations", [text], lambda texts: [self._reading(one) for one in texts])
         return reading
 
-    def _reading(self, text: str) -> _Reading:
+    def _reading(self, text: str) -> _NamedDocuments:
         place: dict[int, int] = {}
         placed = np.zeros(len(self.order), dtype=np.bool_)
         missing: dict[str, None] = {}
@@ -141,7 +141,7 @@ class CitationLookup(ChannelRetriever):
             placed[new] = True
             last += bool(new)
             place |= dict.fromkeys(new, last)
-        return _Reading({int(self.order[at]): 1.0 / position for at, position in place.items()}, tuple(missing))
+        return _NamedDocuments({int(self.order[at]): 1.0 / position for at, position in place.items()}, tuple(missing))
 
     def cited(self, text: str, *, own_code: str = "", found: Sequence[Citation] | None = None) -> Iterator[tuple[Citation, I32]]:
         """Every citation of a text with the numbers of the documents that it means, in order of place.
@@ -196,7 +196,7 @@ class CitationLookup(ChannelRetriever):
         return CitationResolver(self._corpus)
 
 
-class _Reading(NamedTuple):
+class _NamedDocuments(NamedTuple):
     """What a text names: documents with their scores, and articles that their codes do not have."""
 
     named: dict[int, float]

@@ -29,13 +29,13 @@ _ARTICLE = re.compile(r"^(?:the|das|die|der|het)\s")
 _NOT_LETTERS = re.compile(r"[^a-z0-9]")
 
 
-class Law(NamedTuple):
+class LawKey(NamedTuple):
     """A law in comparison form: the letters of its name, and its year if one is given."""
 
     name: str
     year: str = ""
 
-    def equals(self, other: Law) -> bool:
+    def equals(self, other: LawKey) -> bool:
         """Whether two names mean the same law: a missing year fits every year.
 
         >>> law_of("Companies Act").equals(law_of("Companies Act 2006")), law_of("Companies Act 1985").equals(
@@ -47,11 +47,11 @@ class Law(NamedTuple):
 
 
 @cached_if_short
-def law_of(name: str) -> Law:
+def law_of(name: str) -> LawKey:
     """A name in comparison form: no case, accents, dots, commas, jurisdiction or German inflection.
 
     >>> law_of("The Indian Penal Code, 1860"), law_of("I.P.C."), law_of("Competition Act 2010 (Cth)")
-    (Law(name='indianpenalcode', year='1860'), Law(name='ipc', year=''), Law(name='competitionact', year='2010'))
+    (LawKey(name='indianpenalcode', year='1860'), LawKey(name='ipc', year=''), LawKey(name='competitionact', year='2010'))
     >>> law_of("des Bürgerlichen Gesetzbuches"[4:]) == law_of("Bürgerliches Gesetzbuch")
     True
     """
@@ -64,13 +64,13 @@ def law_of(name: str) -> Law:
         year = None
     if _GERMAN_WORD.search(plain):
         plain = _GERMAN_END.sub("", plain)
-    return Law(_NOT_LETTERS.sub("", plain), year[1] if year else "")
+    return LawKey(_NOT_LETTERS.sub("", plain), year[1] if year else "")
 
 
 @cache
-def _known() -> dict[str, frozenset[Law]]:
+def _known() -> dict[str, frozenset[LawKey]]:
     """Every listed name and abbreviation, with the laws that it may mean."""
-    known: dict[str, set[Law]] = defaultdict(set)
+    known: dict[str, set[LawKey]] = defaultdict(set)
     for names in _names():
         for name in names:
             law = law_of(name)
@@ -93,7 +93,7 @@ def is_known(name: str) -> bool:
 
 
 @cached_if_short
-def laws_meant(name: str) -> frozenset[Law]:
+def laws_meant(name: str) -> frozenset[LawKey]:
     """The laws that a name may mean; a name that is not listed means itself.
 
     >>> sorted(law.name for law in laws_meant("ZPO"))

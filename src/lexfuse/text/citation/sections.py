@@ -7,6 +7,7 @@ it. The index terms of `lexfuse.text.citation.scanner` do not include these cita
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -91,21 +92,27 @@ def sections(text: str) -> list[Citation]:
         if trigger is None:
             continue
         check()
-        found = _group(text, trigger, last)
+        items, law = _numbers(text, trigger)
+        found = _group(text, trigger, items, law, last) if items else []
         done += found
-        at = found[-1].end if found else at
+        at = found[-1].end if found else items[-1].end if items else at  # a list is read once, even if it cites nothing
         if found and found[-1].code not in ("", PRESENT):
             last = found[-1].code
-    numbered = [one for one in _numbered_laws(text) if not any(one.start < other.end and other.start < one.end for other in done)]
+    starts = [one.start for one in done]
+    numbered = [one for one in _numbered_laws(text) if not _overlaps(one, done, starts)]
     return sorted((*done, *numbered), key=lambda citation: citation.start) if numbered else done
 
 
-def _group(text: str, trigger: re.Match[str], last: str) -> list[Citation]:
+def _overlaps(citation: Citation, others: list[Citation], starts: list[int]) -> bool:
+    """Whether one of the others, which are in text order, is at the same place."""
+    before = bisect_left(starts, citation.end) - 1
+    return before >= 0 and others[before].end > citation.start
+
+
+def _group(text: str, trigger: re.Match[str], items: list[Citation], law: LawName | None, last: str) -> list[Citation]:
     """The citations of one list; none if the context shows that it is none."""
     kind = str(trigger.lastgroup)
-    system = CitationSystem.ARTICLE if kind == "article" else CitationSystem.SECTION
-    items, law = _numbers(text, trigger, system)
-    if not items or (kind == "part" and not items[0].parts):
+    if kind == "part" and not items[0].parts:
         return []
     if law is None and is_division(text, items[-1].end):
         return []
@@ -135,9 +142,10 @@ def _with_law(item: Citation, name: str) -> Citation:
     return replace(item, code=name)
 
 
-def _numbers(text: str, trigger: re.Match[str], system: CitationSystem) -> tuple[list[Citation], LawName | None]:
+def _numbers(text: str, trigger: re.Match[str]) -> tuple[list[Citation], LawName | None]:
     """The numbers of a list, and the law that ends it."""
     plural = _PLURAL.match(trigger.group()) is not None
+    system = CitationSystem.ARTICLE if trigger["article"] else CitationSystem.SECTION
     continental = trigger["sign"] is not None or trigger["article"] is not None
     items: list[Citation] = []
     at, start, ranges = trigger.end(), trigger.start(), False
