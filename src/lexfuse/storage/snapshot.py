@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 
 from lexfuse.data.arrays import I32
+from lexfuse.data.columns.metadata_columns import MetadataColumn, metadata_columns
 from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.storage.catalog import CatalogChannel
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import IndexSettings
-from lexfuse.storage.metadata import MetadataColumn, metadata_columns
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.stored_channel import ChannelSegment
 

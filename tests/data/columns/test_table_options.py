@@ -133,3 +133,8 @@ def test_json_that_is_no_list(tmp_path):
 def test_options_that_cannot_be(wrong):
     with pytest.raises(ConfigError):
         wrong()
+
+
+def test_a_header_that_is_no_csv(tmp_path):
+    with pytest.raises(DataError):
+        read(tmp_path, "a\rb,c\n")

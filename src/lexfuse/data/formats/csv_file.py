@@ -100,7 +100,7 @@ CSV, TSV = DelimitedText(), DelimitedText(_TAB)
 def _delimiter(path: str | Path, options: TableOptions) -> str:
     """What separates the columns of the header; `DataError` if that is not clear."""
     header = next(_text_lines(path), "").rstrip("\r\n")
-    found = {mark: columns for mark in DELIMITERS if len(columns := next(csv.reader([header], delimiter=mark), [])) > 1}
+    found = {mark: columns for mark in DELIMITERS if len(columns := _cells(header, mark)) > 1}
     wanted = [{options.columns[name]} if name in options.columns else set(NAMES[name]) for name in REQUIRED]
     fitting = [mark for mark, columns in found.items() if all(names & {one.strip() for one in columns} for names in wanted)]
     if len(fitting) == 1 or len(found) < 2:
@@ -109,6 +109,13 @@ def _delimiter(path: str | Path, options: TableOptions) -> str:
     raise DataError(
         f"the columns of the header are separated by {shown}: which is not clear; give --delimiter", path=path, line=1
     )
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # which is reported where the rows are read
+        return []
 
 
 def _has_no_header(cells: list[str]) -> bool:

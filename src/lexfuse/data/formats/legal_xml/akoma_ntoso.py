@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from lexfuse.data.document import Document, DocumentKind
-from lexfuse.data.formats.legal_xml.law import LANGUAGES, Law, law_documents, slug, stated
+from lexfuse.data.formats.legal_xml.law import LANGUAGES, LawFile, law_documents, slug, stated
 from lexfuse.data.formats.legal_xml.provisions import Provision, TagSet, provisions
 from lexfuse.data.formats.xml_tree import words_of
 
@@ -35,7 +35,7 @@ def read_akoma_ntoso(root: Element, base: str) -> list[Document]:
     judged = body.tag == "judgment"
     uri = _value(work, "FRBRuri") or _value(work, "FRBRthis") or base
     cited = tuple(stated(*(words_of(found) for found in body.iter() if found.tag in ("neutralCitation", "cite"))))
-    law = Law(
+    law = LawFile(
         base=slug_uri(uri),
         title=_title(body, work) or next(iter(cited), base),
         language=_language(expression),

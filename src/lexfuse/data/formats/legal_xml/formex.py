@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from lexfuse.data.document import Document, DocumentKind
-from lexfuse.data.formats.legal_xml.law import Law, law_documents, slug, stated
+from lexfuse.data.formats.legal_xml.law import LawFile, law_documents, slug, stated
 from lexfuse.data.formats.legal_xml.provisions import Provision, TagSet, provisions
 from lexfuse.data.formats.xml_tree import words_of
 from lexfuse.errors import EmptyFileError
@@ -63,7 +63,7 @@ def read_formex(root: Element, base: str) -> list[Document]:
     judged = root.tag in _JUDGED
     date = next((found.get("ISO", "") for found in root.iter("DATE")), "")
     language = words_of(next(root.iter("LG.DOC"), None)).lower()
-    law = Law(
+    law = LawFile(
         base=slug(celex) or base,
         title=_title(root) or celex or base,
         language=language if len(language) == 2 else "",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from lexfuse.data.document import Document
-from lexfuse.data.formats.legal_xml.law import Law, day, law_documents, slug, stated
+from lexfuse.data.formats.legal_xml.law import LawFile, day, law_documents, slug, stated
 from lexfuse.data.formats.legal_xml.provisions import Provision, TagSet, joined, provision
 from lexfuse.data.formats.xml_tree import lines_of, words_of
 
@@ -40,7 +40,7 @@ def read_justice_laws(root: Element, base: str) -> list[Document]:
     about = root.find("Identification")
     head: dict[str, str] = {} if about is None else {found.tag: words_of(found) for found in about.iter()}
     number = head.get("ConsolidatedNumber") or head.get("InstrumentNumber") or head.get("AnnualStatuteNumber") or ""
-    law = Law(
+    law = LawFile(
         base=f"{slug(number)}-{root.get('lang', 'en')}" if number else base,
         title=head.get("ShortTitle") or head.get("LongTitle") or number or base,
         language=root.get("lang", ""),

@@ -23,7 +23,7 @@ _UNKNOWN_YEAR = 1000  # 1000-01-01 means that the day is not known
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class LawFile:
     """What a file says of the whole text; ``base`` begins the ids of its provisions."""
 
     base: str
@@ -36,7 +36,7 @@ class Law:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-def law_documents(law: Law, found: Sequence[Provision], *, ids: Callable[[Provision], Iterable[str]]) -> list[Document]:
+def law_documents(law: LawFile, found: Sequence[Provision], *, ids: Callable[[Provision], Iterable[str]]) -> list[Document]:
     """A document for every provision; ``ids`` gives its own id if the file states one."""
     taken: set[str] = set()
     unit = DocumentKind.PARAGRAPH if law.kind is DocumentKind.DECISION else law.kind

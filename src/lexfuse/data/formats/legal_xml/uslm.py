@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from lexfuse.data.document import Document, DocumentKind
-from lexfuse.data.formats.legal_xml.law import Law, law_documents
+from lexfuse.data.formats.legal_xml.law import LawFile, law_documents
 from lexfuse.data.formats.legal_xml.provisions import Provision, TagSet, provisions
 from lexfuse.data.formats.xml_tree import words_of
 
@@ -46,7 +46,7 @@ def read_uslm(root: Element, base: str) -> list[Document]:
     fields = {} if meta is None else {child.tag: words_of(child) for child in reversed(meta)}
     cited = () if meta is None else tuple(dict.fromkeys(words_of(one) for one in meta.iter("citableAs")))
     body = next((found for tag in ("main", "body") if (found := root.find(tag)) is not None), root)
-    law = Law(
+    law = LawFile(
         base=base,
         title=fields.get("citableAsShortTitle") or fields.get("title") or base,
         language="en",

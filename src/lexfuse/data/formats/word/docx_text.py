@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from lexfuse.data.formats.outline import Block
-from lexfuse.data.formats.word.numbering import ListNumbers, list_numbers, whole
+from lexfuse.data.formats.word.list_numbers import ListNumbers, list_numbers, whole
 from lexfuse.data.formats.word.package import Package
 from lexfuse.data.formats.xml_tree import parse_xml, spaced, words_of
 from lexfuse.errors import FileTypeError

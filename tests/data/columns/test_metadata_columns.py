@@ -8,8 +8,8 @@ from lexfuse.errors import ConfigError, UnknownFieldError
 from lexfuse.search.hits import find_hits
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.storage.filters import Condition, within
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
-from lexfuse.storage.snapshot import open_snapshot
 
 EXTRA = [
     {"fee": 3, "heard": "2010-02-03", "judge": "A, B", "tags": ["rent", "lease"], "Case type": "civil", "code_id": "T1"},
