@@ -21,6 +21,7 @@ from lexfuse.channels.channel_build import (
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
+from lexfuse.data.document_history import is_absence
 from lexfuse.data.queries import Queries
 from lexfuse.encode.embedding_cache import EmbeddingCache
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
@@ -296,4 +297,4 @@ def detect_languages(documents: Iterable[Document], language: str = "") -> Corpu
 
 def _texts(corpus: Corpus) -> int:
     """How many texts are indexed: documents and their other versions."""
-    return len(corpus) + sum(map(len, corpus.history))
+    return len(corpus) + sum(not is_absence(version) for versions in corpus.history for version in versions)

@@ -32,6 +32,7 @@ NOT_RUN = {
     "fusion.md": 3,
     "getting-started.md": 1,
     "importing.md": 4,
+    "law-in-time.md": 1,
     "judgments.md": 1,
     "postgres.md": 3,
     "reranking.md": 3,

@@ -22,6 +22,7 @@ from lexfuse.data.formats.trec_run import stem
 from lexfuse.data.periods import Periods, split_by_period
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.file_folder import FileAccount, read_files
+from lexfuse.data.sources.legalize.law_history import read_history
 from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import ConfigError, DataError, StorageError
@@ -60,6 +61,12 @@ def import_(
     whole_files: Annotated[
         bool, typer.Option("--whole-files", help="Make every file one document, even if it has articles or numbered paragraphs.")
     ] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="SOURCE is a git repository of law: read every version of every article.")
+    ] = False,
+    law: Annotated[
+        list[str] | None, typer.Option("--law", help="With --history: only this file, by its name without .md. May be repeated.")
+    ] = None,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is a collection already.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Write plain files instead of gzipped ones.")] = False,
@@ -84,12 +91,19 @@ def import_(
         lexfuse import corpus.csv data/mine --queries questions.csv --qrels test.tsv
 
         lexfuse import cjeu/ data/cjeu-2015 --dev-from 2012-01-01 --test-from 2015-01-01
+
+        lexfuse import legalize-fr/ data/code-civil --history --law LEGITEXT000006070721
     """
     report, periods = ReadReport(skip_bad=skip_bad), periods_of(dev_from, test_from)
     refuse_existing(out, force)
+    if law and not history:
+        raise ConfigError("--law names a file of a repository; give --history with it")
     with standard_input(source, format_) as place, spinner(f"reading {source}"):
         account: FileAccount | None = None
-        if from_ is None and is_files(place):
+        if history:
+            refuse_with_history(from_, queries, qrels, within_test, periods, format_, whole_files, *tables.given)
+            collection = read_history(existing(source), report, laws=law or ())
+        elif from_ is None and is_files(place):
             refuse_table_flags(source, tables, queries, qrels, periods)
             corpus, account = read_files(place, report, divided=not whole_files, divide=paragraph_documents)
             collection = Collection(corpus)
@@ -114,6 +128,20 @@ def refuse_existing(out: Path, force: bool) -> None:
     """Refuse an existing target before the work starts."""
     if out.exists() and not force and (not out.is_dir() or any(out.iterdir())):
         raise StorageError(f"{str(out)!r} already exists; choose another name, or give --force to replace it")
+
+
+def refuse_with_history(*others: object) -> None:
+    """Refuse options of other sources.
+
+    >>> refuse_with_history(None, SourceName.LEGI)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: --history reads a git repository of law, which has no --from, --queries, --qrels or periods; ...
+    """
+    if any(others):
+        raise ConfigError(
+            "--history reads a git repository of law, which has no --from, --queries, --qrels or periods; leave these out"
+        )
 
 
 def periods_of(dev_from: str, test_from: str) -> Periods | None:

@@ -36,11 +36,12 @@ class Timeline:
         self._rows: I64 = np.concatenate([np.flatnonzero(own), np.array([place[row[3]] for row in dated], dtype=np.int64)])
         self._starts = np.concatenate([starts[own], _days([row[1] for row in dated], -_OPEN)])
         self._ends = np.concatenate([ends[own], _days([row[2] for row in dated], _OPEN)])
-        self._bounds = np.unique(np.concatenate([self._starts, self._ends]))
         first: dict[str, str] = {}  # the first day that is known of each document
         for document, start, _, _ in periods:
             first[document] = min(start, first.get(document, start))
         self._known = np.concatenate([starts[own], _days(list(first.values()), -_OPEN)])
+        self._bounds = np.unique(np.concatenate([self._starts, self._ends, self._known]))
+        self._counts: dict[int, tuple[int, int]] = {}  # documents in force, and unknown, by epoch
         self._size = len(serials)
         self.ids = catalog.past_rows()  # of past versions, by serial number
         self.serials = serials
@@ -60,8 +61,10 @@ class Timeline:
 
     def coverage(self, day: datetime.date) -> DayCoverage:
         """How many documents are in force on a day, and how many are known only from a later day on."""
-        unknown = int((self._known > _number(day)).sum())
-        return DayCoverage(day, len(self._known), int(self.in_force(day).sum()), unknown)
+        epoch = self.epoch(day)
+        if epoch not in self._counts:
+            self._counts[epoch] = int(self.in_force(day).sum()), int((self._known > _number(day)).sum())
+        return DayCoverage(day, len(self._known), *self._counts[epoch])
 
     def renamed(self, mask: Bools) -> dict[str, str]:
         """Of the rows of a mask, those of past versions: the ids of rows by the ids of documents."""

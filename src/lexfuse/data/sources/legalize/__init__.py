@@ -1,0 +1,1 @@
+"""Git repositories of law in Markdown, with one commit per reform, as the Legalize project publishes them."""
