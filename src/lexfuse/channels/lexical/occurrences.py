@@ -101,8 +101,8 @@ class SegmentWords:
 
         if np.array_equal(found.first, found.last):
             return found.first
-        undivided: I32 = found.first[ranks(starts, found.first, right=True) == ranks(starts, found.last, right=True)]
-        return undivided
+        whole: I32 = found.first[ranks(starts, found.first, right=True) == ranks(starts, found.last, right=True)]
+        return whole
 
     def _within(self, one: Occurrences, other: Occurrences, distance: int) -> I64:
         """The documents in which one of both begins at most so many words after the other ends."""
