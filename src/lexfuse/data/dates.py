@@ -11,7 +11,7 @@ from lexfuse.errors import DataError
 UNKNOWN_FUTURE_YEAR = 2200
 
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?")
-_DAY_FIRST = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _MONTHS = 12
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -20,8 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def parse_date(value: object, *, path: str | None = None, day_first: bool = False) -> date | None:
     """Parse ISO text, ``dd/mm/yyyy``, ``yyyymmdd`` (text or number) or epoch milliseconds.
 
-    ``2/3/2010`` is 2 March to some and 3 February to others: it is refused unless the source writes the
-    day first for sure.
+    ``2/3/2010`` is 2 March to some and 3 February to others: it is refused unless the source writes the day first for sure.
 
     Empty values (``None``, ``""``) and placeholders (year 2200 and later) give ``None``. The time of day is dropped; epoch
     milliseconds and ISO times in UTC give the day in UTC. Anything else is a `DataError`, about ``path`` if it is given.
@@ -40,6 +39,26 @@ def parse_date(value: object, *, path: str | None = None, day_first: bool = Fals
     return None if day.year >= UNKNOWN_FUTURE_YEAR else day
 
 
+def slashed(value: object) -> tuple[int, int] | None:
+    """The first two numbers of a date with slashes, which are day and month in one order or the other.
+
+    >>> slashed("24/05/2023"), slashed("2023-05-24")
+    ((24, 5), None)
+    """
+    match = _SLASHED.fullmatch(value.strip()) if isinstance(value, str) else None
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def is_ambiguous(value: object) -> bool:
+    """Whether a date with slashes is another day if the month comes first.
+
+    >>> is_ambiguous("2/3/2010"), is_ambiguous("3/3/2010"), is_ambiguous("24/3/2010")
+    (True, False, False)
+    """
+    pair = slashed(value)
+    return pair is not None and max(pair) <= _MONTHS and pair[0] != pair[1]
+
+
 def _day(value: object, day_first: bool) -> date:
     if isinstance(value, datetime):
         return value.date()
@@ -56,9 +75,9 @@ def _day(value: object, day_first: bool) -> date:
     text = value.strip()
     if match := _ISO.fullmatch(text):
         year, month, day = match.groups()
-    elif match := _DAY_FIRST.fullmatch(text):
+    elif match := _SLASHED.fullmatch(text):
         day, month, year = match.groups()
-        if not day_first and int(day) <= _MONTHS >= int(month) and int(day) != int(month):
+        if not day_first and is_ambiguous(text):
             raise ValueError("ambiguous: day or month first? give --date-format")
     elif match := _COMPACT.fullmatch(text):
         year, month, day = match.groups()

@@ -54,6 +54,18 @@ def test_an_ambiguous_date_needs_a_form(tmp_path):
         assert read(tmp_path, table, TableOptions(date_format=form))[0].date == day
 
 
+def test_other_dates_of_a_table_decide_which_comes_first(tmp_path):
+    table = "id,text,date,valid_from\na,x,2/3/2010,\nb,y,25/12/2010,\nc,z,,4/5/2011\n"
+    assert [one.date or one.valid_from for one in read(tmp_path, table)] == [
+        date(2010, 3, 2),
+        date(2010, 12, 25),
+        date(2011, 5, 4),
+    ]
+    for other in ("12/25/2010", "3/3/2010"):  # the contrary, and no evidence
+        with pytest.raises(DataError, match=r"line 2: field 'date': '2/3/2010' is not a date \(ambiguous"):
+            read(tmp_path, f"id,text,date\na,x,2/3/2010\nb,y,{other}\n")
+
+
 @pytest.mark.parametrize(
     ("content", "name"),
     [

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from lexfuse.data.columns.column_types import ColumnType
+from lexfuse.data.columns.date_order import DateOrder
 from lexfuse.data.columns.table_options import PLAIN, TableOptions, missing_column
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
@@ -177,6 +179,13 @@ def _typed(path: Path, report: ReadReport, options: TableOptions) -> TableOption
     return replace(options, types={**types, **options.types})
 
 
+def _readable(path: Path, fields: tuple[str, ...], options: TableOptions) -> Iterator[Mapping[str, Any]]:
+    """The records of a file without the bad ones."""
+    for _, record in format_of(path).read_records(path, fields, ReadReport(skip_bad=True), options):
+        with suppress(DataError):
+            yield options.record(record)
+
+
 def _rows(
     path: Path,
     fields: tuple[str, ...],
@@ -187,12 +196,14 @@ def _rows(
     first: dict[tuple[str, datetime.date | None], int] = {}  # documents of one id are versions that begin on different days
     unseen = set(options.columns.values())
     columns: dict[str, None] = {}
-    for line, record in format_of(path).read_records(path, fields, report, options):
+    format_ = format_of(path)
+    order = DateOrder(lambda: _readable(path, fields, options))
+    for line, record in format_.read_records(path, fields, report, options):
         if unseen:
             unseen -= record.keys()
             columns |= dict.fromkeys(record)
         try:
-            row = read(options.record(record))
+            row = read(order.settled(options.record(record)))
             name = (row.id, row.valid_from if isinstance(row, Document) else None)
             if name in first:
                 raise DataError(f"id {row.id!r} is already used on line {first[name]}; ids must be unique")
@@ -202,5 +213,5 @@ def _rows(
         first[name] = line
         report.kept += 1
         yield line, row
-    if unseen and columns and not isinstance(format_of(path), DelimitedText):  # where the header was checked
+    if unseen and columns and not isinstance(format_, DelimitedText):  # where the header was checked
         raise DataError(missing_column(min(unseen), list(columns)).reason, path=path)
