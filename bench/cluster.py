@@ -48,12 +48,12 @@ from cluster_answers import (
     single_index,
 )
 from lexfuse.channels.channel_kind import ChannelPlan
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.task_runner import RayTasks, ray_cluster
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.shard import Shard, ShardRequest
 from lexfuse.cluster.shard_client import ShardClient
 from lexfuse.cluster.store import ClusterStore
-from lexfuse.cluster.task_runner import RayTasks, ray_cluster
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.formats.file_format import write_corpus
 from lexfuse.encode.shared_encoders import SharedEncoders

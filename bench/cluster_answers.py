@@ -32,7 +32,7 @@ import numpy as np
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import builtin_channels
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.corpus import Corpus

@@ -62,7 +62,7 @@ def started(folder: Path) -> None:
     from ray import serve
 
     from lexfuse import Index
-    from lexfuse.cluster.cluster_build import ClusterBuilder
+    from lexfuse.cluster.build.cluster_build import ClusterBuilder
     from lexfuse.cluster.store import ClusterStore
     from lexfuse.data.formats.file_format import read_corpus
     from lexfuse.deployment.application import APPLICATION as NAME
@@ -132,7 +132,7 @@ def main() -> None:
     enclosed()
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"LEXFUSE_CACHE": f"{folder}/cache", "LEXFUSE_SERVE_REQUESTS_PER_MINUTE": "0"}
-        from lexfuse.cluster.task_runner import ray_cluster
+        from lexfuse.cluster.build.task_runner import ray_cluster
 
         with ray_cluster(processors=4):
             started(Path(folder))

@@ -35,11 +35,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lexfuse.channels.registry import open_retriever
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.task_runner import ray_cluster
 from lexfuse.cluster.shard import Shard, ShardRequest
 from lexfuse.cluster.shard_requests import Ranking
 from lexfuse.cluster.store import ClusterStore
-from lexfuse.cluster.task_runner import ray_cluster
 from lexfuse.data.queries import Queries, Query
 from network.enclosure import enclose
 from network.served_shards import ServedShards, served

@@ -20,7 +20,7 @@ from lexfuse.channels.cost import costs_of
 from lexfuse.channels.distribution import estimate
 from lexfuse.channels.registry import channel_kind, open_retriever, register, unregister
 from lexfuse.channels.retriever import ScoreBounds, checked_k, held_scores, requested_pairs
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.run import Run

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from lexfuse.channels.channel_kind import ChannelPlan
-from lexfuse.cluster.channel_blocks import ChannelBlocks
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.channel_blocks import ChannelBlocks
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.store import ClusterStore
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from lexfuse import Document
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.local_copy import LocalCopies
 from lexfuse.cluster.statistics import gather_statistics, load_statistics
 from lexfuse.cluster.store import ClusterStore
@@ -46,7 +46,7 @@ def killed(call, folder, writes):
     """Whether a call was killed at a write."""
     child = os.fork()
     if child == 0:
-        import lexfuse.cluster.shard_task as shard_task
+        import lexfuse.cluster.build.shard_task as shard_task
 
         DyingStore.left = writes
         shard_task.ClusterStore = DyingStore

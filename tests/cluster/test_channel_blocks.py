@@ -10,8 +10,8 @@ import pytest
 
 from lexfuse import Document, Index, Queries, Query
 from lexfuse.channels.channel_kind import ChannelPlan
-from lexfuse.cluster.channel_blocks import ChannelBlocks, blocks_folder
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.channel_blocks import ChannelBlocks, blocks_folder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.corpus import Corpus

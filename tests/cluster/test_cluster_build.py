@@ -10,14 +10,14 @@ import pytest
 
 from lexfuse import Document, Queries, Query
 from lexfuse.channels.channel_kind import ChannelPlan
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.shard_task import complete_shard
+from lexfuse.cluster.build.task_runner import LocalTasks
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.local_copy import LocalCopies
 from lexfuse.cluster.partition import owner
-from lexfuse.cluster.shard_task import complete_shard
 from lexfuse.cluster.statistics import gather_statistics, load_statistics
 from lexfuse.cluster.store import ClusterStore
-from lexfuse.cluster.task_runner import LocalTasks
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.formats.file_format import read_corpus, write_corpus
 from lexfuse.errors import ConfigError, DataError, NotFoundError, StorageError

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lexfuse import Document, Index
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.corpus import Corpus

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lexfuse import Convex, Index
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.formats.file_format import read_corpus

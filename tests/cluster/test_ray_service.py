@@ -16,7 +16,7 @@ from certificate import self_made
 from fastapi.testclient import TestClient
 
 from lexfuse.channels.channel_kind import ChannelPlan
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.formats.file_format import read_corpus, write_corpus

@@ -10,7 +10,7 @@ import pytest
 from lexfuse import TM2C2, Convex, Document, Index, Queries, Query
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import plan_channel, stored_kind
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.partition import owner, partition
 from lexfuse.cluster.store import ClusterStore

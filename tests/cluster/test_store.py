@@ -8,7 +8,7 @@ import pytest
 
 from lexfuse import Document
 from lexfuse.channels.dense.stored_part import VectorPart
-from lexfuse.cluster.channel_blocks import ChannelBlocks, serials_by_id
+from lexfuse.cluster.build.channel_blocks import ChannelBlocks, serials_by_id
 from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, StoredShard
 from lexfuse.cluster.local_copy import LocalCopies
 from lexfuse.cluster.store import ClusterStore

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.deployment.application import ClusterOptions, application
 from lexfuse.deployment.ray_shards import ShardLimits

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lexfuse.cluster.cluster_build import ClusterBuilder
+from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.shard_requests import DocumentCount, WholeDocuments
 from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.corpus import Corpus

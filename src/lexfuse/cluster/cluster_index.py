@@ -62,7 +62,7 @@ class ClusterIndex(IndexReader):
     def published(cls, store: ClusterStore, cache: Path | None = None, **options: Any) -> Self:
         """The published generation of a cluster in this process; every shard is fetched into a cache folder.
 
-        >>> from lexfuse.cluster.cluster_build import ClusterBuilder
+        >>> from lexfuse.cluster.build.cluster_build import ClusterBuilder
         >>> store = ClusterStore(str(folder / "law"))
         >>> _ = ClusterBuilder(store=store, work=folder / "work").build("examples/articles.csv", shards=2)
         >>> with ClusterIndex.published(store, folder / "cache") as cluster:

@@ -8,11 +8,11 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from lexfuse.cluster.build.task_runner import TaskRunner
 from lexfuse.cluster.local_copy import LocalCopies, copies_folder
 from lexfuse.cluster.shard import Shard, ShardRequest
 from lexfuse.cluster.statistics import Statistics, load_statistics
 from lexfuse.cluster.store import ClusterStore, Published
-from lexfuse.cluster.task_runner import TaskRunner
 
 
 class ShardClient(Protocol):
@@ -88,7 +88,7 @@ def answer_question(question: ShardQuestion) -> tuple[int, Any]:
 class TaskShards:
     """The shards of a published generation; every request opens its shard, so this is for work that takes long.
 
-    >>> from lexfuse.cluster.task_runner import LocalTasks
+    >>> from lexfuse.cluster.build.task_runner import LocalTasks
     >>> TaskShards(ClusterStore(str(folder)), Published(), 2, LocalTasks()).shards
     2
     """

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import Field
 
+from lexfuse.cluster.build.task_runner import ray_package
 from lexfuse.cluster.store import ClusterStore
-from lexfuse.cluster.task_runner import ray_package
 from lexfuse.data.validation import Amount, Count, Model, Name
 from lexfuse.deployment.gateway import GatewayDeployment
 from lexfuse.deployment.ray_shards import HEDGE_SECONDS, SHARD_SECONDS, ShardLimits

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from lexfuse.cluster.build.task_runner import error_by_code
 from lexfuse.cluster.partial_answer import lose_shards
 from lexfuse.cluster.shard import ShardRequest
 from lexfuse.cluster.shard_requests import Ranked, Ranking
 from lexfuse.cluster.store import Published
-from lexfuse.cluster.task_runner import error_by_code
 from lexfuse.deadline import seconds_left
 from lexfuse.deployment.repeated_call import RepeatedCall, UnansweredError, call
 from lexfuse.deployment.shard_metrics import ShardMetrics

@@ -13,10 +13,10 @@ from lexfuse.cli.options.channel_flags import ChannelFlags
 from lexfuse.cli.options.distribution_flags import DistributionFlags
 from lexfuse.cli.output.console import AsJson, SkipBad, line, note, print_json, progress_bar
 from lexfuse.cli.output.summaries import distribution_figures
-from lexfuse.cluster.cluster_build import ClusterBuilder, ClusterChange, work_folder
-from lexfuse.cluster.division import is_index
+from lexfuse.cluster.build.cluster_build import ClusterBuilder, ClusterChange, work_folder
+from lexfuse.cluster.build.division import is_index
+from lexfuse.cluster.build.task_runner import RayTasks, gpu_device, processors_per_task, ray_cluster
 from lexfuse.cluster.store import ClusterStore
-from lexfuse.cluster.task_runner import RayTasks, gpu_device, processors_per_task, ray_cluster
 from lexfuse.errors import ConfigError
 
 Address = Annotated[

@@ -16,8 +16,8 @@ from lexfuse.cli.cluster.index import Address
 from lexfuse.cli.cluster.ray_messages import ray_messages_apart
 from lexfuse.cli.output.console import note, spinner
 from lexfuse.cli.serve import TlsCertificate, TlsKey
+from lexfuse.cluster.build.task_runner import ray_cluster, ray_package
 from lexfuse.cluster.store import ClusterStore
-from lexfuse.cluster.task_runner import ray_cluster, ray_package
 from lexfuse.deployment.application import APPLICATION, ClusterOptions, application
 from lexfuse.deployment.gateway import gateway_application
 from lexfuse.deployment.ray_shards import HEDGE_SECONDS, SHARD_SECONDS

@@ -8,8 +8,8 @@ import typer
 
 from lexfuse.cli.cluster.ray_messages import ray_messages_apart
 from lexfuse.cli.output.console import AsJson, line, print_json, table
+from lexfuse.cluster.build.task_runner import ray_cluster
 from lexfuse.cluster.store import BUILDS, ClusterStore
-from lexfuse.cluster.task_runner import ray_cluster
 from lexfuse.deployment.service_status import DeploymentState, service_status
 
 

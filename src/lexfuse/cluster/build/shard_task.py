@@ -17,7 +17,7 @@ from typing import Any
 from lexfuse.channels.channel_build import ChannelFilled, complete_channel, make_channel
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import part_class
-from lexfuse.cluster.channel_blocks import ChannelBlocks, blocks_folder, serials_by_id
+from lexfuse.cluster.build.channel_blocks import ChannelBlocks, blocks_folder, serials_by_id
 from lexfuse.cluster.cluster_manifest import StoredChannel, StoredShard
 from lexfuse.cluster.local_copy import locked
 from lexfuse.cluster.statistics import gather_statistics, save_statistics

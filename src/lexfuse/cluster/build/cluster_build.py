@@ -22,15 +22,15 @@ from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import default_model, stored_kind
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, StoredShard, generation_number
-from lexfuse.cluster.division import CorpusDivider, Division, IndexDivider, divided, is_index
+from lexfuse.cluster.build.division import CorpusDivider, Division, IndexDivider, divided, is_index
 from lexfuse.cluster.partition import checked_shards, owner
 from lexfuse.cluster.shard_client import TaskShards
-from lexfuse.cluster.shard_task import ShardOutcome, ShardTask, complete_shard, count_languages
-from lexfuse.cluster.shared_part import SharedPartTask, make_shared_part
+from lexfuse.cluster.build.shard_task import ShardOutcome, ShardTask, complete_shard, count_languages
+from lexfuse.cluster.build.shared_part import SharedPartTask, make_shared_part
 from lexfuse.cluster.statistics import load_distributions, load_statistics, merged_statistics, save_distributions, save_statistics
 from lexfuse.cluster.store import BUILDS, CURRENT, ClusterStore, shard_statistics_folder, statistics_folder
 from lexfuse.cluster.stored_files import fetch_files, upload_files
-from lexfuse.cluster.task_runner import LocalTasks, TaskRunner
+from lexfuse.cluster.build.task_runner import LocalTasks, TaskRunner
 from lexfuse.data.downloads import cache_folder
 from lexfuse.data.files import checksum
 from lexfuse.data.formats.file_format import corpus_file

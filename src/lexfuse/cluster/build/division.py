@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from lexfuse.cluster.channel_blocks import ChannelBlocks
+from lexfuse.cluster.build.channel_blocks import ChannelBlocks
 from lexfuse.cluster.partition import owner
 from lexfuse.cluster.store import BUILDS, ClusterStore
 from lexfuse.data.arrays import I32

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import plan_channel, stored_kind
-from lexfuse.cluster.division import Division
+from lexfuse.cluster.build.division import Division
 from lexfuse.cluster.store import BUILDS, ClusterStore
 from lexfuse.data.document import Document
 
