@@ -103,12 +103,12 @@ def imported(repository: Path, chosen: dict[str, list[FileSnapshot]], report: Re
 def questions_answered(
     index: Index, repository: Path, chosen: dict[str, list[FileSnapshot]], questions: int, seed: int
 ) -> tuple[int, int, list[str]]:
-    """How many questions by citation and by id were asked, how many got the text of the snapshot in force, and which did not."""
+    """How many questions by title and by id were asked, how many got the text of the snapshot in force, and which did not."""
     right, wrong = 0, []
     drawn = list(_drawn(repository, chosen, questions, random.Random(seed)))  # noqa: S311 -- repeatable
     for code, number, day, texts in drawn:
-        hits = index.search(f"article {number} du {code[0].lower()}{code[1:]}", k=20, as_of=day)
-        named = [hit.document for hit in hits if hit.document.number == number and hit.document.code == code]
+        filters = [f"{field}={value}".replace(",", "\\,") for field, value in (("code", code), ("number", number))]
+        named = [hit.document for hit in index.search(f"{code}, art. {number}", k=20, filters=filters, as_of=day)]
         found = {same_text_key(one.text) for one in named}
         read = {same_text_key(index.document(one.id, as_of=day).text) for one in named}
         if found == read == texts:

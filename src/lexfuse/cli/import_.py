@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from lexfuse.cli.options.table_flags import TableFlags
-from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, progress_bar, spinner
+from lexfuse.cli.output.console import AsJson, SkipBad, note, print_json, progress_bar, spinner, table
 from lexfuse.cli.output.summaries import print_summary
 from lexfuse.data.collection_statistics import summary_of
 from lexfuse.data.dates import parse_date
@@ -22,7 +22,7 @@ from lexfuse.data.formats.trec_run import stem
 from lexfuse.data.periods import Periods, split_by_period
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.file_folder import FileAccount, read_files
-from lexfuse.data.sources.legalize.law_history import read_history
+from lexfuse.data.sources.legalize.law_history import LawAccount, read_history
 from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import ConfigError, DataError, StorageError
@@ -100,9 +100,10 @@ def import_(
         raise ConfigError("--law names a file of a repository; give --history with it")
     with standard_input(source, format_) as place, spinner(f"reading {source}"):
         account: FileAccount | None = None
+        laws: list[LawAccount] = []
         if history:
             refuse_with_history(from_, queries, qrels, within_test, periods, format_, whole_files, *tables.given)
-            collection = read_history(existing(source), report, laws=law or ())
+            collection = read_history(existing(source), report, laws=law or (), accounts=laws)
         elif from_ is None and is_files(place):
             refuse_table_flags(source, tables, queries, qrels, periods)
             corpus, account = read_files(place, report, divided=not whole_files, divide=paragraph_documents)
@@ -116,11 +117,14 @@ def import_(
         write_collection(collection, out, replace=force, gzipped=not plain)
     summary = summary_of(collection) | {"citations_found_in_text": found}
     if json:
-        files = {} if account is None else {"files": account.as_json()}
+        files: dict[str, Any] = {} if account is None else {"files": account.as_json()}
+        files |= {"laws": [one.as_json() for one in laws]} if laws else {}
         print_json({"out": str(out), **summary, **files, "skipped": report.skipped, "report": report.lines()})
         return
     for remark in [*(account.lines() if account else ()), *report.lines()]:
         note(remark)
+    if laws:
+        table("laws", ["law", "snapshots", "first", "last", "longest gap", "versions"], [one.row() for one in laws])
     print_summary(f"{out}", summary)
 
 

@@ -335,7 +335,9 @@ class FolderSnapshot(Snapshot):
         """A row as a version of its document, in the period around the day."""
         period = self._row_periods.get(found.id)
         id = document_id(found.id)
-        return replace(found, id=id) if period is None else _in_period(found, id, *period)
+        if period is not None:
+            return _in_period(found, id, *period)
+        return found if id == found.id else replace(found, id=id)
 
     @cached_property
     def _row_periods(self) -> dict[str, tuple[str | None, str | None]]:

@@ -1,5 +1,6 @@
 """A repository of law with one commit per reform: days, forms, repeated numbers, texts that vanish and return."""
 
+import json
 import os
 import subprocess
 
@@ -17,6 +18,7 @@ from lexfuse.errors import ConfigError, DataError, NotFoundError
 from lexfuse.index import Index
 
 HEAD = '---\ntitle: "Code rural"\nidentifier: "LAW1"\ncountry: "fr"\n---\n# Code rural\n\n'
+WIDE = {"COLUMNS": "160"}
 IDENTITY = {f"GIT_{role}_{what}": "law@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
@@ -94,8 +96,12 @@ def test_every_version_of_every_article(repository):
 
 
 def test_the_command_writes_a_corpus_that_becomes_an_index(repository, tmp_path):
-    done = CliRunner().invoke(app, ["import", str(repository), str(tmp_path / "out"), "--history", "--law", "LAW1"])
+    done = CliRunner().invoke(app, ["import", str(repository), str(tmp_path / "out"), "--history", "--law", "LAW1"], env=WIDE)
     assert done.exit_code == 0, done.output
+    assert "1803-01-01 to 1950-01-01 (147 years)" in " ".join(done.output.split())
+    again = ["import", str(repository), str(tmp_path / "again"), "--history", "--json"]
+    [law] = json.loads(CliRunner().invoke(app, again).stdout)["laws"]
+    assert (law["snapshots"], law["versions"], law["longest_gap"]) == (5, 6, ["1803-01-01", "1950-01-01"])
     with Index.build(tmp_path / "i", read_corpus(tmp_path / "out")) as index:
         assert [hit.document.text for hit in index.search("trois ans", as_of="1900-01-01")] == ["Le bail dure trois ans."]
         assert index.search("bail", as_of="1900-01-01").coverage.unknown == 0

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document, DocumentKind
+from lexfuse.data.document_history import is_absence
 from lexfuse.data.formats.beir import Collection
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.sources.legalize.git_snapshots import FileSnapshot, file_snapshots, read_blobs
@@ -34,8 +36,46 @@ LANGUAGES = ("de", "es", "fr", "it", "pt")  # of countries with the same code
 LONG_GAP = datetime.timedelta(days=3653)  # between two snapshots that a report names
 
 
-def read_history(repository: str | Path, report: ReadReport | None = None, *, laws: Sequence[str] = ()) -> Collection:
-    """Every version of every article; `laws` names the files to read, such as ``LEGITEXT000006070721``, all by default."""
+class LawAccount(NamedTuple):
+    """What became of one law: its snapshots, and the longest time between two of them, in which changes may be missing."""
+
+    path: str
+    snapshots: int
+    first: datetime.date
+    last: datetime.date
+    longest_gap: tuple[datetime.date, datetime.date]
+    versions: int  # 0 if the law was left out
+
+    @classmethod
+    def of(cls, path: str, every: Sequence[FileSnapshot], documents: Sequence[Document]) -> LawAccount:
+        """The account of a file whose versions were read."""
+        days = [one.day for one in every if not one.original] or [one.day for one in every]
+        gap = max(pairwise(days), key=lambda pair: pair[1] - pair[0], default=(days[0], days[0]))
+        return cls(path, len(days), days[0], days[-1], gap, sum(not is_absence(one) for one in documents))
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values."""
+        days = {"first": str(self.first), "last": str(self.last), "longest_gap": [*map(str, self.longest_gap)]}
+        return {"law": self.path, "snapshots": self.snapshots, **days, "versions": self.versions}
+
+    def row(self) -> list[object]:
+        """A row of a table."""
+        years = (self.longest_gap[1] - self.longest_gap[0]).days // 365
+        gap = f"{self.longest_gap[0]} to {self.longest_gap[1]} ({years} years)"
+        return [self.path, self.snapshots, str(self.first), str(self.last), gap, self.versions or "left out"]
+
+
+def read_history(
+    repository: str | Path,
+    report: ReadReport | None = None,
+    *,
+    laws: Sequence[str] = (),
+    accounts: list[LawAccount] | None = None,
+) -> Collection:
+    """Every version of every article; `laws` names the files to read, such as ``LEGITEXT000006070721``, all by default.
+
+    `accounts` gets what became of each law.
+    """
     report, place = report or ReadReport(), Path(repository)
     documents: list[Document] = []
     listed = file_snapshots(place, SUFFIX, report)
@@ -43,7 +83,10 @@ def read_history(repository: str | Path, report: ReadReport | None = None, *, la
         raise DataError(f"the repository has no file {unknown[0]}{SUFFIX}", path=place)
     for path, every in sorted(listed.items()):
         if not laws or Path(path).stem in laws:
-            documents += law_documents(place, path, every, report)
+            found = law_documents(place, path, every, report)
+            documents += found
+            if accounts is not None:
+                accounts.append(LawAccount.of(path, every, found))
     if not documents:
         raise DataError("no law with a complete history could be read; clone the repository with all its files", path=place)
     return Collection(Corpus.of(documents))
