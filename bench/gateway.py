@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from network.ray_node import enclosed
+from network.enclosure import enclose
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "articles.csv"
 PATHS = {"/healthz": "/healthz", "search": "/v1/search?query=retard&k=5"}
@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
-    enclosed()
+    enclose()
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"LEXFUSE_CACHE": f"{folder}/cache", "LEXFUSE_SERVE_REQUESTS_PER_MINUTE": "0"}
         from lexfuse.cluster.build.task_runner import ray_cluster

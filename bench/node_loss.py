@@ -41,7 +41,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from network.ray_node import OUTSIDE, PORT, RayNode, enclosed, ray_nodes
+from network.enclosure import enclose
+from network.ray_node import OUTSIDE, PORT, RayNode, make_bridge, ray_nodes
 
 SHARDS, K, TOLERANCE, CLIENTS, QUICK, QUESTIONS = 3, 10, 1e-6, 2, 1_000, 200
 SERVICE, SINGLE = 8080, 8081  # ports
@@ -338,7 +339,8 @@ def main() -> None:
     options = parser.parse_args()
     if "LEXFUSE_DATA" not in os.environ:
         raise SystemExit("set LEXFUSE_DATA to the folder that holds fr-labour")
-    enclosed()
+    enclose()
+    make_bridge()
     if options.quick:
         options.seconds = min(options.seconds, 30.0)
     home = Path(tempfile.mkdtemp(prefix="loss-"))

@@ -1,7 +1,6 @@
 """Machines on one machine: each is a network, process and mount namespace with a Ray node, and all are joined by a bridge.
 
-Nothing here is visible outside: `enclosed` runs the whole script in namespaces, where it owns the bridge, and everything in them
-ends with the script. Ray never binds an address of the real machine.
+The script runs in namespaces (`enclosure`), where it owns the bridge. Ray never binds an address of the real machine.
 """
 
 from __future__ import annotations
@@ -15,35 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-INSIDE = "LEXFUSE_BENCH_ENCLOSED"  # set in the namespaces
+from network.enclosure import OWN
+
 NETWORK = "10.77.0"
 OUTSIDE = f"{NETWORK}.254"  # the script itself
 PORT = 6379
-OWN = ["-n", "-m", "-p", "--fork", "--kill-child", "--mount-proc"]
 _CORES = 1  # that each node has
 _PATIENCE = 120  # seconds
 
 
-def enclosed() -> None:
-    """Continue in a new process with namespaces of its own, and exit with its status; return if this is that process."""
-    if os.environ.get(INSIDE):
-        run("ip", "link", "set", "lo", "up")
-        run("ip", "link", "add", "bridge", "type", "bridge")
-        run("ip", "link", "set", "bridge", "address", "02:00:00:00:00:01")  # else it changes with the nodes, and peers lose it
-        run("ip", "addr", "add", f"{OUTSIDE}/24", "dev", "bridge")
-        run("ip", "link", "set", "bridge", "up")
-        return
-    if missing := [name for name in ("unshare", "nsenter", "ip") if shutil.which(name) is None]:
-        raise SystemExit(f"{', '.join(missing)} not found; install util-linux and iproute2")
-    ways = (["unshare", *OWN], ["unshare", "-r", *OWN])  # who is not root needs a user namespace too
-    way = next(
-        (one for one in ways if not subprocess.run([*one, "true"], stderr=subprocess.DEVNULL, check=False).returncode), None
-    )
-    if way is None:
-        raise SystemExit("no permission to create namespaces; run as root, or allow unprivileged user namespaces")
-    process = subprocess.Popen([*way, sys.executable, *sys.argv], env=os.environ | {INSIDE: "1"})
-    signal.signal(signal.SIGTERM, lambda *_: process.kill())  # which ends everything inside; unshare blocks SIGTERM
-    raise SystemExit(process.wait())
+def make_bridge() -> None:
+    """Make the bridge that joins the nodes; the script must be enclosed."""
+    run("ip", "link", "add", "bridge", "type", "bridge")
+    run("ip", "link", "set", "bridge", "address", "02:00:00:00:00:01")  # else it changes with the nodes, and peers lose it
+    run("ip", "addr", "add", f"{OUTSIDE}/24", "dev", "bridge")
+    run("ip", "link", "set", "bridge", "up")
 
 
 def run(*words: str | Path, check: bool = True, **options: object) -> subprocess.CompletedProcess[str]:
