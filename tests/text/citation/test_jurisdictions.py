@@ -103,3 +103,8 @@ def test_decisions_can_be_hidden():
     text = "That is settled (X v Y [2020] UKSC 5; 410 U.S. 113), see section 3 of the Human Rights Act 1998."
     decisions = frozenset({CitationSystem.NEUTRAL, CitationSystem.REPORT})
     assert mask_citations(text, decisions) == "That is settled, see section 3 of the Human Rights Act 1998."
+
+
+@pytest.mark.parametrize("text", ["12 " + "A" * 3_000, "1 " + "A." * 300 + " x", "AIR 1973 " + "S" * 400 + " x 12"])
+def test_a_long_word_after_a_number_is_read_once(text):
+    assert find_citations(text) == []  # trying its parts as words of a name would take years

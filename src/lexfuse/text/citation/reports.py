@@ -18,7 +18,7 @@ from lexfuse.deadline import check
 from lexfuse.text.citation.citation import CitationSystem
 from lexfuse.text.citation.identifiers import Identifier
 
-_WORD = r"[A-Z][A-Za-z.'’&]*"
+_WORD = r"[A-Z][A-Za-z.'’&]*+"  # possessive: parts of a long word are not tried as words
 _NAME = rf"{_WORD}(?:\s?(?:\((?:[A-Z][A-Za-z]*|2d|3d|4th|5th|6th)\)|&|{_WORD}|(?:2d|2nd|3d|3rd|4th|5th|6th)\b)){{0,5}}?"
 _LOWER_NAME = r"(?:uk|ew|hc|nsw|sc|fc|vs|qc|wa|nz|ie|on|bc|ab|us)[a-z]{0,6}(?:\s(?:civ|crim))?"
 _AFTER_NUMBER = re.compile(
@@ -42,7 +42,7 @@ _LONGEST_NAME = 14
 _NAME_BEFORE = re.compile(r"[0-9](?<![0-9][0-9])(?:(?<=[EFGIJKMNPRSVWZBltVÖ.,]\s[0-9])|(?<=[\[(][0-9]))")
 _FIRST = re.compile(
     r"(?:"
-    rf"A\.?\s?I\.?\s?R\.?,?\s(?:\([0-9]{{1,3}}\)\s)?\(?(?P<air>(?:19|20)[0-9]{{2}})\)?,?\s(?P<court>[A-Z][A-Za-z.&]*(?:\s?(?:[A-Z][A-Za-z.]*|&)){{0,3}}?)\s{_PAGE}"
+    rf"A\.?\s?I\.?\s?R\.?,?\s(?:\([0-9]{{1,3}}\)\s)?\(?(?P<air>(?:19|20)[0-9]{{2}})\)?,?\s(?P<court>[A-Z][A-Za-z.&]*+(?:\s?(?:[A-Z][A-Za-z.]*+|&)){{0,3}}?)\s{_PAGE}"
     rf"|I\.?\s?L\.?\s?R\.?,?\s(?:[\[(](?P<ilr_year>(?:18|19|20)[0-9]{{2}})[\])]\s)?(?P<ilr>[0-9]{{1,3}}\s)?(?P<ilr_court>[A-Z][a-z]+\.?)\s(?P<ilr_page>[0-9]{{1,4}})"
     r"|(?P<series>B(?:GH(?:Z|St)|Verf(?:GE|GK)|VerwGE|AGE|SGE|FHE|ayObLGZ)|RG(?:Z|St)|OLGZ)\s(?P<series_volume>[0-9]{1,3})\s?,\s?(?:S\.\s)?(?P<series_page>[0-9]{1,4})"
     r"|(?P<swiss>BV?GE|ATF|DTF)\s(?P<swiss_volume>[0-9]{1,4})\s(?P<swiss_part>[IV]{1,3}[ab]?)\s(?P<swiss_page>[0-9]{1,4})"
