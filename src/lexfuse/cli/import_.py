@@ -188,7 +188,7 @@ def read_any(
 def is_files(path: Path) -> bool:
     """Whether a path is read as files of text: a folder or file that is neither a table nor a collection."""
     existing(path)
-    if path.is_file() and is_corpus_table(path):
+    if not path.is_dir() and is_corpus_table(path):
         return False
     return not is_collection(path) and detect_source(path) is None
 

@@ -170,7 +170,7 @@ def _file(path: str | Path, name: str) -> Path:
 def _typed(path: Path, report: ReadReport, options: TableOptions) -> TableOptions:
     """The options with the types of the metadata of a text table, whose cells have none."""
     format_ = format_of(path)
-    if not isinstance(format_, DelimitedText):
+    if not isinstance(format_, DelimitedText) or not path.is_file():  # a pipe can be read only once
         return options
     types = format_.column_types(path, DOCUMENT_FIELDS, options)
     for name, kind in types.items():
@@ -180,7 +180,9 @@ def _typed(path: Path, report: ReadReport, options: TableOptions) -> TableOption
 
 
 def _readable(path: Path, fields: tuple[str, ...], options: TableOptions) -> Iterator[Mapping[str, Any]]:
-    """The records of a file without the bad ones."""
+    """The records of a file without the bad ones; none of a pipe, which can be read only once."""
+    if not path.is_file():
+        return
     for _, record in format_of(path).read_records(path, fields, ReadReport(skip_bad=True), options):
         with suppress(DataError):
             yield options.record(record)
