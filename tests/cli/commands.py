@@ -83,8 +83,7 @@ def needs_torch(name):
 
 def write_library(folder):
     """The library that the examples are about."""
-    for file in EXAMPLES.iterdir():
-        shutil.copy(file, folder)
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
     (folder / "judgment.txt").write_text("1. Le lecteur a rendu le livre en retard.\n\n2. L'amende est due.\n", encoding="utf-8")
     for arguments in (["index", "articles.csv", "library.index"], ["keys", "add", "readers", "--scope", "read"]):
         subprocess.run([str(COMMAND), *arguments], cwd=folder, check=True, capture_output=True)

@@ -16,6 +16,7 @@ OTHERS = [
     "cluster serve",
     "cluster status",
     "collect",
+    "diff",
     "export postgres",
     "fetch",
     "keys revoke",

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 
+from lexfuse.data.formats.trec_run import write_run
 from lexfuse.data.run import Run
 from lexfuse.fusion.borda import Borda
 from lexfuse.fusion.comb import CombMNZ
@@ -145,3 +146,11 @@ def test_a_source_of_weight_zero_adds_no_candidates_where_ranx_ranks_them_last(r
     arguments = {"norm": "min-max", "method": "wsum", "params": {"weights": (1.0, 0.0)}}
     assert fused(Convex((1.0, 0.0), missing=ZERO), rankings).as_dict() == {"q": {"x": 1.0, "y": 0.0}}
     assert ranx_fused(rankings, **arguments) == {"q": {"x": 1.0, "y": 0.0, "z": 0.0}}
+
+
+def test_ranx_reads_ids_with_white_space(ranx_fused, tmp_path):
+    write_run(Run.of("x", {"q 1": {"d 1": 2.0}}), tmp_path / "x.trec")
+    with interpreted():
+        import ranx
+
+        assert ranx.Run.from_file(str(tmp_path / "x.trec"), kind="trec").run["q␠1"]["d␠1"] == 2.0

@@ -156,7 +156,7 @@ def test_an_empty_file_of_queries_or_judgements_is_refused(tmp_path, option):
         ("twice.jsonl", b'{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}\n', 3, "'a'"),
         ("columns.csv", b"nom,contenu\na,b\n", 3, "nom"),
         ("types.parquet", b"not parquet at all", 3, "arquet"),
-        ("unknown.xyz", b"?", 2, ".jsonl"),
+        ("unknown.xyz", b"\0\1\2", 3, "expected text, HTML, XML, PDF, DOCX or ODT"),
     ],
 )
 def test_bad_files_end_in_clear_errors(tmp_path, name, content, code, words):

@@ -21,7 +21,7 @@ def test_the_check_finds_an_index_that_names_files_before_they_are_written(crash
 
 
 def test_the_check_finds_a_channel_that_names_files_before_they_are_written(crash_script):
-    told = crash_script("kills", "--kills", 12, "--parts-first")
+    told = crash_script("kills", "--kills", 32, "--parts-first")
     assert any("channels" in problem for kill in told["problems"] for problem in kill["problems"])
 
 

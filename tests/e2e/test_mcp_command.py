@@ -56,7 +56,15 @@ def first_id(call):
 
 
 def test_tools_are_listed(call):
-    assert [tool.name for tool in call("list_tools").tools] == ["search", "similar", "explain", "cite", "fetch"]
+    assert [tool.name for tool in call("list_tools").tools] == [
+        "search",
+        "similar",
+        "explain",
+        "cite",
+        "fetch",
+        "history",
+        "diff",
+    ]
 
 
 def test_every_tool_answers(call):

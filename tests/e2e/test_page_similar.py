@@ -129,7 +129,7 @@ def test_html_and_pdf(visit, name, kind, content):
         ("scan.pdf", pdf(), "OCR"),
         ("empty.txt", b" ", "no text"),
         ("broken.pdf", b"%PDF-1.4 and nothing else", "damaged"),
-        ("letter.docx", b"PK\x03\x04 and so on", "cannot be read"),
+        ("letter.docx", b"PK\x03\x04 and so on", "damaged"),
         ("odd.txt", b"\x00\x01\x02 and so on", "cannot be read"),
         ("latin.txt", "préavis".encode("latin-1"), "UTF-8"),
     ],

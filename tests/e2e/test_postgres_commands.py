@@ -32,7 +32,7 @@ def library(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(postgres_server, library):
-    address = f"{postgres_server}&schema=library"
+    address = f"{postgres_server}&schema={library.parent.name}"  # of this set-up: the module may be set up twice
     written = json.loads(lexfuse("export", "postgres", address, library, "--json"))
     assert (written["written"], written["channels"], written["text_config"]) == (True, ["dense", "splade"], "french")
     assert "up to date: 6 documents and bm25, dense, splade" in lexfuse("export", "postgres", address, library)

@@ -162,9 +162,7 @@ COMMANDS = [
     group(
         "cluster",
         "Build and serve an index in shards, on one machine or many.",
-        LazyCommand(
-            "index", "cluster.index:index", "Build a cluster of a corpus or of an index, or change one.", extra=Extra.CLUSTER
-        ),
+        LazyCommand("index", "cluster.index:index", "Build a cluster of a corpus or index, or change one.", extra=Extra.CLUSTER),
         LazyCommand("serve", "cluster.serve:serve", "Serve the search page and the HTTP API of a cluster.", extra=Extra.CLUSTER),
         LazyCommand("status", "cluster.status:status", "Describe the cluster at a URI.", extra=Extra.CLUSTER),
     ),

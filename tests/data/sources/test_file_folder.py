@@ -138,7 +138,7 @@ def test_nothing_to_read_is_an_error(tmp_path):
     with pytest.raises(DataError, match="it has no files"):
         read_files(tmp_path)
     (tmp_path / "a.pdf").touch()
-    with pytest.raises(DataError, match=r"no document could be read: 1 files: 0 imported, 1 skipped \(1 empty-file\)"):
+    with pytest.raises(DataError, match=r"no document could be read: 1 file: 0 imported, 1 skipped \(1 empty-file\)"):
         read_files(tmp_path)
     with pytest.raises(NotFoundError):
         read_files(tmp_path / "nowhere")

@@ -23,7 +23,7 @@ _STRONG = re.compile(
     r"(?<![\w*])(\*{1,3})(?=\S)([^*\n]+?)(?<=\S)\1(?![\w*])|(?<![\w_])(_{1,3})(?=\S)([^_\n]+?)(?<=\S)\3(?![\w_])"
 )
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_TAG = re.compile(r"</?(?:br|sup|sub|b|i|em|strong|span|p|a|u|div)\b[^<>]*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"</?(?:br|sup|sub|b|i|em|strong|span|p|a|u|div)\b[^<>]*>", re.IGNORECASE)
 
 
 def front_matter(text: str) -> tuple[Mapping[str, str], str]:
@@ -91,9 +91,18 @@ def plain(text: str) -> str:
     >>> plain(r"**Article 12\.** [See](x.md) L.\* 5 *bis*")
     'Article 12. See L.* 5 bis'
     """
-    text = _LINK.sub(lambda found: found["text"], _TAG.sub(" ", text))
+    text = _LINK.sub(lambda found: found["text"], _TAG.sub(" ", _without_comments(text)))
     text = _STRONG.sub(lambda found: found[2] or found[4], text)
     return re.sub(r"\s+", " ", unescape(_ESCAPE.sub(r"\1", text))).strip()
+
+
+def _without_comments(text: str) -> str:
+    """A text without comments; one that does not end is kept. A pattern would look for its end from every beginning."""
+    parts, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts += [text[at:start], " "]
+        at = end + 3
+    return "".join(parts) + text[at:]
 
 
 def _unquoted(value: str) -> str:

@@ -78,7 +78,8 @@ class FileAccount:
         """
         kinds = Counter(outcome.code for outcome in self.skipped)
         counts = f" ({', '.join(f'{count:,} {code}' for code, count in kinds.most_common())})" if kinds else ""
-        head = f"{len(self.outcomes):,} files: {self.imported:,} imported, {len(self.skipped):,} skipped{counts}"
+        count = f"{len(self.outcomes):,} {'file' if len(self.outcomes) == 1 else 'files'}"
+        head = f"{count}: {self.imported:,} imported, {len(self.skipped):,} skipped{counts}"
         named = [f"skipped {outcome.file}: {outcome.reason}" for outcome in self.skipped[:_SHOWN]]
         more = len(self.skipped) - _SHOWN
         return [head, *named, *([f"{more:,} more skipped; --json names them all"] if more > 0 else [])]

@@ -16,7 +16,7 @@ from lexfuse.text.letters import fold
 from lexfuse.text.short_text_cache import cached_if_short
 
 LISTS = ("commonwealth_laws.tsv", "german_laws.tsv", "swiss_belgian_laws.tsv")
-_YEAR = re.compile(r"[,\s]+(?:of\s)?((?:1[2-9]|20)[0-9]{2})$")
+_YEAR = re.compile(r"(?<![,\s])[,\s]++(?:of\s)?((?:1[2-9]|20)[0-9]{2})$")
 _LAW_NOUN = r"(?:act|code|rules?|ordinance|order|regulations?|law|charter|constitution|sanhita|adhiniyam|statute|decree|bill)"
 _AFTER_NOUN = re.compile(
     rf"(?<=\b)({_LAW_NOUN}(?:[,\s]+(?:of\s)?(?:1[2-9]|20)[0-9]{{2}})?)"

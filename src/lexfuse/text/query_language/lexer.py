@@ -24,7 +24,7 @@ from lexfuse.text.query_language.expression import Operand, OperandKind, Proximi
 MAYBE = re.compile(
     r"""["*]|(?:^|[\s(])-[^\W\d_("]?|\b(?:AND|OR|NOT)\b|(?:^|\s)/(?:[sp]|\d{1,3})(?=\s|$)|\w:[^\s]""",
 )
-_PHRASE = re.compile(r"(?P<minus>-)?(?:(?P<field>\w+):)?\"(?P<inside>[^\"]*\w[^\"]*)\"(?=[\s).,;:?!…]|$)")
+_PHRASE = re.compile(r"(?P<minus>-)?(?:(?P<field>\w+):)?\"(?=[^\"\w]*+\w)(?P<inside>[^\"]*+)\"(?=[\s).,;:?!…]|$)")
 _OPEN = re.compile(r"(-)?\(")
 _CHUNK = re.compile(r"(?:[^\s()]|\([^\s()]*\))++")
 _PAIR_OF_DASHES = re.compile(r"\w-(?=[\s.,;:?!)]|$)")
