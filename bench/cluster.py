@@ -5,7 +5,7 @@
 
 Reads a collection (fr-labour, or scifact) from the folder that LEXFUSE_DATA names, builds one index, or copies --index, and
 divides it among the shards of clusters. --quick takes 3,000 documents, --documents as many as are named. By default there are
-words alone. It runs in a network of its own, in which Ray starts on this machine.
+words alone. It runs in a separate network namespace, in which Ray starts on this machine.
 
 1. Same answers, as in `bench/cluster_answers.py` without changes. Nothing is timed unless all are equal.
 2. Shards as threads of this process: milliseconds of processor time of a question with 10 results and snippets, which other work

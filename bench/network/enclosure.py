@@ -1,4 +1,4 @@
-"""Namespaces of the script's own, with the loopback device alone: what listens there is not visible outside, and ends with it."""
+"""Separate namespaces for a script, with the loopback device alone: what listens there is not visible outside, and ends with it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OWN = ["-n", "-m", "-p", "--fork", "--kill-child", "--mount-proc"]
 
 
 def enclose() -> None:
-    """Continue in a new process with namespaces of its own, and exit with its status; return if this is that process."""
+    """Continue in a new process with separate namespaces, and exit with its status; return if this is that process."""
     if os.environ.get(INSIDE):
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         return

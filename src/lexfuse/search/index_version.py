@@ -27,7 +27,7 @@ from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.kli import TermChoice
 
 Made = TypeVar("Made")
-KEPT_DAYS = 8  # days of an index with history that stay open: each holds statistics of its own
+KEPT_DAYS = 8  # days of an index with history that stay open: each holds separate statistics
 SIMILAR = "similar"  # the name of the pipeline for whole documents where no profile is named
 
 

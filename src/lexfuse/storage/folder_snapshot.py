@@ -113,7 +113,7 @@ class FolderSnapshot(Snapshot):
 
     @property
     def field_lengths(self) -> Mapping[str, float] | None:
-        """The terms in each field of all documents of a cluster; None for an index of its own."""
+        """The terms in each field of all documents of a cluster; None for a single index."""
         return None
 
     def _loaded(self, known: Mapping[CatalogSegment, Segment | ChannelSegment]) -> list[Segment]:

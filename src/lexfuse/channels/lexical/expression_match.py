@@ -41,7 +41,7 @@ _BLOCK = 2000  # documents that are read at once where there are no positions
 
 
 class FieldNames(Container[str]):
-    """The fields of documents, and those that only this corpus has; the latter are read when a name is none of the former.
+    """The fields of documents, and those that only this corpus has; the latter are read when a name is not one of the former.
 
     >>> "title" in FieldNames(snapshot), "judge" in FieldNames(snapshot)
     (True, False)

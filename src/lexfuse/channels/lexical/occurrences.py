@@ -105,7 +105,7 @@ class SegmentWords:
         return whole
 
     def _within(self, one: Occurrences, other: Occurrences, distance: int) -> I64:
-        """The documents in which one of both begins at most so many words after the other ends."""
+        """The documents in which either begins at most ``distance`` words after the other ends."""
         from lexfuse.kernels.positions import followed
 
         found = []

@@ -165,7 +165,7 @@ class LexemeRetriever(ChannelRetriever):
         scores, found = self.scores_of(question, lexemes, numbers), []
         for number in numbers:
             total = sum(part for _, part in held[number].values())
-            scale = scores.get(number, 0.0) / total if total else 1.0  # an index that rounds has scores of its own
+            scale = scores.get(number, 0.0) / total if total else 1.0  # an index that rounds has other scores
             parts = [
                 TermPart(terms.get(lexeme, lexeme), float(lexemes[lexeme]), float(frequency), idf[lexeme], scale * part)
                 for lexeme, (frequency, part) in ((lexeme, held[number].get(lexeme, (0, 0.0))) for lexeme in idf)

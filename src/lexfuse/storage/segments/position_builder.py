@@ -98,7 +98,7 @@ class PositionBuilder:
         number = np.empty(len(ordered), dtype=np.int32)
         number[[self._entries[entry] for entry in ordered]] = np.arange(len(ordered), dtype=np.int32)
         tokens, places = _joined(self._tokens), _joined(self._places)
-        each = np.arange(len(tokens) + 1, dtype=np.int64)  # every word as a document of its own: sorted by entry, then by place
+        each = np.arange(len(tokens) + 1, dtype=np.int64)  # every word as a separate document: sorted by entry, then by place
         offsets, by_entry, _, _ = invert(each, tokens, np.empty(0, dtype=np.float32), number)
         names = [name for _, found in ordered for name in found]
         return PositionFile(

@@ -110,7 +110,7 @@ def _overlaps(citation: Citation, others: list[Citation], starts: list[int]) -> 
 
 
 def _group(text: str, trigger: re.Match[str], items: list[Citation], law: LawName | None, last: str) -> list[Citation]:
-    """The citations of one list; none if the context shows that it is none."""
+    """The citations of one list; none if the context shows that it cites nothing."""
     kind = str(trigger.lastgroup)
     if kind == "part" and not items[0].parts:
         return []

@@ -72,7 +72,7 @@ def list_numbers(root: Element | None) -> ListNumbers:
 
 
 def whole(text: str, otherwise: int) -> int:
-    """A whole number of an attribute, or another where it is none."""
+    """The whole number in an attribute, or a default where it has none."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise
 
 
