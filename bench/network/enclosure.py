@@ -1,4 +1,4 @@
-"""Separate namespaces for a script, with the loopback device alone: what listens there is not visible outside, and ends with it."""
+"""Separate namespaces for a script, with the loopback device alone: what listens there is invisible outside, and ends with it."""
 
 from __future__ import annotations
 
