@@ -2,9 +2,9 @@
 
     python bench/simulation_check.py [--quick] [--json] [--requests N] [--median 60] [--sigma 0.4] [--seed 0]
 
-Makes a cluster of 2 shards of the articles in examples/, starts replicas of Ray Serve in a network of its own on this machine,
+Makes a cluster of 2 shards of the articles in examples/, starts replicas of Ray Serve in a separate network on this machine,
 and sends requests to both shards at the moments of a Poisson process. A request ranks documents by words and then waits for a
-log-normal time (`--median` and `--sigma`, milliseconds), as a shard with more documents on a machine of its own would compute:
+log-normal time (`--median` and `--sigma`, milliseconds), as a shard with more documents on a separate machine would compute:
 waiting leaves the cores of this machine to the other replicas, which the simulation assumes to be independent. A replica serves
 one request at a time. One of the replicas may be a straggler, which waits four times as long.
 
