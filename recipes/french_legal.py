@@ -36,8 +36,6 @@ test questions are not in ``material``. What the models say of the questions, fo
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,15 +43,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from french_material import Asked, Material
-from stages import NUMBERS, keep, learner_of, measured, mined, say, scored, shown, staged
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from stages import keep, learner_of, measured, mined, say, scored, ship, shown, staged
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, BertModel
+from word_pieces import learn_word_pieces, write_tokenizer
 
 from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
-from lexfuse.encode.model_folder.folder import ModelFolder
-from lexfuse.encode.onnx_export.heads import OutputHead
-from lexfuse.encode.onnx_export.quantisation import write_small_model
 from lexfuse.train.adaptation.masked_language import MaskedLanguageLearner
 from lexfuse.train.examples.dev_evaluation import DevQueries
 from lexfuse.train.examples.examples import NOTHING, Examples
@@ -69,7 +64,6 @@ from lexfuse.train.models.learner import EncodingLearner
 from lexfuse.train.models.splade import SpladeLearner
 
 VOCABULARY, WINDOW = 24_000, 256
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECE_WORDS = 170  # of a text that the backbone reads at once: about 250 tokens
 SHEETS = 0.03  # of the batches: there are few of them, and more often they are learned by heart
 OWN, LEXICAL = 30, 30  # hard negatives of a question by the model and by BM25
@@ -248,13 +242,8 @@ class Recipe:
                 say(f"{folder.name}, {len(about)} questions of {name}: {shown(found)}")
 
     def ship(self) -> None:
-        """The two models in 8 bits, as the package has them but for the card (README.md), which is written by hand."""
-        for name, head in (("dense", OutputHead.HIDDEN), ("splade", OutputHead.MLM)):
-            folder = self.work / name
-            shutil.rmtree(folder / "onnx", ignore_errors=True)  # else it would be taken instead of the weights
-            small = self.work / f"fr-legal-{name}"
-            write_small_model(ModelFolder.read(folder), head, small)
-            (small / NUMBERS).unlink()
+        """The two models in 8 bits."""
+        ship(self.work)
 
     def judged(
         self, asked: Mapping[str, tuple[str, Mapping[str, int]]], among: set[str] | None = None, *, candidates: bool = False
@@ -374,14 +363,7 @@ def divided(text: str) -> list[str]:
 
 def write_initial(folder: Path, start: Path, texts: list[str]) -> None:
     """A model folder with a vocabulary of the texts and the layers of another model."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    one_spelling = [normalizers.Replace(given, wanted) for given, wanted in (("’", "'"), ("œ", "oe"))]
-    tokenizer.normalizer = normalizers.Sequence([*one_spelling, normalizers.BertNormalizer(lowercase=True, strip_accents=True)])
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), pre_tokenizers.Digits()])
-    tokenizer.decoder = decoders.WordPiece()
-    tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=SPECIAL))
-    ends = [(token, tokenizer.token_to_id(token)) for token in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", ends)
+    tokenizer = learn_word_pieces(texts, VOCABULARY)
     old, pieces = BertModel.from_pretrained(start), AutoTokenizer.from_pretrained(start)
     sizes = {
         name: getattr(old.config, name)
@@ -402,14 +384,7 @@ def write_initial(folder: Path, start: Path, texts: list[str]) -> None:
             if spelled:
                 model.bert.embeddings.word_embeddings.weight[number] = words[spelled].mean(dim=0)
     model.save_pretrained(folder)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    settings = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "model_max_length": WINDOW,
-        "mask_token": "[MASK]",
-        "pad_token": "[PAD]",
-    }
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=1) + "\n", "utf-8")
+    write_tokenizer(folder, tokenizer, WINDOW)
 
 
 def main() -> None:

@@ -129,7 +129,7 @@ class Material:
     @classmethod
     def read(cls, folder: Path) -> Material:
         """What `write` saved."""
-        documents, verbatim, plain = (_json(folder / f"{name}.json.xz") for name in ("documents", "verbatim", "questions"))
+        documents, verbatim, plain = (read_json(folder / f"{name}.json.xz") for name in ("documents", "verbatim", "questions"))
         with np.load(folder / "pairs.npz", allow_pickle=False) as stored:
             tables = {name.removeprefix("of "): stored[name].tolist() for name in stored.files if name.startswith("of ")}
             cuts, article = stored["cuts"].tolist(), stored["article"]
@@ -157,7 +157,7 @@ def made(collection: Collection, kali: Corpus, sheets: Iterable[Mapping[str, Any
     pairs["sheets"] = [TrainingPair(section.title, section.text) for section in sections]
     text = {query.id: query.text for query in collection.queries}
     variants = _variants(collection.queries, seen)
-    with _lexical(collection.corpus) as ranked:
+    with lexical_ranking(collection.corpus) as ranked:
         more = {
             "explained": _explained(sections, collection.corpus),
             "labelled": _labelled(sections, cited, seen, set(text.values())),
@@ -296,7 +296,7 @@ def _variants(queries: Queries, seen: Mapping[str, Mapping[str, Any]]) -> list[t
 
 
 @contextmanager
-def _lexical(corpus: Corpus) -> Iterator[Ranking]:
+def lexical_ranking(corpus: Corpus) -> Iterator[Ranking]:
     """What gives the articles that BM25 ranks first for texts."""
     place = {id: at for at, id in enumerate(corpus.ids)}
     with tempfile.TemporaryDirectory() as name:
@@ -342,7 +342,8 @@ def _common(one: str, other: str) -> int:
     return low
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """The value of a compressed JSON file."""
     with lzma.open(path, "rt", encoding="utf-8") as stream:
         return json.load(stream)
 

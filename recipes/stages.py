@@ -12,6 +12,9 @@ import numpy as np
 import torch
 
 from lexfuse.data.arrays import F32, I32
+from lexfuse.encode.model_folder.folder import ModelFolder
+from lexfuse.encode.onnx_export.heads import OutputHead
+from lexfuse.encode.onnx_export.quantisation import write_small_model
 from lexfuse.train.examples.dev_evaluation import DevQueries
 from lexfuse.train.examples.examples import Examples
 from lexfuse.train.hyperparameters import Hyperparameters
@@ -21,6 +24,7 @@ from lexfuse.train.models.base_model import StartingModel
 from lexfuse.train.models.learner import Learner
 
 NUMBERS = "training.json"  # how a model was trained and how well it does on dev
+DEV = "dev.json"  # how well it does on the dev questions of several collections
 
 
 def staged(
@@ -50,6 +54,17 @@ def keep(folder: Path, learner: Learner, numbers: Mapping[str, Any]) -> None:
     partial.rename(folder)
 
 
+def ship(work: Path) -> None:
+    """The dense and the SPLADE model in 8 bits, as the package has them but for the card (README.md), written by hand."""
+    for name, head in (("dense", OutputHead.HIDDEN), ("splade", OutputHead.MLM)):
+        folder = work / name
+        shutil.rmtree(folder / "onnx", ignore_errors=True)  # else it would be taken instead of the weights
+        small = work / f"fr-legal-{name}"
+        write_small_model(ModelFolder.read(folder), head, small)
+        for made in (NUMBERS, DEV):
+            (small / made).unlink(missing_ok=True)
+
+
 def mined(path: Path, make: Callable[[], I32]) -> I32:
     """What was mined, or mined now: after an interruption the very same, as a training goes on with its own examples only."""
     if not path.exists():
@@ -70,6 +85,17 @@ def scored(model: Learner, questions: Sequence[str], documents: Sequence[str], c
     with torch.no_grad(), torch.autocast(model.device.type, torch.bfloat16, enabled=model.device.type == "cuda"):
         found: F32 = model.score(model.texts(questions, documents), candidates).numpy()
     return found
+
+
+def averaged(out: Path, kind: Any, folders: Sequence[Path], training: Hyperparameters) -> Path:
+    """The mean of the weights of models that differ in their seed alone, kept as a folder unless it is there."""
+    if not out.exists():
+        learners = [kind(StartingModel.read(folder), training) for folder in folders]
+        states = [learner.state_dict() for learner in learners]
+        mean = kind(StartingModel.read(folders[0]), training)
+        mean.load_state_dict({key: torch.stack([state[key].float() for state in states]).mean(dim=0) for key in states[0]})
+        keep(out, mean, {"mean of": [folder.name for folder in folders], "training": training.plain()})
+    return out
 
 
 def measured(model: Learner, judged: DevQueries) -> dict[str, float]:

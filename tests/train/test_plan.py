@@ -14,6 +14,7 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.data.read_report import ReadReport
 from lexfuse.data.run import Run
 from lexfuse.errors import BusyError, ConfigError, DataError, StorageError
+from lexfuse.train.examples.parallel_text import ParallelSettings
 from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
 from lexfuse.train.learning_curve import ShareOrder, share_of
 from lexfuse.train.material import TrainingMaterial, dev_examples, stage_examples
@@ -63,7 +64,7 @@ def test_all_of_it(tmp_path):
 
 def test_the_documentation_shows_every_setting_with_its_usual_value():
     text = (Path(__file__).parents[2] / "docs" / "training.md").read_text("utf-8")
-    whole, chain = (tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", text, re.DOTALL))
+    whole, chain, taught = (tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", text, re.DOTALL))
     shown = {name for name in whole["training"] if name != "shares"} | {"shares", "seed"}
     assert shown == set(Hyperparameters.model_fields)
     assert set(whole["mining"]) == set(MiningSettings.model_fields)
@@ -71,6 +72,8 @@ def test_the_documentation_shows_every_setting_with_its_usual_value():
         ModelKind.DENSE, {"training": {"shares": {"judged": 1.0}}}
     )
     assert [stage.training.steps for stage in TrainingPlan.usual(ModelKind.DENSE, chain).stages] == [2000, 300]
+    assert set(taught["parallel"]) == set(ParallelSettings.model_fields)
+    assert [stage.name for stage in TrainingPlan.usual(ModelKind.DENSE, taught).stages] == ["parallel", "judged"]
 
 
 def test_options_of_the_command_go_before_the_file():
@@ -251,3 +254,32 @@ def test_shares_by_date():
     judged = Qrels.of((f"q{year}", "a", 1) for year in range(2011, 2021))
     assert list(share_of(TrainingMaterial("mine", CORPUS, asked, judged), 20, ShareOrder.DATE).queries) == ["q2011", "q2012"]
     assert len(share_of(TrainingMaterial("mine", CORPUS, asked, judged), 100, ShareOrder.DATE)) == 10
+
+
+PARALLEL = {"teacher": "minilm", "pairs": "pairs.csv", "columns": ["en:fr"]}
+
+
+def test_a_parallel_stage_has_usual_numbers_of_its_own_and_is_written_back():
+    values = {"parallel": PARALLEL, "stage": [{"examples": ["parallel"]}, {"examples": ["judged"]}]}
+    plan = TrainingPlan.usual(ModelKind.DENSE, values, {"batch": 7})
+    assert [(stage.training.steps, stage.training.batch) for stage in plan.stages] == [(2000, 7), (1000, 7)]
+    assert TrainingPlan.usual(ModelKind.DENSE, plan.plain()) == plan
+    assert "parallel" not in TrainingPlan.usual(ModelKind.DENSE).plain()
+    with pytest.raises(ConfigError, match="no parallel text; read it with read_parallel"):
+        TrainingMaterial("mine", Corpus.of([Document("a")]), Queries.of([]), Qrels.of([])).check(plan)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "said"),
+    [
+        ("dense", {"stage": [{"examples": ["parallel"]}]}, "a parallel stage needs a teacher and parallel text"),
+        ("dense", {"parallel": PARALLEL}, "no stage learns from them"),
+        ("dense", {"parallel": PARALLEL, "examples": ["judged", "parallel"]}, "give it a stage"),
+        ("dense", {"parallel": {"teacher": "minilm"}, "examples": ["parallel"]}, "parallel: .*pairs is missing"),
+        ("dense", {"parallel": {**PARALLEL, "file": "a"}, "examples": ["parallel"]}, "there is no 'file'"),
+        ("colbert", {"parallel": PARALLEL, "examples": ["parallel"]}, "only a dense model learns from a teacher .*, not colbert"),
+    ],
+)
+def test_parallel_stages_that_cannot_be(kind, values, said):
+    with pytest.raises(ConfigError, match=said):
+        TrainingPlan.usual(ModelKind(kind), values)

@@ -19,12 +19,19 @@ def test_a_base_that_is_not_there(tmp_path):
         StartingModel.read(tmp_path / "nothing")
 
 
-def test_a_base_with_an_onnx_file_alone(learner_of, short, tmp_path, own_cache):
-    training = short(ModelKind.DENSE)
-    learner_of(ModelKind.DENSE, training).save(tmp_path / "model")
+@pytest.mark.parametrize(("family", "reason"), [("roberta", "only a graph of a BERT model"), ("bert", "not written by LexFuse")])
+def test_a_base_with_the_onnx_file_of_another_program(family, reason, learner_of, short, tmp_path, own_cache):
+    import onnx
+
+    learner_of(ModelKind.DENSE, short(ModelKind.DENSE), family=family).save(tmp_path / "model")
     (tmp_path / "model" / "model.safetensors").unlink()
-    with pytest.raises(DataError, match="an ONNX file alone cannot be trained"):
+    graph = onnx.load(tmp_path / "model" / "onnx" / "model.onnx")
+    for constant in graph.graph.initializer:
+        constant.name = f"onnx::{constant.name}"
+    onnx.save(graph, tmp_path / "model" / "onnx" / "model.onnx")
+    with pytest.raises(DataError, match=f"no safetensors weights to train on.*{reason}"):
         StartingModel.read(tmp_path / "model")
+    assert not own_cache.exists()
 
 
 def test_a_base_without_masked_language_head_for_splade(learner_of, short, bases):

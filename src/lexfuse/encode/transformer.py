@@ -147,8 +147,8 @@ class Transformer:
 def graph_file(folder: ModelFolder, head: OutputHead, *, int8: bool = False) -> Path | bytes:
     """The ONNX file of a model: its own, or the cached one that is built from its weights if the cache is writable.
 
-    >>> from lexfuse.encode.model_folder.locator import SHIPPED
-    >>> graph_file(ModelFolder.read(SHIPPED / "fr-legal-dense"), OutputHead.HIDDEN).suffix
+    >>> from lexfuse.encode.model_folder.locator import locate_model
+    >>> graph_file(ModelFolder.read(locate_model("fr-legal-dense")), OutputHead.HIDDEN).suffix
     '.onnx'
     """
     name = f"{folder.fingerprint}-{head.value}-{GRAPHS}"

@@ -148,6 +148,10 @@ class Hyperparameters(Model):
         return self.model_dump(mode="json")
 
 
+# The usual numbers of a stage that learns the vectors of a teacher: there are many pairs, and nothing is known of the space yet.
+TEACHING: Mapping[str, Any] = {
+    "steps": 2000, "batch": 128, "learning_rate": 1e-4, "decay": Decay.LINEAR, "warm_up": 0.05, "negatives": 0,
+}  # fmt: skip
 LEAST_CHUNK = 8  # tokens of a chunk beyond the overlap, special tokens included
 # Settings that only some kinds have a use for; they are refused for others unless they are as usual.
 KINDS_OF: Mapping[str, frozenset[ModelKind]] = {

@@ -1,4 +1,4 @@
-"""Training data: corpus, queries, judgements and a ranking; and the examples that a stage makes of them."""
+"""Training data: corpus, queries, judgements, a ranking and parallel text; and the examples that a stage makes of them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from lexfuse.train.examples.dev_evaluation import DevQueries, days_of, earlier_h
 from lexfuse.train.examples.examples import Examples
 from lexfuse.train.examples.hard_negatives import hard_negatives
 from lexfuse.train.examples.labelled_examples import judged_examples, judged_pool
+from lexfuse.train.examples.parallel_text import ParallelText
 from lexfuse.train.hyperparameters import ModelKind
 from lexfuse.train.plan import JUDGED, MiningSettings, TrainingPlan, TrainingStage
 from lexfuse.train.structure.structure_pairs import StructureKind, structure_pairs
@@ -37,6 +38,7 @@ class TrainingMaterial:
     train: Qrels | None = None
     dev: Qrels | None = None
     ranking: Run | None = None
+    parallel: ParallelText | None = None
 
     def check(self, plan: TrainingPlan) -> None:
         """Refuse a plan that needs more data.
@@ -52,6 +54,8 @@ class TrainingMaterial:
             raise ConfigError(
                 "training on judged queries needs queries and train judgements; give both, or learn from structure alone"
             )
+        if plan.parallel is not None and self.parallel is None:
+            raise ConfigError("the plan has a parallel stage but the data have no parallel text; read it with read_parallel")
         if plan.kind is ModelKind.CROSS and self.ranking is None:
             raise ConfigError("a cross-encoder learns to tell ranked documents apart; give an index or a run to take them from")
         if plan.before_query_date:
@@ -98,6 +102,8 @@ class TrainingMaterial:
         if self.ranking is not None:
             for column in (self.ranking.offsets, self.ranking.doc):  # scores may differ in their last bit between runs
                 found.update(np.ascontiguousarray(column).tobytes())
+        for text in self.parallel.texts if self.parallel is not None else ():
+            found.update(f"{text}\0".encode("utf-8", "surrogatepass"))
         return found.hexdigest()[:32]
 
 
@@ -110,6 +116,8 @@ def stage_examples(material: TrainingMaterial, stage: TrainingStage, mining: Min
     >>> len(stage_examples(material, TrainingStage(("headings",), Hyperparameters()), MiningSettings(), ReadReport()))
     1
     """
+    if stage.is_parallel and material.parallel is not None:
+        return Examples.of_pairs(material.parallel.pairs)
     parts = []
     if kinds := [StructureKind(name) for name in stage.examples if name != JUDGED]:
         pairs = structure_pairs(material.corpus, kinds, report=report)

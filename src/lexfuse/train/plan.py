@@ -14,7 +14,8 @@
     pool = 5000
 
 Instead of ``examples``, ``[[stage]]`` lists consecutive stages (pre-finetuning, general to in-domain), each with its own
-``examples`` and any setting of ``[training]``.
+``examples`` and any setting of ``[training]``. A stage with ``examples = ["parallel"]`` learns the vectors of another model
+through the parallel text of ``[parallel]``.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ from lexfuse.data.validation import Amount, Count, Model, Share, Tables
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.train.examples.hard_negatives import DEPTH
 from lexfuse.train.examples.labelled_examples import CANDIDATES
-from lexfuse.train.hyperparameters import KINDS_OF, Hyperparameters, ModelKind
+from lexfuse.train.examples.parallel_text import PARALLEL, ParallelSettings
+from lexfuse.train.hyperparameters import KINDS_OF, TEACHING, Hyperparameters, ModelKind, Similarity
 from lexfuse.train.structure.structure_pairs import StructureKind
 
-JUDGED = "judged"  # the source of examples that judgements make; all others are kinds of structure
+JUDGED = "judged"  # the source of examples that judgements make; others are parallel text and kinds of structure
 
 
 class Device(StrEnum):
@@ -79,6 +81,7 @@ class _PlanTable(Model):
     training: dict[str, Any] = Field(default_factory=dict)
     mining: MiningSettings = Field(default_factory=MiningSettings)
     dev: DevPool = Field(default_factory=DevPool)
+    parallel: ParallelSettings | None = None
     stage: Annotated[tuple[dict[str, Any], ...], Tables] = ()
 
     def check(self) -> None:
@@ -98,7 +101,7 @@ class TrainingStage:
     >>> TrainingStage(("heading",), Hyperparameters())
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: there are no examples 'heading'; there are judged, headings, title, cited, ...
+    lexfuse.errors.ConfigError: there are no examples 'heading'; there are judged, parallel, headings, title, ...
     """
 
     examples: tuple[str, ...]
@@ -106,13 +109,22 @@ class TrainingStage:
 
     def __post_init__(self) -> None:
         """Refuse unknown kinds of examples."""
-        known = (JUDGED, *StructureKind)
+        known = (JUDGED, PARALLEL, *StructureKind)
         if unknown := [name for name in self.examples if name not in known]:
             raise ConfigError(f"there are no examples {unknown[0]!r}; there are {', '.join(known)}")
         if not self.examples or len(set(self.examples)) < len(self.examples):
             raise ConfigError(
                 f"a stage needs examples, each kind once, got {list(self.examples)}; choose from {', '.join(known)}"
             )
+        if self.is_parallel and len(self.examples) > 1:
+            raise ConfigError('parallel text has a loss that other examples lack; give it a stage: examples = ["parallel"]')
+        if self.is_parallel and self.training.similarity is not Similarity.COSINE:
+            raise ConfigError("a student learns the directions of vectors; a parallel stage takes similarity = cosine")
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether it learns the vectors of a teacher."""
+        return PARALLEL in self.examples
 
     @property
     def name(self) -> str:
@@ -136,11 +148,13 @@ class TrainingPlan:
     mining: MiningSettings = field(default_factory=MiningSettings)
     dev: DevPool = field(default_factory=DevPool)
     before_query_date: bool = False
+    parallel: ParallelSettings | None = None
 
     def __post_init__(self) -> None:
         """Refuse invalid stages and seeds."""
         if not self.stages:
             raise ConfigError("a training needs one stage or more")
+        self._check_parallel()
         if not self.seeds or min(self.seeds) < 0 or len(set(self.seeds)) < len(self.seeds):
             raise ConfigError(f"seeds must be whole numbers from 0 on, each once, got {list(self.seeds)}")
         if self.kind is ModelKind.CROSS and any(stage.examples != (JUDGED,) for stage in self.stages):
@@ -151,6 +165,19 @@ class TrainingPlan:
                 raise ConfigError(f"{name} is a setting of {', '.join(sorted(kinds))}, not of {self.kind}; leave it out")
         if len({stage.training.dimension for stage in self.stages}) > 1:
             raise ConfigError("all stages must have the same dimension: each one continues with the weights of the one before")
+
+    def _check_parallel(self) -> None:
+        taught = any(stage.is_parallel for stage in self.stages)
+        if (taught or self.parallel is not None) and self.kind is not ModelKind.DENSE:
+            raise ConfigError(f"only a dense model learns from a teacher through parallel text, not {self.kind}; leave them out")
+        if taught and self.parallel is None:
+            raise ConfigError(
+                "a parallel stage needs a teacher and parallel text; give --teacher and --parallel, or a table [parallel]"
+            )
+        if self.parallel is not None and not taught:
+            raise ConfigError(
+                'a teacher and parallel text are given but no stage learns from them; add a [[stage]], examples = ["parallel"]'
+            )
 
     @property
     def judged(self) -> bool:
@@ -180,6 +207,7 @@ class TrainingPlan:
             table.mining,
             table.dev,
             table.before_query_date,
+            table.parallel,
         )
 
     def plain(self) -> dict[str, Any]:
@@ -193,9 +221,10 @@ class TrainingPlan:
             {"examples": list(stage.examples), **stage.training.model_dump(mode="json", exclude={"seed"})}
             for stage in self.stages
         ]
+        parallel = {} if self.parallel is None else {"parallel": self.parallel.model_dump(mode="json")}
         return {
             "seeds": list(self.seeds), "before_query_date": self.before_query_date, "mining": self.mining.model_dump(),
-            "dev": self.dev.model_dump(), "stage": stages,
+            "dev": self.dev.model_dump(), **parallel, "stage": stages,
         }  # fmt: skip
 
 
@@ -217,4 +246,5 @@ def _stage(kind: ModelKind, values: Mapping[str, Any]) -> TrainingStage:
     examples = settings.pop("examples", None)
     if not isinstance(examples, list) or not all(isinstance(name, str) for name in examples):
         raise ConfigError(f'examples must be a list like ["judged", "headings"], got {examples!r}')
-    return TrainingStage(tuple(examples), Hyperparameters.usual(kind, **settings))
+    usual = TEACHING if PARALLEL in examples else {}
+    return TrainingStage(tuple(examples), Hyperparameters.usual(kind, **{**usual, **settings}))

@@ -6,11 +6,12 @@ The work is in ``OUT.training``; the same call resumes an interrupted training f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import lexfuse
+from lexfuse.data.arrays import F32
 from lexfuse.data.files import named_storage_errors
 from lexfuse.data.read_report import ReadReport
 from lexfuse.dependencies import Extra
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from lexfuse.train.loop.loop import DevSet
     from lexfuse.train.models.base_model import StartingModel
     from lexfuse.train.models.learner import Learner
+    from lexfuse.train.models.teacher_vectors import Teacher
 
 Say = Callable[[str], None]
 RECALL_AT = 100  # of the measure that weights are chosen by
@@ -62,8 +64,13 @@ def train_model(
     computing = chosen_device(device, telling.say)
     _learner(plan.kind, start, plan.stages[0].training)  # a base that cannot be trained is refused before the work
     what = {"base": start.fingerprint, "data": material.digest(), "kind": str(plan.kind), "settings": plan.plain()}
+    teacher = _teacher(plan, start)
+    if teacher is not None:
+        what["teacher"] = teacher.fingerprint
     with WorkFolder.beside(out, what).claimed() as work:
         prepared = _prepared(plan, material, start, telling.say)
+        if teacher is not None:
+            prepared = _taught(prepared, teacher, material, work, telling.say)
         pace = TrainingSpeed(
             telling, sum(stage.training.steps for stage in plan.stages) * len(plan.seeds), slow=computing.type == "cpu"
         )
@@ -88,6 +95,15 @@ class _PreparedStage:
     examples: tuple[Examples, ...]
     dev: DevSet
     facts: dict[str, Any]
+    teacher: F32 | None = None  # the vectors of the queries of a parallel stage
+
+    def dev_of(self, stage: TrainingStage) -> DevSet:
+        """The data that a stage is evaluated on.
+
+        Dev only measures a parallel stage: its vectors move to those of the teacher, and figures in one language may fall until
+        both languages are there.
+        """
+        return replace(self.dev, examples=None, chooses=False) if stage.is_parallel else self.dev
 
 
 def _prepared(plan: TrainingPlan, material: TrainingMaterial, base: StartingModel, say: Say) -> _PreparedStage:
@@ -107,6 +123,23 @@ def _prepared(plan: TrainingPlan, material: TrainingMaterial, base: StartingMode
         )
     facts |= _report_dev(judged, len(material.corpus), plan, say)
     return _PreparedStage(plan, base, examples, DevSet(dev_examples(material, plan.mining), judged), facts)
+
+
+def _teacher(plan: TrainingPlan, base: StartingModel) -> Teacher | None:
+    """The teacher of a parallel stage; one whose vectors have another width is refused before the work."""
+    if plan.parallel is None:
+        return None
+    from lexfuse.train.models.teacher_vectors import Teacher
+
+    return Teacher.load(plan.parallel.teacher, base.transformer().config.hidden_size)
+
+
+def _taught(prepared: _PreparedStage, teacher: Teacher, material: TrainingMaterial, work: WorkFolder, say: Say) -> _PreparedStage:
+    """With the teacher's vectors; all parallel stages have the same examples."""
+    pairs = next(some for stage, some in zip(prepared.plan.stages, prepared.examples, strict=True) if stage.is_parallel)
+    vectors = teacher.vectors(pairs.queries, work.teacher, say)
+    text = "" if material.parallel is None else f"{material.parallel.name}, columns {', '.join(material.parallel.pairs)}"
+    return replace(prepared, facts={**prepared.facts, "teacher": teacher.name, "parallel text": text}, teacher=vectors)
 
 
 def _report_stage(stage: TrainingStage, examples: Examples, base: StartingModel, say: Say) -> dict[str, Any]:
@@ -171,14 +204,15 @@ def _trained_seed(work: WorkFolder, prepared: _PreparedStage, seed: int, device:
         if len(prepared.plan.stages) > 1:
             say(f"stage {number + 1} of {len(prepared.plan.stages)}: {stage.name}")
         training, folder = stage.training.replace(seed=seed), work.stage(seed, number)
-        learner = _learner(prepared.plan.kind, prepared.base, training)
+        learner = _learner(prepared.plan.kind, prepared.base, training, prepared.teacher if stage.is_parallel else None)
         if number:
             Checkpoints(work.stage(seed, number - 1)).load_best(learner)
         with named_storage_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             outcome = fit(
-                learner, examples, training, folder, dev=prepared.dev, device=device, say=say, progress=pace.step, name=stage.name
-            )
+                learner, examples, training, folder, dev=prepared.dev_of(stage), device=device, say=say, progress=pace.step,
+                name=stage.name,
+            )  # fmt: skip
         if outcome.measures and not outcome.best_step:
             say("no evaluation was better than the start: the weights from before this training are kept")
         pace.next(training.steps)
@@ -196,14 +230,15 @@ def _kept(work: WorkFolder, prepared: _PreparedStage, seed: int) -> Learner:
     return learner
 
 
-def _learner(kind: ModelKind, base: StartingModel, training: Hyperparameters) -> Learner:
-    """A model in training; missing parts of its base start from the seed."""
+def _learner(kind: ModelKind, base: StartingModel, training: Hyperparameters, teacher: F32 | None = None) -> Learner:
+    """A model in training, a student where there are vectors of a teacher; missing parts of its base start from the seed."""
     import torch
 
     from lexfuse.train.models.colbert import ColbertLearner
     from lexfuse.train.models.cross_encoder import CrossEncoderLearner
     from lexfuse.train.models.dense import DenseLearner, TwoTowerLearner
     from lexfuse.train.models.splade import SpladeLearner
+    from lexfuse.train.models.student import StudentLearner
 
     kinds: dict[ModelKind, type[Learner]] = {
         ModelKind.DENSE: DenseLearner,
@@ -213,7 +248,7 @@ def _learner(kind: ModelKind, base: StartingModel, training: Hyperparameters) ->
         ModelKind.CROSS: CrossEncoderLearner,
     }
     torch.manual_seed(training.seed)
-    return kinds[kind](base, training)
+    return kinds[kind](base, training) if teacher is None else StudentLearner(base, training, teacher)
 
 
 def _called(base: str | Path, read: StartingModel) -> str:

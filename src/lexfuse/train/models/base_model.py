@@ -1,4 +1,4 @@
-"""The model that a training starts from: a folder with safetensors weights, read as in `lexfuse.encode`.
+"""The model that a training starts from: a folder with safetensors weights or LexFuse's own graph, read as in `lexfuse.encode`.
 
 Tokens come from the same tokenizer as in use, so that training and search read texts in the same way.
 """
@@ -25,6 +25,7 @@ from lexfuse.encode.model_folder.locator import fetch_model
 from lexfuse.encode.model_folder.tensors import TensorFiles, weight_files
 from lexfuse.encode.tokenizer import ModelTokenizer, Row
 from lexfuse.errors import DataError
+from lexfuse.train.models.graph_weights import widened_folder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -52,7 +53,10 @@ class StartingModel:
 
     @classmethod
     def read(cls, name: str | Path) -> StartingModel:
-        """Find a model by folder, hub id or package name, and download it if necessary; it must have safetensors weights.
+        """Find a model by folder, hub id or package name, and download it if necessary.
+
+        It must have safetensors weights, or a graph that LexFuse wrote for BERT, such as the models of the package: its weights
+        are then in a folder of the cache.
 
         A folder written by ``lexfuse train two-tower`` has two towers; only the same kind can start from it.
 
@@ -74,10 +78,16 @@ class StartingModel:
     @classmethod
     def _one(cls, path: Path) -> StartingModel:
         folder = ModelFolder.read(path)
-        if folder.family is None or not weight_files(folder.transformer):
-            raise DataError(
-                "the model has no safetensors weights to train on; an ONNX file alone cannot be trained", path=folder.path
-            )
+        if not weight_files(folder.transformer):
+            try:
+                folder = ModelFolder.read(widened_folder(folder))
+            except DataError as error:
+                raise DataError(
+                    f"the model has no safetensors weights to train on, and none can be taken from its ONNX file: {error.reason}",
+                    path=folder.path,
+                ) from None
+        if folder.family is None:
+            raise DataError("the configuration of the model names no architecture that can be trained", path=folder.path)
         return cls(folder, ModelTokenizer(folder))
 
     @property

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lexfuse.train.adaptation.adaptation_settings import Adaptation
-from lexfuse.train.hyperparameters import KINDS_OF, Hyperparameters, ModelKind, Similarity, TokenPooling
+from lexfuse.train.examples.parallel_text import PARALLEL
+from lexfuse.train.hyperparameters import KINDS_OF, TEACHING, Hyperparameters, ModelKind, Similarity, TokenPooling
 from lexfuse.train.output.training_results import TrainingResult
 
 _WHAT: Mapping[ModelKind, str] = {
@@ -117,6 +118,8 @@ def _figures(trained: TrainingResult) -> str:
     rows = [(name, start.get(name, "–"), after) for name, after in measures.items()]
     if len(trained.seeds) == 1:
         table = _table(("dev", "base", "trained"), rows)
+        if PARALLEL in trained.plan["stage"][-1]["examples"]:
+            return f"{table}\n\nThe weights of the last step are kept; nothing was chosen on these queries."
         how = f"The weights of step {trained.best.stages[-1].best_step:,} are kept, the best on dev."
     else:
         best = trained.best
@@ -144,7 +147,8 @@ def _training(trained: TrainingResult) -> list[str]:
     """The settings of every stage, and how it ended."""
     found = []
     for number, values in enumerate(trained.plan["stage"]):
-        usual = Hyperparameters.usual(ModelKind(trained.kind)).plain()
+        taught = TEACHING if PARALLEL in values["examples"] else {}
+        usual = Hyperparameters.usual(ModelKind(trained.kind), **taught).plain()
         rows = [
             (key, value, usual[key]) for key, value in values.items() if key in usual and _counts(key, ModelKind(trained.kind))
         ]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".training"  # what is added to the name of the result
 PLAN = "plan.json"
-_OWN = re.compile(r"plan\.json|\.plan\.json\.partial-\w+|seed-\d+")
+TEACHER = "teacher.db"  # the vectors of a teacher
+_OWN = re.compile(r"plan\.json|\.plan\.json\.partial-\w+|seed-\d+|teacher\.db(-\w+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,11 @@ class WorkFolder:
     def stage(self, seed: int, number: int) -> Path:
         """The folder of one stage of a seed."""
         return self.folder / f"seed-{seed}" / f"stage-{number + 1}"
+
+    @property
+    def teacher(self) -> Path:
+        """The file of a teacher's vectors, which all seeds share."""
+        return self.folder / TEACHER
 
     def publish(self, out: Path, model: Learner, trained: TrainingResult, card: str, *, replace: bool = False) -> None:
         """Write the model folder with its card and results, complete or not at all; then remove the work."""

@@ -1,0 +1,479 @@
+"""The fifth generation of the French models, which read English too, on one GPU.
+
+    python recipes/french_material.py FR-LABOUR KALI.tgz SHEETS.tgz material                       any machine
+    python recipes/citizen_material.py FR-CITIZEN FR-PUBLIC FR-LABOUR CA-PARALLEL citizen          any machine
+    python recipes/bilingual_start.py citizen MINILM work/start                                     any machine
+    python recipes/french_citizen.py teach material citizen work --teacher MINILM                   this and the next: a GPU
+    python recipes/french_citizen.py pairs material citizen work
+    python recipes/french_citizen.py dense material citizen work
+    python recipes/french_citizen.py splade material citizen work --start FOURTH
+    for stage in colbert cross transfer ship; do python recipes/french_citizen.py $stage material citizen work; done
+
+Each stage reads what the one before left in ``work`` and resumes an interrupted run.
+
+1. ``teach``: the bilingual start learns the vectors that MiniLM gives to the English side of parallel sections and marginal
+   notes, from both sides.
+2. ``pairs``: contrastive training on the structure of French law (headings, titles, citations, sentences to their article;
+   agreements, sheets), and on marginal notes to sections within and across the languages.
+3. ``dense``: questions of the three collections, in batches of one collection, with other wordings, typing errors and everyday
+   words; eight hard negatives each from what BM25 and the model rank high. A candidate with more than .95 of the score of the
+   best known answer is no negative. Negatives are mined by the model of stage 2, then by the result, and the training starts
+   again from stage 2. The weights of several seeds are averaged, and then those with the first round's. Some batches are parallel
+   notes, so that the languages stay together.
+4. ``splade``: from fr-legal-splade of the fourth generation: pairs, then questions with the negatives of the dense model.
+5. ``colbert``: pairs and questions from the model of stage 2. ``cross``: a cross-encoder, by the questions and what the dense
+   model ranks high.
+6. ``transfer``: stage 3 without any question about one code; measured on the dev questions about that code.
+
+Dev figures are R@10, R@100, R@500 and RR@100 on the dev questions of each collection, by the first 256 tokens of an article. The
+tests are not in the material.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from citizen_material import CitizenMaterial, ParallelText
+from french_material import Material
+from stages import DEV, averaged, learner_of, say, scored, ship, shown, staged
+from wordings import everyday, misspelt
+
+from lexfuse.data.arrays import F32
+from lexfuse.data.ids import Ids
+from lexfuse.data.qrels import Qrels
+from lexfuse.encode.encoder import Side
+from lexfuse.encode.tokenizer import Row
+from lexfuse.train.examples.dev_evaluation import DevQueries
+from lexfuse.train.examples.examples import Examples
+from lexfuse.train.examples.training_pair import TrainingPair
+from lexfuse.train.hyperparameters import Hyperparameters, ModelKind
+from lexfuse.train.models.base_model import chunks
+from lexfuse.train.models.colbert import ColbertLearner
+from lexfuse.train.models.cross_encoder import CrossEncoderLearner
+from lexfuse.train.models.dense import DenseLearner
+from lexfuse.train.models.learner import TOKENS, TokenisedTexts
+from lexfuse.train.models.splade import SpladeLearner
+from lexfuse.train.models.student import StudentLearner
+
+WINDOW = 256
+OWN, LEXICAL = 40, 25  # hard negatives of a question by the model and by BM25
+RANKED = 200  # articles of the model that negatives are taken from
+GUARD = 0.95  # of the score of the best known answer: what has more is no negative
+SEEDS = (1, 2, 3)
+TRANSFER = "Code de la route"
+MEASURES = "R@10 R@100 R@500 RR@100"
+
+TEACH = Hyperparameters.usual(
+    ModelKind.DENSE, steps=2000, batch=512, learning_rate=3e-4, decay="linear", warm_up=0.05, negatives=0, query_length=WINDOW,
+    passage_length=WINDOW, evaluate_every=500, patience=0, shares={"sections": 0.75, "notes": 0.25},
+)  # fmt: skip
+PAIRS = Hyperparameters.usual(
+    ModelKind.DENSE, steps=1000, batch=1024, learning_rate=2e-4, decay="linear", warm_up=0.06, negatives=0, query_length=64,
+    passage_length=WINDOW, evaluate_every=500, patience=0,
+)  # fmt: skip
+ASKED = Hyperparameters.usual(
+    ModelKind.DENSE, steps=600, batch=64, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
+    query_length=64, passage_length=WINDOW, evaluate_every=600, patience=0,
+)  # fmt: skip
+SPARSE_PAIRS = Hyperparameters.usual(
+    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=600, batch=256, learning_rate=1e-4, decay="linear", warm_up=0.06,
+    negatives=0, query_length=64, passage_length=192, flops_queries=1e-4, flops_passages=5e-5, start_active=0, flops_warm_up=0.1,
+    evaluate_every=300, patience=0,
+)  # fmt: skip
+SPARSE_ASKED = Hyperparameters.usual(
+    ModelKind.SPLADE, similarity="dot", temperature=1.0, steps=400, batch=48, learning_rate=3e-5, decay="linear", warm_up=0.1,
+    negatives=8, turn="query", query_length=64, passage_length=192, flops_queries=1e-4, flops_passages=5e-5, flops_warm_up=0.0,
+    start_active=0, evaluate_every=400, patience=0,
+)  # fmt: skip
+LATE_PAIRS = Hyperparameters.usual(
+    ModelKind.COLBERT, steps=300, batch=192, learning_rate=1e-4, decay="linear", warm_up=0.06, negatives=0, query_length=48,
+    passage_length=160, evaluate_every=300, patience=0,
+)  # fmt: skip
+LATE_ASKED = Hyperparameters.usual(
+    ModelKind.COLBERT, steps=300, batch=32, learning_rate=3e-5, decay="linear", warm_up=0.1, negatives=6, turn="query",
+    query_length=48, passage_length=160, evaluate_every=300, patience=0,
+)  # fmt: skip
+CROSS_ASKED = Hyperparameters.usual(
+    ModelKind.CROSS, steps=900, batch=32, learning_rate=5e-5, decay="linear", warm_up=0.1, negatives=8, turn="query",
+    query_length=64, passage_length=WINDOW, evaluate_every=900, patience=0, ranking_loss="pairwise",
+)  # fmt: skip
+CANDIDATES = 50  # of the dense model, that the cross-encoder orders on dev
+SHARES = {
+    "labour": 0.18, "labour variants": 0.05, "labelled": 0.05, "weak": 0.10, "explained": 0.06, "public": 0.18, "citizen": 0.38,
+}  # of the batches of questions  # fmt: skip
+PARALLEL = 0.08  # of the batches: notes across the languages
+
+
+class Question(NamedTuple):
+    """A wording, its source, the collection that it searches, and the articles that answer it or may well do."""
+
+    text: str
+    source: str
+    collection: str
+    answers: tuple[str, ...]
+    spared: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The articles of a collection."""
+
+    ids: list[str]
+    articles: list[str]
+    place: dict[str, int]
+
+    @classmethod
+    def of(cls, ids: Sequence[str], articles: Sequence[str]) -> Searched:
+        """With the place of each article."""
+        return cls(list(ids), list(articles), {id: at for at, id in enumerate(ids)})
+
+
+class Recipe:
+    """The stages over two materials and one folder of work."""
+
+    def __init__(self, labour: Material, citizen: CitizenMaterial, work: Path) -> None:
+        """Read the ones, write to the other."""
+        self.labour, self.citizen, self.work = labour, citizen, work
+        first, second = Searched.of(labour.ids, labour.articles), Searched.of(citizen.ids, citizen.articles)
+        self.searched = {"labour": first, "public": first, "citizen": second}
+        self._rows: dict[tuple[int, int, int], list[Row]] = {}
+
+    def teach(self, teacher: Path) -> None:
+        """Parallel text."""
+        pairs = {
+            "sections": [TrainingPair(one.english, one.french) for one in self.citizen.parallel],
+            "notes": [TrainingPair(one.english_note, one.french_note) for one in self.noted],
+        }
+        examples = Examples.of_pairs({name: list(dict.fromkeys(some)) for name, some in pairs.items()})
+        english = learner_of(DenseLearner, teacher, TEACH)
+        vectors = encoded(english, english.texts(examples.queries, []).queries)
+        staged(
+            self.work,
+            "taught",
+            lambda base, training: StudentLearner(base, training, vectors),
+            self.work / "start",
+            examples,
+            TEACH,
+        )
+        self.report(self.work / "taught")
+
+    def pairs(self) -> None:
+        """Structure of French law, notes of Canadian law."""
+        examples, shares = self.structure(languages=True)
+        staged(self.work, "paired", DenseLearner, self.work / "taught", examples, PAIRS.replace(shares=shares))
+        self.report(self.work / "paired")
+
+    def dense(self) -> None:
+        """Questions, mined twice; the mean of several seeds."""
+        self.report(self.asked("dense", self.questions()))
+
+    def splade(self, start: Path) -> None:
+        """Pairs, then questions with the negatives of the dense model."""
+        examples, shares = self.structure(languages=False)
+        paired = staged(self.work, "splade-paired", SpladeLearner, start, examples, SPARSE_PAIRS.replace(shares=shares))
+        self.report(paired, SpladeLearner, SPARSE_PAIRS)
+        questions = self.questions()
+        mined = self.mined(learner_of(DenseLearner, self.work / "dense-first", ASKED), questions)
+        training = SPARSE_ASKED.replace(shares=shares_of(mined))
+        self.report(staged(self.work, "splade", SpladeLearner, paired, mined, training), SpladeLearner, SPARSE_ASKED)
+
+    def ship(self) -> None:
+        """The two models in 8 bits."""
+        ship(self.work)
+
+    def colbert(self) -> None:
+        """Pairs from the dense model of pairs, then questions with its negatives."""
+        examples, shares = self.structure(languages=False)
+        training = LATE_PAIRS.replace(shares=shares)
+        paired = staged(self.work, "colbert-paired", ColbertLearner, self.work / "paired", examples, training)
+        mined = self.mined(learner_of(DenseLearner, self.work / "dense-first", ASKED), self.questions())
+        training = LATE_ASKED.replace(shares=shares_of(mined))
+        self.report(staged(self.work, "colbert", ColbertLearner, paired, mined, training), ColbertLearner, LATE_ASKED)
+
+    def cross(self) -> None:
+        """Questions with what the dense model ranks high; measured on its first candidates."""
+        first = learner_of(DenseLearner, self.work / "dense-first", ASKED)
+        mined = self.mined(first, self.questions())
+        training = CROSS_ASKED.replace(shares=shares_of(mined))
+        folder = staged(self.work, "cross", CrossEncoderLearner, self.work / "paired", mined, training)
+        model, found = learner_of(CrossEncoderLearner, folder, CROSS_ASKED), {}
+        ranker = learner_of(DenseLearner, self.work / "dense", ASKED)
+        for name, questions in self.judged.items():
+            searched = self.searched[name]
+            dev = dev_queries(questions, searched)
+            places, scores, _ = best_places(ranker, dev.questions, self.vectors(ranker, name), CANDIDATES)
+            before = np.full((len(dev.questions), len(searched.ids)), -np.inf, np.float32)
+            np.put_along_axis(before, places, scores, axis=1)
+            after = scored(model, dev.questions, dev.passages, places.astype(np.int32))
+            found[name] = {
+                f"{measure} {when}": value
+                for when, matrix in (("before", before), ("after", after))
+                for measure, value in dev.measured(matrix, "nDCG@10 R@10 RR@100").items()
+            }
+            say(f"cross, {name}: {shown(found[name])}")
+        (folder / DEV).write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+    def transfer(self) -> None:
+        """The questions without those about one code, and how well that code is found."""
+        held = {id for id, code in zip(self.citizen.ids, self.citizen.codes, strict=True) if code == TRANSFER}
+        questions = [one for one in self.questions() if not held & {*one.answers}]
+        model = self.asked("transfer", questions, seeds=(1,))
+        for folder in (self.work / "paired", model, self.work / "dense"):
+            about = {
+                id: (wordings, some)
+                for id, (wordings, grades) in self.citizen.dev["citizen"].items()
+                if (some := {doc: grade for doc, grade in grades.items() if doc in held})
+            }
+            found = self.measured(learner_of(DenseLearner, folder, ASKED), {"citizen": about})
+            say(f"{folder.name}, {len(about)} dev questions about the {TRANSFER}: {shown(found['citizen'])}")
+
+    def asked(self, name: str, questions: Sequence[Question], seeds: Sequence[int] = SEEDS) -> Path:
+        """Two rounds of questions from the pairs: negatives by the model of pairs, then by the first round."""
+        paired = self.work / "paired"
+        first = self.with_notes(self.mined(learner_of(DenseLearner, paired, ASKED), questions))
+        training = ASKED.replace(shares=shares_of(first))
+        begun = staged(self.work, f"{name}-first", DenseLearner, paired, first, training)
+        self.report(begun)
+        second = self.with_notes(self.mined(learner_of(DenseLearner, begun, ASKED), questions))
+        trained = [
+            staged(self.work, f"{name}-{seed}", DenseLearner, paired, second, training.replace(seed=seed)) for seed in seeds
+        ]
+        if len(trained) == 1:
+            return trained[0]
+        mean = averaged(self.work / f"{name}-second", DenseLearner, trained, ASKED)
+        self.report(mean)
+        return averaged(self.work / name, DenseLearner, [begun, mean], ASKED)
+
+    def structure(self, *, languages: bool) -> tuple[Examples, dict[str, float]]:
+        """Pairs of both materials, and notes; half of the batches of law are of fr-citizen's codes."""
+        groups = {
+            "labour": (0.4, {name: some for name, some in self.labour.pairs.items() if name != "sheets"}),
+            "citizen": (0.4, {f"citizen-{name}": some for name, some in self.citizen.pairs.items()}),
+            "sheets": (0.03, {"sheets": self.labour.pairs["sheets"]}),
+            "notes": (0.17, self.notes(across=languages)),
+        }
+        pairs = {name: some for _, group in groups.values() for name, some in group.items()}
+        shares = {}
+        for share, group in groups.values():
+            total = sum(map(len, group.values()))
+            shares |= {name: share * len(some) / total for name, some in group.items()}
+        return Examples.of_pairs(pairs), shares
+
+    @cached_property
+    def noted(self) -> list[ParallelText]:
+        """The parallel sections with marginal notes in both languages."""
+        return [one for one in self.citizen.parallel if one.english_note and one.french_note]
+
+    def notes(self, *, across: bool) -> dict[str, list[TrainingPair]]:
+        """Marginal notes and their sections, in one language or across both."""
+        found = {"note-fr": [TrainingPair(one.french_note, one.french) for one in self.noted]}
+        if across:
+            found |= {
+                "note-en": [TrainingPair(one.english_note, one.english) for one in self.noted],
+                "note-en-fr": [TrainingPair(one.english_note, one.french) for one in self.noted],
+                "note-fr-en": [TrainingPair(one.french_note, one.english) for one in self.noted],
+            }
+        return found
+
+    def questions(self) -> list[Question]:
+        """Everything that asks for articles, with typing errors and everyday words in half of the additional wordings."""
+        return list(dict.fromkeys(self._questions()))
+
+    def _questions(self) -> Iterator[Question]:
+        draw = random.Random(5)  # noqa: S311
+        for text, grades in self.labour.train.values():
+            yield from _with_wordings(Question(text, "labour", "labour", tuple(grades)), draw)
+        for id, text in self.labour.variants:
+            yield Question(text, "labour variants", "labour", tuple(self.labour.train[id][1]))
+        for source, some in self.labour.more.items():
+            for one in some:
+                yield Question(one.text, source, "labour", tuple(one.articles), tuple(one.spared))
+        for collection, judged in self.citizen.train.items():
+            for wordings, grades in judged.values():
+                for text in wordings:
+                    yield from _with_wordings(Question(text, collection, collection, tuple(grades)), draw)
+
+    def mined(self, model: DenseLearner, questions: Sequence[Question]) -> Examples:
+        """The questions with what the model and BM25 rank high and nobody judged relevant, without what the guard holds back."""
+        rows: list[tuple[str, str, list[str], str]] = []
+        answers: dict[str, set[str]] = {}
+        for collection in dict.fromkeys(one.collection for one in questions):
+            some, searched = [one for one in questions if one.collection == collection], self.searched[collection]
+            ranked = best_places(model, [one.text for one in some], self.vectors(model, collection), RANKED)
+            for one, (places, scores, known) in zip(some, ranked_with(ranked, some, searched), strict=True):
+                texts = {searched.articles[searched.place[id]] for id in (*one.answers, *one.spared)}
+                answers.setdefault(one.text, set()).update(texts)
+                limit = GUARD * known if known > 0 else np.inf
+                own = [searched.articles[at] for at, score in zip(places, scores, strict=True) if score <= limit]
+                high = {searched.articles[at] for at, score in zip(places, scores, strict=True) if score > limit}
+                lexical = [searched.articles[at] for at in self.lexical(one)]
+                hard = [text for text in own if text not in texts][:OWN]
+                hard += [text for text in lexical if text not in texts and text not in high][:LEXICAL]
+                negatives = list(dict.fromkeys(hard))
+                rows += [(one.text, searched.articles[searched.place[id]], negatives, one.source) for id in one.answers]
+        return Examples.of(rows, answers)
+
+    def lexical(self, one: Question) -> list[int]:
+        """What BM25 ranks for a wording; nothing for a wording that was made here."""
+        rankings = self.labour.rankings if one.collection == "labour" else self.citizen.rankings[one.collection]
+        return rankings.get(one.text, [])
+
+    def with_notes(self, examples: Examples) -> Examples:
+        """The examples, and notes across the languages."""
+        across = {name: some for name, some in self.notes(across=True).items() if name in ("note-en-fr", "note-fr-en")}
+        return Examples.joined([examples, Examples.of_pairs(across)])
+
+    def vectors(self, model: DenseLearner, collection: str) -> torch.Tensor:
+        """Those of all articles of a collection, on the device."""
+        return torch.from_numpy(encoded(model, self.rows(model, self.searched[collection]))).to(model.device)
+
+    @cached_property
+    def judged(self) -> dict[str, dict[str, tuple[list[str], dict[str, int]]]]:
+        """The dev questions of each collection."""
+        labour = {id: ([text], dict(grades)) for id, (text, grades) in self.labour.dev.items()}
+        return {"labour": labour, **self.citizen.dev}
+
+    def report(self, folder: Path, kind: Any = DenseLearner, training: Hyperparameters = ASKED) -> None:
+        """Write and print the dev figures of a model, once."""
+        out = folder / DEV
+        if out.exists():
+            return
+        model = learner_of(kind, folder, training)
+        found = self.measured(model, self.judged)
+        if kind is DenseLearner:
+            found |= self.across(model)
+        out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        for name, measures in found.items():
+            say(f"{folder.name}, {name}: {shown(measures)}")
+
+    def measured(self, model: Any, judged: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+        """The measures of each collection's questions; articles that two collections share are read once."""
+        found = {}
+        for searched in {id(one): one for one in self.searched.values()}.values():
+            names = [name for name in judged if self.searched[name] is searched]
+            asked = {name: dev_queries(judged[name], searched) for name in names}
+            rows = TokenisedTexts(
+                model.texts([text for dev in asked.values() for text in dev.questions], []).queries, self.rows(model, searched)
+            )
+            with torch.no_grad(), half(model):
+                scores = model.score(rows, None).numpy() if asked else np.empty((0, 0), np.float32)
+            start = 0
+            for name, dev in asked.items():
+                found[name] = dev.measured(scores[start : start + len(dev.questions)], MEASURES)
+                start += len(dev.questions)
+        return found
+
+    def rows(self, model: Any, searched: Searched) -> list[Row]:
+        """The tokens of all articles, as a model reads them; read once for models with one vocabulary and length."""
+        key = (model.base.tokens.vocabulary_size, model.training_settings.passage_length, id(searched))
+        if key not in self._rows:
+            self._rows[key] = model.texts([], searched.articles).passages
+        return self._rows[key]
+
+    def across(self, model: DenseLearner) -> dict[str, dict[str, float]]:
+        """How often the note of a kept act finds its section in the other language among the first 10, and the first."""
+        found = {}
+        for name, asked, searched in (("en-fr", "english_note", "french"), ("fr-en", "french_note", "english")):
+            noted = [(at, note) for at, one in enumerate(self.citizen.kept) if (note := getattr(one, asked))]
+            times = {note: sum(other == note for _, other in noted) for _, note in noted}
+            rows = model.texts([], [getattr(one, searched) for one in self.citizen.kept]).passages
+            passages = torch.from_numpy(encoded(model, rows)).to(model.device)
+            order = best_places(model, [note for _, note in noted], passages, 10)[0]
+            hits = np.array([at in row for (at, _), row in zip(noted, order.tolist(), strict=True)])
+            once = np.array([times[note] == 1 for _, note in noted])
+            first = np.array([at == row[0] for (at, _), row in zip(noted, order.tolist(), strict=True)])
+            found[name] = {
+                "R@10": float(hits.mean()), "R@1": float(first.mean()), "R@10 of notes of one section": float(hits[once].mean()),
+                "R@1 of notes of one section": float(first[once].mean()), "notes": len(noted), "of one section": int(once.sum()),
+                "sections": len(passages),
+            }  # fmt: skip
+        return found
+
+
+def _with_wordings(question: Question, draw: random.Random) -> Iterator[Question]:
+    """The question, and the same with a typing error and with everyday words."""
+    yield question
+    yield question._replace(text=misspelt(question.text, draw))
+    if (other := everyday(question.text, draw)) != question.text:
+        yield question._replace(text=other)
+
+
+def shares_of(examples: Examples) -> dict[str, float]:
+    """The shares of the sources that there are."""
+    across = {name: PARALLEL / 2 for name in ("note-en-fr", "note-fr-en")}
+    return {name: share for name, share in (SHARES | across).items() if name in examples.sources}
+
+
+def half(model: Any) -> torch.autocast:
+    """Computation in 16 bits on a GPU."""
+    return torch.autocast(model.device.type, torch.bfloat16, enabled=model.device.type == "cuda")
+
+
+def dev_queries(questions: Mapping[str, tuple[Sequence[str], Mapping[str, int]]], searched: Searched) -> DevQueries:
+    """Questions by their first wording, over all articles of a collection."""
+    qrels = Qrels.of((id, doc, grade) for id, (_, grades) in questions.items() for doc, grade in grades.items())
+    owner = np.arange(len(searched.ids), dtype=np.int32)
+    texts = tuple(wordings[0] for wordings, _ in questions.values())
+    return DevQueries(Ids(questions), texts, Ids(searched.ids), tuple(searched.articles), owner, qrels)
+
+
+@torch.no_grad()
+def encoded(model: DenseLearner, rows: Sequence[Row]) -> F32:
+    """The vectors of tokenised texts, in 32 bits."""
+    found = torch.empty(len(rows), model.model.config.hidden_size)
+    with half(model):
+        for places in chunks(rows, TOKENS):
+            found[torch.from_numpy(places)] = model.vectors([rows[at] for at in places], Side.PASSAGE).float().cpu()
+    return found.numpy()
+
+
+def best_places(model: DenseLearner, texts: Sequence[str], passages: torch.Tensor, depth: int) -> tuple[Any, Any, Any]:
+    """The places of the best passages of each text, their scores, and the vectors' products with all passages on demand."""
+    queries = torch.from_numpy(encoded(model, model.texts(texts, []).queries)).to(passages.device)
+    places, scores = [], []
+    for start in range(0, len(queries), 1024):
+        top = (queries[start : start + 1024] @ passages.T).topk(min(depth, len(passages)), dim=1)
+        places.append(top.indices.cpu().numpy())
+        scores.append(top.values.cpu().numpy())
+    return np.concatenate(places), np.concatenate(scores), (queries, passages)
+
+
+def ranked_with(
+    ranked: tuple[Any, Any, Any], questions: Sequence[Question], searched: Searched
+) -> Iterable[tuple[Any, Any, float]]:
+    """For each question the best places, their scores, and the best score of a known answer."""
+    places, scores, (queries, passages) = ranked
+    for at, one in enumerate(questions):
+        known = torch.tensor([searched.place[id] for id in one.answers], device=passages.device)
+        yield places[at], scores[at], float((passages[known] @ queries[at]).max())
+
+
+def main() -> None:
+    """Run a stage."""
+    parser = argparse.ArgumentParser(description="The fifth generation of the French models")
+    parser.add_argument("stage", choices=["teach", "pairs", "dense", "splade", "colbert", "cross", "transfer", "ship"])
+    for name in ("material", "citizen", "work"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--teacher", type=Path, help="folder of all-MiniLM-L6-v2, for teach")
+    parser.add_argument("--start", type=Path, help="the SPLADE model of the fourth generation with its weights, for splade")
+    options = parser.parse_args()
+    recipe = Recipe(Material.read(options.material), CitizenMaterial.read(options.citizen), options.work)
+    if options.stage == "teach":
+        recipe.teach(options.teacher)
+    elif options.stage == "splade":
+        recipe.splade(options.start)
+    else:
+        getattr(recipe, options.stage)()
+
+
+if __name__ == "__main__":
+    main()
