@@ -61,6 +61,9 @@ from lexfuse.index import Index
 from lexfuse.search.index_reader import IndexReader
 from network.enclosure import enclose
 from network.served_shards import served
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour",), packages=("ray",), namespaces=True)
 
 K, THREADS, WARM_UP = 10, 4, 50  # results, clients, questions
 PROCESSORS = 16  # that Ray may reserve: the replicas of all shards run at the same time
@@ -274,6 +277,7 @@ def main() -> None:
     add_options(parser, (1, 2, 4))
     parser.add_argument("--samples", type=Path, metavar="FILE", help="write the service times of shards for the simulation")
     options = parser.parse_args()
+    NEEDS.on([options.collection]).check()
     enclose()
     if not options.json:
         print("all processes share the cores of this machine, which bound them all")

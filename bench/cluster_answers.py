@@ -50,6 +50,9 @@ from lexfuse.index import Index
 from lexfuse.search.index_reader import IndexReader
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.annotation import with_languages
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour",))
 
 DEPTH, SHORT, TOLERANCE = 100, 10, 1e-6
 QUICK = 3_000  # documents
@@ -282,6 +285,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, help="how many, the first test questions; all if not given")
     parser.add_argument("--cross-encoder", default="", help="a model that reranks")
     options = parser.parse_args()
+    NEEDS.on([options.collection]).check()
     with tempfile.TemporaryDirectory() as home:
         for found in compare(options, Path(home)):
             show(found, options.json)

@@ -28,6 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from network.enclosure import enclose
+from runner.needs import Needs
+
+NEEDS = Needs(packages=("ray",), namespaces=True)
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "articles.csv"
 PATHS = {"/healthz": "/healthz", "search": "/v1/search?query=retard&k=5"}
@@ -129,6 +132,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
+    NEEDS.check()
     enclose()
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"LEXFUSE_CACHE": f"{folder}/cache", "LEXFUSE_SERVE_REQUESTS_PER_MINUTE": "0"}

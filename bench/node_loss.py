@@ -43,6 +43,9 @@ from urllib.parse import urlencode
 
 from network.enclosure import enclose
 from network.ray_node import OUTSIDE, PORT, RayNode, make_bridge, ray_nodes
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour",), packages=("ray",), namespaces=True)
 
 SHARDS, K, TOLERANCE, CLIENTS, QUICK, QUESTIONS = 3, 10, 1e-6, 2, 1_000, 200
 SERVICE, SINGLE = 8080, 8081  # ports
@@ -170,9 +173,12 @@ def expected_answers(index: Path, texts: Sequence[str], home: Path, environment:
 # Indexing
 
 
-def indexed(nodes: list[RayNode], corpus: Path, home: Path, environment: dict[str, str]) -> Iterator[Record]:
+def indexed(
+    nodes: list[RayNode], corpus: Path, home: Path, environment: dict[str, str], *, silently: bool = False
+) -> Iterator[Record]:
     """Build the cluster; the last node is killed while it builds a shard, and replaced."""
     words = [LEXFUSE, "cluster", "index", corpus, home / "law", "--shards", str(SHARDS), "--threads", "1"]
+    words += ["--force"] * silently  # in place of the cluster that the other case has built
     words += ["--address", f"{nodes[0].address}:{PORT}"]
     began = time.monotonic()
     command = nodes[0].start(*words, errors=home / "index.log")
@@ -181,13 +187,14 @@ def indexed(nodes: list[RayNode], corpus: Path, home: Path, environment: dict[st
         time.sleep(0.01)
     if command.poll() is not None:
         raise SystemExit(f"the last node built no shard before the end:\n{(home / 'index.log').read_text()}")
-    nodes[-1].kill()
+    nodes[-1].kill(silently=silently)
     calls = 1
     while command.wait(PATIENCE) and calls < 3:
         command, calls = nodes[0].start(*words, errors=home / "index.log"), calls + 1
     if command.returncode:
         raise SystemExit((home / "index.log").read_text())
-    yield record("cluster index, a node killed: seconds to the end", time.monotonic() - began, "calls", calls, 1.0)
+    case = f"cluster index, a node {'cut off' if silently else 'killed'}: seconds to the end"
+    yield record(case, time.monotonic() - began, "calls", calls, 1.0)
     nodes[-1] = RayNode(nodes[-1].number, home, environment)
 
 
@@ -317,8 +324,11 @@ def measured(options: argparse.Namespace, home: Path) -> Iterator[Record]:
     corpus, single, texts = prepared(options, home)
     cases = [(1, False), (2, False), (2, True)]
     with ray_nodes(3, home, environment) as nodes:
-        yield from indexed(nodes, corpus, home, environment)
-        yield from compared(home, single, texts)
+        for silently in (False, True):
+            yield from indexed(nodes, corpus, home, environment, silently=silently)
+            yield from compared(home, single, texts)
+        if options.index_only:
+            return
         expected = expected_answers(single, texts, home, environment)
         for replicas, silently in cases:
             yield from served(nodes, home, expected, replicas, options.seconds, silently=silently)
@@ -333,12 +343,12 @@ def main() -> None:
     parser.add_argument("--collection", default="fr-labour", help="a folder in LEXFUSE_DATA with test questions")
     parser.add_argument("--documents", type=int, help="how many, the first by their ids; all if not given")
     parser.add_argument("--seconds", type=float, default=60.0, help="of load after the loss")
+    parser.add_argument("--index-only", action="store_true", help="lose nodes that build shards, and serve nothing")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK:,} documents, 30 seconds of load")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--keep", action="store_true", help="keep logs and the store, and say where")
     options = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        raise SystemExit("set LEXFUSE_DATA to the folder that holds fr-labour")
+    NEEDS.on([options.collection]).check()
     enclose()
     make_bridge()
     if options.quick:

@@ -39,6 +39,9 @@ from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.postgres.address import PostgresAddress
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.analysis.analyser import Folding
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour",), packages=("pgserver", "psycopg"))
 
 CHANNELS = ("dense", "splade")
 K = 10
@@ -56,6 +59,7 @@ def main() -> None:
     parser.add_argument("--steps", action="store_true", help="only where BM25 differs, step by step")
     parser.add_argument("--index", type=Path, help="an index of fr-labour with channels dense and splade")
     given = parser.parse_args()
+    NEEDS.check()
     data = Path(os.environ.get("LEXFUSE_DATA", "data")) / "fr-labour"
     with tempfile.TemporaryDirectory() as folder:
         index = given.index or built(data, Path(folder) / "fr-labour.index", QUICK if given.quick else None)

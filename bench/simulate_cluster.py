@@ -38,6 +38,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from runner.needs import Needs
+
+NEEDS = Needs()
+
 WARM_UP = 0.1  # share of the requests
 PERCENTILES = (50.0, 95.0, 99.0, 99.9)
 
@@ -421,6 +425,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line a combination."""
     options = parsed(arguments)
+    NEEDS.check()
     if not options.json:
         names = "".join(f"{f'p{percent:g}':>9}" for percent in PERCENTILES)
         print(f"shards replicas   rate/s stragglers deadline       hedge{names}  partial   used busiest second   extra")

@@ -1,6 +1,6 @@
 """The simulation of a cluster against a real small one: percentiles of the latency, simulated and measured.
 
-    python bench/simulation_check.py [--quick] [--json] [--requests N] [--median 60] [--sigma 0.4] [--seed 0]
+    python bench/simulation_check.py [--quick] [--json] [--requests N] [--median 60] [--sigma 0.4] [--seed 0] [--only TEXT]
 
 Makes a cluster of 2 shards of the articles in examples/, starts replicas of Ray Serve in a separate network on this machine,
 and sends requests to both shards at the moments of a Poisson process. A request ranks documents by words and then waits for a
@@ -12,6 +12,8 @@ one request at a time. One of the replicas may be a straggler, which waits four 
    and the median of what a request takes beyond its slower shard is the time of the router.
 2. Each setting is measured, and simulated with these samples and the same rate, replicas, stragglers and delay of hedged
    requests. One line a percentile: measured, simulated, and the ratio measured / simulated. 1 is a right simulation.
+3. Replicas write down every copy of a request that they serve. Where requests are hedged, one line each says how many were sent
+   twice, how many of those were served twice by one replica, and how much time went into answers that nobody used.
 
 The last setting, which --quick leaves out, does not wait: Ray and the cores of this machine take more time than the shards.
 """
@@ -26,9 +28,11 @@ import random
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,10 +47,14 @@ from lexfuse.cluster.store import ClusterStore
 from lexfuse.data.queries import Queries, Query
 from network.enclosure import enclose
 from network.served_shards import ServedShards, served
+from runner.needs import Needs
 from simulate_cluster import WARM_UP, Cluster, Measured, simulate
+
+NEEDS = Needs(packages=("ray",), namespaces=True)
 
 SHARDS, SLOWDOWN, K = 2, 4.0, 5
 PERCENTILES = (50, 95, 99)
+SETTLE = 20.0  # mean service times, until the last copies of hedged requests are served
 CLIENTS = 200  # requests that may wait at the same time
 ALONE = 50  # requests that are sent one after the other
 CORPUS = Path(__file__).parents[1] / "examples" / "articles.csv"
@@ -92,6 +100,8 @@ class WaitingRequest:
     median: float
     sigma: float
     straggler: str = ""  # a file; the first replica that creates it is the straggler
+    copies: str = ""  # a file, in which replicas write what they serve
+    name: str = ""  # of the request and the shard, in that file
 
     def answer(self, shard: Shard) -> Answered:
         """The answer, and how long it took."""
@@ -100,7 +110,11 @@ class WaitingRequest:
         if self.median:
             wait = random.lognormvariate(math.log(self.median), self.sigma)
             time.sleep(wait * (SLOWDOWN if self.straggler and _is_straggler(Path(self.straggler)) else 1.0) / 1e3)
-        return Answered(answer, 1e3 * (time.perf_counter() - start))
+        took = 1e3 * (time.perf_counter() - start)
+        if self.copies:
+            with open(self.copies, "a") as file:
+                file.write(f"{self.name} {os.getpid()} {took}\n")
+        return Answered(answer, took)
 
 
 def _is_straggler(file: Path) -> bool:
@@ -117,12 +131,12 @@ class Measurement:
 
     def __init__(self, replicas: ServedShards, request: WaitingRequest, hedge_seconds: float = 0.0) -> None:
         """Send the same request to every shard; 0 seconds is no hedged request."""
-        self._client = replicas.client(hedge_seconds)
-        self._requests = dict.fromkeys(range(SHARDS), request)
+        self._client, self._request, self._numbers = replicas.client(hedge_seconds), request, count()
 
     def send(self) -> Mapping[int, Answered]:
         """The answers of all shards."""
-        return self._client.ask(self._requests)
+        number = next(self._numbers)
+        return self._client.ask({shard: replace(self._request, name=f"{number}-{shard}") for shard in range(SHARDS)})
 
     def alone(self, requests: int) -> tuple[list[float], float]:
         """Service times of requests one after the other, and the median of what a request takes beyond them, in milliseconds."""
@@ -151,6 +165,27 @@ class Measurement:
         return 1e3 * (time.perf_counter() - due)
 
 
+class Copies(NamedTuple):
+    """What replicas served."""
+
+    second: float  # requests to a shard that were served twice or more, as a share of all
+    same: float  # of these, those that one replica served twice
+    unused: float  # time of all copies but the fastest of each request, as a share of that of the fastest
+
+    @classmethod
+    def read(cls, file: Path) -> Copies:
+        """From the file of a measurement."""
+        served: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
+        for line in file.read_text("utf-8").splitlines():
+            name, process, took = line.split()
+            served[name].append((process, float(took)))
+        twice = [copies for copies in served.values() if len(copies) > 1]
+        same = sum(len({process for process, _ in copies}) < len(copies) for copies in twice)
+        used = sum(min(took for _, took in copies) for copies in served.values())
+        every = sum(took for copies in served.values() for _, took in copies)
+        return cls(len(twice) / len(served), same / max(len(twice), 1), every / used - 1)
+
+
 def check(
     setting: Setting, store: ClusterStore, ranking: Ranking, options: argparse.Namespace, home: Path
 ) -> Iterator[dict[str, Any]]:
@@ -163,10 +198,12 @@ def check(
         rate = 1e3 * setting.load * setting.replicas / service.mean
         hedge = float(np.percentile(samples, 95)) + router if setting.hedged else math.inf
         file = str(home / f"straggler {setting.name}") if setting.straggler else ""
-        request = WaitingRequest(ranking, median, options.sigma, file)
+        copies = home / f"copies {setting.name}"
+        request = WaitingRequest(ranking, median, options.sigma, file, str(copies))
         measurement = Measurement(replicas, request, hedge / 1e3 if setting.hedged else 0.0)
         requests = options.requests or (60 if options.quick else 400)
         found = measurement.latencies(rate, requests, options.seed)
+        time.sleep(SETTLE * service.mean / 1e3 if setting.hedged else 0.0)  # the last copies that nobody waits for
     share = 1 / (SHARDS * setting.replicas) if setting.straggler else 0.0
     cluster = Cluster(
         service, rate, SHARDS, setting.replicas, workers=1, stragglers=share, slowdown=SLOWDOWN, hedge=hedge, merge=router
@@ -176,6 +213,15 @@ def check(
         ours, theirs = float(np.percentile(found, percent)), simulated.percentile(percent)
         metric = f"p{percent} ms, {setting.name} ({rate:.0f}/s, {len(found)} requests)"
         yield {"metric": metric, "ours": ours, "peer": "simulated", "theirs": theirs, "ratio": ours / theirs}
+    if setting.hedged:
+        served_copies = Copies.read(copies)
+        for metric, one, other in (
+            ("requests served twice", served_copies.second, simulated.second_copies),
+            ("of these by one replica", served_copies.same, 0.0),
+            ("time for unused answers", served_copies.unused, simulated.extra_load),
+        ):
+            ratio = one / other if other else None
+            yield {"metric": f"%  {metric}, {setting.name}", "ours": 100 * one, "theirs": 100 * other, "ratio": ratio}
 
 
 def compare(options: argparse.Namespace, home: Path) -> Iterator[dict[str, Any]]:
@@ -183,7 +229,7 @@ def compare(options: argparse.Namespace, home: Path) -> Iterator[dict[str, Any]]
     store = ClusterStore(str(home / "law"))
     builder = ClusterBuilder(store=store, work=home / "work")
     builder.build(CORPUS, shards=SHARDS)
-    settings = [one for one in SETTINGS if one.waits or not options.quick]
+    settings = [one for one in SETTINGS if (one.waits or not options.quick) and options.only in one.name]
     with ray_cluster(processors=16):
         with served(store, threads=1) as replicas:
             ranking = ranking_of(replicas)
@@ -202,7 +248,8 @@ def show(found: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         print(json.dumps(found), flush=True)
     else:
-        print(f"{found['metric']:<80} {found['ours']:8.1f}  {found['theirs']:8.1f}  {found['ratio']:5.2f}", flush=True)
+        ratio = "" if found["ratio"] is None else f"{found['ratio']:5.2f}"
+        print(f"{found['metric']:<80} {found['ours']:8.1f}  {found['theirs']:8.1f}  {ratio}", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -212,9 +259,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--median", type=float, default=60.0, help="milliseconds that a replica waits: the median")
     parser.add_argument("--sigma", type=float, default=0.4, help="deviation of the logarithm of what a replica waits")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="settings whose names have this text, like straggler")
     parser.add_argument("--quick", action="store_true", help="fewer requests")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args(arguments)
+    NEEDS.check()
     if options.median <= 0 or options.sigma < 0 or (options.requests is not None and options.requests < 10):
         sys.exit("--median must be positive, --sigma must not be negative, and --requests must be at least 10")
     enclose()

@@ -57,6 +57,7 @@ def served(store: ClusterStore, *, replicas: int = 1, threads: int = 8) -> Itera
     """Start replicas of every shard, each with some threads, and end them afterwards; Ray must be connected."""
     serve = import_module("ray.serve")
     logging.getLogger("ray.serve").setLevel(logging.ERROR)
+    serve.start(proxy_location="Disabled")  # handles need no HTTP, and starting it may take longer than Serve waits
     names = [f"shard-{shard}" for shard in range(len(store.manifest().shards))]
     deployment = serve.deployment(
         ShardReplica,

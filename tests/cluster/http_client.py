@@ -3,7 +3,7 @@
 Usage: http_client.py PORT CERTIFICATE
 
 ["get", path]             the status and the JSON of an answer
-["load", [path, …]]       ask again and again, in two threads
+["load", [path, …]]       ask again and again, in two threads; a refusal is asked again after the time that it names
 ["stop"]                  end that; how many answers had which status, and what they said
 ["flood", path, n]        ask n times at once
 ["flooded"]               the statuses, headers and JSON of the answers that have come since
@@ -18,9 +18,11 @@ import signal
 import ssl
 import sys
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 
+OVERLOAD = 503
 IS_PROGRAM = __name__ == "__main__"  # doctest imports it without arguments
 PORT = int(sys.argv[1]) if IS_PROGRAM else 0
 CONTEXT = ssl.create_default_context(cafile=sys.argv[2]) if IS_PROGRAM else None
@@ -74,9 +76,12 @@ class Load:
         while not self._ended.is_set():
             for path in paths:
                 try:
-                    status, answer = get(path)
+                    status, headers, answer = exchanged(path)
                 except OSError as error:
-                    status, answer = type(error).__name__, {}
+                    status, headers, answer = type(error).__name__, {}, {}
+                if status == OVERLOAD and "retry-after" in headers:
+                    time.sleep(int(headers["retry-after"]))
+                    continue
                 self._statuses[str(status)] += 1
                 if status == 200:
                     texts = sorted({result["title"] for result in answer["results"]})

@@ -1,8 +1,6 @@
 """An index becomes a cluster: its documents and the rows of its channels are divided, and nothing is encoded again."""
 
-import datetime
 import shutil
-from dataclasses import replace
 
 import pytest
 
@@ -10,8 +8,7 @@ from lexfuse import Document, Index
 from lexfuse.cluster.build.cluster_build import ClusterBuilder
 from lexfuse.cluster.cluster_index import ClusterIndex
 from lexfuse.cluster.store import ClusterStore
-from lexfuse.data.corpus import Corpus
-from lexfuse.data.formats.file_format import read_corpus, write_corpus
+from lexfuse.data.formats.file_format import read_corpus
 from lexfuse.errors import ConfigError, DataError, StorageError
 from lexfuse.storage.index_settings import IndexSettings
 
@@ -94,14 +91,3 @@ def test_a_cluster_is_not_divided(builder, articles, tmp_path):
     other = ClusterBuilder(store=ClusterStore(str(tmp_path / "other")), work=tmp_path / "work")
     with pytest.raises(ConfigError, match="is a cluster; give the corpus or the index that it was made of"):
         other.build(tmp_path / "law", shards=3)
-
-
-def test_versions_are_refused_before_anything_is_built(builder, tmp_path):
-    new = Document("a", text="Nouveau.", language="fr", valid_from=datetime.date(2020, 1, 1))
-    law = replace(new, history=(Document("a", text="Ancien.", language="fr", valid_to=datetime.date(2020, 1, 1)),))
-    write_corpus(Corpus.of([law]), tmp_path / "law.jsonl")
-    Index.build(tmp_path / "law.index", [law]).close()
-    for corpus, named in (("law.jsonl", "'a'"), ("law.index", r"law\.index'")):
-        with pytest.raises(ConfigError, match=f"{named} has versions, .* build the cluster of a corpus without --history"):
-            builder.build(tmp_path / corpus, shards=2)
-    assert builder.store.current() == ""

@@ -27,6 +27,7 @@ CODES = ("Code civil", "Code du travail", "Code de commerce")
 QUESTIONS = (
     "le bailleur donne congé au locataire", "indemnité de licenciement du salarié", "article L. 4 du code du travail",
     "préavis", "faute grave, cause réelle et sérieuse", "bail bail loyer", "tribunal",
+    "mon patron me vire",
 )  # fmt: skip
 
 

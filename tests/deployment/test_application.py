@@ -1,8 +1,5 @@
 """The Serve application: its options are checked, and it has one deployment per shard and one of routers."""
 
-import re
-from pathlib import Path
-
 import pytest
 
 from lexfuse.cluster.build.cluster_build import ClusterBuilder
@@ -11,8 +8,6 @@ from lexfuse.deployment.application import ClusterOptions, application
 from lexfuse.deployment.ray_shards import ShardLimits
 from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.service.settings import ServiceSettings
-
-MANIFEST = Path(__file__).parents[2] / "deploy" / "kuberay.yaml"
 
 
 def test_the_defaults_are_those_of_the_limits():
@@ -47,12 +42,3 @@ def test_every_shard_is_a_deployment(tmp_path):
     shards = [one._bound_deployment for one in router.init_args[3]]
     assert [one.name for one in (router, *shards)] == ["router", "shard-0", "shard-1", "shard-2"]
     assert {one.num_replicas for one in shards} == {3}
-
-
-def test_the_manifest_for_kubernetes_names_real_options():
-    text = MANIFEST.read_text("utf-8")
-    (arguments,) = re.findall(r"        args:\n((?:          .*\n)+)", text)
-    values = dict(line.strip().split(": ") for line in arguments.splitlines())
-    options = ClusterOptions(**{name: int(value) if value.isdecimal() else value for name, value in values.items()})
-    assert (options.uri, options.replicas) == ("s3://law/legi", 2)
-    assert "lexfuse.deployment.application:cluster_application" in text

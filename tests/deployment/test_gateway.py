@@ -4,11 +4,13 @@ import asyncio
 
 import pytest
 from fastapi import FastAPI, Request, Response
+from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from lexfuse.deployment import gateway
 from lexfuse.deployment.gateway import gateway_application
 from lexfuse.deployment.routed_request import RoutedResponse
+from lexfuse.service.metrics import ServiceMetrics
 from lexfuse.service.settings import ServiceSettings
 
 pytest.importorskip("ray")
@@ -40,9 +42,16 @@ def answering_app():
 class Routers:
     """A deployment of routers: each call meets the next failure, and after them the application."""
 
-    def __init__(self, *failures):
-        self.failures, self.asked, self.app = list(failures), 0, answering_app()
+    def __init__(self, *failures, metrics=()):
+        self.failures, self.asked, self.app, self.metrics = list(failures), 0, answering_app(), metrics
         self.answer = self
+
+    def broadcast(self, method):
+        assert method == "metrics"
+        return self
+
+    async def results_async(self, *, timeout_s, return_exceptions):
+        return list(self.metrics)
 
     def remote(self, request):
         self.asked += 1
@@ -119,3 +128,19 @@ def test_a_body_above_the_limit_reaches_no_router(client):
     routers = Routers()
     answer = client(routers, max_body_bytes=10).post("/echo/x", content=b"a" * 11)
     assert (answer.status_code, answer.json()["code"], routers.asked) == (413, "too-large", 0)
+
+
+def test_metrics_are_those_of_all_routers(client):
+    """A router that is lost is left out; one that refuses, because the key is wrong, answers for all of them."""
+    own, all_of = RoutedResponse(200, [(b"content-type", b"text/plain"), (b"content-length", b"3")], b"own"), ServiceMetrics()
+    all_of.answered("/v1/search", "GET", 200, 0.004, {"bm25": 1.5})
+    text = all_of.text().decode()
+    answer = client(Routers(own, metrics=[("b", text), ("a", text), ConnectionError("died")])).get("/metrics")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/plain")
+    families = {family.name: family for family in text_string_to_metric_families(answer.text)}
+    for family in text_string_to_metric_families(text):
+        expected = [(one.name, {**one.labels, "router": router}, one.value) for router in ("a", "b") for one in family.samples]
+        assert [(one.name, one.labels, one.value) for one in families[family.name].samples] == expected
+        assert families[family.name].type == family.type
+    refused = RoutedResponse(401, [], b"no key")
+    assert client(Routers(refused, metrics=[("a", text)])).get("/metrics").content == b"no key"

@@ -1,6 +1,7 @@
 """A router asks shards: answers, hedges, repeats, gives up, and never leaves a shard out unknowingly."""
 
 import asyncio
+import threading
 
 import numpy as np
 import pytest
@@ -26,17 +27,21 @@ class Handle:
     """A deployment whose replicas give these answers, one after the other; the last one is repeated."""
 
     def __init__(self, *answers):
-        self.answers, self.asked = list(answers), []
+        self.answers, self.asked, self.responses = list(answers), [], []
         self.answer = self
 
     def remote(self, published, request, seconds):
         self.asked.append((published, request, seconds))
-        return Response(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
+        self.responses.append(Response(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]))
+        return self.responses[-1]
 
 
 class Response:
     def __init__(self, answer):
-        self._answer = answer
+        self._answer, self.cancelled = answer, threading.Event()
+
+    def cancel(self):
+        self.cancelled.set()
 
     def __await__(self):
         if self._answer is FOREVER:
@@ -87,6 +92,8 @@ def test_a_slow_replica_is_hedged(shards, metrics):
     slow = Handle(FOREVER, ShardAnswer(4))
     assert shards(slow, hedge_seconds=0.001).ask({0: DocumentCount()}) == {0: 4}
     assert (len(slow.asked), value(metrics, "hedged_total")) == (2, 1.0)
+    assert slow.responses[0].cancelled.wait(60)  # it leaves the queue of its replica
+    assert not slow.responses[1].cancelled.is_set()
 
 
 def test_a_lost_replica_is_asked_again(shards, metrics):

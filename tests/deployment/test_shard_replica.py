@@ -1,6 +1,7 @@
 """A replica of a shard answers for two generations, and closes older ones when nobody asks them any more."""
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -78,3 +79,30 @@ def test_an_unknown_generation_and_a_late_answer_are_errors_of_their_own(generat
 def test_a_replica_needs_a_cluster(tmp_path):
     with pytest.raises(NotFoundError, match="there is no cluster"):
         ShardReplica(str(tmp_path / "nothing"), 0, cache=tmp_path / "cache")
+
+
+def test_a_request_that_is_cancelled_before_it_begins_is_not_answered(generations, tmp_path):
+    """Its router has the answer of another replica; else what nobody waits for would be served before what somebody does."""
+    store, published = generations
+    replica, begun, answered = ShardReplica(store.uri, 0, threads=1, cache=tmp_path / "cache"), threading.Event(), []
+
+    class First:
+        def answer(self, shard):
+            assert begun.wait(60)
+
+    class Second:
+        def answer(self, shard):
+            answered.append(shard)
+
+    async def ask():
+        first = asyncio.create_task(replica.answer(published[-1], First(), 600))
+        second = asyncio.create_task(replica.answer(published[-1], Second(), 600))
+        await asyncio.sleep(0)  # both are in the queue of the one thread
+        second.cancel()
+        await asyncio.wait([second])
+        begun.set()
+        await first
+
+    asyncio.run(ask())
+    replica.close()
+    assert answered == []

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 
@@ -234,3 +235,53 @@ def test_no_feedback_is_no_qrels():
 
 def test_ids_of_queries_stay_the_same():
     assert query_id("notice") == "f9368a7d21e018f64"  # the first 16 digits of its sha256
+
+
+def test_every_judge_has_a_say_and_the_median_counts(index):
+    index.feedback.keep(said(grade=3, judge="Zoé"), said(grade=0), said(grade=1, judge="Max"), said(grade=2, judge="Max"))
+    index.feedback.keep(said(doc="b", grade=3, judge="Zoé"), said(doc="b", grade=1, judge="Max"), said("rent", judge="Zoé"))
+    kept = index.feedback.kept()
+    notice, rent = query_id("notice"), query_id("rent")
+    assert qrels_of(kept)[1].as_dict() == {notice: {"a": 2, "b": 1}, rent: {"a": 1}}  # of 0, 2, 3; and of 1, 3 the lower
+    queries, qrels = qrels_of(kept, "Max")
+    assert (queries.text, qrels.as_dict()) == (("notice",), {notice: {"a": 2, "b": 1}})
+    with pytest.raises(NotFoundError, match="no judgements by 'Eva'; there are Max, Zoé"):
+        qrels_of(kept, "Eva")
+    assert [index.feedback.remove("notice", "a", judge) for judge in ("Max", "Eva", "", None)] == [2, 0, 1, 1]
+    assert [one.judge for one in index.feedback.kept("notice")] == ["Zoé", "Max"]
+    assert index.verify() == []
+
+
+FORMER = """CREATE TABLE feedback (number INTEGER PRIMARY KEY, query TEXT NOT NULL, doc TEXT NOT NULL, grade INTEGER NOT NULL,
+    rank INTEGER, profile TEXT NOT NULL, moment TEXT NOT NULL, generation INTEGER NOT NULL)"""
+
+
+@pytest.fixture
+def former(index):
+    """An index whose table of feedback was created before judges had names."""
+    with closing(Catalog.open(index.folder)) as catalog, catalog.writing():
+        catalog.connection.execute(FORMER)
+        row = "notice", "a", 1, 2, "bm25", NOON.isoformat(), 1
+        catalog.connection.execute("INSERT INTO feedback VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
+    return index
+
+
+@pytest.mark.parametrize(
+    "change", [lambda store: store.keep(said(judge="Zoé")), lambda store: store.remove("notice", "b", "Zoé")]
+)
+def test_feedback_without_judges_is_read_and_extended(former, change):
+    assert former.feedback.kept() == [said(rank=2, profile="bm25")]
+    assert former.verify() == []
+    former.add([document("c")])  # a change that has nothing to do with it
+    change(former.feedback)
+    assert former.feedback.kept()[0] == said(rank=2, profile="bm25")
+    assert former.verify() == []
+
+
+def test_damaged_feedback_without_judges_is_not_extended(former):
+    connection = sqlite3.connect(former.folder / "catalog.sqlite")
+    connection.execute("UPDATE feedback SET grade = 3")
+    connection.commit()
+    connection.close()
+    with pytest.raises(DataError, match="table feedback has other rows than were written"):
+        former.feedback.keep(said(judge="Zoé"))

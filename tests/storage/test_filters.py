@@ -77,7 +77,7 @@ def kept(snapshot, *conditions, **more):
         ("headings=", "c"),
         ("headings^=Livre I", "abde"),  # Livre Ier begins so too
         ("headings^=Livre I > Titre II", "ae"),
-        ("headings^=Livre I >", "ae"),
+        ("headings^=Livre I >", "abe"),  # exactly this one, and all below
         ("headings^=Livre Ier > Titre", "d"),
         ("headings^=Livre I > Titre II > Chapitre", ""),
         ("identifiers=X2,X9", "b"),

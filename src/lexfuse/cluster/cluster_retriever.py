@@ -51,7 +51,8 @@ class SpreadRetriever(ChannelRetriever):
         """How shards make the same retriever."""
         usual = cast("type[ChannelRetriever]", type(self).__bases__[1])
         own: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
-        del own["snapshot"]
+        for name in ("snapshot", *self.router_fields):
+            own.pop(name, None)
         encoder = own.pop("encoder", None)
         facts = None if encoder is None else EncoderFacts(encoder_dimension(encoder), bool(getattr(encoder, "normalises", False)))
         return RetrieverPlan(usual, tuple(own.items()), facts)

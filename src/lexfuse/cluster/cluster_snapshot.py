@@ -5,6 +5,8 @@ Documents are numbered in the order of their ids, whichever shard owns them.
 
 from __future__ import annotations
 
+import copy
+import datetime
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -16,15 +18,27 @@ from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.channels.lexical.expression_match import ExpressionMatcher
 from lexfuse.cluster.cluster_expressions import ClusterExpressionMatcher
 from lexfuse.cluster.cluster_retriever import spread_by
+from lexfuse.cluster.day_request import DayClient
 from lexfuse.cluster.shard import ShardRequest, mixed_class
 from lexfuse.cluster.shard_client import ShardClient
-from lexfuse.cluster.shard_requests import CodedColumn, Facts, HeldDocuments, ShardFacts, WholeDocuments
-from lexfuse.cluster.statistics import ClusterPostings, Statistics
+from lexfuse.cluster.shard_requests import (
+    AllVersions,
+    CodedColumn,
+    Facts,
+    HeldDocuments,
+    HeldVersions,
+    KnownPeriods,
+    ShardFacts,
+    WholeDocuments,
+)
+from lexfuse.cluster.statistics import ClusterPostings, Statistics, have_days
 from lexfuse.data.arrays import I32, I64, Bools
 from lexfuse.data.document import Document
 from lexfuse.data.ids import Ids
 from lexfuse.errors import DataError, UnknownChannelError, UnknownDocumentError
 from lexfuse.storage.document_numbers import Numbering
+from lexfuse.storage.history.day_coverage import DayCoverage
+from lexfuse.storage.history.period_counts import PeriodCounts
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.snapshot import ChannelState, Snapshot
 
@@ -32,7 +46,7 @@ Made = TypeVar("Made")
 
 
 class ClusterSnapshot(Snapshot):
-    """One state of a cluster; retrievers on it ask the shards."""
+    """One state of a cluster; retrievers on it ask the shards. Where documents have versions, it shows those of a day."""
 
     change_command = "lexfuse cluster index URI"
 
@@ -46,20 +60,64 @@ class ClusterSnapshot(Snapshot):
         distributions: Mapping[str, Any] | None = None,
     ) -> None:
         """Ask every shard what it holds; shards that do not belong together are a `DataError`."""
-        self.client = client
+        self._client = self.client = client
         self.place = name
         self.generation = generation
         self._distributions = dict(distributions or {})
         self._statistics = statistics
-        self._facts: list[ShardFacts] = list(self.all_shards(lambda _: Facts()).values())
+        self._periods: PeriodCounts | None = None
+        if have_days(statistics):
+            self._periods = PeriodCounts.merged(list(self.all_shards(lambda _: KnownPeriods()).values()))
+        self._show(datetime.date.today())
         self.settings = self._facts[0].settings
         self._channels = {named.name: ChannelState(named, []) for named in self._facts[0].channels}
-        self._postings: dict[str, Postings] = {}
-        self._numberings: dict[str, Numbering] = {}
-        self._coded: dict[str, tuple[I32, list[Any]]] = {}
         for shard, facts in enumerate(self._facts):
             if facts.alike != self._facts[0].alike:
                 raise DataError(f"shard {shard} has other settings or channels than shard 0; build the shards of a cluster alike")
+
+    def _show(self, day: datetime.date) -> None:
+        """Ask every shard what it holds on a day, and forget what was derived from another one."""
+        for name in ("ids", "documents_of", "places", "numbering", "bases", "metadata"):
+            self.__dict__.pop(name, None)
+        if self._periods is not None:
+            self.day = day
+            self.client = DayClient(self._client, self._periods.first_day(day))  # so that shards keep few days
+        self._facts: list[ShardFacts] = list(self.all_shards(lambda _: Facts()).values())
+        self._postings: dict[str, Postings] = {}
+        self._numberings: dict[str, Numbering] = {}
+        self._coded: dict[str, tuple[I32, list[Any]]] = {}
+
+    # Days
+
+    @property
+    def has_history(self) -> bool:  # type: ignore[override]
+        """Whether documents have versions, of which it shows those in force on its day."""
+        return self._periods is not None
+
+    def epoch(self, day: datetime.date) -> int:
+        """A number that two days share if the same versions are in force on both."""
+        return 0 if self._periods is None else self._periods.epoch(day)
+
+    def on(self, day: datetime.date) -> ClusterSnapshot:
+        """The same state with the versions in force on another day; it closes with this one."""
+        if self.epoch(day) == self.epoch(self.day):
+            return self
+        other = copy.copy(self)
+        other._show(day)
+        return other
+
+    def coverage(self, day: datetime.date) -> DayCoverage:
+        """How many documents are in force on a day, and how many are known only from a later day on."""
+        return super().coverage(day) if self._periods is None else self._periods.coverage(day)
+
+    def history(self, id: str) -> list[Document]:
+        """All versions of a document, the oldest first; `NotFoundError` for an unknown id."""
+        if self._periods is None:
+            return super().history(id)
+        found = [version for versions in self.all_shards(lambda _: AllVersions(id)).values() for version in versions]
+        return found or self.documents([id])
+
+    # Shards
 
     def all_shards(self, request: Callable[[int], ShardRequest]) -> Mapping[int, Any]:
         """The answers of all shards to a request for each."""
@@ -146,7 +204,9 @@ class ClusterSnapshot(Snapshot):
         """The terms of a channel with their statistics; the posting lists are at the shards."""
         if channel not in self._postings:
             empty = np.empty(0, dtype=np.bool_)
-            self._postings[channel] = ClusterPostings(self._statistics[channel], [], np.zeros(1, dtype=np.int64), empty)
+            self._postings[channel] = ClusterPostings(
+                self._statistics[channel].on(self.day), [], np.zeros(1, dtype=np.int64), empty
+            )
         return self._postings[channel]
 
     def retriever_class(self, usual: type[Made]) -> type[Made]:
@@ -171,23 +231,30 @@ class ClusterSnapshot(Snapshot):
         return self._coded[name]
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
-        """Whole documents, in this order."""
+        """Whole documents, in this order; one that is not in force on the day in its newest version."""
+        found = self._fetched(ids, heads=False)
         for id in ids:
-            if id not in self.ids:
+            if id not in found:
                 raise UnknownDocumentError(f"no document {id!r} in the cluster")
-        return self._fetched(ids, heads=False)
+        return [found[id] for id in ids]
 
     def heads(self, ids: Sequence[str]) -> list[Document]:
         """Documents without their texts, in this order, for lists; unknown ids are skipped."""
-        return self._fetched([id for id in ids if id in self.ids], heads=True)
+        found = self._fetched(ids, heads=True)
+        return [found[id] for id in ids if id in found]
 
-    def _fetched(self, ids: Sequence[str], *, heads: bool) -> list[Document]:
+    def _fetched(self, ids: Sequence[str], *, heads: bool) -> dict[str, Document]:
         owned: dict[int, list[str]] = defaultdict(list)
+        others = []
         for id, number in zip(ids, self.ids.ordinals(ids).tolist(), strict=True):
-            owned[int(self.places[0][number])].append(id)
-        answers = self.client.ask({shard: WholeDocuments(tuple(some), heads) for shard, some in owned.items()})
-        found = {document.id: document for documents in answers.values() for document in documents}
-        return [found[id] for id in ids]
+            if number < 0:
+                others.append(id)
+            else:
+                owned[int(self.places[0][number])].append(id)
+        answers = list(self.client.ask({shard: WholeDocuments(tuple(some), heads) for shard, some in owned.items()}).values())
+        if others and self.has_history:  # they may be in force on another day
+            answers += self.all_shards(lambda _: HeldVersions(tuple(others), heads)).values()
+        return {document.id: document for documents in answers for document in documents}
 
     def close(self) -> None:
         """Let go of the shards."""

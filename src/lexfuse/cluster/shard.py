@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import datetime
+from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,9 +14,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.channels.lexical.expression_match import ExpressionMatcher
-from lexfuse.cluster.statistics import ClusterPostings, Statistics, TermStatistics
+from lexfuse.cluster.statistics import ClusterPostings, Statistics, TermStatistics, have_days
 from lexfuse.data.queries import Queries
-from lexfuse.errors import ConfigError
+from lexfuse.search.index_version import KEPT_DAYS
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.segments.channel_postings import Postings
@@ -78,22 +81,38 @@ class ShardSnapshot(FolderSnapshot):
     """A snapshot of a shard whose terms have the statistics of all shards."""
 
     def __init__(self, folder: Path, statistics: Statistics) -> None:
-        """Open the newest state."""
-        super().__init__(folder)
-        if self.has_history:
-            self.close()
-            reason = "documents with versions, whose statistics change from day to day"
-            raise ConfigError(f"{str(folder)!r} holds {reason}; build a cluster of a corpus without --history")
+        """Open the newest state; where documents of any shard have versions, this one shows those in force on a day."""
         self._statistics = statistics
+        super().__init__(folder)
+
+    def _is_dated(self) -> bool:
+        return have_days(self._statistics)
+
+    def _show(self, day: datetime.date) -> None:
+        super()._show(day)
+        self._of_day: dict[str, TermStatistics] = {}
+
+    def _statistics_of(self, channel: str) -> TermStatistics:
+        """The statistics of all shards on the day."""
+        if channel not in self._of_day:
+            self._of_day[channel] = self._statistics[channel].on(self.day)
+        return self._of_day[channel]
 
     def _made_postings(self, channel: str, files: Sequence[InvertedFile], numbering: Numbering) -> Postings:
-        known: TermStatistics = self._statistics[channel]
-        return ClusterPostings(known, files, numbering.bases, numbering.alive, self._lists(channel))
+        return ClusterPostings(self._statistics_of(channel), files, numbering.bases, numbering.alive, self._lists(channel))
 
     @property
     def field_lengths(self) -> Mapping[str, float] | None:
         """The terms in each field of all documents of the cluster."""
-        return self._statistics[LEXICAL].field_lengths
+        return self._statistics_of(LEXICAL).field_lengths
+
+    def on(self, day: datetime.date) -> ShardSnapshot:
+        """The same state on another day: also where the shard does not change, the statistics of all shards do."""
+        if not self.has_history or day == self.day:
+            return self
+        other = copy.copy(self)
+        other._show(day)
+        return other
 
     def retriever_class(self, usual: type[Made]) -> type[Made]:
         """A class whose queries the router has read."""
@@ -118,10 +137,28 @@ class Shard:
 
     def __init__(self, folder: Path, statistics: Statistics) -> None:
         """Open the newest state of the folder."""
-        self.snapshot = ShardSnapshot(folder, statistics)
+        self._begin(ShardSnapshot(folder, statistics))
+        self._days: OrderedDict[datetime.date, Shard] = OrderedDict()  # the last used is the last
+
+    def _begin(self, snapshot: ShardSnapshot) -> None:
+        self.snapshot = snapshot
         self._lock = Lock()
         self._retrievers: dict[RetrieverPlan, ChannelRetriever] = {}
-        self.expressions = ExpressionMatcher(self.snapshot)
+        self.expressions = ExpressionMatcher(snapshot)
+
+    def on(self, day: datetime.date) -> Shard:
+        """The shard on another day, where documents have versions; it closes with this one."""
+        if not self.snapshot.has_history:
+            return self
+        with self._lock:
+            if day not in self._days:
+                other = copy.copy(self)
+                other._begin(self.snapshot.on(day))
+                self._days[day] = other
+                if len(self._days) > KEPT_DAYS:
+                    self._days.popitem(last=False)
+            self._days.move_to_end(day)
+            return self._days[day]
 
     def answer(self, request: ShardRequest) -> Any:
         """The answer to a request."""

@@ -18,6 +18,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.storage.catalog import CatalogChannel
+from lexfuse.storage.history.period_counts import PeriodCounts
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.stored_channel import ChannelSettings
 
@@ -96,6 +97,39 @@ class WholeDocuments:
     def answer(self, shard: Shard) -> list[Document]:
         """The documents; unknown ids are skipped among heads."""
         return shard.snapshot.heads(self.ids) if self.heads else shard.snapshot.documents(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldVersions:
+    """Those of some documents that the shard has in any version: that of its day, or else the newest."""
+
+    ids: tuple[str, ...]
+    heads: bool = False
+
+    def answer(self, shard: Shard) -> list[Document]:
+        """The documents, without their texts if only heads are wanted."""
+        found = shard.snapshot.heads(self.ids)
+        return found if self.heads else shard.snapshot.documents([head.id for head in found])
+
+
+@dataclass(frozen=True, slots=True)
+class AllVersions:
+    """All versions of a document."""
+
+    id: str
+
+    def answer(self, shard: Shard) -> list[Document]:
+        """The versions, the oldest first; none if the shard does not have the document."""
+        return shard.snapshot.history(self.id) if shard.snapshot.heads([self.id]) else []
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPeriods:
+    """When versions come into force and cease."""
+
+    def answer(self, shard: Shard) -> PeriodCounts:
+        """The days, without the documents."""
+        return shard.snapshot.timeline().counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

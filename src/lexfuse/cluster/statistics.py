@@ -7,7 +7,8 @@ All shards number terms alike, so that a question is read once, at the router.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,8 @@ import numpy as np
 import orjson
 
 from lexfuse.channels.lexical.field_frequencies import FieldFrequencies
-from lexfuse.data.arrays import F64, I64, Bools, read_only
+from lexfuse.cluster.term_changes import RowPeriods, TermChanges
+from lexfuse.data.arrays import F32, F64, I64, Bools, read_only
 from lexfuse.data.files import make_folder
 from lexfuse.errors import DataError
 from lexfuse.storage.array_file import map_array, save_array
@@ -29,14 +31,15 @@ from lexfuse.storage.segments.shared_postings import JoinedLists, Lists
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.storage.string_list import StringList
 
-_SUMS = "statistics.json"
+_SUMS, _CHANGES = "statistics.json", "changes"
 _DISTRIBUTIONS = "distributions.json"
+_COUNT, _LENGTH, _FIELD = "documents", "length", "field-"  # sums over the documents of a day
 _TERMS, _DOCUMENTS, _OCCURRENCES = "terms", "document_frequency.npy", "collection_frequency.npy"
 
 
 @dataclass(frozen=True, eq=False)
 class TermStatistics:
-    """The statistics of one channel of terms, words or learned ones.
+    """The statistics of one channel of terms, words or learned ones; where documents have versions, of all of them.
 
     >>> own = TermStatistics.of(snapshot.postings("bm25"))
     >>> both = TermStatistics.merged([own, own])
@@ -50,6 +53,8 @@ class TermStatistics:
     documents: int
     length: float  # of all documents together
     field_lengths: Mapping[str, float] = field(default_factory=dict)  # the same for each field; empty without positions
+    versions: bool = False  # whether documents have versions
+    changes: TermChanges | None = None  # from day to day; a shard may have them where only other shards have versions
 
     @classmethod
     def of(cls, postings: Postings) -> TermStatistics:
@@ -62,18 +67,32 @@ class TermStatistics:
         return cls(terms, read_only(frequency), read_only(occurrences), postings.documents, length)
 
     @classmethod
-    def merged(cls, shards: Sequence[TermStatistics]) -> TermStatistics:
-        """The sums over shards."""
+    def merged(cls, shards: Sequence[TermStatistics], *, versions: bool = False) -> TermStatistics:
+        """The sums over shards; with those of every day if documents of any shard have versions."""
         terms = StringList.of(sorted({term for shard in shards for term in shard.terms.strings()}))
         frequency, occurrences = np.zeros(len(terms), dtype=np.int64), np.zeros(len(terms))
-        for shard in shards:
-            places = terms.find_all(shard.terms.strings(), len(shard.terms))
-            frequency[places] += shard.document_frequency
-            occurrences[places] += shard.collection_frequency
+        places = [terms.find_all(shard.terms.strings(), len(shard.terms)) for shard in shards]
+        for shard, own in zip(shards, places, strict=True):
+            frequency[own] += shard.document_frequency
+            occurrences[own] += shard.collection_frequency
         documents, length = sum(shard.documents for shard in shards), sum(shard.length for shard in shards)
         lengths = {name: sum(one.field_lengths.get(name, 0.0) for one in shards) for name in shards[0].field_lengths}
         whole = all(one.field_lengths or not one.documents for one in shards)
-        return cls(terms, read_only(frequency), read_only(occurrences), documents, length, lengths if whole else {})
+        found = cls(terms, read_only(frequency), read_only(occurrences), documents, length, lengths if whole else {}, versions)
+        if not versions:
+            return found
+        dated = [(shard.changes, own) for shard, own in zip(shards, places, strict=True) if shard.changes is not None]
+        if len(dated) < len(shards):
+            raise DataError("a shard has no statistics of days, and another one has versions; build the cluster again")
+        return replace(found, changes=TermChanges.merged(dated))
+
+    def on(self, day: datetime.date) -> TermStatistics:
+        """The statistics of the documents in force on a day; itself where documents have no versions."""
+        if self.changes is None:
+            return self
+        frequency, occurrences, sums = self.changes.on(day, len(self.terms))
+        fields = {name: sums[f"{_FIELD}{name}"] for name in self.field_lengths}
+        return TermStatistics(self.terms, frequency, occurrences, round(sums[_COUNT]), sums[_LENGTH], fields)
 
     @property
     def mean_length(self) -> float:
@@ -94,8 +113,11 @@ class TermStatistics:
         yield save_array(folder / _DOCUMENTS, self.document_frequency)
         yield save_array(folder / _OCCURRENCES, self.collection_frequency)
         path = folder / _SUMS
-        path.write_bytes(orjson.dumps({"documents": self.documents, "length": self.length, "fields": dict(self.field_lengths)}))
+        sums = {"documents": self.documents, "length": self.length, "fields": dict(self.field_lengths)}
+        path.write_bytes(orjson.dumps(sums | ({"versions": True} if self.versions else {})))
         yield path
+        if self.changes is not None:
+            yield from self.changes.save(folder / _CHANGES)
 
     @classmethod
     def load(cls, folder: Path) -> TermStatistics:
@@ -106,11 +128,13 @@ class TermStatistics:
             sums = orjson.loads((folder / _SUMS).read_bytes())
             documents, length = int(sums["documents"]), float(sums["length"])
             fields = {str(name): float(value) for name, value in sums.get("fields", {}).items()}
+            versions = bool(sums.get("versions", False))
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise DataError(f"the statistics are damaged ({error}); publish the cluster again", path=folder / _SUMS) from None
-        if any(len(array) != len(terms) for array in arrays):
+        changes = TermChanges.load(folder / _CHANGES) if (folder / _CHANGES).is_dir() else None
+        if any(len(array) != len(terms) for array in arrays) or (changes and changes.terms.max(initial=-1) >= len(terms)):
             raise DataError("the files do not belong together; publish the cluster again", path=folder)
-        return cls(terms, *arrays, documents, length, fields)
+        return cls(terms, *arrays, documents, length, fields, versions, changes)
 
 
 class ClusterPostings(Postings):
@@ -164,22 +188,50 @@ def gather_statistics(shards: Sequence[Snapshot]) -> dict[str, TermStatistics]:
     >>> list(gather_statistics([snapshot]))
     ['bm25']
     """
-    return merged_statistics([_own_statistics(shard) for shard in shards])
+    dated = any(shard.has_history for shard in shards)
+    return merged_statistics([shard_statistics(shard, dated=dated) for shard in shards])
 
 
-def _field_lengths(shard: Snapshot) -> dict[str, float]:
-    """The terms in each field of a shard; nothing if a part of it has no positions."""
+def shard_statistics(shard: Snapshot, *, dated: bool = False) -> dict[str, TermStatistics]:
+    """The statistics of one shard, with those of every day if `dated`; a channel of which it holds nothing has none.
+
+    >>> shard_statistics(snapshot, dated=True)["bm25"].on(datetime.date(2019, 12, 31)).documents  # all are of 2020 or later
+    0
+    """
+    rows = shard.every_version() if isinstance(shard, FolderSnapshot) else shard
+    fields = _field_lengths(rows)
+    totals = {name: float(lengths[rows.numbering.alive].sum(dtype=np.float64)) for name, lengths in fields.items()}
+    found = {}
+    for name in (LEXICAL, *(name for name in rows.channels if _has_terms(rows, name))):
+        own = replace(TermStatistics.of(rows.postings(name)), versions=shard.has_history)
+        if name == LEXICAL:
+            own = replace(own, field_lengths=totals)
+        if dated:
+            own = replace(own, changes=_changes(shard, rows, name, own.terms, fields if name == LEXICAL else {}))
+        found[name] = own
+    return found
+
+
+def _changes(shard: Snapshot, rows: Snapshot, channel: str, terms: StringList, fields: Mapping[str, F32]) -> TermChanges:
+    if not isinstance(shard, FolderSnapshot) or not isinstance(rows, FolderSnapshot):
+        raise TypeError("only an index folder has the periods of its versions")
+    postings = rows.postings(channel)
+    numbering = rows.numbering if channel == LEXICAL else rows.channel_numbering(channel)
+    timeline = shard.timeline()
+    raw = numbering.raw[rows.catalog_numbers()[timeline.rows]]
+    held = raw >= 0  # a channel may lack documents
+    periods = RowPeriods(raw[held].astype(np.int64), timeline.starts[held], timeline.ends[held])
+    lengths = {_COUNT: np.ones(len(numbering), dtype=np.float32), _LENGTH: postings.lengths}
+    lengths |= {f"{_FIELD}{name}": own for name, own in fields.items()}
+    return TermChanges.of(postings, terms.find_all(postings.vocabulary, len(postings.vocabulary)), periods, lengths)
+
+
+def _field_lengths(shard: Snapshot) -> dict[str, F32]:
+    """The terms in each field of every stored document; nothing if a part of the shard has no positions."""
     if not isinstance(shard, FolderSnapshot) or any(segment.positions is None for segment in shard.segments):
         return {}
     counts = FieldFrequencies(shard)
-    return {name: counts.total_length(name) for name in shard.settings.fields}
-
-
-def _own_statistics(shard: Snapshot) -> Statistics:
-    """The statistics of one shard; a channel of which it holds nothing has none."""
-    named = [LEXICAL, *(name for name in shard.channels if _has_terms(shard, name))]
-    found = {name: TermStatistics.of(shard.postings(name)) for name in named}
-    return found | {LEXICAL: replace(found[LEXICAL], field_lengths=_field_lengths(shard))}
+    return {name: counts.lengths(name) for name in shard.settings.fields}
 
 
 def _has_terms(shard: Snapshot, channel: str) -> bool:
@@ -194,7 +246,26 @@ def merged_statistics(shards: Sequence[Statistics]) -> dict[str, TermStatistics]
     12
     """
     names = dict.fromkeys(name for statistics in shards for name in statistics)
-    return {name: TermStatistics.merged([one[name] for one in shards if name in one]) for name in names}
+    versions = any(one[LEXICAL].versions for one in shards)
+    return {name: TermStatistics.merged([one[name] for one in shards if name in one], versions=versions) for name in names}
+
+
+def have_days(statistics: Statistics) -> bool:
+    """Whether these are statistics of every day, as documents have versions.
+
+    >>> have_days(gather_statistics([snapshot]))
+    False
+    """
+    return statistics[LEXICAL].changes is not None
+
+
+def has_changes(files: Iterable[str]) -> bool:
+    """Whether the files of statistics have those of every day, by their names.
+
+    >>> has_changes(["bm25/statistics.json", "bm25/changes/days.npy"])
+    True
+    """
+    return any(name.startswith(f"{LEXICAL}/{_CHANGES}/") for name in files)
 
 
 def save_statistics(folder: Path, statistics: Statistics) -> list[Path]:

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 
 from lexfuse.deployment.repeated_call import RepeatedCall, UnansweredError, call
 from lexfuse.deployment.routed_request import RoutedRequest, RoutedResponse
+from lexfuse.deployment.router_metrics import joined_metrics
 from lexfuse.errors import OverloadError
 from lexfuse.service.logs import log
 from lexfuse.service.metrics import ServiceMetrics
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 HEDGE_SECONDS = 3.0  # until a second router is asked
 GRACE_SECONDS = 5.0  # after `timeout_seconds`, at which a router itself gives up
+METRICS, METRICS_SECONDS = "/metrics", 10.0  # the path, and in which time routers say theirs
+OK = 200
 _REFUSED = (429, 503)  # statuses by which a router says that it has no room
 
 
@@ -53,7 +56,16 @@ class Gateway:
             response = await asked.answer(self._seconds)
         except UnansweredError as error:
             raise OverloadError(f"no router of the cluster has answered ({error}); try again", retry_after=1) from None
+        if scope["path"] == METRICS and scope["method"] == "GET" and response.status == OK:
+            response = await self._with_all_routers(response)
         await response.send(send)
+
+    async def _with_all_routers(self, response: RoutedResponse) -> RoutedResponse:
+        """The metrics of all routers instead of those of the one that allowed the request; one that is lost is left out."""
+        every = await self._routers.broadcast("metrics").results_async(timeout_s=METRICS_SECONDS, return_exceptions=True)
+        body = joined_metrics(dict(one for one in every if isinstance(one, tuple)))
+        headers = [(name, value) for name, value in response.headers if name.lower() != b"content-length"]
+        return RoutedResponse(response.status, [*headers, (b"content-length", str(len(body)).encode())], body)
 
 
 def gateway_application(routers: Any, settings: ServiceSettings) -> Starlette:

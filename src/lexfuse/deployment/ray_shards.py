@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lexfuse.cluster.build.task_runner import error_by_code
+from lexfuse.cluster.day_request import without_day
 from lexfuse.cluster.partial_answer import lose_shards
 from lexfuse.cluster.shard import ShardRequest
 from lexfuse.cluster.shard_requests import Ranked, Ranking
@@ -121,6 +122,7 @@ class RayShards:
             is_final=lambda answer: answer.code != _LATE,
             repeated=partial(self._metrics.retried, shard),
             hedged=partial(self._metrics.hedged, shard),
+            withdrawn=True,  # else copies that nobody waits for fill the queues of slow replicas
         )
         try:
             answer = await asked.answer(seconds)
@@ -140,11 +142,12 @@ def _value(answer: ShardAnswer) -> Any:
 
 
 def _are_rankings(requests: Mapping[int, ShardRequest]) -> bool:
-    return all(isinstance(request, Ranking) for request in requests.values())
+    return all(isinstance(without_day(request), Ranking) for request in requests.values())
 
 
 def _nothing(request: ShardRequest) -> Ranked:
     """The rankings of a shard that has none of the documents."""
-    queries = len(request.queries) if isinstance(request, Ranking) else 0
+    asked = without_day(request)
+    queries = len(asked.queries) if isinstance(asked, Ranking) else 0
     offsets = np.zeros(queries + 1, dtype=np.int64)
     return Ranked(offsets, np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32), None)

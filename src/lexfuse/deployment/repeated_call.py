@@ -38,6 +38,7 @@ class RepeatedCall(Generic[Answer]):
     may_repeat: Callable[[BaseException], bool] = lambda error: True  # whether an error means that a replica was lost
     repeated: Callable[[], None] = _ignore
     hedged: Callable[[], None] = _ignore
+    withdrawn: bool = False  # whether calls whose answers are no longer needed are cancelled; else they end by themselves
 
     async def answer(self, seconds: float) -> Answer:
         """The first final answer; `UnansweredError` when the time is over."""
@@ -68,15 +69,21 @@ class RepeatedCall(Generic[Answer]):
                     hedge *= _PATIENCE
         finally:
             for task in waiting:
-                _abandoned(task)
+                self._abandon(task)
         raise UnansweredError(reason)
+
+    def _abandon(self, task: asyncio.Task[Answer]) -> None:
+        """Wait no longer for a call."""
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs an error nobody retrieves
+        if self.withdrawn:
+            task.cancel()
 
 
 async def call(method: Any, *given: Any) -> Any:
-    """The answer of a method of a deployment's handle."""
-    return await method.remote(*given)
-
-
-def _abandoned(task: asyncio.Task[Any]) -> None:
-    """Let a call end by itself: cancelling would not stop the thread that works on it, and a lost replica hears of nothing."""
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio logs an error that nobody retrieves
+    """The answer of a method of a deployment's handle; a call that is cancelled leaves the queue of its replica."""
+    response = method.remote(*given)
+    try:
+        return await response
+    except asyncio.CancelledError:
+        response.cancel()
+        raise

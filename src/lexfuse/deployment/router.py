@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,11 @@ class Router:
         """The number of the generation that is searched."""
         registry = self._app.state.service.registry
         return [registry.index(name).generation for name in registry.names]
+
+    def metrics(self) -> tuple[str, str]:
+        """The name of this router, and its metrics in the text format of Prometheus."""
+        name = import_module("ray.serve").get_replica_context().replica_id.unique_id
+        return name, self._app.state.metrics.text().decode()
 
     async def __del__(self) -> None:
         """Close the index; Ray Serve calls it, before it ends the process."""

@@ -54,7 +54,11 @@ class ShardReplica:
     async def answer(self, published: Published, request: ShardRequest, seconds: float) -> ShardAnswer:
         """The answer to a request about a generation, within some seconds."""
         deadline = Deadline(seconds)  # it includes the wait for a thread
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, published, request, deadline)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, published, request, deadline)
+        except asyncio.CancelledError:  # the router has another answer: what has not begun never begins, the rest stops soon
+            deadline.revoke()
+            raise
 
     def check_health(self) -> None:
         """Ray Serve replaces a replica whose check fails."""

@@ -21,7 +21,8 @@ from lexfuse.storage.history.version_rows import MARK
 from lexfuse.storage.stored_channel import ChannelSettings
 from lexfuse.storage.table_digests import DIGESTS
 
-FEEDBACK = "query, doc, grade, rank, profile, moment, generation"  # columns of the table that `feedback` creates
+FORMER_FEEDBACK = "query, doc, grade, rank, profile, moment, generation"  # columns of a table that an older LexFuse created
+FEEDBACK = f"{FORMER_FEEDBACK}, judge"  # columns of the table that `feedback` creates
 SERIAL = "serial"  # identifies one version of a document
 _SETTINGS = ("settings", DIGESTS, *NUMBERS)
 _DISTRIBUTION = "distribution:"  # prefix of the settings with a distribution; an older index has none
@@ -67,6 +68,16 @@ class Catalog(PeriodTable):
     schema = _SCHEMA
     summed: ClassVar = {**PeriodTable.summed, **{table: f"SELECT * FROM {table}" for table in ("segments", "channels", "parts")}}  # noqa: S608
     counted: ClassVar = {"feedback": f"SELECT {FEEDBACK} FROM feedback"}  # noqa: S608 -- constants
+
+    @property
+    def feedback_columns(self) -> str:
+        """The columns of the table of feedback: without judges if an older LexFuse created it."""
+        return FEEDBACK if "judge" in {row[1] for row in self._rows("PRAGMA table_info(feedback)")} else FORMER_FEEDBACK
+
+    def _selected(self, table: str) -> str:
+        if table == "feedback":
+            return f"SELECT {self.feedback_columns} FROM feedback"  # noqa: S608 -- constants
+        return super()._selected(table)
 
     def segments(self) -> list[CatalogSegment]:
         """Every segment, oldest first."""

@@ -234,7 +234,11 @@ class CatalogFile:
             return Digest.of(self._rows("SELECT type, name, tbl_name, sql FROM sqlite_master"))
         if not self.has_table(table):
             return None
-        return Digest.of(self._rows({**self.summed, **self.counted}[table]))
+        return Digest.of(self._rows(self._selected(table)))
+
+    def _selected(self, table: str) -> str:
+        """The statement that selects the rows of a table for its digest."""
+        return {**self.summed, **self.counted}[table]
 
     def has_table(self, name: str) -> bool:
         """Whether a table of this name exists."""

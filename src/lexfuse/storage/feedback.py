@@ -15,9 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from lexfuse.data.judgements import last_grades, merged_grade
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries, Query
-from lexfuse.errors import DataError, UnknownDocumentError
+from lexfuse.errors import DataError, NotFoundError, UnknownDocumentError
 from lexfuse.storage.catalog import FEEDBACK, Catalog
 from lexfuse.storage.catalog_file import sqlite_errors
 
@@ -26,7 +27,8 @@ _HIGHEST = 2**31 - 1  # the limit of qrels
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS feedback (number INTEGER PRIMARY KEY, query TEXT NOT NULL, doc TEXT NOT NULL, grade INTEGER NOT NULL,
-                                     rank INTEGER, profile TEXT NOT NULL, moment TEXT NOT NULL, generation INTEGER NOT NULL)
+                                     rank INTEGER, profile TEXT NOT NULL, moment TEXT NOT NULL, generation INTEGER NOT NULL,
+                                     judge TEXT NOT NULL DEFAULT '')
 """
 
 
@@ -49,11 +51,12 @@ class FeedbackEntry:
     profile: str = field(default="", kw_only=True)  # that ranked the results
     moment: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True)
     generation: int = field(kw_only=True)  # the state of the index that was searched
+    judge: str = field(default="", kw_only=True)  # the name of the user, empty if it was not given
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be stored."""
-        for name in ("query", "doc", "profile"):
-            _check_text(name, getattr(self, name), needed=name != "profile")
+        for name in ("query", "doc", "profile", "judge"):
+            _check_text(name, getattr(self, name), needed=name in ("query", "doc"))
         _check_number("grade", self.grade, -_HIGHEST - 1, "a whole number")
         _check_number("generation", self.generation, 0, "a whole number from 0")
         if self.rank is not None:
@@ -94,7 +97,7 @@ class FeedbackStore:
             for one in given:
                 if one.doc not in present:
                     raise UnknownDocumentError(f"feedback: the index has no document {one.doc!r}; nothing was kept")
-            catalog.connection.execute(_TABLE)
+            _make_table(catalog)
             marks = ", ".join("?" * len(fields(FeedbackEntry)))
             rows = [_row(one) for one in given]
             catalog.connection.executemany(f"INSERT INTO feedback ({FEEDBACK}) VALUES ({marks})", rows)  # noqa: S608 -- constants
@@ -107,25 +110,38 @@ class FeedbackStore:
             if not catalog.has_table("feedback"):
                 return []
             which = "" if query is None else "WHERE query = ?"
-            asked = f"SELECT {FEEDBACK} FROM feedback {which} ORDER BY number"  # noqa: S608 -- constants
+            asked = f"SELECT {catalog.feedback_columns} FROM feedback {which} ORDER BY number"  # noqa: S608 -- constants
             rows = catalog.connection.execute(asked, () if query is None else (query,)).fetchall()
         try:
             return [_of_row(*row) for row in rows]
         except (TypeError, ValueError):
             raise DataError("a judgement in the table feedback is damaged; restore the catalog", path=catalog.path) from None
 
-    def remove(self, query: str, doc: str) -> int:
-        """Remove the feedback on a document for a query; returns the number of removed judgements."""
-        _check_text("query", query, needed=False)
-        _check_text("doc", doc, needed=False)
+    def remove(self, query: str, doc: str, judge: str | None = None) -> int:
+        """Remove the feedback on a document for a query, of one judge or of all; returns the number of removed judgements."""
+        for name, value in (("query", query), ("doc", doc), ("judge", judge or "")):
+            _check_text(name, value, needed=False)
         with closing(Catalog.open(self._folder)) as catalog, catalog.writing(WAIT_TO_KEEP):
             if not catalog.has_table("feedback"):
                 return 0
-            pair = "feedback WHERE query = ? AND doc = ?"
-            rows = catalog.connection.execute(f"SELECT {FEEDBACK} FROM {pair}", (query, doc)).fetchall()  # noqa: S608 -- constants
-            catalog.connection.execute(f"DELETE FROM {pair}", (query, doc))  # noqa: S608 -- constants
+            _make_table(catalog)
+            pair = f"feedback WHERE query = ? AND doc = ?{'' if judge is None else ' AND judge = ?'}"
+            values = (query, doc) if judge is None else (query, doc, judge)
+            rows = catalog.connection.execute(f"SELECT {FEEDBACK} FROM {pair}", values).fetchall()  # noqa: S608 -- constants
+            catalog.connection.execute(f"DELETE FROM {pair}", values)  # noqa: S608 -- constants
             catalog.recount("feedback", removed=rows)
             return len(rows)
+
+
+def _make_table(catalog: Catalog) -> None:
+    """Create the table, or add the column of judges to that of an older LexFuse, inside `writing`."""
+    if not catalog.has_table("feedback"):
+        catalog.connection.execute(_TABLE)
+    elif catalog.feedback_columns != FEEDBACK:
+        if "feedback" in catalog.damaged_tables(["feedback"]):  # a new digest must not include damage
+            raise DataError("table feedback has other rows than were written; restore the catalog", path=catalog.path)
+        catalog.connection.execute("ALTER TABLE feedback ADD COLUMN judge TEXT NOT NULL DEFAULT ''")
+        catalog.sum_anew("feedback")
 
 
 def forget_feedback(catalog: Catalog) -> None:
@@ -135,8 +151,8 @@ def forget_feedback(catalog: Catalog) -> None:
         catalog.sum_anew("feedback")
 
 
-def qrels_of(feedback: Sequence[FeedbackEntry]) -> tuple[Queries, Qrels]:
-    """Judgements as queries and qrels; of several for one query and document, the last one counts.
+def qrels_of(feedback: Sequence[FeedbackEntry], judge: str = "") -> tuple[Queries, Qrels]:
+    """Judgements as queries and qrels: those of one judge, or of all, merged as `lexfuse.data.judgements` says.
 
     >>> one = FeedbackEntry("préavis", "a", 0, generation=1)
     >>> queries, qrels = qrels_of([one, FeedbackEntry("bail", "b", 1, generation=1), FeedbackEntry("préavis", "a", 2,
@@ -146,10 +162,14 @@ def qrels_of(feedback: Sequence[FeedbackEntry]) -> tuple[Queries, Qrels]:
     >>> qrels.as_dict()
     {'f023ac6fec5d75915': {'a': 2}, 'ffa881abf4b4d8eb1': {'b': 1}}
     """
-    ids = {text: query_id(text) for text in dict.fromkeys(one.query for one in feedback)}
-    last = {(ids[one.query], one.doc): one.grade for one in feedback}
+    chosen = [one for one in feedback if not judge or one.judge == judge]
+    if judge and not chosen:
+        names = ", ".join(sorted({one.judge for one in feedback if one.judge})) or "no named judges"
+        raise NotFoundError(f"there are no judgements by {judge!r}; there are {names}")
+    ids = {text: query_id(text) for text in dict.fromkeys(one.query for one in chosen)}
+    grades = last_grades((ids[one.query], one.doc, one.judge, one.grade) for one in chosen)
     queries = Queries.of(Query(id, text) for text, id in ids.items())
-    return queries, Qrels.of((query, doc, grade) for (query, doc), grade in last.items())
+    return queries, Qrels.of((query, doc, merged_grade(each.values())) for (query, doc), each in grades.items())
 
 
 def query_id(text: str) -> str:
@@ -163,12 +183,14 @@ def query_id(text: str) -> str:
 
 def _row(one: FeedbackEntry) -> tuple[Any, ...]:
     moment = one.moment.astimezone(UTC).isoformat()
-    return one.query, one.doc, one.grade, one.rank, one.profile, moment, one.generation
+    return one.query, one.doc, one.grade, one.rank, one.profile, moment, one.generation, one.judge
 
 
-def _of_row(query: str, doc: str, grade: int, rank: int | None, profile: str, moment: str, generation: int) -> FeedbackEntry:
+def _of_row(
+    query: str, doc: str, grade: int, rank: int | None, profile: str, moment: str, generation: int, judge: str = ""
+) -> FeedbackEntry:
     when = datetime.fromisoformat(moment)
-    return FeedbackEntry(query, doc, grade, rank=rank, profile=profile, moment=when, generation=generation)
+    return FeedbackEntry(query, doc, grade, rank=rank, profile=profile, moment=when, generation=generation, judge=judge)
 
 
 def _check_text(name: str, value: object, *, needed: bool) -> None:

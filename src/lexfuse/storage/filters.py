@@ -1,7 +1,8 @@
 """Filters on metadata: conditions on fields that become one flag per document, applied inside every retriever.
 
 Written as ``code=Code du travail``, ``kind=statute,decision`` (one of), ``date>=2020-01-01``, ``date<2021-01-01``,
-``headings^=Partie législative > Livre II`` (begins with), ``court!=CJEU``. Several conditions must all hold.
+``headings^=Partie législative > Livre II`` (begins with), ``headings^=Partie législative > Livre II >`` (all below exactly this
+heading), ``court!=CJEU``. Several conditions must all hold.
 
 A field that documents do not have is one of the index's metadata, which has the type of its values: ``fee>=100`` and
 ``heard<2020-01-01`` compare numbers and dates.
@@ -166,8 +167,10 @@ def within(snapshot: Snapshot, conditions: Sequence[Condition] = (), *, as_of: d
 
 
 def _begins(path: Sequence[str], wanted: str) -> bool:
-    """Whether a path begins with ``a > b``: all headings but the last are equal, the last is a prefix."""
+    """Whether a path begins with ``a > b``: all headings but the last are equal, the last is a prefix; ``a > b >`` needs all."""
     *above, last = (part.strip() for part in wanted.split(">"))
+    if above and not last:
+        return [part.strip() for part in path[: len(above)]] == above
     head = [part.strip() for part in path[: len(above) + 1]]
     return len(head) == len(above) + 1 and head[:-1] == above and head[-1].startswith(last)
 

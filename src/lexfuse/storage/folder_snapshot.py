@@ -5,9 +5,7 @@ from __future__ import annotations
 import copy
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +13,16 @@ import numpy as np
 
 from lexfuse.data.arrays import I32, I64, Bools, offsets_of
 from lexfuse.data.document import Document
+from lexfuse.data.document_history import is_absence, join_versions
 from lexfuse.data.ids import Ids
 from lexfuse.errors import DataError, NotFoundError, UnknownChannelError
 from lexfuse.storage.catalog import SERIAL, Catalog, CatalogSegment
 from lexfuse.storage.document_numbers import Numbering
 from lexfuse.storage.folder_names import CHANNELS, FILE, SEGMENTS, file_sizes
 from lexfuse.storage.history.day_coverage import DayCoverage
+from lexfuse.storage.history.day_rows import DayRows, version_rows_of
 from lexfuse.storage.history.timeline import Timeline
 from lexfuse.storage.history.version_ids import VersionIds
-from lexfuse.storage.history.version_rows import document_id
 from lexfuse.storage.index_settings import IndexSettings
 from lexfuse.storage.segments.channel_postings import Postings
 from lexfuse.storage.segments.inverted_file import InvertedFile
@@ -32,8 +31,6 @@ from lexfuse.storage.segments.shared_postings import JoinedLists
 from lexfuse.storage.snapshot import ChannelState, Snapshot, numbered
 from lexfuse.storage.stored_channel import ChannelSegment
 from lexfuse.storage.stored_ids import StoredIds
-
-PERIOD = ("valid_from", "valid_to")
 
 
 def open_snapshot(folder: str | Path, former: Snapshot | None = None) -> FolderSnapshot:
@@ -88,25 +85,27 @@ class FolderSnapshot(Snapshot):
             self._named = self._catalog.segments()
             self.segments: list[Segment] = self._loaded(known)
             self._channels = self._loaded_channels(known)
-            self._timeline = Timeline(self._catalog) if self._catalog.has_history else None
+            self._timeline = Timeline(self._catalog) if self._is_dated() else None
         except BaseException:
             self.close()
             raise
         self._every = list(zip(self._named, self.segments, strict=True))
         self._show(datetime.date.today())
 
+    def _is_dated(self) -> bool:
+        """Whether documents have versions, of which those of a day are shown."""
+        return self._catalog.has_history
+
     def _show(self, day: datetime.date) -> None:
         """Leave out the versions that are not in force on a day, and forget what was derived from others."""
-        for name in ("bases", "_alive", "ids", "numbering", "metadata", "_row_periods"):
+        for name in ("bases", "_alive", "ids", "numbering", "metadata"):
             self.__dict__.pop(name, None)
         self.day = day
         if self._timeline is not None:
-            mask = self._timeline.in_force(day)
-            held = set(self._timeline.segments[mask].tolist())
+            self._rows = DayRows(self._catalog, self._timeline, day)
+            held = set(self._rows.places[0])
             shown = [pair for pair in self._every if pair[0].number in held]
             self._named, self.segments = [named for named, _ in shown], [segment for _, segment in shown]
-            self._mask, self._renamed = mask, self._timeline.renamed(mask)
-            self._periods = self._timeline.periods_on(day)
         self._postings: dict[str, Postings] = {}
         self._numberings: dict[str, Numbering] = {}
         self._coded: dict[str, tuple[I32, list[Any]]] = {}
@@ -160,7 +159,7 @@ class FolderSnapshot(Snapshot):
 
     def epoch(self, day: datetime.date) -> int:
         """A number that two days share if the same versions are in force on both."""
-        return 0 if self._timeline is None else self._timeline.epoch(day)
+        return 0 if self._timeline is None else self._timeline.counts.epoch(day)
 
     def on(self, day: datetime.date) -> FolderSnapshot:
         """The same state with the versions in force on another day; it closes with this one.
@@ -174,16 +173,38 @@ class FolderSnapshot(Snapshot):
         other._show(day)
         return other
 
+    def timeline(self) -> Timeline:
+        """When each row of the catalog is in force, by its own dates or by the periods of its document."""
+        return self._timeline or Timeline(self._catalog)
+
+    def every_version(self) -> FolderSnapshot:
+        """The same state with every version as a document, whose id is that of its row; it closes with this one.
+
+        >>> snapshot.every_version() is snapshot  # its documents have no versions
+        True
+        """
+        if self._timeline is None:
+            return self
+        other = copy.copy(self)
+        other._timeline = None
+        other._named, other.segments = [named for named, _ in self._every], [segment for _, segment in self._every]
+        other._show(self.day)
+        return other
+
+    def catalog_numbers(self) -> I32:
+        """The number of the document of each row of the catalog, in the order of their serial numbers."""
+        segments, ordinals, _ = self._column(SERIAL)
+        return self.numbering.places[self._raw(segments, ordinals)]
+
     def coverage(self, day: datetime.date) -> DayCoverage:
         """How many documents are in force on a day, and how many are known only from a later day on."""
-        return super().coverage(day) if self._timeline is None else self._timeline.coverage(day)
+        return super().coverage(day) if self._timeline is None else self._timeline.counts.coverage(day)
 
     @cached_property
     def _alive(self) -> Bools:
         if self._timeline is not None:
-            rows = self._timeline.segments[self._mask].tolist(), self._timeline.ordinals[self._mask].tolist()
             shown = np.zeros(int(self.bases[-1]), dtype=np.bool_)
-            shown[self._raw(*rows)] = True
+            shown[self._raw(*self._rows.places)] = True
             return shown
         alive = np.ones(int(self.bases[-1]), dtype=np.bool_)
         if buried := self._catalog.tombstones():
@@ -194,7 +215,7 @@ class FolderSnapshot(Snapshot):
     def ids(self) -> Ids:
         """Ids of the live documents by number."""
         lists = [segment.ids for segment in self.segments]
-        return StoredIds(lists, self._alive) if self._timeline is None else VersionIds(lists, self._alive, self._renamed)
+        return StoredIds(lists, self._alive) if self._timeline is None else VersionIds(lists, self._alive, self._rows.renamed)
 
     @cached_property
     def numbering(self) -> Numbering:
@@ -282,14 +303,7 @@ class FolderSnapshot(Snapshot):
 
     def _column(self, name: str) -> tuple[Sequence[int], Sequence[int], list[Any]]:
         """Segments, ordinals and one column of the documents of the day."""
-        if self._timeline is None:
-            return self._catalog.column(name)
-        segments, ordinals, values = self._catalog.column(name)
-        if name in PERIOD:
-            for place, period in self._periods.items():
-                values[place] = period[PERIOD.index(name)]
-        shown = self._mask.tolist()
-        return list(compress(segments, shown)), list(compress(ordinals, shown)), list(compress(values, shown))
+        return self._catalog.column(name) if self._timeline is None else self._rows.column(name)
 
     def _raw(self, segment: Sequence[int], ordinal: Sequence[int]) -> I64:
         """Raw numbers of documents by segment and ordinal."""
@@ -310,41 +324,28 @@ class FolderSnapshot(Snapshot):
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """Whole documents, in this order."""
-        if self._timeline is None:
-            return self._catalog.whole(ids)
-        return [self._dated(one) for one in self._catalog.whole([self._renamed.get(id, id) for id in ids])]
+        return self._catalog.whole(ids) if self._timeline is None else self._rows.documents(ids)
 
     def heads(self, ids: Sequence[str]) -> list[Document]:
         """Documents without their texts, in this order, for lists; unknown ids are skipped."""
-        if self._timeline is None:
-            found = self._catalog.heads(ids)
-            return [found[id] for id in ids if id in found]
-        rows = [self._renamed.get(id, id) for id in ids]
-        found = self._catalog.heads(rows)
-        return [self._dated(found[row]) for row in rows if row in found]
+        if self._timeline is not None:
+            return self._rows.heads(ids)
+        found = self._catalog.heads(ids)
+        return [found[id] for id in ids if id in found]
 
     def history(self, id: str) -> list[Document]:
         """All versions of a document, the oldest first; `NotFoundError` for an unknown id."""
-        periods = [row for row in self._catalog.periods(id) if row[3] is not None]
-        if not periods:
-            return [self.document(id)]
-        texts = self._catalog.versions([serial for *_, serial in periods if serial is not None])
-        return [_in_period(texts[serial], id, start, end) for _, start, end, serial in periods if serial is not None]
+        versions = version_rows_of(self._catalog, id)
+        return [version for version in versions if not is_absence(version)] or [self.document(id)]
 
-    def _dated(self, found: Document) -> Document:
-        """A row as a version of its document, in the period around the day."""
-        period = self._row_periods.get(found.id)
-        id = document_id(found.id)
-        if period is not None:
-            return _in_period(found, id, *period)
-        return found if id == found.id else replace(found, id=id)
+    def with_history(self, id: str) -> Document:
+        """A document with all its versions, absences included, as it was added; `NotFoundError` for an unknown id.
 
-    @cached_property
-    def _row_periods(self) -> dict[str, tuple[str | None, str | None]]:
-        """The periods around the day of rows that have several, by the ids of the rows."""
-        serials = [self._timeline.serials[place] for place in self._periods] if self._timeline else []
-        names = {serial: one.id for serial, one in self._catalog.versions(serials).items()}
-        return {names[serial]: period for serial, period in zip(serials, self._periods.values(), strict=True)}
+        >>> snapshot.with_history("lib-4") == snapshot.document("lib-4")  # it has no other version
+        True
+        """
+        versions = version_rows_of(self._catalog, id)
+        return join_versions(versions)[0] if versions else self._catalog.document(id)
 
     def close(self) -> None:
         """Close the catalog; memory maps end with the last array that uses them."""
@@ -353,8 +354,3 @@ class FolderSnapshot(Snapshot):
     def __len__(self) -> int:
         """The number of live documents."""
         return int(self._alive.sum())
-
-
-def _in_period(found: Document, id: str, start: str | None, end: str | None) -> Document:
-    first, last = (datetime.date.fromisoformat(day) if day else None for day in (start, end))
-    return replace(found, id=id, valid_from=first, valid_to=last)

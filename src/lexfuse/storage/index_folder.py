@@ -116,6 +116,15 @@ class IndexFolder:
             self._catalog.remove([id for id in wanted if id in present])
         return ChangeCounts(deleted=len(present), missing=tuple(id for id in wanted if id not in present))
 
+    def present(self, ids: Sequence[str]) -> set[str]:
+        """Which of these ids are documents of the index, whether in force or not.
+
+        >>> with IndexFolder.create(folder / "i", documents=[Document("a")]) as index:
+        ...     index.present(["a", "b"])
+        {'a'}
+        """
+        return self._catalog.present(ids)
+
     def merge(self) -> None:
         """Merge all segments into one, and the parts of each channel, without deleted documents; old files are removed.
 

@@ -128,3 +128,11 @@ def test_it_closes_its_connections(law_address):
     database = index.snapshot.database
     index.close()
     assert database._idle.empty()
+
+
+def test_everyday_words_are_not_expanded_and_that_is_said(exported):
+    found = exported.search("mon patron et le préavis", 3)
+    assert found.expansions == ()
+    assert any("'patron' is searched as it is written" in note for note in found.notes)
+    assert found.correction is None
+    assert exported.suggest("L. 12")[0].document == "art-012"

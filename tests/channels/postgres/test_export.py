@@ -1,5 +1,6 @@
 """The export: complete or nothing, once, refused where it would harm; names of schemas and fields are never SQL."""
 
+import datetime
 import threading
 from dataclasses import replace
 
@@ -39,6 +40,28 @@ def test_documents_come_back_as_they_were(law, exported):
     assert exported.snapshot.heads([*ids, "nowhere"]) == law.snapshot.heads(ids)
     for name in ("code", "valid_to", "language"):
         assert sorted(map(str, exported.snapshot.column(name))) == sorted(map(str, law.snapshot.column(name)))
+
+
+def test_the_law_of_a_day_is_exported_from_an_index_with_history(export, law, tmp_path, tiny):
+    """A day's versions, their vectors and their dates; without a day, or with one where there are no versions, it is refused."""
+    dates = [datetime.date(year, 1, 1) for year in (1990, 2000, 2010)]
+    texts = ("Le bail prend fin.", "Le bail est renouvelé.", "Le congé met fin au bail.")
+    versions = [lexfuse.Document("a", text=text, language="fr", valid_from=day) for text, day in zip(texts, dates, strict=True)]
+    other = lexfuse.Document("b", text="Le loyer est payé.", language="fr", valid_from=dates[1])
+    channels = {"dense": str(tiny.folder(tmp_path / "model"))}
+    with lexfuse.Index.build(tmp_path / "time.index", [*versions, other], channels=channels) as single:
+        with pytest.raises(ConfigError, match=r"several; choose the day whose law is exported: --as-of"):
+            export("time", tmp_path / "time.index")
+        for day, count in (("1995-06-01", 1), ("2005-06-01", 2)):
+            address, result = export("time", tmp_path / "time.index", as_of=datetime.date.fromisoformat(day), replace=True)
+            assert (result.written, result.documents) == (True, count)
+            with lexfuse.Index(address) as index:
+                for search in ({"channels": ["dense"]}, {"channels": ["bm25"]}):
+                    ours, theirs = (one.search("bail", as_of=day, **search) for one in (index, single))
+                    assert [hit.document for hit in ours] == [hit.document for hit in theirs]
+                assert not index.search("bail", as_of="1980-01-01", channels=["bm25"])
+    with pytest.raises(ConfigError, match="no versions, and all are exported; leave out --as-of"):
+        export("time", law.folder, as_of=dates[0])
 
 
 def test_the_same_index_is_written_once(export):

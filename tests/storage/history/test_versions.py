@@ -257,14 +257,11 @@ def test_damaged_periods_are_found(tmp_path):
             index.snapshot()
 
 
-def test_a_cluster_and_postgres_refuse_an_index_with_history(tmp_path):
+def test_postgres_refuses_an_index_with_history(tmp_path):
     from lexfuse.channels.postgres.export import export_index
-    from lexfuse.cluster.cluster_index import ClusterIndex
     from lexfuse.storage.postgres.address import PostgresAddress
 
     IndexFolder.create(tmp_path / "law", documents=random_law(3)).close()
-    with pytest.raises(ConfigError, match="build a cluster of a corpus without --history"):
-        ClusterIndex.of([tmp_path / "law"])
     address = PostgresAddress.parse("postgresql://nobody@localhost/nothing")
     with open_day(tmp_path / "law", day(2001)) as snapshot, pytest.raises(ConfigError, match="PostgreSQL holds one version"):
         export_index(snapshot, "law", address)

@@ -5,6 +5,7 @@ New tables are filled under other names and take the place of the old ones at th
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,6 +57,7 @@ class ExportOptions:
     b: float = B
     hnsw: bool = False  # whether vectors get an HNSW index, for approximate search
     replace: bool = False  # whether an index that is in the schema may be replaced by another one
+    as_of: datetime.date | None = None  # the day whose versions are exported, of an index with history
 
     def __post_init__(self) -> None:
         """Refuse parameters outside their range."""
@@ -88,9 +90,8 @@ def export_index(
     Nothing is written where the schema has the same index already. Another index there is a `StorageError`, unless `replace` is
     given; tables that LexFuse did not write are never replaced.
     """
-    if snapshot.has_history:
-        raise ConfigError("PostgreSQL holds one version of each document, and this index holds several; import without --history")
     options = options or ExportOptions()
+    snapshot = _on_day(snapshot, options.as_of)
     chosen, left_out = _channels(snapshot, options)
     database = Database(address)
     try:
@@ -98,6 +99,16 @@ def export_index(
             return _Exporter(database, connection, snapshot, name, options, progress).run(chosen, left_out)
     finally:
         database.close()
+
+
+def _on_day(snapshot: FolderSnapshot, day: datetime.date | None) -> FolderSnapshot:
+    """The versions in force on a day: PostgreSQL holds one of each document, as statistics of words change from day to day."""
+    if snapshot.has_history and day is None:
+        reason = "PostgreSQL holds one version of each document, and this index holds several"
+        raise ConfigError(f"{reason}; choose the day whose law is exported: --as-of 2024-01-31")
+    if day is not None and not snapshot.has_history:
+        raise ConfigError("the documents of the index have no versions, and all are exported; leave out --as-of")
+    return snapshot if day is None else snapshot.on(day)
 
 
 def _channels(snapshot: FolderSnapshot, options: ExportOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -29,6 +29,7 @@ from lexfuse.data.validation import Amount, Model
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.storage.catalog import SERIAL
 from lexfuse.storage.channel_store import Encode, EncodedBlock
+from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
 
 _JSON = ".json"
@@ -135,11 +136,12 @@ def blocks_folder(build: str, shard: int) -> str:
 
 
 def serials_by_id(index: IndexFolder) -> dict[str, int]:
-    """The serial numbers of the documents of an index.
+    """The serial numbers of the documents of an index, by their ids; of all versions, by the ids of their rows.
 
     >>> with IndexFolder.create(folder / "i", documents=[Document("a"), Document("b")]) as index:
     ...     sorted(serials_by_id(index))
     ['a', 'b']
     """
-    with index.snapshot() as snapshot:
-        return dict(zip(snapshot.ids, snapshot.column(SERIAL), strict=True))
+    with open_snapshot(index.folder) as snapshot:
+        rows = snapshot.every_version()
+        return dict(zip(rows.ids, rows.column(SERIAL), strict=True))

@@ -20,17 +20,24 @@ from lexfuse import __version__
 from lexfuse.channels.channel_build import ChannelFilled, Channels, ProgressBar, no_progress_bar, plans_by_name
 from lexfuse.channels.channel_kind import ChannelPlan
 from lexfuse.channels.registry import default_model, stored_kind
-from lexfuse.cluster.cluster_index import ClusterIndex
-from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, StoredShard, generation_number
 from lexfuse.cluster.build.division import CorpusDivider, Division, IndexDivider, divided, is_index
-from lexfuse.cluster.partition import checked_shards, owner
-from lexfuse.cluster.shard_client import TaskShards
 from lexfuse.cluster.build.shard_task import ShardOutcome, ShardTask, complete_shard, count_languages
 from lexfuse.cluster.build.shared_part import SharedPartTask, make_shared_part
-from lexfuse.cluster.statistics import load_distributions, load_statistics, merged_statistics, save_distributions, save_statistics
+from lexfuse.cluster.build.task_runner import LocalTasks, TaskRunner
+from lexfuse.cluster.cluster_index import ClusterIndex
+from lexfuse.cluster.cluster_manifest import ClusterManifest, StoredFile, StoredShard, generation_number
+from lexfuse.cluster.partition import checked_shards, owner
+from lexfuse.cluster.shard_client import TaskShards
+from lexfuse.cluster.statistics import (
+    has_changes,
+    load_distributions,
+    load_statistics,
+    merged_statistics,
+    save_distributions,
+    save_statistics,
+)
 from lexfuse.cluster.store import BUILDS, CURRENT, ClusterStore, shard_statistics_folder, statistics_folder
 from lexfuse.cluster.stored_files import fetch_files, upload_files
-from lexfuse.cluster.build.task_runner import LocalTasks, TaskRunner
 from lexfuse.data.downloads import cache_folder
 from lexfuse.data.files import checksum
 from lexfuse.data.formats.file_format import corpus_file
@@ -109,7 +116,9 @@ class ClusterBuilder:
             with self.progress(f"dividing {corpus}", 0):
                 division = divided(self.store, build, generation, divider, shards)
         tasks = [
-            self._task(build, generation, shard, settings, parts=parts, channels=division.channel_settings)
+            self._task(
+                build, generation, shard, settings, parts=parts, channels=division.channel_settings, dated=division.versions
+            )
             for shard, parts in enumerate(division.parts)
         ]
         if not all(plan.model for plan in plans.values()):
@@ -168,9 +177,15 @@ class ClusterBuilder:
         self, parent: ClusterManifest, build: str, changes: Mapping[int, dict[str, Any]], division: Division
     ) -> ClusterChange:
         generation, settings = _name(parent.generation, build), IndexSettings.from_json(parent.settings)
+        dated = division.versions or has_changes(parent.statistics)
+        if dated:  # the first versions of a cluster: all shards need the statistics of every day
+            undated: dict[int, dict[str, Any]] = {
+                at: {} for at, shard in enumerate(parent.shards) if not has_changes(shard.statistics)
+            }
+            changes = dict(sorted({**undated, **changes}.items()))
         outcomes = self._done(
             [
-                self._task(build, generation, shard, settings, parent=parent.shards[shard], **change)
+                self._task(build, generation, shard, settings, parent=parent.shards[shard], dated=dated, **change)
                 for shard, change in changes.items()
             ]
         )

@@ -20,15 +20,15 @@ from lexfuse.cluster.build.channel_blocks import ChannelBlocks
 from lexfuse.cluster.partition import owner
 from lexfuse.cluster.store import BUILDS, ClusterStore
 from lexfuse.data.arrays import I32
-from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.files import checksum
-from lexfuse.data.formats.file_format import corpus_file, read_documents, write_corpus
+from lexfuse.data.formats.file_format import corpus_file, read_documents, write_documents
 from lexfuse.data.read_report import ReadReport
-from lexfuse.errors import ConfigError, DataError
+from lexfuse.errors import DataError
 from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.folder_names import FILE
 from lexfuse.storage.folder_snapshot import FolderSnapshot, open_snapshot
+from lexfuse.storage.history.version_rows import document_id
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.stored_channel import ChannelSegment, ChannelSettings
 
@@ -42,6 +42,7 @@ class Division:
     parts: tuple[tuple[str, ...], ...]  # names of files with documents
     skipped: int = 0
     notes: tuple[str, ...] = ()
+    versions: bool = False  # whether a document has several
     channels: Mapping[str, dict[str, Any]] = field(default_factory=dict)  # settings of those whose blocks are in the store
     distributions: Mapping[str, Any] = field(default_factory=dict)
 
@@ -86,8 +87,8 @@ class CorpusDivider:
 
     def divide(self, store: ClusterStore, build: str, generation: str, shards: int) -> Division:
         """Write the documents of every shard to the store."""
-        parts = _write_documents(store, build, read_documents(self._corpus, self._report), shards)
-        return Division(parts, self._report.skipped, tuple(self._report.lines()))
+        parts, versions = _write_documents(store, build, read_documents(self._corpus, self._report), shards)
+        return Division(parts, self._report.skipped, tuple(self._report.lines()), versions)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -107,9 +108,7 @@ class IndexDivider:
             if damages := files.verify():
                 raise DataError(f"the index is damaged: {damages[0]}; repair it with lexfuse index INDEX --rebuild", path=folder)
         self._snapshot: FolderSnapshot = open_snapshot(folder)
-        if self._snapshot.has_history:
-            self._snapshot.close()
-            raise _versions_refused(str(folder))
+        self._rows = self._snapshot.every_version()
         self.settings = self._snapshot.settings
         self.channels = self._snapshot.channels
 
@@ -123,11 +122,11 @@ class IndexDivider:
 
     def divide(self, store: ClusterStore, build: str, generation: str, shards: int) -> Division:
         """Write the documents of every shard, and its rows of every channel, to the store."""
-        parts = _write_documents(store, build, self._documents(), shards)
-        owners = np.array([owner(id, shards) for id in self._snapshot.ids], dtype=np.int32)
+        parts, versions = _write_documents(store, build, self._documents(), shards)
+        owners = np.array([owner(document_id(id), shards) for id in self._rows.ids], dtype=np.int32)
         for channel in self.channels:
             self._divide_channel(channel, owners, [ChannelBlocks(store, build, generation, at, channel) for at in range(shards)])
-        return Division(parts, channels=self._channel_settings(), distributions=self._snapshot.distributions)
+        return Division(parts, versions=versions, channels=self._channel_settings(), distributions=self._snapshot.distributions)
 
     def close(self) -> None:
         """Close the index."""
@@ -137,7 +136,10 @@ class IndexDivider:
         return {name: self._snapshot.channel(name).named.settings.as_json() for name in self.channels}
 
     def _documents(self) -> Iterator[Document]:
-        ids = self._snapshot.ids
+        ids = self._rows.ids
+        if self._snapshot.has_history:
+            yield from (self._snapshot.with_history(id) for id in ids if id == document_id(id))
+            return
         for first in range(0, len(ids), BLOCK):
             yield from self._snapshot.documents(ids[first : first + BLOCK])
 
@@ -146,8 +148,8 @@ class IndexDivider:
 
         Counts of what was encoded, and the time, are divided in proportion to the documents.
         """
-        named, parts = self._snapshot.channel(channel)
-        places = self._snapshot.channel_numbering(channel).places
+        named, parts = self._rows.channel(channel)
+        places = self._rows.channel_numbering(channel).places
         counts, total, done, base = np.array([named.passages, named.cut]), max(int((places >= 0).sum()), 1), 0, 0
         for number, part in enumerate(parts):
             numbers = places[base : base + len(part.serials)]
@@ -156,7 +158,7 @@ class IndexDivider:
                 kept = (numbers >= 0) & (owners[np.maximum(numbers, 0)] == shard)
                 if number and not kept.any():
                     continue
-                ids = [self._snapshot.ids[at] for at in numbers[kept].tolist()]
+                ids = [self._rows.ids[at] for at in numbers[kept].tolist()]
                 passages, cut = (counts * (done + len(ids)) // total - counts * done // total).tolist()
                 content = _kept_rows(part, kept)
                 target.upload(ids, EncodedBlock(content, passages, cut), named.seconds * len(ids) / total)
@@ -186,8 +188,10 @@ def divided(store: ClusterStore, build: str, generation: str, source: CorpusDivi
     return division
 
 
-def _write_documents(store: ClusterStore, build: str, documents: Iterable[Document], shards: int) -> tuple[tuple[str, ...], ...]:
-    """The names of the files with the documents of every shard."""
+def _write_documents(
+    store: ClusterStore, build: str, documents: Iterable[Document], shards: int
+) -> tuple[tuple[tuple[str, ...], ...], bool]:
+    """The names of the files with the documents of every shard, and whether a document has several versions."""
     parts: list[list[str]] = [[] for _ in range(shards)]
     waiting: list[list[Document]] = [[] for _ in range(shards)]
 
@@ -195,15 +199,15 @@ def _write_documents(store: ClusterStore, build: str, documents: Iterable[Docume
         name = f"{BUILDS}/{build}/corpus/{shard}-{len(parts[shard]):06d}.jsonl.gz"
         with tempfile.TemporaryDirectory(prefix="lexfuse-cluster-") as folder:
             path = Path(folder) / "part.jsonl.gz"
-            write_corpus(Corpus.of(waiting[shard]), path)
+            write_documents(waiting[shard], path)
             store.upload(path, name)
         parts[shard].append(name)
         waiting[shard] = []
 
     seen: set[str] = set()
+    versions = False
     for document in documents:
-        if document.id in seen:  # readers refuse equal ids, except those of versions
-            raise _versions_refused(document.id)
+        versions = versions or bool(document.history) or document.id in seen  # readers refuse other repeated ids
         seen.add(document.id)
         shard = owner(document.id, shards)
         waiting[shard].append(document)
@@ -212,10 +216,4 @@ def _write_documents(store: ClusterStore, build: str, documents: Iterable[Docume
     for shard, rest in enumerate(waiting):
         if rest:
             write(shard)
-    return tuple(map(tuple, parts))
-
-
-def _versions_refused(what: str) -> ConfigError:
-    """Statistics of all shards would change from day to day."""
-    reason = "versions, of which a cluster holds one a document"
-    return ConfigError(f"{what!r} has {reason}; build the cluster of a corpus without --history")
+    return tuple(map(tuple, parts)), versions

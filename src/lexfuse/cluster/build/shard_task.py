@@ -7,6 +7,7 @@ block on any machine. A shard that is in the store is not built again.
 
 from __future__ import annotations
 
+import datetime
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -20,7 +21,7 @@ from lexfuse.channels.registry import part_class
 from lexfuse.cluster.build.channel_blocks import ChannelBlocks, blocks_folder, serials_by_id
 from lexfuse.cluster.cluster_manifest import StoredChannel, StoredShard
 from lexfuse.cluster.local_copy import locked
-from lexfuse.cluster.statistics import gather_statistics, save_statistics
+from lexfuse.cluster.statistics import save_statistics, shard_statistics
 from lexfuse.cluster.store import BUILDS, ClusterStore, shard_folder, shard_statistics_folder
 from lexfuse.cluster.stored_files import fetch_files, upload_files
 from lexfuse.data.corpus import Corpus
@@ -57,6 +58,7 @@ class ShardTask:
     threads: int | None = None
     cache: Path | None = None  # of vectors, on the machine that does it
     parent: StoredShard | None = None  # of the former generation
+    dated: bool = False  # whether documents of the cluster have versions, so that statistics change from day to day
 
     @property
     def marker(self) -> str:
@@ -127,14 +129,13 @@ def _completed(store: ClusterStore, task: ShardTask, folder: Path) -> ShardOutco
         path = _built(store, task, folder)
     else:
         path = _fetched(store, task, task.parent, folder)
-        with Index.open(path) as index:
-            counts = _changed(store, task, folder, index)
+        counts = _changed(store, task, folder, path)
     filled = _filled(store, task, folder, path)
     statistics = folder / _STATISTICS
     with Index.open(path) as index:
-        documents, channels = len(index), _channels(index)
+        documents, channels = index.coverage(datetime.date.today()).documents, _channels(index)
         shutil.rmtree(statistics, ignore_errors=True)
-        save_statistics(statistics, gather_statistics([index.snapshot]))
+        save_statistics(statistics, shard_statistics(index.snapshot, dated=task.dated))
     before, generation = task.parent or StoredShard(documents=0, files={}, statistics={}), task.generation
     stored = StoredShard(
         documents=documents,
@@ -194,20 +195,22 @@ def _fetched(store: ClusterStore, task: ShardTask, parent: StoredShard, folder: 
     return path
 
 
-def _changed(store: ClusterStore, task: ShardTask, folder: Path, index: Index) -> ChangeCounts:
+def _changed(store: ClusterStore, task: ShardTask, folder: Path, path: Path) -> ChangeCounts:
     """Apply the change; after an interruption again, which gives the same index."""
-    documents, planned = list(_documents(store, task, folder)), folder / _COUNTS
+    documents, planned = Corpus.of(_documents(store, task, folder)), folder / _COUNTS
     if planned.exists():
         counts = _counts(from_json(planned.read_text("utf-8")))
     else:  # counted before anything is changed
-        known = sum(document.id in index for document in documents)
-        missing = tuple(id for id in task.deleted if id not in index)
-        counts = ChangeCounts(len(documents) - known, known, len(task.deleted) - len(missing), missing)
+        with IndexFolder(path) as files:
+            known, held = len(files.present(list(documents.ids))), files.present(task.deleted)
+        missing = tuple(id for id in task.deleted if id not in held)
+        counts = ChangeCounts(len(documents) - known, known, len(held), missing)
         write_json(planned, asdict(counts))
-    if documents:
-        index.update(documents)
-    if task.deleted:
-        index.delete(task.deleted)
+    with Index.open(path) as index:
+        if documents:
+            index.update(documents)
+        if task.deleted:
+            index.delete(task.deleted)
     return counts
 
 

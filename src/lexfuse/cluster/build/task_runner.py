@@ -6,11 +6,13 @@ import os
 import secrets
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
+from lexfuse.cluster.build.task_places import lost_tasks, note_place, start_places
 from lexfuse.dependencies import Extra
 from lexfuse.encode.onnx_runtime import AUTO, CPU, CUDA, DEVICE
 from lexfuse.errors import ConfigError, FetchError, LexFuseError, error_classes
@@ -18,6 +20,7 @@ from lexfuse.errors import ConfigError, FetchError, LexFuseError, error_classes
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 RETRIES = 3  # of a task whose worker or machine was lost; it resumes
+CHECK_SECONDS = 5.0  # between two looks whether machines are gone
 
 
 class TaskRunner(Protocol):
@@ -55,23 +58,35 @@ class RayTasks:
         self._check_machines([node["Resources"] for node in ray.nodes() if node["Alive"]])
         processors, gpus = self._needs.values()
         remote = ray.remote(num_cpus=processors, num_gpus=gpus, max_retries=RETRIES, runtime_env=self._environment)(_outcome)
-        waiting, running = list(reversed(items)), list[Any]()
+        places, waiting, running = start_places(ray), list(reversed(list(enumerate(items)))), dict[Any, tuple[int, Given]]()
+        losses: Counter[int] = Counter()
         try:
             while waiting or running:
                 while waiting and len(running) < self._workers:
-                    running.append(remote.remote(function, waiting.pop()))
-                done, running = ray.wait(running)
+                    number, item = waiting.pop()
+                    running[remote.remote(function, item, places, number)] = number, item
+                done, _ = ray.wait(list(running), timeout=CHECK_SECONDS)
+                if not done:
+                    lost = lost_tasks(ray, places)
+                    for one in [one for one, (number, _) in running.items() if lost(number)]:
+                        ray.cancel(one, force=True)  # else Ray does it again some time
+                        waiting.append(running.pop(one))
+                        losses[waiting[-1][0]] += 1
+                    if any(count > RETRIES for count in losses.values()):
+                        raise _lost_worker("its machines are gone")
+                    continue
+                del running[done[0]]
                 try:
                     failure, result = ray.get(done[0])
                 except ray.exceptions.RayError as error:
-                    reason = str(error).strip().split("\n", 1)[0]
-                    raise FetchError(f"a worker of the Ray cluster was lost: {reason}; run the command again to resume") from None
+                    raise _lost_worker(str(error).strip().split("\n", 1)[0]) from None
                 if failure is not None:
                     raise error_by_code(*failure)
                 yield result
         finally:
             for one in running:
                 ray.cancel(one, force=True)
+            ray.kill(places)
 
     def _check_machines(self, machines: Sequence[Mapping[str, float]]) -> None:
         """Refuse tasks that would wait forever, as no machine has what they reserve."""
@@ -105,8 +120,13 @@ def gpu_device() -> str:
     return CUDA if named in ("", AUTO) else named
 
 
-def _outcome(function: Callable[[Any], Any], item: Any) -> tuple[tuple[str, str] | None, Any]:
+def _lost_worker(reason: str) -> FetchError:
+    return FetchError(f"a worker of the Ray cluster was lost: {reason}; run the command again to resume")
+
+
+def _outcome(function: Callable[[Any], Any], item: Any, places: Any, number: int) -> tuple[tuple[str, str] | None, Any]:
     """A failure by its code and message, or the result: classes of errors need not be the same on every machine."""
+    note_place(places, number)
     try:
         return None, function(item)
     except LexFuseError as error:

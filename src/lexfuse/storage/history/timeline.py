@@ -11,21 +11,22 @@ import numpy as np
 from lexfuse.data.arrays import I64, Bools
 from lexfuse.errors import DataError
 from lexfuse.storage.catalog import SERIAL, Catalog
-from lexfuse.storage.history.day_coverage import DayCoverage
+from lexfuse.storage.history.period_counts import OPEN, PeriodCounts, day_number
 from lexfuse.storage.history.version_rows import document_id
-
-_OPEN = np.iinfo(np.int64).max  # the number of a day that never comes
 
 
 class Timeline:
-    """The periods of all rows of a catalog, in the order of their serial numbers; days are numbered from 1970-01-01."""
+    """The periods of all rows of a catalog, in the order of their serial numbers; days are numbered from 1970-01-01.
+
+    A row has one or more periods: `rows` has the place of the row of each, `starts` and `ends` its days.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         """Read the dates of all rows, and the periods of those that have several or share their document."""
         segments, ordinals, serials = catalog.column(SERIAL)
         self.segments, self.ordinals = np.array(segments, dtype=np.int64), np.array(ordinals, dtype=np.int64)
-        starts = _days(catalog.column("valid_from")[2], -_OPEN)
-        ends = _days(catalog.column("valid_to")[2], _OPEN)
+        starts = _days(catalog.column("valid_from")[2], -OPEN)
+        ends = _days(catalog.column("valid_to")[2], OPEN)
         periods = catalog.periods()
         place = {serial: at for at, serial in enumerate(serials)}
         if lost := next((row for row in periods if row[3] is not None and row[3] not in place), None):
@@ -33,38 +34,25 @@ class Timeline:
         dated = [row for row in periods if row[3] is not None]
         own = np.ones(len(serials), dtype=np.bool_)
         own[[place[row[3]] for row in dated]] = False
-        self._rows: I64 = np.concatenate([np.flatnonzero(own), np.array([place[row[3]] for row in dated], dtype=np.int64)])
-        self._starts = np.concatenate([starts[own], _days([row[1] for row in dated], -_OPEN)])
-        self._ends = np.concatenate([ends[own], _days([row[2] for row in dated], _OPEN)])
+        self.rows: I64 = np.concatenate([np.flatnonzero(own), np.array([place[row[3]] for row in dated], dtype=np.int64)])
+        self.starts = np.concatenate([starts[own], _days([row[1] for row in dated], -OPEN)])
+        self.ends = np.concatenate([ends[own], _days([row[2] for row in dated], OPEN)])
         first: dict[str, str] = {}  # the first day that is known of each document
         for document, start, _, _ in periods:
             first[document] = min(start, first.get(document, start))
-        self._known = np.concatenate([starts[own], _days(list(first.values()), -_OPEN)])
-        self._bounds = np.unique(np.concatenate([self._starts, self._ends, self._known]))
-        self._counts: dict[int, tuple[int, int]] = {}  # documents in force, and unknown, by epoch
+        self.counts = PeriodCounts.of(self.starts, self.ends, np.concatenate([starts[own], _days(list(first.values()), -OPEN)]))
         self._size = len(serials)
         self.ids = catalog.past_rows()  # of past versions, by serial number
         self.serials = serials
         self._several = _several(periods)
         self._place = place
 
-    def epoch(self, day: datetime.date) -> int:
-        """A number that two days share if the same rows are in force on both."""
-        return int(np.searchsorted(self._bounds, _number(day), side="right"))
-
     def in_force(self, day: datetime.date) -> Bools:
         """Which rows are in force on a day."""
-        number = _number(day)
+        number = day_number(day)
         mask = np.zeros(self._size, dtype=np.bool_)
-        mask[self._rows[(self._starts <= number) & (number < self._ends)]] = True
+        mask[self.rows[(self.starts <= number) & (number < self.ends)]] = True
         return mask
-
-    def coverage(self, day: datetime.date) -> DayCoverage:
-        """How many documents are in force on a day, and how many are known only from a later day on."""
-        epoch = self.epoch(day)
-        if epoch not in self._counts:
-            self._counts[epoch] = int(self.in_force(day).sum()), int((self._known > _number(day)).sum())
-        return DayCoverage(day, len(self._known), *self._counts[epoch])
 
     def renamed(self, mask: Bools) -> dict[str, str]:
         """Of the rows of a mask, those of past versions: the ids of rows by the ids of documents."""
@@ -93,7 +81,3 @@ def _several(periods: Sequence[tuple[str, str, str, int | None]]) -> dict[int, l
 def _days(values: Sequence[str | None], missing: int) -> I64:
     days = np.array([value or "NaT" for value in values], dtype="datetime64[D]")
     return np.where(np.isnat(days), missing, days.astype(np.int64))
-
-
-def _number(day: datetime.date) -> int:
-    return int(np.datetime64(day).astype(np.int64))

@@ -1,0 +1,1 @@
+"""The build of a cluster: shards, made by tasks."""
