@@ -40,7 +40,7 @@ def test_no_pattern_of_the_package_grows_faster_than_its_text():
     for place in (
         "lexfuse.text.citation.parent_law",
         "lexfuse.storage.filters",
-        "lexfuse.web.pages.document",
+        "lexfuse.web.law_text",
         "lexfuse.data.formats.html_text",
     ):
         assert f"\t{place}:" in names

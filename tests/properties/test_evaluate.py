@@ -33,7 +33,7 @@ def by_query(evaluation):
 
 
 @given(JUDGEMENTS, RANKINGS, st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_permuting_queries_or_lines_changes_no_value(judgements, rankings, order: random.Random):
     lines = triples(judgements)
     once = evaluate(Qrels.of(lines), Run.of("x", rankings), ALL)
@@ -47,7 +47,7 @@ def test_permuting_queries_or_lines_changes_no_value(judgements, rankings, order
 
 
 @given(JUDGEMENTS, RANKINGS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_value_lies_between_zero_and_one(judgements, rankings):
     evaluation = evaluate(Qrels.of(triples(judgements)), Run.of("x", rankings), ALL)
     for measure in evaluation.per_query:
@@ -57,7 +57,7 @@ def test_every_value_lies_between_zero_and_one(judgements, rankings):
 
 
 @given(JUDGEMENTS, RANKINGS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_an_irrelevant_document_at_the_end_raises_nothing_but_percentiles(judgements, rankings):
     qrels = Qrels.of(triples(judgements))
     longer = {query: {**ranking, "nobody-judged": -9.0} for query, ranking in rankings.items()}
@@ -71,7 +71,7 @@ def test_an_irrelevant_document_at_the_end_raises_nothing_but_percentiles(judgem
 
 
 @given(JUDGEMENTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_the_ideal_ranking_is_perfect(judgements):
     lines = triples(judgements)
     rankings: dict[str, dict[str, float]] = {}
@@ -85,7 +85,7 @@ SCORES = st.floats(width=32, allow_nan=False) | st.sampled_from([0.0, -0.0, 1.0]
 
 
 @given(st.dictionaries(QUERY, st.dictionaries(DOCS, SCORES)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_rankings_go_by_score_descending_then_document_id(rankings):
     run = Run.of("x", rankings)
     for query, ranking in rankings.items():

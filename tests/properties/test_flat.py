@@ -16,7 +16,7 @@ from lexfuse.kernels import compilation
 
 POOLS = [PassagePooling.BEST, PassagePooling.MEAN, PassagePooling(2), PassagePooling(3)]
 WAYS = ["plain", "compiled", "bytes", "all rows"]
-BRIEF = settings(max_examples=60, deadline=None)
+BRIEF = settings(max_examples=24, deadline=None)
 
 
 @contextmanager

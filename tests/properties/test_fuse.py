@@ -104,7 +104,7 @@ def near_ties(scores, tolerance=1e-5):
 
 
 @given(SOURCES, st.sampled_from([MinMax(), ZScore(), TheoreticalMinMax()]), st.sampled_from(Missing))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_weight_one_on_a_source_gives_its_ranking(rankings, normaliser, missing):
     runs = runs_of(rankings)
     for chosen in range(len(runs)):
@@ -125,7 +125,7 @@ MEASURES = ["nDCG", "AP", "R@5", "P@3", "RR", "Rprec", "nDCG@4"]
 
 
 @given(st.lists(CLOSE, min_size=2, max_size=3), RELEVANT, st.sampled_from(MEASURES), st.sampled_from(Missing), st.data())
-@settings(max_examples=70)
+@settings(max_examples=40)
 def test_weight_one_on_a_source_is_the_evaluation_of_its_run(rankings, judged, measure, missing, data):
     runs = [run.bounded(-1e4) for run in runs_of(rankings)]
     normaliser = data.draw(st.sampled_from([MinMax(), ZScore(), TheoreticalMinMax(), Percentile()]))
@@ -158,7 +158,7 @@ def test_a_source_of_weight_zero_is_as_good_as_not_there(rankings, at, normalise
 @given(
     rankings=SOURCES, factors=st.tuples(*[st.sampled_from([0.5, 3.0, 10.0])] * 3), shifts=st.tuples(*[st.integers(-20, 20)] * 3)
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 @each_fusion
 def test_positive_affine_transforms_change_nothing(name, rankings, factors, shifts):
     def asking(factors, shifts):
@@ -186,7 +186,7 @@ def test_positive_affine_transforms_change_nothing(name, rankings, factors, shif
 
 
 @given(SOURCES, st.integers(0, 2))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_a_document_below_the_depth_changes_no_score_of_tm2c2(rankings, chosen):
     """Lists one document longer, whose last is worse than all before: the others keep their scores, but not by min-max."""
     assume(all(any(ranking[query] for ranking in rankings) for query in QUERIES))
@@ -214,7 +214,7 @@ def test_min_max_scores_do_change_with_a_document_below_the_depth():
 
 
 @given(FULL, st.sampled_from([5.0, 60.0]))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_smooth_reciprocal_ranks_tend_to_reciprocal_ranks(rankings, eta):
     assume(all(len(set(ranking["q"].values())) == len(DOCS) for ranking in rankings))
     runs = runs_of(rankings)
@@ -226,7 +226,7 @@ def test_smooth_reciprocal_ranks_tend_to_reciprocal_ranks(rankings, eta):
 
 
 @given(rankings=FULL)
-@settings(max_examples=80)
+@settings(max_examples=40)
 @each_fusion
 def test_a_document_that_every_source_prefers_comes_first(name, rankings):
     fused = ANY_NUMBER[name].fuse(runs_of(rankings), 100).as_dict()["q"]
@@ -237,7 +237,7 @@ def test_a_document_that_every_source_prefers_comes_first(name, rankings):
 
 
 @given(rankings=FULL, doc=st.sampled_from(DOCS), at=st.integers(0, 1), more=st.integers(1, 100))
-@settings(max_examples=80)
+@settings(max_examples=40)
 @each_fusion
 def test_a_higher_score_in_a_source_never_lowers_the_fused_one(name, rankings, doc, at, more):
     higher = [dict(ranking["q"]) for ranking in rankings]
@@ -251,7 +251,7 @@ def test_a_higher_score_in_a_source_never_lowers_the_fused_one(name, rankings, d
 
 
 @given(rankings=SOURCES, k=st.integers(1, 8))
-@settings(max_examples=60)
+@settings(max_examples=30)
 @each_fusion
 def test_fewer_results_are_a_prefix_of_more(name, rankings, k):
     runs = runs_of(rankings)
@@ -274,7 +274,7 @@ def test_ten_results_are_the_first_ten_of_a_hundred(name):
 
 
 @given(rankings=SOURCES, order=st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@settings(max_examples=30)
 @each_fusion
 def test_permuting_queries_and_documents_changes_nothing(name, rankings, order: random.Random):
     runs = runs_of(rankings)

@@ -34,7 +34,7 @@ CHANGE = st.one_of(
     st.just(("merge", None)),
 )
 QUERIES = Queries.of([Query("q1", "contract notice", "en"), Query("q2", "court damages damages", "en"), Query("q3", "x", "en")])
-BRIEF = settings(max_examples=60, deadline=None)
+BRIEF = settings(max_examples=30, deadline=None)
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 -- thousands of forced writes: not to a disk
 
 

@@ -16,7 +16,7 @@ from lexfuse.text.citation.scanner import scan
 
 
 @given(st.text(",; .:()\n\tx", max_size=20))
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_what_masking_leaves_is_tidied_as_by_plain_patterns(text):
     joined = re.sub(r"\s+([,.;:)])", r"\1", re.sub(r"[^\S\n]{2,}", " ", text))
     assert _without(text, []) == re.sub(r"\(\s*\)|(?:,\s*)+(?=[,.;)])", "", joined).strip()
@@ -44,7 +44,7 @@ PIECES = (
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_decisions_have_the_paragraphs_that_a_search_from_each_paragraph_gives(text):
     items = [item for item in scan(text) if item.system in DECISIONS]
     assert decisions.decisions(text, items) == one_by_one(text, [decisions._decision(text, item) for item in items])
@@ -129,7 +129,7 @@ PAGES = st.lists(st.recursive(INLINE | CLOSED | UNSEEN, nested, max_leaves=8), m
 
 
 @given(PAGES, st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_a_well_formed_page_shows_what_its_tree_shows(page, whole):
     if whole:
         page = f"<!DOCTYPE html><html><head><title>T &amp; x</title><meta charset=utf-8></head><body>{page}</body></html>"

@@ -185,7 +185,7 @@ def opened(folder, documents, deleted=()):
 
 
 @given(QUESTIONS)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=400, deadline=None)
 @example("(" * 500 + "bail AND loyer" + ")" * 500)
 @example("NOT " * 300 + "bail")
 @example('" ' * 900)
@@ -207,7 +207,7 @@ def outcome(text):
 
 
 @given(DOCUMENTS, EXPRESSIONS, st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_an_expression_finds_what_a_plain_evaluator_finds(folders, documents, expression, old):
     deleted = [documents[0].id] if len(documents) > 2 else []
     with opened(folders / "one", documents, deleted) as snapshot:

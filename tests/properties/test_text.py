@@ -29,7 +29,7 @@ ANALYSERS = st.sampled_from([Analyser(lang, folding=fold) for lang in ("fr", "en
 
 
 @given(TEXTS, ANALYSERS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @example("\ud800é L. 1", Analyser("fr"))
 @example("e\u0301L. 12-3\u0301", Analyser("fr"))
 def test_tokens_are_the_terms_with_places(text, analyser):
@@ -43,7 +43,7 @@ def test_tokens_are_the_terms_with_places(text, analyser):
 
 
 @given(TEXTS, ANALYSERS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @example("Vu l'art. L.\ue0001234-5.\n\nVu.", Analyser("fr"))
 def test_marks_of_sentences_and_paragraphs_leave_the_terms_as_they_are(text, analyser):
     pieces = marked_pieces(FieldText("text", text, 1.0, ()), analyser)
@@ -59,7 +59,7 @@ def test_an_encoder_decodes_to_the_terms(texts, analyser):
 
 
 @given(st.lists(st.sampled_from(PIECES)).map(" ".join) | st.text("aàâcçeéèêëiîïoôuùûüœÉÀÇ '’-.\u00a0"))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_composed_or_not_is_the_same_text(text):
     forms = {form: unicodedata.normalize(form, text) for form in ("NFC", "NFD")}
     analyser = Analyser("fr")
@@ -67,7 +67,7 @@ def test_composed_or_not_is_the_same_text(text):
 
 
 @given(TEXTS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_citations_lie_in_the_text_in_order(text):
     found = find_citations(text)
     assert all(0 <= citation.start < citation.end <= len(text) for citation in found)
@@ -76,7 +76,7 @@ def test_citations_lie_in_the_text_in_order(text):
 
 
 @given(TEXTS, st.sampled_from([DECISIONS, EVERYTHING]), st.booleans())
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_masking_hides_what_was_found_and_nothing_without(text, systems, parentheses):
     found = [citation for citation in find_citations(text) if citation.system in systems]
     masked = mask_citations(text, systems, parentheses=parentheses)

@@ -29,7 +29,7 @@ def assert_covers(spans, text):
 
 
 @given(TEXTS, LANGUAGES)
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_sentences_cover_the_text(text, language):
     spans = split_sentences(text, language)
     assert_covers(spans, text)

@@ -11,6 +11,7 @@ removed before counting.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +23,23 @@ from lexfuse.errors import ConfigError, TermWeightError
 
 SHARE = 0.1  # of the query's terms, as in RPRS
 LEAST = 10  # terms by default: a tenth of a short text would be a word or two
+
+
+COMMON = 1.0  # occurrences per document of the collection from which on a term is boilerplate: "article", "court"
+_DATE = re.compile(
+    r"\d[\d./-]*|janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december",
+    re.IGNORECASE,
+)
+
+
+def is_date(word: str) -> bool:
+    """Whether a word is a number or the name of a month, which says when something was, and not what it is about.
+
+    >>> is_date("2019"), is_date("juillet"), is_date("L1237-19")
+    (True, True, False)
+    """
+    return _DATE.fullmatch(word) is not None
 
 
 class TermWeight(StrEnum):
@@ -37,11 +55,12 @@ class WeightedWord:
     """A word that the caller adds to a query; without a weight it counts like the chosen terms.
 
     >>> WeightedWord.parse("estoppel=3"), WeightedWord.parse("force majeure").weight is None
-    (WeightedWord(word='estoppel', weight=3.0), True)
+    (WeightedWord(word='estoppel', weight=3.0, exact=False), True)
     """
 
     word: str
     weight: float | None = None
+    exact: bool = False  # the word is a term as the index has it, and is not analysed again
 
     def __post_init__(self) -> None:
         """Refuse a weight that is not positive."""
@@ -49,7 +68,7 @@ class WeightedWord:
             raise TermWeightError(f"the weight of {self.word!r} must be above 0, got {self.weight}; to leave a term out, drop it")
 
     @classmethod
-    def parse(cls, text: str) -> WeightedWord:
+    def parse(cls, text: str, *, exact: bool = False) -> WeightedWord:
         """Parse ``word`` or ``word=weight``.
 
         >>> WeightedWord.parse("=2")
@@ -59,9 +78,9 @@ class WeightedWord:
         """
         word, _, weight = text.rpartition("=")
         try:
-            found = cls(word.strip(), float(weight)) if word else cls(text.strip())
+            found = cls(word.strip(), float(weight), exact) if word else cls(text.strip(), exact=exact)
         except ValueError:
-            found = cls(text.strip())
+            found = cls(text.strip(), exact=exact)
         if not any(map(str.isalnum, found.word)) or text.startswith("="):
             raise ConfigError(f"a term is written word or word=weight, got {text!r}")
         return found
@@ -96,16 +115,18 @@ class TermChoice:
         weight: TermWeight = TermWeight.ONCE,
         *,
         only: Iterable[str] = (),
+        exact: Iterable[str] = (),
         added: Iterable[str] = (),
         dropped: Iterable[str] = (),
     ) -> TermChoice:
-        """A choice with words written as ``word`` or ``word=weight``.
+        """A choice with words written as ``word`` or ``word=weight``; `exact` are terms as the index has them.
 
         >>> TermChoice.of(added=["estoppel=2"], dropped=["court"]).added
-        (WeightedWord(word='estoppel', weight=2.0),)
+        (WeightedWord(word='estoppel', weight=2.0, exact=False),)
         """
         named, more = (tuple(map(WeightedWord.parse, some)) for some in (only, added))
-        return cls(amount, weight, named, more, tuple(dropped))
+        terms = (WeightedWord.parse(text, exact=True) for text in exact)
+        return cls(amount, weight, (*named, *terms), more, tuple(dropped))
 
     @property
     def edited(self) -> bool:

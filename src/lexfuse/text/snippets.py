@@ -1,7 +1,8 @@
 """Snippets: the part of a text that matches a query best, and the matching spans in it.
 
 Matches follow the analyser's tokens: ``l'employeur`` is marked from the ``e`` on, a citation is marked as a whole in any
-spelling, and a word is marked if its index term matches.
+spelling, and a word is marked if its index term matches. Of citations only those of the cited article are marked: others of its
+chapter share terms with it, which rank but say nothing to a reader.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Snippet:
     span: Passage
     matches: tuple[Passage, ...]
     text: str = ""  # the text of the span
+    weights: tuple[float, ...] = ()  # of the matches: how rare each word is
 
     def __str__(self) -> str:
         """The text of the snippet."""
@@ -54,13 +56,15 @@ def snippet(text: str, analyser: Analyser, terms: Mapping[str, float], *, width:
     >>> snippet(text, Analyser("fr"), {"employeur": 2.0, "lettr": 1.0}, width=50).marked(text, "[", "]")
     "… L'[employeur] notifie le licenciement par [lettre]."
     """
-    hits = analyser.matching(text, terms.keys())
+    hits = [one for one in analyser.matching(text, terms.keys()) if not one.citation or one.terms[0] in terms]
     first = _best_start(hits, terms, width)
     last = max((token.end for token in hits if token.end <= first + width or token.start == first), default=first)
     begin = _opening(text, max(0, last - width, first - width // 4), first)
     end = _word_end(text, begin, max(begin + width, last))
-    inside = tuple(Passage(token.start, token.end) for token in hits if begin <= token.start and token.end <= end)
-    return Snippet(Passage(begin, end), inside, text[begin:end])
+    inside = [token for token in hits if begin <= token.start and token.end <= end]
+    weights = tuple(max(terms.get(term, 0.0) for term in token.terms) for token in inside)
+    matches = tuple(Passage(token.start, token.end) for token in inside)
+    return Snippet(Passage(begin, end), matches, text[begin:end], weights)
 
 
 def _best_start(hits: list[Token], terms: Mapping[str, float], width: int) -> int:

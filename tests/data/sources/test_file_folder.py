@@ -125,6 +125,12 @@ def test_a_bomb_is_refused(tmp_path, monkeypatch):
         read_files(tmp_path)
 
 
+def test_a_member_without_a_name_is_named_by_its_zip_file(tmp_path):
+    raw = zipped({"a.txt": "law", "b.txt": "law"}).replace(b"a.txt", b"\0.txt")  # a name ends at the first zero
+    (tmp_path / "a.zip").write_bytes(raw)
+    assert outcomes(read_files(tmp_path / "a.zip")[1]) == {"a.zip/": "damaged-file", "a.zip/b.txt": 1}
+
+
 def test_zip_files_inside_each_other_end(tmp_path):
     raw = b"law"
     for _ in range(6):

@@ -57,6 +57,15 @@ class MetadataColumn:
         return numbers, ["", *(str(value[0]) for value in self.values)]
 
 
+def metadata_of(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of one document: its further fields without empty ones, objects and long texts.
+
+    >>> metadata_of({"fee": 3, "judges": ["A", "B"], "seen": {"by": "C"}, "note": ""})
+    {'fee': 3, 'judges': ['A', 'B']}
+    """
+    return {name: value for name, value in extra.items() if value not in (None, "", []) and _scalars(value) is not None}
+
+
 @dataclass(slots=True)
 class _Gathered:
     """The values of one field while the documents are read."""

@@ -83,9 +83,9 @@ class TableOptions:
         ...
         lexfuse.errors.DataError: column 'txt' not found; did you mean 'text'? columns: 'id', 'text'
         """
-        for column in self.columns.values():
+        for name, column in self.columns.items():
             if column not in columns:
-                raise missing_column(column, columns)
+                raise missing_column(column, columns, name)
         missing = [name for name in REQUIRED if name not in self.columns and not set(NAMES[name]) & set(columns)]
         if missing:
             raise DataError(f"no column {listed(missing)}: found {listed(columns) or 'no header'}{_advice(missing, columns)}")
@@ -94,12 +94,13 @@ class TableOptions:
 PLAIN = TableOptions()
 
 
-def missing_column(column: str, columns: Sequence[str]) -> DataError:
+def missing_column(column: str, columns: Sequence[str], field: str = "") -> DataError:
     """The error for a column that a table does not have, with the one that is nearest in spelling."""
     near = difflib.get_close_matches(column.casefold(), [one.casefold() for one in columns], n=1, cutoff=0.5)
     meant = next((one for one in columns if near and one.casefold() == near[0]), "")
     advice = f"; did you mean {meant!r}?" if meant else ";"
-    return DataError(f"column {column!r} not found{advice} columns: {listed(columns) or 'none'}")
+    forced = "; to state the language of every document, give --force-language" if field == "language" else ""
+    return DataError(f"column {column!r} not found{advice} columns: {listed(columns) or 'none'}{forced}")
 
 
 def is_likely_header(cells: Sequence[str]) -> bool:

@@ -115,7 +115,17 @@ def write_corpus(corpus: Corpus, path: str | Path) -> None:
     >>> read_corpus(folder / "c.parquet").headings
     (('I', 'II'),)
     """
-    versions = (version for document in corpus for version in (versions_of(document) if document.history else (document,)))
+    write_documents(corpus, path)
+
+
+def write_documents(documents: Iterable[Document], path: str | Path) -> None:
+    """Write documents one by one, which may be versions of the same one; see `write_corpus`.
+
+    >>> write_documents([Document("a", text="un")], folder / "c.jsonl")
+    >>> next(read_documents(folder / "c.jsonl")).text
+    'un'
+    """
+    versions = (version for document in documents for version in (versions_of(document) if document.history else (document,)))
     records = ((f"document {version.id!r}", document_record(version)) for version in versions)
     format_of(path).write_records(records, DOCUMENT_FIELDS, path)
 

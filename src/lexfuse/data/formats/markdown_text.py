@@ -16,7 +16,8 @@ _FIELD = re.compile(r"(?P<name>[\w-]+)[ \t]*:(?:[ \t]+(?P<value>.*\S))?[ \t]*")
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<text>.*?))??(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(?P<mark>=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
-_RULE = re.compile(r" {0,3}(?:(?:\* ?){3,}|(?:_ ?){3,}|(?:- ?){3,})[ \t]*|[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*:?-*:?[ \t]*")
+_BREAK = re.compile(r" {0,3}(?:(?:\* ?){3,}|(?:_ ?){3,}|(?:- ?){3,})[ \t]*")
+_TABLE_RULE = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?")  # of a line without spaces around it
 _ITEM = re.compile(r"[ \t]*(?:[*+-]|\d{1,9}[.)]|[a-z]\))[ \t]+")
 _LINK = re.compile(r"!?\[(?P<text>[^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?:[ \t]+\"[^\"]*\")?\)")
 _STRONG = re.compile(
@@ -76,7 +77,7 @@ def markdown_blocks(text: str) -> Iterator[Block]:
         elif open_lines and (underline := _UNDERLINE.fullmatch(line)) and len(open_lines) == 1 and not _ITEM.match(open_lines[0]):
             yield Block(plain(open_lines[0]), 1 if underline["mark"][0] == "=" else 2)
             open_lines.clear()
-        elif not line.strip() or _RULE.fullmatch(line):
+        elif not line.strip() or _BREAK.fullmatch(line) or _TABLE_RULE.fullmatch(line.strip(" \t")):
             yield from paragraph()
         else:
             if _ITEM.match(line) or line.lstrip().startswith((":", "|", ">")):

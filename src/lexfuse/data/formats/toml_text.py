@@ -1,15 +1,19 @@
-"""Write plain values as TOML; `tomllib` reads back the same values in the same order."""
+"""Plain values as TOML, which reads back as the same values in the same order; files of settings, whose errors name them."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
 
-from lexfuse.errors import DataError
+from lexfuse.data.files import decode, read_bytes
+from lexfuse.errors import ConfigError, DataError, place
 
+Parsed = TypeVar("Parsed")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -28,6 +32,38 @@ def to_toml(values: Mapping[str, Any]) -> str:
     <BLANKLINE>
     """
     return "\n".join(_lines(values, ())) + "\n"
+
+
+def toml_values(text: str) -> dict[str, Any]:
+    """The values of a TOML text; `DataError` for one that is not valid.
+
+    >>> toml_values("depth = ")
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: not valid TOML: Invalid value (at end of document)
+    """
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise DataError(f"not valid TOML: {error}") from None
+
+
+def read_settings(path: str | Path, parse: Callable[[str], Parsed]) -> Parsed:
+    """What a function makes of the text of a file; its errors name the file.
+
+    >>> _ = (folder / "mine.toml").write_text("depth = ")
+    >>> read_settings(folder / "mine.toml", toml_values)
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.DataError: ...mine.toml: not valid TOML: Invalid value (at end of document)
+    """
+    text = decode(read_bytes(path), path=path)
+    try:
+        return parse(text)
+    except ConfigError as error:
+        raise ConfigError(f"{place(path, None)}{error}") from None
+    except DataError as error:
+        raise DataError(error.reason, path=path) from None
 
 
 def _lines(values: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:

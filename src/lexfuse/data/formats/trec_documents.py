@@ -17,7 +17,7 @@ from lexfuse.errors import DamagedFileError, DataError
 _START = re.compile(rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<ROOT>\s*+)?<DOC>\s*+(?:<[^<>]*+>[^<]*+){0,20}?<DOCNO>", re.IGNORECASE)
 _DOCUMENT = re.compile(r"<DOC>(?P<inside>.*?)</DOC>", re.IGNORECASE | re.DOTALL)
 _OPEN = re.compile(r"<DOC>", re.IGNORECASE)
-_DOCNO = re.compile(r"<DOCNO>\s*(?P<id>[^<]*?)\s*</DOCNO>", re.IGNORECASE)
+_DOCNO = re.compile(r"<DOCNO>(?P<id>[^<]*+)</DOCNO>", re.IGNORECASE)
 _TITLE = re.compile(r"<(?P<tag>TITLE|HEADLINE|HEAD|TI)>(?P<title>.*?)</(?P=tag)>", re.IGNORECASE | re.DOTALL)
 _LEFT_OUT = re.compile(
     r"<(?P<tag>DOCNO|DOCID|DATE|DATE_TIME|DOCHDR|URL|FILEID|DOCTYPE|PARENT|LENGTH)>.*?</(?P=tag)>", re.IGNORECASE | re.DOTALL
@@ -49,8 +49,9 @@ def trec_documents(text: str, path: str | Path) -> Iterator[Document]:
         inside = document["inside"]
         line = text.count("\n", 0, document.start()) + 1
         number, title = _DOCNO.search(inside), _TITLE.search(inside)
-        if number is None or not number["id"]:
+        id = "" if number is None else number["id"].strip()
+        if not id:
             raise DataError("the document has no <DOCNO>", path=path, line=line)
         body = inside if title is None else inside.replace(title[0], "\n", 1)
         body = _LEFT_OUT.sub("\n", body)
-        yield Document(number["id"], title="" if title is None else html_text(title["title"]), text=html_text(body))
+        yield Document(id, title="" if title is None else html_text(title["title"]), text=html_text(body))

@@ -19,6 +19,7 @@ from lexfuse.data.corpus import Corpus
 from lexfuse.data.document import Document
 from lexfuse.data.files import existing, read_bytes
 from lexfuse.data.formats.file_documents import documents_of
+from lexfuse.data.formats.legal_xml.legi_versions import join_legi_versions
 from lexfuse.data.formats.text_file import ZIP, FileType, file_type
 from lexfuse.data.formats.word.package import BROKEN
 from lexfuse.data.read_report import ReadReport
@@ -134,7 +135,8 @@ class _FolderReader:
             raise DataError(f"zip files are more than {DEEPEST_ARCHIVE} levels inside each other; unpack them first")
         try:
             with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-                entries = sorted((one for one in archive.infolist() if not one.is_dir()), key=lambda one: one.filename)
+                files = (one for one in archive.infolist() if not one.filename.endswith("/"))  # a name may be empty
+                entries = sorted(files, key=lambda one: one.filename)
                 _refuse_bomb(entries)
                 for entry in entries:
                     self.member(name, archive, entry, depth)
@@ -147,6 +149,8 @@ class _FolderReader:
             parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
             if entry.filename.startswith(("/", "\\")) or ".." in parts or ":" in entry.filename[:3]:
                 raise DataError("has a path that leads out of the zip file")
+            if not parts:
+                raise DamagedFileError("has no name; pack the zip file again")
             if stat.S_ISLNK(entry.external_attr >> 16):
                 raise DataError("is a symbolic link, which is not followed")
             if entry.flag_bits & _ENCRYPTED:
@@ -165,7 +169,8 @@ def read_files(
     """The documents of a folder, a zip file or one file, and what became of each file.
 
     A text with articles or sections is divided into them; ``divide`` may divide one that has none, such as a judgment with
-    numbered paragraphs. Without ``divided`` every file is one document. No readable file at all is a `DataError`.
+    numbered paragraphs. Without ``divided`` every file is one document. Files of LEGI articles are versions of documents. No
+    readable file at all is a `DataError`.
 
     >>> _ = (folder / "a.txt").write_text("The lease ends.")
     >>> _ = (folder / "b.pdf").write_text("")
@@ -187,7 +192,10 @@ def read_files(
     if not reading.documents:
         reasons = "; ".join(account.lines()[:4]) if account.outcomes else "it has no files"
         raise DataError(f"no document could be read: {reasons}", path=path)
-    return Corpus.of(reading.documents.values()), account
+    documents = join_legi_versions(reading.documents.values(), reading.report)
+    if not documents:
+        raise DataError(f"no document could be read: {'; '.join(reading.report.lines()[:4])}", path=path)
+    return Corpus.of(documents), account
 
 
 def _walked(folder: Path) -> Iterator[tuple[str, Path, DataError | None]]:

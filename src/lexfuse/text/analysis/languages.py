@@ -13,6 +13,9 @@ from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 
+import numpy as np
+
+from lexfuse.data.arrays import I64
 from lexfuse.text.letters import compose
 
 SAMPLE = 2000  # characters; more does not change the answer
@@ -84,13 +87,11 @@ def letter_levels(words: list[str]) -> dict[str, int]:
     >>> max(levels, key=levels.get)
     'fr'
     """
-    known, levels = _triples(), dict[str, int]()
-    for word in words:
-        spaced = f" {word} "
-        for at in range(len(spaced) - 2):
-            for code, level in known.get(spaced[at : at + 3], ()):
-                levels[code] = levels.get(code, 0) + level
-    return levels
+    rows, levels = _triples()
+    spaced = [f" {word} " for word in words]
+    found = [row for word in spaced for at in range(len(word) - 2) if (row := rows.get(word[at : at + 3])) is not None]
+    sums = levels[found].sum(axis=0).tolist() if found else []
+    return {code: level for code, level in zip(detected_languages(), sums, strict=False) if level}
 
 
 @cache
@@ -120,14 +121,18 @@ def detected_languages() -> tuple[str, ...]:
 
 
 @cache
-def _triples() -> dict[str, list[tuple[str, int]]]:
-    levels: dict[str, list[tuple[str, int]]] = {}
+def _triples() -> tuple[dict[str, int], I64]:
+    """The row of each triple, and its level in each language."""
+    codes, rows, cells = detected_languages(), dict[str, int](), []
     for line in _lines("letter_triples.txt"):
         head, triples = line.split(":")
         language, level = head.split()
-        for triple in triples.split():
-            levels.setdefault(triple.replace("_", " "), []).append((language, int(level)))
-    return levels
+        named = (triple.replace("_", " ") for triple in triples.split())
+        cells += [(rows.setdefault(triple, len(rows)), codes.index(language), int(level)) for triple in named]
+    levels = np.zeros((len(rows), len(codes)), dtype=np.int64)
+    row, column, level_of = np.array(cells, dtype=np.int64).T
+    np.add.at(levels, (row, column), level_of)
+    return rows, levels
 
 
 def _lines(name: str) -> list[str]:

@@ -30,6 +30,22 @@ def known_codes() -> dict[str, str]:
     return {code_key(name): code_key(names[0]) for names in _names() for name in names}
 
 
+def code_abbreviation(name: str) -> str:
+    """How lawyers abbreviate a French code, as they write it; a name without an abbreviation stays unchanged.
+
+    >>> code_abbreviation("Code du travail"), code_abbreviation("Code de la sécurité sociale"), code_abbreviation("Code du prêt")
+    ('C. trav.', 'CSS', 'Code du prêt')
+    """
+    short = _abbreviations().get(code_key(name), "")
+    return name if not short else short[:1].upper() + short[1:] if "." in short or " " in short else short.upper()
+
+
+@cache
+def _abbreviations() -> dict[str, str]:
+    """The first abbreviation of every code that has one."""
+    return {code_key(names[0]): names[1] for names in _names() if len(names) > 1 and names[0].startswith(("code ", "livre "))}
+
+
 def _names() -> list[list[str]]:
     """The lines of the lists: a name, then its other names."""
     lists = ((files("lexfuse.text.citation") / file).read_text("utf-8") for file in ("french_codes.tsv", "treaties.tsv"))

@@ -14,7 +14,7 @@ from lexfuse.text.letters import fold
 _BARE = re.compile(
     r"\W*+(?:(?:articles?|artikels?|arts?|sections?|secs?|ss?|n[°ºo]|paragraph)\b\.?\s*)?"
     r"(?P<number>[0-9]+(?:[-.:][0-9]+)*(?:-?[A-Za-z])?)(?:\s(?P<latin>bis|ter|quater))?"
-    r"(?:\s?,?\s(?:(?:du|des|de\sla|of\sthe|of|des|der|van\shet)\s)?(?P<code>[^\W\d].*?))?[\s.?!]*",
+    r"(?:\s?,?\s(?:(?:du|des|de\sla|of\sthe|of|des|der|van\shet)\s)?(?P<code>[^\W\d](?:.*[^\s.?!])?))?[\s.?!]*",
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"^[A-Z]+")

@@ -18,6 +18,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
+from lexfuse.text.note import Note
 from lexfuse.text.query_language.expression import Operand, OperandKind, ProximityUnit
 
 # Whether a question may have an operator at all; most have none, and are not looked at any further.
@@ -89,8 +90,12 @@ def lex(text: str, fields: Container[str]) -> LexedQuestion:
     )
     if not grouped:
         tokens = [one for one in tokens if one.kind not in (TokenKind.OPEN, TokenKind.CLOSE)]
-    note = "the question is in capitals, so AND, OR and NOT are words; write the other words in lower case" if in_capitals else ""
-    return LexedQuestion(tokens, note)
+    return LexedQuestion(tokens, _IN_CAPITALS if in_capitals else "")
+
+
+_IN_CAPITALS = Note(
+    "in-capitals", "the question is in capitals, so AND, OR and NOT are words; write the other words in lower case"
+)
 
 
 def _scanned(text: str, fields: Container[str], *, excludes: bool, capitals: bool) -> list[QueryToken]:

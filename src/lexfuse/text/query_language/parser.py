@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from lexfuse.errors import ConfigError
+from lexfuse.text.note import Note
 from lexfuse.text.query_language.expression import (
     TEXT_FIELDS,
     Conjunction,
@@ -55,6 +56,9 @@ class ParsedQuestion:
 class _MalformedError(Exception):
     """The operators make no expression."""
 
+    def __init__(self, code: str, reason: str, **values: str | int) -> None:
+        self.note = Note(code, f"read as plain text: {reason}", **values)
+
 
 def parse(text: str, fields: Container[str]) -> ParsedQuestion:
     """The expression of a question about an index with these fields.
@@ -68,15 +72,15 @@ def parse(text: str, fields: Container[str]) -> ParsedQuestion:
         return ParsedQuestion()
     if len(text) > MAX_CHARACTERS:
         found = lex(text[:MAX_CHARACTERS], fields).has_operators
-        note = f"read as plain text: operators are read in questions of up to {MAX_CHARACTERS:,} characters"
-        return ParsedQuestion(note=note if found else "")
+        reason = "read as plain text: operators are read in questions of up to {most} characters"
+        return ParsedQuestion(note=Note("long-question", reason, most=MAX_CHARACTERS) if found else "")
     tokens, note = lexed = lex(text, fields)
     if not lexed.has_operators:
         return ParsedQuestion(note=note)
     try:
         clauses = _Parser(tokens).question()
     except _MalformedError as error:
-        return ParsedQuestion(note=f"read as plain text: {error}")
+        return ParsedQuestion(note=error.note)
     conditions = tuple(one for one in clauses if not _is_free(one))
     if (count := sum(1 for one in conditions for _ in operands_of(one))) > MAX_OPERANDS:
         raise ConfigError(f"the expression has {count:,} words and phrases, {MAX_OPERANDS} are allowed; ask with fewer")
@@ -100,7 +104,7 @@ class _Parser:
         """All clauses."""
         clauses = self._clauses()
         if (left := self._next) is not None:
-            raise _MalformedError(f"the parenthesis at character {left.start + 1} is not opened")
+            raise _MalformedError("not-opened", "the parenthesis at character {at} is not opened", at=left.start + 1)
         return clauses
 
     @property
@@ -156,15 +160,18 @@ class _Parser:
             self._deeper()
             clauses = self._clauses()
             if not self._taken(TokenKind.CLOSE):
-                raise _MalformedError(f"the parenthesis at character {opened.start + 1} is not closed")
+                raise _MalformedError("not-closed", "the parenthesis at character {at} is not closed", at=opened.start + 1)
             if not clauses:
-                raise _MalformedError(f"there is nothing in the parentheses at character {opened.start + 1}")
+                reason = "there is nothing in the parentheses at character {at}"
+                raise _MalformedError("empty-parentheses", reason, at=opened.start + 1)
             self._depth -= 1
             return clauses[0] if len(clauses) == 1 else Conjunction(tuple(clauses))
         token = self._taken(TokenKind.OPERAND)
         if token is None or token.operand is None:
-            place = f"at character {self._next.start + 1}" if self._next else "at the end"
-            raise _MalformedError(f"a word, a phrase or a parenthesis is missing {place}")
+            reason = "a word, a phrase or a parenthesis is missing"
+            if self._next is None:
+                raise _MalformedError("incomplete", f"{reason} at the end")
+            raise _MalformedError("missing-operand", f"{reason} at character {{at}}", at=self._next.start + 1)
         return token.operand
 
     def _deeper(self) -> None:
@@ -179,4 +186,5 @@ def _close(part: Expression) -> Operand | Disjunction:
         return part
     if isinstance(part, Operand) and not part.field:
         return part
-    raise _MalformedError(f"only words, phrases and their alternatives with OR can be near something, not {part}")
+    reason = "only words, phrases and their alternatives with OR can be near something, not {part}"
+    raise _MalformedError("not-near", reason, part=str(part))

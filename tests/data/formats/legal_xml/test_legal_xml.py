@@ -141,3 +141,49 @@ def test_nothing_is_lost_between_provisions():
     body = "<p>one</p><section><num>1.</num><p>two</p></section><p>three</p><chapter><p>four</p><section><num>2.</num>five</section>six</chapter>seven"
     found = read(f"<akomaNtoso><act><meta/><body>{body}</body></act></akomaNtoso>".replace("<meta/>", ""))
     assert [word for one in found for word in one.text.split()] == words
+
+
+def test_akoma_ntoso_collection_has_the_text_of_its_components():
+    meta = (
+        '<meta><identification><FRBRWork><FRBRuri value="/akn/xx/{}"/><FRBRalias value="X{}"/></FRBRWork></identification></meta>'
+    )
+    bill = (
+        f"<bill>{meta.format('bill', 1)}<preface><p><shortTitle>Lending Bill</shortTitle></p></preface><body>"
+        "<article eId='art_1'><num>Artículo 1</num><p>Books are lent.</p></article>"
+        "<article eId='art_2'><num>Άρθρο 2</num><p>Books return.</p></article></body></bill>"
+    )
+    memo = f"<doc>{meta.format('collection', 2)}<preface><p>Explanatory memorandum</p></preface><mainBody><p>Why.</p></mainBody></doc>"
+    front = f"<documentCollection>{meta.format('collection', 3)}<preface><p>Proposal 7</p></preface></documentCollection>"
+    parts = f"<components><component>{memo}</component><component>{bill}</component></components>"
+    found = read(f'<akomaNtoso xmlns="http://docs.oasis-open.org/legaldocml/ns/akn/3.0">{front}{parts}</akomaNtoso>')
+    assert [(one.id, one.code, one.number, one.text) for one in found] == [
+        ("/akn/xx/collection#text", "Proposal 7", "", "Proposal 7"),
+        ("/akn/xx/collection#text~2", "Explanatory memorandum", "", "Explanatory memorandum\nWhy."),
+        ("/akn/xx/bill#text", "Lending Bill", "", "Lending Bill"),
+        ("/akn/xx/bill#art_1", "Lending Bill", "1", "Books are lent."),
+        ("/akn/xx/bill#art_2", "Lending Bill", "2", "Books return."),
+    ]
+
+
+def test_akoma_ntoso_recitals_and_titles():
+    head = (
+        '<meta><identification><FRBRWork><FRBRuri value="/akn/eu/1"/><FRBRalias value="32031L0001"/></FRBRWork><FRBRExpression>'
+    )
+    head += '<FRBRlanguage language="gr"/></FRBRExpression></identification></meta>'
+    recital = "<recitals><recital eId='rec_1'><num>(1)</num><p>Books matter.</p></recital></recitals>"
+    body = "<body><article eId='art_1'><num>Article 1</num><p>Scope.</p></article></body>"
+    act = f"<act>{head}<preface><p>Directive <span>2031/1/EU</span></p><p>on loans</p></preface><preamble>{recital}</preamble>{body}</act>"
+    _, reason, scope = read(f'<akomaNtoso xmlns="http://docs.oasis-open.org/legaldocml/ns/akn/3.0">{act}</akomaNtoso>')
+    assert (reason.id, reason.number, reason.text) == ("/akn/eu/1#rec_1", "recital (1)", "(1) Books matter.")
+    assert (scope.number, scope.code, scope.language) == ("1", "Directive 2031/1/EU on loans", "el")
+
+
+def test_formex_files_without_text_say_so_and_titles_have_spaces():
+    bib = "<BIB.INSTANCE><LG.DOC>EN</LG.DOC></BIB.INSTANCE>"
+    title = "<TITLE><TI><P>ANNEX</P></TI><STI><P>LIST OF BOOKS</P></STI></TITLE>"
+    (annex,) = read(f"<ANNEX>{bib}{title}<CONTENTS><P>One book.</P></CONTENTS></ANNEX>")
+    assert (annex.title, annex.text) == ("ANNEX LIST OF BOOKS", "One book.")
+    with pytest.raises(EmptyFileError, match="a title and no text"):
+        read(f"<ANNEX>{bib}{title}</ANNEX>")
+    with pytest.raises(EmptyFileError, match="notice of a Formex publication"):
+        read('<PUBLICATION x="formex-05"><OJ><NO.OJ>334</NO.OJ></OJ></PUBLICATION>')

@@ -12,12 +12,12 @@ from xml.etree.ElementTree import Element
 from lexfuse.data.document import Document, DocumentKind
 from lexfuse.data.formats.legal_xml.law import LawFile, law_documents, slug, stated
 from lexfuse.data.formats.legal_xml.provisions import Provision, TagSet, provisions
-from lexfuse.data.formats.xml_tree import words_of
+from lexfuse.data.formats.xml_tree import lines_of, words_of
 from lexfuse.errors import EmptyFileError
 
 ROOTS = frozenset({
     "ACT", "ACT.GEN", "ADDITIONAL.DOCS", "ANNEX", "CASE", "COMBINED.FMX", "CONS.ACT", "CONS.ANNEX", "CORR", "DOC", "GENERAL",
-    "AGR", "JUDGMENT", "LETTER", "OPINION", "ORDER", "PROT", "REPORT.HEARING",
+    "AGR", "JUDGMENT", "LETTER", "OPINION", "ORDER", "PROT", "PUBLICATION", "REPORT.HEARING",
 })  # fmt: skip
 _JUDGED = frozenset({"JUDGMENT", "ORDER", "OPINION", "CASE", "REPORT.HEARING"})
 _INLINE = frozenset({
@@ -55,7 +55,7 @@ def is_formex(root: Element, raw: bytes) -> bool:
 
 def read_formex(root: Element, base: str) -> list[Document]:
     """The articles, recitals and annexes of an act, or the points of a decision."""
-    if root.tag == "DOC" and root.find("BIB.DOC") is not None:
+    if root.tag == "PUBLICATION" or (root.tag == "DOC" and root.find("BIB.DOC") is not None):
         raise EmptyFileError("is the notice of a Formex publication, without its text; import the file that it names", path=base)
     celex = words_of(next(root.iter("NO.CELEX"), None))
     ecli = next((found.get("ECLI", "") or words_of(found) for found in root.iter("NO.ECLI")), "")
@@ -72,7 +72,10 @@ def read_formex(root: Element, base: str) -> list[Document]:
         court=words_of(next(root.iter("AUTHOR"), None)) if judged else "",
         identifiers=tuple(stated(ecli, celex, *(cases if judged else ()))),
     )
-    return law_documents(law, [_named(one) for one in provisions(root, _DECISION if judged else _ACT)], ids=_ids)
+    found = law_documents(law, [_named(one) for one in provisions(root, _DECISION if judged else _ACT)], ids=_ids)
+    if not found:
+        raise EmptyFileError("is a Formex document with a title and no text", path=base)
+    return found
 
 
 def _named(found: Provision) -> Provision:
@@ -91,6 +94,6 @@ def _ids(found: Provision) -> Iterator[str]:
 
 def _title(root: Element) -> str:
     for place in ("TITLE", "ACT/TITLE", "CONS.DOC/TITLE", "CURR.TITLE", "TITLE/TI"):
-        if (found := root.find(place)) is not None and (title := words_of(found)):
+        if (found := root.find(place)) is not None and (title := " ".join(lines_of(found, _INLINE, _LEFT_OUT))):
             return title
     return ""

@@ -15,10 +15,11 @@ from lexfuse.errors import DataError
 
 # The three-letter codes of languages that law is published in.
 LANGUAGES = {
-    "bul": "bg", "ces": "cs", "cze": "cs", "dan": "da", "deu": "de", "ger": "de", "ell": "el", "eng": "en", "est": "et",
-    "fin": "fi", "fra": "fr", "fre": "fr", "gle": "ga", "hrv": "hr", "hun": "hu", "ita": "it", "lav": "lv", "lit": "lt",
-    "mlt": "mt", "nld": "nl", "dut": "nl", "pol": "pl", "por": "pt", "ron": "ro", "rum": "ro", "slk": "sk", "slv": "sl",
-    "spa": "es", "swe": "sv", }  # fmt: skip
+    "bul": "bg", "ces": "cs", "cze": "cs", "dan": "da", "deu": "de", "ger": "de", "ell": "el", "gre": "el", "gr": "el",
+    "eng": "en", "est": "et", "fin": "fi", "fra": "fr", "fre": "fr", "gle": "ga", "hrv": "hr", "hun": "hu", "ita": "it",
+    "lav": "lv", "lit": "lt", "mlt": "mt", "nld": "nl", "dut": "nl", "pol": "pl", "por": "pt", "ron": "ro", "rum": "ro",
+    "slk": "sk", "slv": "sl", "spa": "es", "swe": "sv",
+}  # fmt: skip
 _UNKNOWN_YEAR = 1000  # 1000-01-01 means that the day is not known
 
 
@@ -36,9 +37,11 @@ class LawFile:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-def law_documents(law: LawFile, found: Sequence[Provision], *, ids: Callable[[Provision], Iterable[str]]) -> list[Document]:
-    """A document for every provision; ``ids`` gives its own id if the file states one."""
-    taken: set[str] = set()
+def law_documents(
+    law: LawFile, found: Sequence[Provision], *, ids: Callable[[Provision], Iterable[str]], taken: set[str] | None = None
+) -> list[Document]:
+    """A document for every provision; ``ids`` gives its own id if the file states one, ``taken`` are those of the file so far."""
+    taken = set() if taken is None else taken
     unit = DocumentKind.PARAGRAPH if law.kind is DocumentKind.DECISION else law.kind
     documents = []
     for one in found:

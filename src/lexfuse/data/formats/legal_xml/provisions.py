@@ -15,7 +15,9 @@ from xml.etree.ElementTree import Element
 from lexfuse.data.formats.xml_tree import lines_of, spaced, words_of
 
 _ENUMERATOR = re.compile(r"[(\[]?\w{1,6}[)\].]{1,2}|[-–—•]")
-_NUMBER = re.compile(r"^(?:sections?|sec\.|articles?|art\.|artikel|rule|paragraph|§+)\s*", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"^(?:sections?|sec\.|articles?|art\.|artikel|art[íi]culo|artigo|articolo|άρθρο|rule|paragraph|§+)\s*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 _ARTICLE = re.compile(r"(?m)^(?:#{1,6} +)?Article[ \u00a0]+(\S[^\n]{0,80}?)[ \t]*$")
-_HEADING = re.compile(r"(?m)^#{1,6} +(?!Article[ \u00a0])(.+?)[ \t]*$")
+_HEADING = re.compile(r"(?m)^#{1,6} +(?!Article[ \u00a0])(\S(?:.*\S)?)[^\S\n]*$")
 _FACT = re.compile(r'(?m)^(\w+): "?(.*?)"?[ \t]*$')
 _RANKS = ("partie", "livre", "titre", "sous-titre", "chapitre", "section", "sous-section", "paragraphe", "sous-paragraphe")
 _NUMBERED = r"(?:Ier|Ire|[IVXLC]++|\d++|premi[eè]re?|pr[ée]liminaire|unique|[A-Z]\b)"
