@@ -80,18 +80,20 @@ SEARCH = {"q": b"loyer", "index": b"law", "profile": b"bm25", "filter": b"kind=s
 ASKED = {"query": b"loyer", "index": b"law", "filters": b"kind=statute", "as_of": b"2024-01-01", "language": b"fr"}
 API = [
     Ask("GET", "/v1/search", query=ASKED | {"profile": b"bm25", "k": b"3", "cursor": b"", "sort": b"newest", "facets": b"true",
-                                            "operators": b"false"}),
+                                            "operators": b"false", "spelling": b"auto", "everyday": b"true"}),
     Ask("POST", "/v1/search", body={"query": "loyer", "index": "law", "profile": "bm25", "k": 3, "cursor": "", "as_of": None,
                                     "filters": ["kind=statute"], "language": "fr", "sort": "oldest", "facets": True,
-                                    "operators": True}),
+                                    "operators": True, "spelling": "apply", "everyday": False}),
     Ask("POST", "/v1/similar", body={"text": "le loyer du bail", "document": "", "index": "law", "profile": "", "k": 3,
                                      "amount": 1.0, "weight": "kli", "terms": ["loyer=2"], "added": ["bail"],
                                      "dropped": ["le"], "mask": True,
                                      "before": "2024-01-01", "filters": [], "as_of": None, "language": "fr"}),
     Ask("POST", "/v1/similar", form={"file": b"le loyer du bail", "k": b"3", "terms": b"loyer", "added": b"bail"}),
-    Ask("GET", "/v1/explain/{document}", {"document": b"a1"}, ASKED | {"profile": b"bm25", "operators": b"true"}),
-    Ask("GET", "/v1/compare", query=ASKED | {"k": b"3", "profiles": b"bm25", "operators": b"true"}),
-    Ask("GET", "/v1/cite", query={"text": b"article L. 1", "index": b"law", "code": b"Code civil"}),
+    Ask("GET", "/v1/explain/{document}", {"document": b"a1"},
+        ASKED | {"profile": b"bm25", "operators": b"true", "spelling": b"off", "everyday": b"true"}),
+    Ask("GET", "/v1/compare", query=ASKED | {"k": b"3", "profiles": b"bm25", "operators": b"true", "spelling": b"off",
+                                             "everyday": b"true"}),
+    Ask("GET", "/v1/cite", query={"text": b"article L. 1", "index": b"law", "code": b"Code civil", "as_of": b"2024-01-01"}),
     Ask("POST", "/v1/cite", body={"text": "article L. 1", "index": "law", "code": "Code civil"}),
     Ask("GET", "/v1/documents/{document}", {"document": b"a1"}, {"index": b"law", "as_of": b"2024-01-01"}),
     Ask("GET", "/v1/history/{document}", {"document": b"a1"}, {"index": b"law"}),
@@ -103,9 +105,12 @@ API = [
     Ask("DELETE", "/v1/documents/{document}", {"document": b"nowhere"}, {"index": b"law"}),
     Ask("GET", "/v1/changes/{change}", {"change": b"unknown"}),
     Ask("POST", "/v1/feedback", body={"query": "loyer", "document": "a1", "grade": 1, "rank": 1, "profile": "bm25",
-                                      "index": "law"}),
-    Ask("GET", "/v1/feedback", query={"index": b"law", "format": b"qrels"}),
+                                      "index": "law", "judge": "Anna"}),
+    Ask("GET", "/v1/feedback", query={"index": b"law", "format": b"qrels", "judge": b""}),
+    Ask("GET", "/v1/feedback/summary", query={"index": b"law"}),
     Ask("GET", "/v1/profiles"),
+    Ask("GET", "/v1/suggest", query={"query": b"loy", "index": b"law", "k": b"3"}),
+    Ask("GET", "/v1/contents", query={"index": b"law", "path": b"Code civil", "whole": b"true"}),
     Ask("POST", "/v1/search", body={"query": "loyer", "spec": {"channel": [{"name": "bm25", "k1": 0.9}], "depth": 100}}),
 ]  # fmt: skip
 PAGES = [
@@ -124,15 +129,24 @@ PAGES = [
     Ask("GET", "/experiments/{name}", {"name": b"first"}),
     Ask("GET", "/export", query=SEARCH | {"format": b"csv", "k": b"5", "sort": b"", "language": b"fr"}),
     Ask("GET", "/help", query={"lang": b"en"}),
-    Ask("POST", "/judge", form={"q": b"loyer", "document": b"a1", "relevant": b"1", "rank": b"1", "profile": b"bm25",
+    Ask("POST", "/judge", form={"q": b"loyer", "document": b"a1", "grade": b"1", "rank": b"1", "profile": b"bm25",
                                 "index": b"law", "next": b"/?q=loyer"}),
-    Ask("GET", "/judgements", query={"format": b"qrels", "index": b"law"}),
+    Ask("GET", "/judgements", query={"format": b"qrels", "index": b"law", "judge": b""}),
+    Ask("GET", "/judging", query={"index": b"law", "lang": b"fr"}),
+    Ask("POST", "/judging/name", form={"judge": b"Anna", "next": b"/judging"}),
+    Ask("POST", "/judging/advise", form={"index": b"law"}),
     Ask("GET", "/preferences", query={"theme": b"dark", "next": b"/?q=loyer"}),
     Ask("GET", "/static/{version}/{name}", {"version": static_files().version.encode(), "name": b"style.css"}),
     Ask("GET", "/docs"),
+    Ask("GET", "/browse", query={"index": b"law", "path": b"", "whole": b"1"}),
+    Ask("GET", "/changes/{name}", {"name": b"a1"}, {"index": b"law", "before": b"2020-01-01", "after": b"2024-01-01"}),
+    Ask("GET", "/suggest", query={"q": b"loy", "index": b"law"}),
+    Ask("GET", "/kept"),
+    Ask("GET", "/feed", query=SEARCH),
 ]  # fmt: skip
+OWN_KINDS = ("text/css", "text/javascript", "image/svg+xml", "application/atom+xml")  # that a browser shows, besides HTML
 HEADERS = {
-    "accept-language": b"fr", "cookie": b"lexfuse_language=fr; lexfuse_theme=dark", "x-lexfuse-part": b"results",
+    "accept-language": b"fr", "cookie": b"lexfuse_theme=dark; lexfuse_judge=Zo%C3%A9", "x-lexfuse-part": b"results",
     "host": b"law.example", "referer": b"http://law.example/", "origin": b"", "x-request-id": b"abc", "x-api-key": b"",
     "if-match": b"*", "if-none-match": b'"a"', "range": b"bytes=0-1", "content-type": b"text/html", "content-length": b"5",
     "x-forwarded-for": b"::1", "forwarded": b"for=1", "user-agent": b"x", "accept": b"text/html", "accept-encoding": b"gzip",
@@ -261,7 +275,7 @@ def check(answer: Answer) -> None:
     elif kind.endswith("json"):
         json.loads(answer.body)
     elif answer.status < 300:
-        assert answer.header("content-disposition") or kind in ("text/css", "text/javascript", "image/svg+xml"), answer.sent
+        assert answer.header("content-disposition") or kind in OWN_KINDS, answer.sent
 
 
 def check_markup(answer: Answer) -> None:
@@ -338,7 +352,8 @@ def test_every_parameter_of_the_api_is_in_the_table(site):
 def test_what_is_fine_is_answered(site, ask):
     answer = site.send(ask)
     missing = ask.method == "DELETE" or ask.path in ("/experiments/{name}", "/v1/compare", "/v1/changes/{change}")
-    assert answer.status in ((404, 422) if missing else (200, 201, 303)), answer.text[:500]
+    refused = ask.path == "/judging/advise"  # too little is judged
+    assert answer.status in ((404, 422) if missing else (400,) if refused else (200, 201, 303)), answer.text[:500]
     check(answer)
 
 
@@ -532,7 +547,7 @@ def test_hostile_documents_are_shown_as_text(site):
             Ask("GET", "/compare", query=asked),
             Ask("GET", "/", query={"q": b"vocable", "filter": f"court={text}".encode()}),
             *(Ask("GET", "/export", query=asked | {"format": kind}) for kind in (b"csv", b"json", b"trec", b"bibtex", b"ris")),
-            Ask("POST", "/judge", form={"q": asked["q"], "document": name.encode(), "relevant": b"1", "rank": b"1"}),
+            Ask("POST", "/judge", form={"q": asked["q"], "document": name.encode(), "grade": b"1", "rank": b"1"}),
         ]  # fmt: skip
         for ask in shown:
             answer = site.send(ask)

@@ -24,9 +24,10 @@ OPERATIONS = {
     "GET /v1/search", "POST /v1/search", "POST /v1/similar", "GET /v1/explain/{document}", "GET /v1/compare", "GET /v1/cite",
     "POST /v1/cite", "GET /v1/documents/{document_id}", "PUT /v1/documents/{document_id}", "DELETE /v1/documents/{document_id}",
     "GET /v1/changes/{change}", "GET /v1/feedback", "POST /v1/feedback", "GET /v1/profiles", "GET /healthz", "GET /readyz",
-    "GET /metrics", "GET /v1/history/{document}", "GET /v1/diff/{document}",
+    "GET /metrics", "GET /v1/history/{document}", "GET /v1/diff/{document}", "GET /v1/contents", "GET /v1/suggest",
+    "GET /v1/feedback/summary",
 }  # fmt: skip
-DRAWN = 8  # requests of each kind to each address, besides those at the bounds
+DRAWN = 5  # requests of each kind to each address, besides those at the bounds
 
 
 @pytest.fixture

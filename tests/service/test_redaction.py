@@ -91,7 +91,7 @@ def test_no_answer_tells_where_the_index_is(broken):
         ("GET", "/compare", {"params": {"q": "loyer", "profile": ["bm25", "dense"]}}), ("GET", "/experiments", {}),
         ("GET", "/similar", {"params": {"document": "a1"}}), ("GET", "/why/a1", {"params": {"q": "loyer", "profile": "dense"}}),
         ("POST", "/similar", {"files": {"text": (None, "loyer"), "profile": (None, "dense")}}),
-        ("POST", "/judge", {"data": {"q": "loyer", "document": "a1", "relevant": "1"}}), ("GET", "/judgements", {}),
+        ("POST", "/judge", {"data": {"q": "loyer", "document": "a1", "grade": "1"}}), ("GET", "/judgements", {}),
         ("GET", "/export", {"params": {"q": "loyer", "profile": "dense"}}),
     ]  # fmt: skip
     statuses = set()

@@ -113,7 +113,7 @@ def test_files_that_are_no_toml_or_not_there(file, tmp_path):
 
 def test_what_is_shown_is_a_file_that_gives_the_same_settings(file, tmp_path):
     flags = {
-        "indexes": [IndexSetting(folder=tmp_path / "law.index", name="law", title='The "law"')],
+        "indexes": [IndexSetting(folder=tmp_path / "law.index", name="law", title='The "law"', titles={"fr": 'Le "droit"'})],
         "profiles": [tmp_path / "p.toml"],
         "language": InterfaceLanguage.FRENCH,
         "requests_per_minute": 0,

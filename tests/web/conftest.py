@@ -27,6 +27,7 @@ def site(tmp_path):
             add_pages(app)
             headers = {"accept": "text/html", "accept-language": language}
             client = TestClient(app, address, headers=headers, raise_server_exceptions=False, follow_redirects=False)
+            client.cookies.set("lexfuse_expert", "1")  # the tools of experts are shown too
             return open_ones.enter_context(client)
 
         yield opened

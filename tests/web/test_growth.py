@@ -15,7 +15,7 @@ from lexfuse.service.schemas.document import CitedDocument, DocumentCard, Docume
 from lexfuse.service.schemas.search import MarkedSpan, SearchPage, SearchResult, SearchTiming
 from lexfuse.web import renderer
 from lexfuse.web.highlights import segments_of
-from lexfuse.web.pages.document import body_of
+from lexfuse.web.law_text import body_of
 from lexfuse.web.pages.similar import MAX_WORDS, asked_of
 from lexfuse.web.preferences import ReaderPreferences
 
@@ -105,7 +105,7 @@ def test_a_page_that_is_late_is_not_rendered_to_its_end():
     with limited(deadline := Deadline(60)):
         deadline.revoke()
         with pytest.raises(OverloadError):
-            renderer.rendered("help.html", ReaderPreferences(), {"path": "/", "here": "/"})
+            renderer.rendered("help.html", ReaderPreferences(), {"path": "/", "here": "/", "site": ""})
 
 
 def test_pages_are_rendered_on_the_threads_of_the_service(site, monkeypatch):
@@ -133,7 +133,7 @@ def test_pages_are_rendered_on_the_threads_of_the_service(site, monkeypatch):
     for address in asked:
         assert client.get(address).status_code == 200, address
     assert client.post("/similar", data={"text": "la loi"}).status_code == 200
-    judged = {"q": "loi", "document": "a", "relevant": "1"}
+    judged = {"q": "loi", "document": "a", "grade": "1"}
     assert client.post("/judge", data=judged, headers={"X-LexFuse-Part": "judge"}).status_code == 200
     assert {"search.html", "document.html", "why.html", "compare.html", "similar.html", "judge_part.html"} <= threads.keys()
     assert all(name.startswith("lexfuse") for name in threads.values()), threads

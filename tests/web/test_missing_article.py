@@ -17,7 +17,10 @@ def documents():
 def test_the_page_and_the_api_say_it(site, documents):
     client = site(documents)
     page = client.get("/", params={"q": QUESTION})
-    assert NOTE in page.text
+    assert "No such article: Code du travail, L9999-1" in page.text
+    assert (
+        "Cet article n’existe pas\u00a0: Code du travail, L9999-1" in client.get("/", params={"q": QUESTION, "lang": "fr"}).text
+    )
     assert "<b>" not in page.text
     asked = client.get("/v1/search", params={"query": QUESTION})
     assert asked.json()["notes"] == [NOTE]

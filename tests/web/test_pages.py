@@ -1,6 +1,7 @@
 """The pages through the application, on a small index."""
 
 import datetime
+import html
 import re
 
 import pytest
@@ -88,10 +89,10 @@ def test_a_document_has_anchors_links_and_neighbours(client):
 
 def test_a_document_whose_id_is_markup(client):
     listed = client.get("/", params={"q": "pipé"}).text
-    address = re.search(r'href="(/documents/[^"]+)"', listed)[1]
+    address = html.unescape(re.search(r'href="(/documents/[^"]+)"', listed)[1])
     text = client.get(address).text
     assert "&lt;i&gt;Jeu&lt;/i&gt;" in text
-    assert "le dé &lt;b&gt;pipé&lt;/b&gt;" in text
+    assert "le dé &lt;b&gt;<mark>pipé</mark>&lt;/b&gt;" in text
 
 
 @pytest.mark.parametrize("address", ["/why/art2?q=d%C3%A9", "/why?q=d%C3%A9&cite=L.+3"])

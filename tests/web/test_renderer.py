@@ -7,7 +7,11 @@ from html.parser import HTMLParser
 import pytest
 from jinja2 import UndefinedError
 
-from lexfuse.service.schemas.document import CitedDocument, DocumentCard, DocumentParagraph, WholeDocument
+from lexfuse.service.operations.lasting_search import LastingPage
+from lexfuse.service.schemas.contents import ContentsPage, SectionCard, SectionText
+from lexfuse.service.schemas.document import CitedDocument, DocumentCard, DocumentMarks, DocumentParagraph, WholeDocument
+from lexfuse.service.schemas.history import ChangedText, DocumentDifference, DocumentVersion
+from lexfuse.service.schemas.judgement_summary import JudgeProgress, JudgingSummary, PairAgreement, QuestionProgress
 from lexfuse.service.schemas.search import (
     AlignedPair,
     AlignedParagraph,
@@ -26,15 +30,18 @@ from lexfuse.service.schemas.search import (
     TermShare,
     TokenShare,
 )
+from lexfuse.web.law_text import NO_MARKS, FoundPlace, body_of, law_blocks
 from lexfuse.web.messages import InterfaceLocale, messages_of
-from lexfuse.web.pages.document import body_of, lists_of, source_url
-from lexfuse.web.pages.search import chips_of, options_of
+from lexfuse.web.pages.document import crumbs_of, lists_of, source_url
+from lexfuse.web.pages.feedback import GRADES
+from lexfuse.web.pages.search import KNOWN_FACETS, chips_of, options_of
 from lexfuse.web.preferences import ReaderPreferences, Theme
-from lexfuse.web.renderer import TEMPLATES, environment, rendered
+from lexfuse.web.renderer import TEMPLATES, document_url, environment, rendered
 from lexfuse.web.search_state import SearchState
+from lexfuse.web.timeline import TimelineEntry
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}&lt;b&gt;</textarea><!--"
-LANGUAGES = [ReaderPreferences(language, theme) for language in InterfaceLocale for theme in Theme]
+LANGUAGES = [ReaderPreferences(language, theme, expert=theme is Theme.DARK) for language in InterfaceLocale for theme in Theme]
 
 
 class Tags(HTMLParser):
@@ -88,19 +95,22 @@ WHY = HitExplanation(
     tokens=[TokenShare(source=HOSTILE, in_query=HOSTILE, in_document=HOSTILE, similarity=0.9)],
     other_ranks={HOSTILE: 4}, before=BEFORE, alignment=ALIGNMENT,
 )  # fmt: skip
-PLACE = {"path": "/", "here": '/?q=%22%3E%3Cscript%3E&lang=fr&x="><script>'}
+PLACE = {"path": "/", "site": "https://x.example", "here": '/?q=%22%3E%3Cscript%3E&lang=fr&x="><script>'}
 
 
 def search_values(preferences):
     page = SearchPage(
         index=HOSTILE, generation=1, profile=HOSTILE, query=HOSTILE, candidates=30, next_cursor=HOSTILE, notes=[HOSTILE],
         results=[SearchResult(**facts(), rank=1, found="citation", score=1.0, snippet=MARK)],
-        facets=[Facet(field=HOSTILE, values=[FacetValue(value=HOSTILE, count=3, chosen=True, filters=[HOSTILE])], more=2)],
+        facets=[Facet(field=field, values=[FacetValue(value=HOSTILE, count=3, chosen=True, filters=[HOSTILE])], more=2)
+                for field in (HOSTILE, "headings")],
         timing=SearchTiming(total=1.0, stages={HOSTILE: 1.0}),
     )  # fmt: skip
     messages = messages_of(preferences.language)
     return {"state": STATE, "answer": page, "indexes": [INDEX, INDEX], "index": INDEX, "chips": chips_of(STATE, messages),
-            "options": options_of([INDEX, INDEX], INDEX, messages), "judging": True, "judged": {HOSTILE: True}}  # fmt: skip
+            "options": options_of([INDEX, INDEX], INDEX, messages), "judging": True, "judged": {HOSTILE: 2},
+            "grades": GRADES, "known_facets": KNOWN_FACETS,
+            "lasting": LastingPage(page, True, HOSTILE)}  # fmt: skip
 
 
 def document_values():
@@ -115,10 +125,52 @@ def document_values():
     return {
         "document": found,
         "index_name": HOSTILE,
+        "state": STATE,
+        "marks": DocumentMarks(matches=[(2, 12), (5, 20)], best=(0, 30), rank=2, cursor=HOSTILE, previous=CARD, next=CARD),
+        "find": HOSTILE,
+        "rank": HOSTILE,
+        "places": [FoundPlace(HOSTILE, HOSTILE, 2)],
+        "more_places": 3,
+        "not_in_force": datetime.date(2024, 5, 1),
+        "blocks": law_blocks([*paragraphs, *(paragraphs[0].model_copy(update={"text": f"| {HOSTILE} | a"}) for _ in range(2))]),
+        "timeline": [
+            TimelineEntry(None, None, STATE.document(HOSTILE), current, "/changes/a", CARD) for current in (True, False)
+        ],
+        "crumbs": crumbs_of(found, HOSTILE),
         "lists": lists_of(found),
         "source_url": source_url(found),
         "body_of": body_of,
     }
+
+
+def contents_values(whole):
+    section = SectionCard(title=HOSTILE, path=[HOSTILE], count=2, sections=[SectionCard(title=HOSTILE, path=[HOSTILE], count=2)])
+    paragraph = DocumentParagraph(anchor="s1", number=None, span=(0, 9), text=HOSTILE)
+    page = ContentsPage(
+        index=HOSTILE, generation=1, path=[HOSTILE, HOSTILE], count=2, sections=[section], documents=[CARD], more=2,
+        can_be_whole=True, texts=[SectionText(document=CARD, paragraphs=[paragraph])], previous=section, next=section,
+    )  # fmt: skip
+    return {"indexes": [INDEX, INDEX], "index": INDEX, "section": page, "whole": whole, "whole_url": "/browse",
+            "body_of": body_of, "law_blocks": law_blocks, "none_marked": NO_MARKS, "linked": document_url}  # fmt: skip
+
+
+def changes_values():
+    version = DocumentVersion(valid_from=None, valid_to=datetime.date(2024, 5, 1), text=HOSTILE)
+    changes = [ChangedText(kind=kind, text=HOSTILE) for kind in ("same", "removed", "added")]
+    found = DocumentDifference(index=HOSTILE, generation=1, id=HOSTILE, changed=True, before=version, after=None, changes=changes)
+    return {"document": CARD, "index_name": HOSTILE, "difference": found}
+
+
+def judging_values():
+    last = datetime.datetime(2024, 5, 1, tzinfo=datetime.UTC)
+    found = JudgingSummary(
+        index=HOSTILE, questions=1, results=2, usable=2, needed=59, shared=2, alpha=None,
+        judges=[JudgeProgress(judge=HOSTILE, questions=1, results=2, last=last)],
+        progress=[QuestionProgress(query=HOSTILE, query_id="q", results=2, relevant=1, judges=2)],
+        pairs=[PairAgreement(first=HOSTILE, second="", results=2, equal=0.5, kappa=None, weighted_kappa=0.5)],
+    )  # fmt: skip
+    return {"indexes": [INDEX, INDEX], "index": INDEX, "summary": found, "grades": GRADES, "shown": 10, "least": 2,
+            "name_length": 60, "command": HOSTILE}  # fmt: skip
 
 
 def pages(preferences):
@@ -130,6 +182,9 @@ def pages(preferences):
         "_results.html": search_values(preferences),
         "_opening.html": empty,
         "document.html": document_values(),
+        "browse.html": contents_values(preferences.theme is Theme.DARK),
+        "changes.html": changes_values(),
+        "judging.html": judging_values(),
         "why.html": why | {"alone": True},
         "_why.html": why | {"alone": False},
         "error.html": problem,

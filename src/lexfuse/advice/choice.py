@@ -167,15 +167,32 @@ def power_of(difference: F64, smallest: float = SMALLEST) -> Power:
     queries (Stein's two-stage procedure). It assumes that the queries are a random sample of those to come, that the spread stays
     as observed, that differences are near enough to normal, and one test: a correction for many tests needs more queries.
 
+    Few queries may not differ at all, and then s says nothing. So never fewer than `fewest_queries` are enough.
+
     >>> found = power_of(np.array([0.1, -0.2, 0.3, 0.0, 0.1, -0.1]))
     >>> found.queries, found.needed, round(found.detectable, 3), found.enough
     (6, 150, 0.25, False)
+    >>> power_of(np.zeros(6)).needed
+    59
     """
     if not 0 < smallest < math.inf:
         raise ConfigError(f"the smallest difference that matters must be above 0, got {smallest}; {SMALLEST} is usual")
     count = len(difference)
     factor = (t_quantile(count - 1, 1 - LEVEL / 2) + t_quantile(count - 1, CHANCE)) * float(difference.std(ddof=1))
-    return Power(count, smallest, factor / math.sqrt(count), max(2, math.ceil((factor / smallest) ** 2 - 1e-9)))
+    needed = max(fewest_queries(smallest), math.ceil((factor / smallest) ** 2 - 1e-9))
+    return Power(count, smallest, factor / math.sqrt(count), needed)
+
+
+def fewest_queries(smallest: float) -> int:
+    """The fewest queries that would show a difference that matters even where only rare queries have it.
+
+    A source may help one query in twenty, and that one from 0 to 1: a mean difference of 0.05. n queries miss all of these with
+    the probability (1 - 0.05) ** n, which is at most 0.05 from 59 queries on.
+
+    >>> fewest_queries(0.05), fewest_queries(0.2), fewest_queries(1.0)
+    (59, 14, 2)
+    """
+    return 2 if smallest >= 1 else max(2, math.ceil(math.log(LEVEL) / math.log1p(-smallest) - 1e-9))
 
 
 def confirm_on_test(

@@ -17,15 +17,17 @@ from lexfuse.data.arrays import I64
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
-from lexfuse.errors import NotFoundError
+from lexfuse.errors import ConfigError, NotFoundError
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.run_union import union_of
 from lexfuse.fusion.union import Union
 from lexfuse.search.candidates import retrieve_union
 from lexfuse.search.spec.channel_spec import ChannelSpec, specs_of
 from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.storage.feedback import FeedbackEntry, qrels_of
 from lexfuse.storage.snapshot import Snapshot
 
+LEAST_QUESTIONS = 2  # that cross-validation needs
 TIMED = 30  # queries that each source is timed on
 
 
@@ -126,6 +128,22 @@ def judged_by(
     runs = [retrieve_before(source, asked, depth, within=within) for source in sources]
     union = union_of(runs, sources, asked)
     return JudgedSources(replace(union, levels=tuple(levels_of(source) for source in sources)), qrels, asked)
+
+
+def judged_questions(feedback: Sequence[FeedbackEntry], judge: str = "") -> tuple[Queries, Qrels]:
+    """The questions that were judged on the page, and their grades: of one judge, or of all, merged.
+
+    >>> judged_questions([FeedbackEntry("préavis", "a", 1, generation=1), FeedbackEntry("bail", "a", 0, generation=1)])
+    Traceback (most recent call last):
+    ...
+    lexfuse.errors.ConfigError: advice needs at least 2 questions with a relevant result, got 1; judge more results
+    """
+    queries, qrels = qrels_of(feedback, judge)
+    usable = sum(any(grade > 0 for grade in qrels.judged(query).values()) for query in qrels.queries)
+    if usable < LEAST_QUESTIONS:
+        reason = f"advice needs at least {LEAST_QUESTIONS} questions with a relevant result, got {usable}; judge more results"
+        raise ConfigError(reason)
+    return queries, qrels
 
 
 def judged_runs(runs: Sequence[Run], qrels: Qrels) -> JudgedSources:

@@ -149,7 +149,12 @@ def power_words(power: Power, measure: str) -> str:
 
     >>> power_words(Power(25, 0.05, 0.11, 120), "RR")
     'With 25 queries, differences of about 0.110 RR and more would be found four times out of five; 0.05 takes about 120 queries.'
+    >>> power_words(Power(6, 0.05, 0.0, 59), "RR")
+    'The 6 queries differ too little to say anything about rarer ones; a difference of 0.05 RR takes about 59 queries.'
     """
+    if not power.enough and power.detectable <= power.smallest:
+        few = f"The {power.queries:,} queries differ too little to say anything about rarer ones"
+        return f"{few}; a difference of {power.smallest:g} {measure} takes about {power.needed:,} queries."
     found = f"With {power.queries:,} queries, differences of about {power.detectable:.3f} {measure} and more would be found"
     more = "smaller ones mostly not" if power.enough else f"{power.smallest:g} takes about {power.needed:,} queries"
     return f"{found} four times out of five; {more}."

@@ -29,6 +29,7 @@ class ChannelRetriever(Retriever):
     """A retriever of one channel; its snapshot may name another class to search by (`Snapshot.retriever_class`)."""
 
     at_router: ClassVar[bool] = False  # whether it needs no more of an index than the router of a cluster has: ids and documents
+    router_fields: ClassVar[tuple[str, ...]] = ()  # fields that only `read` needs, which shards do not get
 
     def __new__(cls, snapshot: Snapshot, *fields: Any, **named: Any) -> Self:
         """An object of the class that searches the snapshot."""

@@ -31,6 +31,7 @@ from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.citation.citation import Citation, CitationSystem
 from lexfuse.text.citation.find import find_citations
 from lexfuse.text.citation.resolve import CitationResolver, number_key
+from lexfuse.text.note import Note
 
 _LATIN = ("BIS", "TER", "QUATER", "QUINQUIES", "SEXIES", "SEPTIES", "OCTIES", "NONIES", "DECIES")
 _SERIES = {"LO": "L", "D": "R"}  # printed among those of the other letter
@@ -106,7 +107,7 @@ class CitationLookup(ChannelRetriever):
         """Numbers of the documents that a text names, with their scores."""
         return self._read(text).named
 
-    def missing(self, text: str) -> tuple[str, ...]:
+    def missing(self, text: str) -> tuple[Note, ...]:
         """What a text cites although the corpus does not have it: a number that a code of the corpus lacks.
 
         >>> CitationLookup(snapshot).missing("l'article L. 9 du code des bibliothèques")
@@ -121,7 +122,7 @@ class CitationLookup(ChannelRetriever):
     def _reading(self, text: str) -> _NamedDocuments:
         place: dict[int, int] = {}
         placed = np.zeros(len(self.order), dtype=np.bool_)
-        missing: dict[str, None] = {}
+        missing: dict[Note, None] = {}
         last = 0
         cited = find_citations(text)
         for citation, found in self._resolver.resolve_each(text, found=cited):
@@ -200,13 +201,15 @@ class _NamedDocuments(NamedTuple):
     """What a text names: documents with their scores, and articles that their codes do not have."""
 
     named: dict[int, float]
-    missing: tuple[str, ...]
+    missing: tuple[Note, ...]
 
 
-def _missing_note(citation: Citation, codes: Sequence[str]) -> str:
+def _missing_note(citation: Citation, codes: Sequence[str]) -> Note:
     word = "section" if citation.system is CitationSystem.SECTION else "article"
-    number = f"{citation.key} to {citation.last}" if citation.last else citation.key
-    return f"{' and '.join(codes)} {'have' if len(codes) > 1 else 'has'} no {word} {number}"
+    values = {"code": ", ".join(codes), "first": citation.key, "last": citation.last}
+    number = "{first} to {last}" if citation.last else "{first}"
+    text = f"{' and '.join(codes)} {'have' if len(codes) > 1 else 'has'} no {word} ".replace("{", "{{").replace("}", "}}")
+    return Note(f"no-{word}s" if citation.last else f"no-{word}", text + number, **values)
 
 
 @lru_cache(maxsize=65536)  # a new version of an index has nearly the same numbers

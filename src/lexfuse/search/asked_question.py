@@ -21,7 +21,9 @@ from lexfuse.errors import ConfigError, EmptyQuestionError
 from lexfuse.search.candidates import retrieve_blocks
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.temporal_filter import retrieve_before
+from lexfuse.search.words.correction import Spelling, SpellingCorrection, correct, corrected
 from lexfuse.text.analysis.language_table import known_language
+from lexfuse.text.note import Note
 from lexfuse.text.query_language.expression import Expression, Operand, OperandKind, parts_of
 from lexfuse.text.query_language.parser import parse
 
@@ -37,6 +39,7 @@ class AskedQuestion:
     condition: Expression | None = None
     parts: Mapping[Expression, Bools] = field(default_factory=dict)  # the documents in which each part of the condition holds
     notes: tuple[str, ...] = ()
+    correction: SpellingCorrection | None = None  # of misspelt words, which may be searched instead
 
     @cached_property
     def within(self) -> Mask | None:
@@ -67,8 +70,17 @@ def both(one: Mask | None, other: Mask | None) -> Mask | None:
     return np.logical_and(one, other)
 
 
-def read_question(version: IndexVersion, question: str | Query, language: str = "", *, operators: bool = True) -> AskedQuestion:
+def read_question(
+    version: IndexVersion,
+    question: str | Query,
+    language: str = "",
+    *,
+    operators: bool = True,
+    spelling: Spelling | str = Spelling.OFF,
+) -> AskedQuestion:
     """Read a question; with `operators` those of the query language count (docs/lexical.md), otherwise it is plain.
+
+    `spelling` says what happens to misspelt words; a question with operators is taken as it is written.
 
     An empty question is an `EmptyQuestionError`; an expression without a word to rank by, or one that is too large, is a
     `ConfigError`.
@@ -81,12 +93,12 @@ def read_question(version: IndexVersion, question: str | Query, language: str = 
     if not query.text.strip():
         raise EmptyQuestionError("the question is empty; ask with at least one word")
     if not operators:
-        return AskedQuestion(query, query)
+        return _corrected(version, AskedQuestion(query, query), spelling)
     matcher: ExpressionMatcher = version.cached("expressions", lambda: ExpressionMatcher(version.snapshot))
     parsed = parse(query.text, matcher.fields)
     notes = (parsed.note,) if parsed.note else ()
     if parsed.condition is None:
-        return AskedQuestion(query, query, notes=notes)
+        return _corrected(version, AskedQuestion(query, query, notes=notes), spelling)
     if not parsed.ranked:
         raise ConfigError(f"the question only filters ({parsed.condition}); add a word that the results are ranked by")
     text = " ".join(_ranked_text(operand, matcher) for operand in parsed.ranked)
@@ -94,10 +106,18 @@ def read_question(version: IndexVersion, question: str | Query, language: str = 
     parts = list(parts_of(parsed.condition))
     spoken = languages.of(text, query.language)
     masks = matcher.masks(parts, spoken)
-    notes = (*notes, f"every result satisfies: {parsed.condition}")
+    notes = (*notes, Note("satisfies", "every result satisfies: {condition}", condition=str(parsed.condition)))
     return AskedQuestion(
         query, replace(query, text=text, language=spoken), parsed.condition, dict(zip(parts, masks, strict=True)), notes
     )
+
+
+def _corrected(version: IndexVersion, asked: AskedQuestion, spelling: Spelling | str) -> AskedQuestion:
+    """A plain question with the correction of its words, if they need one."""
+    if spelling not in set(Spelling):
+        raise ConfigError(f"spelling must be one of {', '.join(Spelling)}; got {spelling!r}")
+    found = correct(version, asked.query, Spelling(spelling))
+    return asked if found is None else replace(asked, ranked=corrected(asked.query, found), correction=found)
 
 
 def asked_language(version: IndexVersion, language: str) -> str:

@@ -7,12 +7,15 @@ from functools import cached_property
 from typing import Any
 
 from lexfuse.channels.explanation import Explanation, ProportionalRelevance
+from lexfuse.channels.lexical.bm25 import expansions_of
+from lexfuse.channels.lexical.everyday_words import Expansion
 from lexfuse.data.queries import Query
 from lexfuse.data.run import Hit
 from lexfuse.fusion.registry import default_fusions
 from lexfuse.search.asked_question import read_question
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit
+from lexfuse.search.words.correction import Spelling, SpellingCorrection
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class DocumentExplanation:
     opened: OpenedSearch
     query: Query
     explanation: Explanation
+    correction: SpellingCorrection | None = None
 
     @property
     def allowed(self) -> bool:
@@ -43,6 +47,11 @@ class DocumentExplanation:
         return hit
 
     @property
+    def expansions(self) -> tuple[Expansion, ...]:
+        """Words of the law that were added for everyday words."""
+        return expansions_of(self.opened.retriever, self.query)
+
+    @property
     def alignment(self) -> ProportionalRelevance | None:
         """The sentences and paragraphs that met, where RPRS compared the document."""
         return next((one.alignment for one in self.explanation.evidence.values() if one.alignment), None)
@@ -59,6 +68,8 @@ def explain_document(
     *,
     language: str = "",
     operators: bool = True,
+    spelling: Spelling | str = Spelling.AUTO,
+    everyday: bool = True,
     **search: Any,
 ) -> DocumentExplanation:
     """Explain a document, by its id or a citation; `search` is as for `IndexVersion.search_by`.
@@ -66,9 +77,11 @@ def explain_document(
     >>> explain_document(IndexVersion(snapshot), "retard de prêt", "article L. 4").explanation.rank
     1
     """
-    opened = version.search_by(**search)
+    opened = version.search_by(everyday=everyday, **search)
     version = opened.version
-    asked, id = read_question(version, question, language, operators=operators), version.meant(document)
+    asked = read_question(version, question, language, operators=operators, spelling=spelling)
+    id = version.meant(document)
     opened = asked.restricted(opened)
     [found] = opened.retriever.explain(asked.ranked, [id], within=opened.within, others=default_fusions())
-    return DocumentExplanation(version, opened, asked.ranked, asked.explained(found, version.snapshot.ids.ordinal(id)))
+    explained = asked.explained(found, version.snapshot.ids.ordinal(id))
+    return DocumentExplanation(version, opened, asked.ranked, explained, asked.correction)

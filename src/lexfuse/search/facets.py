@@ -18,6 +18,8 @@ from lexfuse.data.columns.column_types import ColumnType
 from lexfuse.data.queries import Query
 from lexfuse.deadline import check
 from lexfuse.search.asked_question import both
+from lexfuse.search.contents.heading_facet import HEADINGS, chosen_headings, heading_counts, heading_filter
+from lexfuse.search.contents.heading_facet import SHOWN as HEADINGS_SHOWN
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, find_documents
 from lexfuse.storage.filters import Condition, Operator
@@ -74,7 +76,23 @@ def facets_of(
         facet = _facet(version, name, own, rest, counted)
         if facet.more or len(facet.values) > 1 or any(value.chosen for value in facet.values):
             facets.append(facet)
-    return facets
+    sections = _sections(version, filters, ordinals)
+    return [*facets[:1], sections, *facets[1:]] if sections else facets
+
+
+def _sections(version: IndexVersion, filters: Sequence[str], ordinals: I32) -> FacetCounts | None:
+    """The sections of the code that the candidates are in; None where there is nothing to choose."""
+    own, chosen = chosen_headings(filters)
+    rest = tuple(text for text in filters if text != own)
+    found = heading_counts(version, ordinals, chosen)
+    if len(found) < 2 and not chosen:
+        return None
+    above = (heading_filter(chosen[:-1]),) if len(chosen) > 1 else ()
+    up = [FacetCount(" > ".join(chosen), len(ordinals), True, (*rest, *above))] if chosen else []
+    below = [FacetCount(" > ".join(path), count, False, (*rest, heading_filter(path))) for path, count in found[:HEADINGS_SHOWN]]
+    return FacetCounts(
+        HEADINGS, (*up, *(one for one in below if one.value != " > ".join(chosen))), max(len(found) - HEADINGS_SHOWN, 0)
+    )
 
 
 def _ordinals(version: IndexVersion, found: Sequence[FoundDocument]) -> I32:

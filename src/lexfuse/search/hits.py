@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, overload
 
 from lexfuse.channels.explanation import Explanation
+from lexfuse.channels.lexical.bm25 import expansions_of
+from lexfuse.channels.lexical.everyday_words import Expansion
 from lexfuse.data.queries import Query
 from lexfuse.errors import ConfigError
 from lexfuse.search.asked_question import AskedQuestion, read_question
+from lexfuse.search.confidence import SEEN, confidence_features
 from lexfuse.search.facets import DEPTH, FacetCounts, facets_of
 from lexfuse.search.index_version import IndexVersion, OpenedSearch
 from lexfuse.search.results import FoundDocument, ResultBuilder, SearchHit, find_documents
+from lexfuse.search.spec.confidence_spec import Confidence
 from lexfuse.search.stage_clock import StageClock, Timing
+from lexfuse.search.words.correction import Spelling, SpellingCorrection
 from lexfuse.storage.history.day_coverage import DayCoverage
+from lexfuse.storage.postgres.snapshot import PostgresSnapshot
 
 SORTED = 100  # best results that are put in order of their dates
 
@@ -65,6 +71,9 @@ class Hits(HitSequence):
     candidates: int = 0  # documents that were ranked; the facets count these
     facets: tuple[FacetCounts, ...] = ()
     notes: tuple[str, ...] = ()  # how operators were read; a cited article that its code does not have
+    correction: SpellingCorrection | None = None  # of misspelt words; it says whether the corrected question was searched
+    expansions: tuple[Expansion, ...] = ()  # words of the law that were added for everyday words
+    confidence: Confidence | None = None  # that the best result answers, where the profile is calibrated
     coverage: DayCoverage | None = None  # of the day that was asked for: documents in force, and documents unknown then
     timing: Timing = field(default_factory=Timing, compare=False)
 
@@ -81,25 +90,31 @@ def find_hits(
     as_of: str | datetime.date | None = None,
     language: str = "",
     operators: bool = True,
+    spelling: Spelling | str = Spelling.AUTO,
+    everyday: bool = True,
     **search: Any,
 ) -> Hits:
     """The documents that a question cites, then the best matches; `search` is as for `IndexVersion.search_by`.
 
     `after` is the number of results to skip; the first 1,000 can be paged through. Without `operators` the question is plain
-    text, whatever is in it.
+    text, whatever is in it. `spelling` says what happens to words that no document has (`Spelling`); with `everyday`, words of
+    the lexicon are also searched as the law writes them.
     """
     if k < 1:
         raise ConfigError(f"k must be at least 1, got {k}")
     clock = StageClock()
     with clock.stage("filter"):
-        opened = version.search_by(filters=filters, as_of=as_of, **search)
+        opened = version.search_by(filters=filters, as_of=as_of, everyday=everyday, **search)
         version = opened.version
-        asked = read_question(version, question, language, operators=operators)
+        asked = read_question(version, question, language, operators=operators, spelling=spelling)
         opened, query = asked.restricted(opened), asked.ranked
     with clock.stage("search"):
         most = max(DEPTH, k)  # a longer page is not cut
-        depth = most if facets or sort is not SortOrder.RELEVANCE else min(after + k + 1, most)
+        least = SEEN if opened.confidence else 1
+        depth = most if facets or sort is not SortOrder.RELEVANCE else max(min(after + k + 1, most), least)
         found = find_documents(opened.retriever, query, depth, within=opened.within, citations=version.citations)[:most]
+    with clock.stage("confidence"):
+        confidence = _confidence(version, opened, query, found)
     candidates = len(found)
     if sort is not SortOrder.RELEVANCE:
         found = _by_date(version, found[:SORTED], newest=sort is SortOrder.NEWEST)
@@ -111,9 +126,35 @@ def find_hits(
         builder = ResultBuilder(opened.retriever.members(query), query, words=version.words, explainer=explained.of)
         hits = builder.answers(page, after=after)
     more = after + k < len(found)
-    notes = (*asked.notes, *version.citations.missing(asked.query.text))
-    coverage = opened.coverage
-    return Hits(asked.query, opened.profile, tuple(hits), more, candidates, tuple(counted), notes, coverage, clock.timing())
+    notes = (*asked.notes, *version.citations.missing(asked.query.text), *(_unexpanded(version, query) if everyday else ()))
+    return Hits(
+        query=asked.query,
+        profile=opened.profile,
+        hits=tuple(hits),
+        more=more,
+        candidates=candidates,
+        facets=tuple(counted),
+        notes=notes,
+        correction=asked.correction,
+        expansions=expansions_of(opened.retriever, query),
+        confidence=confidence,
+        coverage=opened.coverage,
+        timing=clock.timing(),
+    )
+
+
+def _unexpanded(version: IndexVersion, query: Query) -> Iterator[str]:
+    """What an index in PostgreSQL leaves out: its words are those of the database, to which no lexicon adds."""
+    if isinstance(version.snapshot, PostgresSnapshot):
+        for one in version.everyday_words().expansions(query.text, query.language):
+            yield f"{one.words!r} is searched as it is written: an index in PostgreSQL does not add words of the law"
+
+
+def _confidence(version: IndexVersion, opened: OpenedSearch, query: Query, found: list[FoundDocument]) -> Confidence | None:
+    """How likely it is that the first of all results answers; None without a calibration, or with nothing to judge by."""
+    cited = bool(found) and found[0].by == version.citations.name  # the question names the document that it wants
+    features = confidence_features(version, opened.retriever, query, found) if opened.confidence and not cited else None
+    return opened.confidence.judge(features) if opened.confidence and features else None
 
 
 class PageExplanations:

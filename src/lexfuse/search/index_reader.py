@@ -18,7 +18,7 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
-from lexfuse.search.asked_question import run_questions
+from lexfuse.search.asked_question import read_question, run_questions
 from lexfuse.search.document_explanation import explain_document
 from lexfuse.search.hits import Hits, find_hits
 from lexfuse.search.index_version import IndexVersion
@@ -27,6 +27,8 @@ from lexfuse.search.similar import known_day
 from lexfuse.search.similar_hits import SimilarHits, find_similar
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.search.version_difference import VersionDifference, difference
+from lexfuse.search.words.correction import Spelling, SpellingCorrection
+from lexfuse.search.words.suggestion import Suggestion, suggester_of
 from lexfuse.storage.history.day_coverage import DayCoverage
 from lexfuse.storage.index_settings import FALLBACK_LANGUAGE
 from lexfuse.storage.snapshot import Snapshot
@@ -144,7 +146,9 @@ class IndexReader(ABC):
         `profile` names a profile of the index or is a `SearchSpec`. Without one, options of `SearchSpec.of` say how to
         search: ``channels=["bm25", "dense"], fusion=TM2C2(alpha=0.8)``. ``filters=["code=Code civil"]``, ``as_of``,
         ``language``, ``sort``, ``facets``, ``after`` and ``operators`` are as for `lexfuse.search.hits.find_hits`. A question may
-        have operators: ``"exact phrase"``, ``-word``, ``AND OR NOT``, ``word*``, ``/s /p /5``, ``title:word``.
+        have operators: ``"exact phrase"``, ``-word``, ``AND OR NOT``, ``word*``, ``/s /p /5``, ``title:word``. ``spelling``
+        (auto, apply or off) says what happens to misspelt words, and ``everyday=False`` switches the lexicon off;
+        `Hits.correction` and `Hits.expansions` say what was done.
 
         >>> hits = index.search("retard de prêt", k=2, channels=["bm25", "tfidf"], fusion="rrf")
         >>> [(hit.rank, hit.id, str(hit.snippet)[:18]) for hit in hits]
@@ -152,6 +156,22 @@ class IndexReader(ABC):
         """
         with query_context():
             return find_hits(self.version, question, k, **options)
+
+    def suggest(self, text: str, k: int = 8) -> list[Suggestion]:
+        """Completions of a question that is being typed: articles, frequent questions, headings and words of the index.
+
+        >>> [(one.kind.value, one.text) for one in index.suggest("L. 4")]
+        [('article', 'Code des bibliothèques, art. L. 4')]
+        """
+        return suggester_of(self.version).suggest(text, k)
+
+    def did_you_mean(self, question: str, *, language: str = "") -> SpellingCorrection | None:
+        """The question with misspelt words replaced by words of the index; None if all of its words occur.
+
+        >>> index.did_you_mean("retart de prêt").question
+        'retard de prêt'
+        """
+        return read_question(self.version, question, language, spelling=Spelling.AUTO).correction
 
     def similar(self, text: str = "", k: int = 10, **options: Any) -> SimilarHits:
         """Documents like a whole text, or like a ``document`` of the index; see `lexfuse.search.similar_hits.find_similar`.

@@ -11,6 +11,8 @@ from threading import Lock, RLock
 from typing import Any, NamedTuple, TypeVar
 
 from lexfuse.channels.citation import CitationLookup
+from lexfuse.channels.lexical.bm25 import with_everyday_words
+from lexfuse.channels.lexical.everyday_words import EverydayWords
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.document import Document
@@ -18,7 +20,9 @@ from lexfuse.data.document_history import in_force
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError, LexFuseError, UnknownDocumentError, UnknownProfileError
 from lexfuse.search.similar import known_day, open_similar
+from lexfuse.search.spec.confidence_spec import ConfidenceSpec
 from lexfuse.search.spec.defaults import default_specs
+from lexfuse.search.spec.lexicon_spec import LexiconSpec
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.filters import Condition, within
 from lexfuse.storage.history.day_coverage import DayCoverage
@@ -28,6 +32,7 @@ from lexfuse.text.kli import TermChoice
 
 Made = TypeVar("Made")
 KEPT_DAYS = 8  # days of an index with history that stay open: each holds separate statistics
+KEPT_EXPANDED = 16  # retrievers with a lexicon
 SIMILAR = "similar"  # the name of the pipeline for whole documents where no profile is named
 
 
@@ -55,6 +60,7 @@ class OpenedSearch(NamedTuple):
     filters: tuple[str, ...] = ()  # those of the profile, which a request only adds to
     as_of: datetime.date | None = None
     coverage: DayCoverage | None = None  # what the index knows about that day
+    confidence: ConfidenceSpec | None = None  # when the best result is an answer, where the profile says so
     satisfying: Mask | None = None  # what the operators of the question require, also part of `within`
 
 
@@ -82,6 +88,7 @@ class IndexVersion:
         self._encoders = encoders or SharedEncoders()
         self._lock = RLock()
         self._made: dict[str, Any] = {}
+        self._expanded: dict[tuple[int, LexiconSpec], tuple[Retriever, Retriever]] = {}
         self._last_spec: tuple[tuple[str | None, str] | None, Retriever | None] = (None, None)
         self.specs = default_specs(snapshot, profiles or {}, before=before)
         self._profiles, self._days_lock = dict(profiles or {}), Lock()
@@ -154,9 +161,12 @@ class IndexVersion:
         filters: Sequence[str] = (),
         as_of: str | datetime.date | None = None,
         name: str | None = None,
+        everyday: bool | None = None,
         **options: Any,
     ) -> OpenedSearch:
         """The search of a profile (a name, or a spec), or of options that make a spec (see `SearchSpec.of`).
+
+        With `everyday`, a search that says nothing about a lexicon has the usual one; with False, none has one.
 
         Filters are added to those of the profile; a day takes the place of its day. Where documents have versions, those in force
         on the day are searched, today by default.
@@ -172,10 +182,14 @@ class IndexVersion:
         day = known_day(as_of, "as_of") or spec.as_of
         version = self.on(day)
         retriever = version._opened(given, name) if given else version.pipeline(called)
+        lexicon = spec.lexicon or (LexiconSpec() if everyday else None)
+        if lexicon is not None and lexicon.weight > 0 and everyday is not False:
+            retriever = version._with_lexicon(retriever, lexicon)
         mask = version.within((*spec.filters, *filters), day)
         if version.snapshot.has_history:
             day = day or datetime.date.today()
-        return OpenedSearch(version, called or retriever.name, retriever, mask, spec.filters, day, version.coverage(day))
+        name = called or retriever.name
+        return OpenedSearch(version, name, retriever, mask, spec.filters, day, version.coverage(day), spec.confidence)
 
     def coverage(self, day: datetime.date | None) -> DayCoverage | None:
         """How many documents are in force on a day, and how many are known only later; None without a day.
@@ -213,8 +227,10 @@ class IndexVersion:
             raise UnknownDocumentError(f"document {id!r} is not in force on {day}; its versions: {periods}")
         return found
 
-    def holding(self, found: Document) -> IndexVersion:
-        """The index on a day on which a version is in force; itself if it has that version."""
+    def holding(self, found: Document, as_of: str | datetime.date | None = None) -> IndexVersion:
+        """The index on the day that a version was read for, or else on one on which it is in force; itself if it has it."""
+        if as_of is not None:
+            return self.on(as_of)
         if not self.snapshot.has_history or in_force(found, self.snapshot.day):
             return self
         return self.on(found.valid_from or datetime.date.min)
@@ -256,6 +272,26 @@ class IndexVersion:
                 retriever = self._shared(lambda: spec.open(self.snapshot, name=name))
                 self._last_spec = (key, retriever)
             return retriever
+
+    def _with_lexicon(self, retriever: Retriever, lexicon: LexiconSpec) -> Retriever:
+        """The retriever with everyday words; those used last are kept, each with the one that it was made of."""
+        with self._lock:
+            key = (id(retriever), lexicon)
+            if key not in self._expanded:
+                if len(self._expanded) >= KEPT_EXPANDED:
+                    self._expanded.pop(next(iter(self._expanded)))
+                words = self.everyday_words(lexicon)
+                self._expanded[key] = (retriever, with_everyday_words(retriever, words))
+            return self._expanded[key][1]
+
+    def everyday_words(self, lexicon: LexiconSpec | None = None) -> EverydayWords:
+        """The lexicon of a search, the usual one by default, on this version.
+
+        >>> [one.law for one in IndexVersion(snapshot).everyday_words().expansions("mon patron", "fr")]
+        [('employeur',)]
+        """
+        chosen = lexicon or LexiconSpec()
+        return self.cached(f"everyday words {chosen!r}", lambda: chosen.open(self.snapshot))
 
     def _shared(self, make: Callable[[], Made]) -> Made:
         with sharing(self._encoders):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lexfuse.channels.citation import CitationLookup
 from lexfuse.channels.explanation import Evidence, Explanation, TermPart, TokenMatch
 from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import Mask, Retriever
+from lexfuse.data.columns.metadata_columns import metadata_of
 from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Hit
@@ -48,6 +49,11 @@ class SearchHit:
     def title(self) -> str:
         """The title of the document, or its id where it has none."""
         return self.document.title or self.document.id
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The fields of the document that only its corpus has: texts, numbers, and lists of them."""
+        return metadata_of(self.document.extra)
 
     def explain(self) -> Explanation:
         """What every source contributed to the score."""
@@ -137,7 +143,7 @@ class ResultBuilder:
         shown = snippet(passage.of(document.text), analyser, weights)
         start = passage.start
         matches = tuple(Passage(match.start + start, match.end + start) for match in shown.matches)
-        return Snippet(Passage(shown.span.start + start, shown.span.end + start), matches, shown.text)
+        return Snippet(Passage(shown.span.start + start, shown.span.end + start), matches, shown.text, shown.weights)
 
 
 @lru_cache(maxsize=16)

@@ -150,7 +150,7 @@ def candidates(
     if not own and before is None:
         return EligibleDocuments(within)
     allowed = np.ones(len(snapshot), dtype=np.bool_) if within is None else within.copy()
-    allowed[[snapshot.ids.ordinal(id) for id in own]] = False
+    allowed[[snapshot.ids.ordinal(id) for id in own if id in snapshot.ids]] = False  # it may be in force on another day
     if before is None:
         return EligibleDocuments(allowed, own)
     dates = document_dates(snapshot)

@@ -10,7 +10,7 @@ from typing import Any
 
 from lexfuse.channels.explanation import ProportionalRelevance
 from lexfuse.channels.lexical.bm25_kli import with_terms
-from lexfuse.channels.lexical.chosen_terms import ChosenTerms, choice_of, notes_of, terms_of
+from lexfuse.channels.lexical.chosen_terms import ChosenTerms, boilerplate_of, choice_of, notes_of, terms_of
 from lexfuse.channels.retriever import Retriever
 from lexfuse.data.formats.trec_run import stem
 from lexfuse.errors import ConfigError
@@ -32,7 +32,7 @@ from lexfuse.search.similar import (
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.search.stage_clock import StageClock, Timing
 from lexfuse.storage.history.day_coverage import DayCoverage
-from lexfuse.text.kli import TermChoice
+from lexfuse.text.kli import InformativeTerm, TermChoice, WeightedWord
 
 K1, B = 2.8, 1.0  # BM25's parameters for whole judgments, as RPRS takes them
 SentenceProgress = Callable[[int, int], None]  # sentences of the query that are encoded, and how many there are
@@ -46,6 +46,7 @@ class SimilarHits(HitSequence):
     profile: str
     hits: tuple[SearchHit, ...]
     eligible: EligibleDocuments
+    set_aside: tuple[InformativeTerm, ...] = ()  # dates and boilerplate that are not searched for
     terms: ChosenTerms | None = None  # None where the pipeline has no choice of terms
     alignments: Mapping[str, ProportionalRelevance] = field(default_factory=dict)  # by document, where sentences are compared
     notes: tuple[str, ...] = ()
@@ -62,6 +63,7 @@ def find_similar(
     file_name: str = "",
     terms: TermChoice | None = None,
     terms_only: bool = False,
+    drop_boilerplate: bool = False,
     exclude_self: bool = True,
     before: str | datetime.date | None = None,
     before_own_date: bool = False,
@@ -80,8 +82,9 @@ def find_similar(
 
     BM25 searches for the most informative terms. Where the index has a channel of sentences, the best documents are then
     compared sentence by sentence (RPRS). A profile, or options as for `IndexVersion.search_by`, replace this pipeline.
-    `terms_only` does not search; without `align`, paragraphs are not compared. A document whose id is `file_name`, the name of
-    the file that the text is from, counts as the text itself.
+    `terms_only` does not search. `drop_boilerplate` sets aside dates and very common words, unless `terms` edits them. Without
+    `align`, paragraphs are not compared. A document whose id is `file_name`, the name of the file that the text is from, counts
+    as the text itself.
 
     >>> from lexfuse.search.index_version import IndexVersion
     >>> found = find_similar(IndexVersion(snapshot), document="lib-4", k=3)
@@ -121,10 +124,15 @@ def find_similar(
         eligible = candidates(snapshot, opened.within, own=own, before=end)
         opened = opened._replace(within=eligible.within)
         chosen = terms_of(opened.retriever, asked.query)
+        aside: tuple[InformativeTerm, ...] = ()
+        if drop_boilerplate and chosen is not None and not (terms and terms.edited):
+            opened, chosen, aside = _without_boilerplate(opened, asked, chosen)
     if chosen is None and terms_only:
         raise ConfigError(f"the profile {opened.profile!r} selects no terms; only bm25 does")
     notes = tuple(notes_of(chosen)) if chosen else ()
-    found = SimilarHits(asked, opened.profile, (), eligible, chosen, notes=notes, coverage=opened.coverage, timing=clock.timing())
+    found = SimilarHits(
+        asked, opened.profile, (), eligible, aside, chosen, notes=notes, coverage=opened.coverage, timing=clock.timing()
+    )
     return found if terms_only else _searched(found, opened, k, clock, progress, align=align)
 
 
@@ -150,6 +158,19 @@ def _searched(
         compared = retriever.rerank_evidence(query, ids, within=opened.within).values() if align else ()
         alignments = {one.alignment.doc: one.alignment for every in compared for one in every if one.alignment}
     return replace(asked, hits=hits, alignments=alignments, timing=clock.timing())
+
+
+def _without_boilerplate(
+    opened: OpenedSearch, asked: SimilarQuery, chosen: ChosenTerms
+) -> tuple[OpenedSearch, ChosenTerms, tuple[InformativeTerm, ...]]:
+    """The search without dates and boilerplate among its terms, unless nothing else would be left."""
+    aside = boilerplate_of(opened.retriever, asked.query, chosen)
+    kept = [term for term in chosen.terms if term not in aside]
+    if not aside or not kept:
+        return opened, chosen, ()
+    only = tuple(WeightedWord(term.term, term.weight, exact=True) for term in kept)
+    opened = opened._replace(retriever=with_terms(opened.retriever, TermChoice(only=only)))
+    return opened, replace(chosen, terms=tuple(kept)), aside
 
 
 def _with_terms(opened: OpenedSearch, asked: SimilarQuery, terms: TermChoice, *, required: bool) -> Retriever:

@@ -26,6 +26,8 @@ Model = TypeVar("Model", bound=BaseModel)
 INDEX: dict[str, Any] = {"max_length": 255, "description": "Index name; the first index by default.", "examples": ["fr-labour"]}
 _FILTERS = "Conditions that must all hold: field=value, field=a,b, date>=2020-01-01, headings^=A > B, court!=X."
 OPERATORS = 'Whether "phrases", -word, AND OR NOT, word*, /s /p /5 and field:word in the question are operators.'
+SPELLING = "Misspelt words: auto offers a correction and searches by it if no word is known, apply always does, off never."
+EVERYDAY = "Whether everyday words are also searched as the law writes them."
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _NAMED = 5  # unknown names that the error lists
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, RLock
 from types import TracebackType
@@ -17,10 +17,12 @@ from types import TracebackType
 from lexfuse.data.queries import Query
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError, GoneError, LexFuseError, UnknownIndexError
+from lexfuse.index import Index
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import find_documents
 from lexfuse.search.spec.defaults import read_profiles
 from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.search.words.suggestion import suggester_of
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.index_source import IndexSource, index_source
 from lexfuse.storage.postgres.address import PostgresAddress, index_location
@@ -41,6 +43,7 @@ class IndexPlace:
     name: str
     folder: Path | PostgresAddress | IndexSource
     title: str
+    titles: Mapping[str, str] = field(default_factory=dict)  # by language
 
     @classmethod
     def of(cls, folder: str | Path | PostgresAddress) -> IndexPlace:
@@ -63,7 +66,7 @@ class ServedIndex:
         self, place: IndexPlace, profiles: Mapping[str, SearchSpec], encoders: SharedEncoders, *, kept: int = KEPT
     ) -> None:
         """Open the newest version."""
-        self.name, self.title = place.name, place.title
+        self.name, self.title, self.titles = place.name, place.title, place.titles
         self.source = _source(place.folder)
         self._profiles, self._encoders, self._kept = profiles, encoders, kept
         self._lock = Lock()  # held for moments
@@ -102,6 +105,11 @@ class ServedIndex:
         self._forget()
         return newer
 
+    def opened(self) -> Index:
+        """The index in its newest state, opened for itself, with the models that searches use; its user closes it."""
+        place = self.source.folder or self.source.writer().folder  # a source that is only read refuses
+        return Index(place, profiles=self._profiles, encoders=self._encoders)
+
     @contextmanager
     def writing(self) -> Iterator[IndexFolder]:
         """The index, to write to; later reads see what was written."""
@@ -124,6 +132,8 @@ class ServedIndex:
             _ = opened.profiles  # opens their pipelines, and one search fills their tables, so that no reader waits for that
             with suppress(LexFuseError):  # a request for what cannot be searched returns the error
                 find_documents(opened.pipeline(), Query("q", WARM_QUESTION), 1, citations=opened.citations)
+                if former is None:  # later versions complete questions when one is typed; writers do not wait for that
+                    suggester_of(opened).suggest(WARM_QUESTION)
         except BaseException:
             opened.close()
             raise

@@ -52,11 +52,12 @@ class IndexSetting(BaseModel):
     folder: Annotated[InstanceOf[Path] | InstanceOf[PostgresAddress], BeforeValidator(index_location), PlainSerializer(str)]
     name: str = Field(default="", pattern=r"^[\w.\-]{0,64}$")
     title: str = ""
+    titles: dict[str, str] = Field(default={}, description="Titles by language: fr, en.")
 
     def place(self) -> IndexPlace:
         """The same for the registry."""
         usual = IndexPlace.of(self.folder)
-        return IndexPlace(self.name or usual.name, self.folder, self.title or usual.title)
+        return IndexPlace(self.name or usual.name, self.folder, self.title or usual.title, self.titles)
 
 
 class ServiceSettings(BaseModel):
@@ -236,6 +237,8 @@ def _reasons(error: ValidationError, origins: Mapping[str, SettingOrigin], file:
 def _inline(name: str, value: Any) -> str:
     """One line of TOML, with inline tables, so that a comment can follow."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        tables = (", ".join(to_toml(one).strip().splitlines()) for one in value)
+        tables = (", ".join(_inline(inside, one) for inside, one in table.items() if one != {}) for table in value)
         return f"{name} = [{', '.join(f'{{ {table} }}' for table in tables)}]"
+    if isinstance(value, dict):
+        return f"{name} = {{ {', '.join(_inline(inside, one) for inside, one in value.items())} }}"
     return to_toml({name: value}).strip()

@@ -34,6 +34,8 @@ def error_page(request: Request, error: Exception, request_id: str = "") -> HTML
     messages = messages_of(reader_of(request).language)
     keys = {name: f"error.{name}_{problem.status}" for name in ("title", "lead")}
     shown = {name: key if messages.has(key) else f"error.{name}_other" for name, key in keys.items()}
+    if messages.has(key := f"error.code.{problem.code}"):
+        shown["lead"] = key
     response = small_page(
         request,
         "error.html",

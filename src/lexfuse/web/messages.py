@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lexfuse.errors import ConfigError
+from lexfuse.text.note import Note
 from lexfuse.web.locale_format import number
 
 FOLDER = Path(__file__).parent
@@ -50,6 +51,14 @@ class Messages:
             found = found["one" if few else "other"]
         written = {name: number(value, self.language) if type(value) is int else value for name, value in values.items()}
         return found.format(**written) if written else found
+
+    def said(self, note: str) -> str:
+        r"""A remark of a search in this language; one that has no code stays as it is.
+
+        >>> messages_of(InterfaceLocale.FRENCH).said(Note("not-closed", "…", at=10))
+        'Lu comme un texte simple\xa0: la parenthèse du caractère 10 n’est pas fermée.'
+        """
+        return self.text(f"notes.{note.code}", **note.values) if isinstance(note, Note) else note
 
     def has(self, key: str) -> bool:
         """Whether a text exists: keys made from data (a state, a kind) may not."""

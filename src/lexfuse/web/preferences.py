@@ -1,4 +1,4 @@
-"""Preferences of a reader: the language of the interface and the theme.
+"""Preferences of a reader: the language, the theme, whether the tools of experts are shown, and the name to judge under.
 
 The language comes from the parameter ``lang``, the cookie, Accept-Language or the settings of the service, in this order.
 The theme comes from a cookie; without one the page follows the system.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import unquote
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from lexfuse.data.judgements import judge_name
 from lexfuse.errors import ConfigError
 from lexfuse.web.messages import InterfaceLocale
 from lexfuse.web.search_state import accepts
@@ -21,6 +23,8 @@ router = APIRouter(include_in_schema=False)
 
 LANGUAGE_COOKIE = "lexfuse_language"
 THEME_COOKIE = "lexfuse_theme"
+EXPERT_COOKIE = "lexfuse_expert"
+JUDGE_COOKIE = "lexfuse_judge"  # percent-encoded
 YEAR = 365 * 24 * 3600
 
 
@@ -44,10 +48,12 @@ class Theme(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReaderPreferences:
-    """Language and theme of one request."""
+    """Language, theme and face of one request."""
 
     language: InterfaceLocale = InterfaceLocale.ENGLISH
     theme: Theme = Theme.SYSTEM
+    expert: bool = False  # whether profiles, judging, comparisons and experiments are shown
+    judge: str = ""  # the name that judgements are kept under
     asked: bool = False  # whether the address names the language, which is then kept
 
     def keep(self, response: Response) -> None:
@@ -56,13 +62,17 @@ class ReaderPreferences:
             remember(response, LANGUAGE_COOKIE, self.language.value)
 
 
-@router.get("/preferences", dependencies=[accepts("theme", "next")])
-async def keep_preferences(theme: str, next: str = "/") -> RedirectResponse:
-    """Keep the theme in a cookie; nothing else changes, so a link is enough."""
-    if theme not in set(Theme):
+@router.get("/preferences", dependencies=[accepts("theme", "expert", "next")])
+async def keep_preferences(theme: str = "", expert: str = "", next: str = "/") -> RedirectResponse:
+    """Keep the theme or the face in a cookie; nothing else changes, so a link is enough."""
+    if (theme or not expert) and theme not in set(Theme):
         raise ConfigError(f"theme must be one of {', '.join(Theme)}; got {theme[:40]!r}")
+    if expert not in ("", "0", "1"):
+        raise ConfigError(f"expert must be 0 or 1; got {expert[:40]!r}")
     response = RedirectResponse(own_page(next), 303)
-    remember(response, THEME_COOKIE, theme)
+    for name, value in ((THEME_COOKIE, theme), (EXPERT_COOKIE, expert)):
+        if value:
+            remember(response, name, value)
     return response
 
 
@@ -79,6 +89,8 @@ def preferences_of(request: Request, usual: InterfaceLocale = InterfaceLocale.EN
     return ReaderPreferences(
         language=language or accepted(request.headers.get("accept-language", ""), usual),
         theme=Theme(theme) if theme in set(Theme) else Theme.SYSTEM,
+        expert=request.cookies.get(EXPERT_COOKIE) == "1",
+        judge=_judge(request.cookies.get(JUDGE_COOKIE, "")),
         asked=asked is not None,
     )
 
@@ -116,6 +128,14 @@ def own_page(address: str) -> str:
 
 def _language(name: str) -> InterfaceLocale | None:
     return InterfaceLocale(name) if name in set(InterfaceLocale) else None
+
+
+def _judge(cookie: str) -> str:
+    """The name of the judge; none if the cookie is invalid."""
+    try:
+        return judge_name(unquote(cookie, errors="strict"))
+    except (ConfigError, UnicodeDecodeError):
+        return ""
 
 
 def _quality(text: str) -> float:

@@ -6,7 +6,8 @@ the template of that part, rendered with the same values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -54,6 +55,7 @@ def environment() -> Environment:
         bar_of=bar_of,
         document_url=document_url,
         similar_url=similar_url,
+        browse_url=browse_url,
         languages=list(InterfaceLocale),
     )
     return made
@@ -76,6 +78,15 @@ def similar_url(document: str, index: str = "") -> str:
     '/similar?document=a+b'
     """
     return f"/similar?{urlencode({'document': document, **({'index': index} if index else {})})}"
+
+
+def browse_url(path: Sequence[str], index: str = "") -> str:
+    """The address of a section of the table of contents.
+
+    >>> browse_url(["Code du travail", "Livre II"], "law")
+    '/browse?index=law&path=Code+du+travail&path=Livre+II'
+    """
+    return f"/browse?{urlencode([*([('index', index)] if index else []), *(('path', part) for part in path)])}".rstrip("?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +125,12 @@ def words_for(preferences: ReaderPreferences) -> dict[str, Any]:
     return {
         "language": language,
         "theme": preferences.theme,
+        "expert": preferences.expert,
+        "judge_name": preferences.judge,
+        "title_of": lambda card: card.titles.get(language) or card.title or card.name,
+        "printed": lambda: locale_format.day(datetime.date.today(), language),
         "t": messages.text,
+        "said": messages.said,
         "has_text": messages.has,
         "number": lambda value, digits=None: locale_format.number(value, language, digits),
         "day": partial(locale_format.day, language=language),
@@ -139,6 +155,16 @@ def reader_of(request: Request) -> ReaderPreferences:
     return preferences_of(request, InterfaceLocale(service.settings.language.value) if service else InterfaceLocale.ENGLISH)
 
 
+def site_of(request: Request) -> str:
+    """The address of the service as the browser knows it, for links that leave the page: exports, feeds, paper.
+
+    >>> from starlette.requests import Request
+    >>> site_of(Request({"type": "http", "scheme": "https", "server": ("law.example", 443), "path": "/", "headers": []}))
+    'https://law.example'
+    """
+    return f"{request.url.scheme}://{request.url.netloc}"
+
+
 async def page(
     request: Request, template: str, *, parts: Mapping[str, str] | None = None, status: int = 200, **values: Any
 ) -> HTMLResponse:
@@ -158,7 +184,7 @@ def small_page(
     wanted = request.headers.get(PART_HEADER, "")
     part = (parts or {}).get(wanted) if wanted else None
     here = own_page(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
-    known = {"path": own_page(request.url.path), "here": here, **values}
+    known = {"path": own_page(request.url.path), "here": here, "site": site_of(request), **values}
     response = HTMLResponse(rendered(part or template, preferences, known), status)
     response.headers["Vary"] = f"Cookie, Accept-Language, {PART_HEADER}"
     response.headers["Content-Language"] = preferences.language.value

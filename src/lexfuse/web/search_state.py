@@ -19,7 +19,18 @@ from lexfuse.service.parameters import page_parameters, refuse_unknown
 
 Model = TypeVar("Model", bound=BaseModel)
 
-SEARCH = ("q", "index", "profile", "filter", "as_of", "sort", "plain", "cursor")  # those of a `SearchState`
+SEARCH = (
+    "q",
+    "index",
+    "profile",
+    "filter",
+    "as_of",
+    "sort",
+    "plain",
+    "spelling",
+    "everyday",
+    "cursor",
+)  # those of a `SearchState`
 _EVERYWHERE = "lang"
 _TRACKING = ("utm_", "fbclid", "gclid", "msclkid")  # other sites append these to the links that people share
 
@@ -52,6 +63,8 @@ class SearchState:
     as_of: str = ""
     sort: str = ""
     plain: str = ""  # not empty: operators in the question are words
+    spelling: str = ""  # off: misspelt words stay
+    everyday: str = ""  # off: everyday words are searched as they are written
     cursor: str = ""
 
     @classmethod
@@ -69,6 +82,8 @@ class SearchState:
             as_of=given.get("as_of", "").strip(),
             sort=given.get("sort", ""),
             plain=given.get("plain", ""),
+            spelling=given.get("spelling", ""),
+            everyday=given.get("everyday", ""),
             cursor=given.get("cursor", ""),
         )
 
@@ -86,7 +101,8 @@ class SearchState:
     def parameters(self) -> list[tuple[str, str]]:
         """Names and values of the address, always in the same order."""
         pairs = [("q", self.query), ("index", self.index), ("profile", self.profile), *(("filter", one) for one in self.filters),
-                 ("as_of", self.as_of), ("sort", self.sort), ("plain", self.plain), ("cursor", self.cursor)]  # fmt: skip
+                 ("as_of", self.as_of), ("sort", self.sort), ("plain", self.plain),
+                 ("spelling", self.spelling), ("everyday", self.everyday), ("cursor", self.cursor)]  # fmt: skip
         return [(name, value) for name, value in pairs if value]
 
     def url(self, path: str = "/", **more: str) -> str:
@@ -101,6 +117,14 @@ class SearchState:
         '/why/a%2Fb?q=loi'
         """
         return replace(self, cursor="").url(f"{path}/{quote(document, safe='')}", **more)
+
+    def document(self, document: str, anchor: str = "", **more: str) -> str:
+        """The address of a document that keeps the question.
+
+        >>> SearchState("loi", cursor="x").document("a/b", "best", rank="3")
+        '/documents/a%2Fb?q=loi&rank=3#best'
+        """
+        return self.page_of("/documents", document, **more) + (f"#{quote(anchor)}" if anchor else "")
 
     def but(self, **changes: Any) -> SearchState:
         """The same with changes, from the first page unless they include a cursor.

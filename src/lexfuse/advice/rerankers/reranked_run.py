@@ -11,13 +11,14 @@ import numpy as np
 
 from lexfuse.data.arrays import offsets_of
 from lexfuse.data.files import decode, read_bytes
+from lexfuse.data.formats.toml_text import toml_values
 from lexfuse.data.ids import Ids
 from lexfuse.data.queries import Queries
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError, LexFuseError, place
 from lexfuse.rerank.reranker import Reranker
 from lexfuse.search.spec.reranker_specs import RerankerChoice
-from lexfuse.search.spec.spec import SearchSpec, toml_values
+from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.storage.snapshot import Snapshot
 
 FIRST, SECOND = "first stage", "reranker"  # as rankings; no channel can be called so

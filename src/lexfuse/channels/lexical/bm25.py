@@ -17,11 +17,12 @@ from typing import ClassVar
 import numpy as np
 
 from lexfuse.channels.channel_retriever import ChannelRetriever, Parameter, SearchWork
+from lexfuse.channels.lexical.everyday_words import EverydayWords, Expansion
 from lexfuse.channels.query_terms import EncodedQueries
-from lexfuse.channels.retriever import Mask, ScoreBounds
+from lexfuse.channels.retriever import Mask, Retriever, ScoreBounds
 from lexfuse.channels.term_retriever import TermRetriever, kept
 from lexfuse.data.arrays import F32, F64, I64
-from lexfuse.data.queries import Queries
+from lexfuse.data.queries import Queries, Query
 from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError
 from lexfuse.storage.segments.segment import LEXICAL
@@ -100,6 +101,16 @@ class BM25(BM25Formula, TermRetriever):
     ['lib-4', 'lib-3']
     """
 
+    everyday: EverydayWords | None = field(default=None, kw_only=True, compare=False, repr=False)  # None: as the query is written
+
+    router_fields: ClassVar[tuple[str, ...]] = ("everyday",)
+    takes_all_terms: ClassVar[bool] = True  # of a query, and not a choice of them
+
+    def read(self, queries: Queries) -> EncodedQueries:
+        """The terms of the queries, with those that the law uses for everyday words where a lexicon is given."""
+        plain = super().read(queries)
+        return plain if self.everyday is None else self.everyday.expanded(queries, plain, self.postings)
+
     def rank(self, queries: Queries, encoded: EncodedQueries, k: int, *, within: Mask | None = None) -> Run:
         """The best k of the documents that hold a term of the query."""
         if self.idf is IdfForm.LUCENE:
@@ -133,6 +144,28 @@ class BM25(BM25Formula, TermRetriever):
         norm = (self.k1 * (1 - self.b + self.b * postings.lengths.astype(np.float64) / mean)).astype(np.float32)
         idf = (self.term_idf * self.scale).astype(np.float32)
         return postings.spread(lambda some: some.weights / (some.weights + norm[some.docs]) * idf[some.terms])
+
+
+def with_everyday_words(retriever: Retriever, words: EverydayWords) -> Retriever:
+    """The same pipeline with a lexicon wherever it has BM25 on all terms of a question.
+
+    >>> from lexfuse.text.everyday.lexicon import Lexicon
+    >>> words = EverydayWords(snapshot, Lexicon.parse('fr = [{ words = ["pénalité"], law = ["retard"] }]'))
+    >>> bm25 = with_everyday_words(BM25(snapshot), words)
+    >>> [hit.doc for hit in bm25.retrieve(Queries.of([Query("q", "une pénalité", "fr")]), 10).hits("q")]
+    ['lib-4']
+    """
+    return retriever.mapped(lambda one: replace(one, everyday=words) if isinstance(one, BM25) and one.takes_all_terms else one)
+
+
+def expansions_of(retriever: Retriever, query: Query) -> tuple[Expansion, ...]:
+    """What a pipeline adds to a question for its everyday words; nothing where it has no lexicon.
+
+    >>> expansions_of(BM25(snapshot), Query("q", "mon patron", "fr"))
+    ()
+    """
+    words = next((one.everyday for one in retriever.members(query) if isinstance(one, BM25) and one.everyday), None)
+    return () if words is None else tuple(words.of_queries(Queries.of([query]))[0])
 
 
 def check_parameters(k1: float, b: float) -> None:

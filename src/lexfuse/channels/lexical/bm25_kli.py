@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class BM25Kli(TermChooser, BM25):
     >>> [term.word for term in bm25.terms(query).terms], list(bm25.retrieve(Queries.of([query]), 10).as_dict()["q"])
     (['retard'], ['lib-4'])
     """
+
+    takes_all_terms: ClassVar[bool] = False
 
     choice: TermChoice = field(default_factory=TermChoice, kw_only=True)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from lexfuse.channels.term_retriever import kept
 from lexfuse.data.arrays import F32
 from lexfuse.errors import ConfigError, UnknownFieldError
 from lexfuse.storage.index_settings import FIELDS
+from lexfuse.storage.segments.channel_postings import Stretch
 
 
 class FieldWeight(NamedTuple):
@@ -107,7 +108,8 @@ class BM25F(BM25):
         for name, weight, b in self.fields:
             mean = counts.mean_length(name) or 1.0
             norm = (weight / (1 - b + b * counts.lengths(name).astype(np.float64) / mean + _TINY)).astype(np.float32)
-            frequency += counts.frequencies(name) * norm[postings.docs]
+            own = counts.frequencies(name)
+            frequency += postings.spread(partial(_normalised, own, norm))
         scale = 1.0 if self.idf is IdfForm.LUCENE else self.k1 + 1.0
         idf = (self.term_idf * scale).astype(np.float32)
         k1 = np.float32(self.k1)
@@ -130,3 +132,8 @@ class BM25F(BM25):
 
 
 _TINY = 1e-12  # with b = 1 an empty field has no length; nothing occurs in it either
+
+
+def _normalised(frequency: F32, norm: F32, some: Stretch) -> F32:
+    """Frequencies in a field with the norms of their documents; postings between stretches are of other documents."""
+    return frequency[some.place] * norm[some.docs]

@@ -14,7 +14,8 @@ from lexfuse.channels.channel_retriever import ChannelRetriever
 from lexfuse.channels.retriever import Retriever
 from lexfuse.data.arrays import F64
 from lexfuse.data.queries import Queries, Query
-from lexfuse.text.kli import InformativeTerm, TermChoice, informativeness, ranked
+from lexfuse.text.kli import COMMON, InformativeTerm, TermChoice, informativeness, is_date, ranked
+from lexfuse.text.note import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class TermChooser(ChannelRetriever):
         choice, (held,) = self.choice or TermChoice(1.0), self.held_terms(Queries.of([query]))
         every = _Candidates.of(held)
         weights, unknown, absent = self._chosen(choice, every, query)
-        given = [word.word for word in (*choice.only, *choice.added)]
+        given = [word.word for word in (*choice.only, *choice.added) if not word.exact]
         wanted = {term for found in self.terms_of_words(query, given) for term in found}
         spellings = {**self._spellings(query, "\n".join(given)), **self._spellings(query, query.text)}
         terms = [
@@ -87,6 +88,12 @@ class TermChooser(ChannelRetriever):
         shown = tuple(sorted(terms, key=lambda term: (-term.informativeness, term.term)))
         return ChosenTerms(shown, len(every.counts), unknown, absent)
 
+    def boilerplate(self, query: Query, terms: Sequence[InformativeTerm]) -> tuple[InformativeTerm, ...]:
+        """Those of some terms of a query that are dates, or so common in the collection that they say little."""
+        (held,) = self.held_terms(Queries.of([query]))
+        per_document = dict(zip(held.terms, (held.collection / max(len(self.snapshot), 1)).tolist(), strict=True))
+        return tuple(term for term in terms if is_date(term.word) or per_document.get(term.term, 0.0) >= COMMON)
+
     def _chosen(
         self, choice: TermChoice, every: _Candidates, query: Query
     ) -> tuple[dict[str, float], tuple[str, ...], tuple[str, ...]]:
@@ -96,7 +103,9 @@ class TermChooser(ChannelRetriever):
             return weights, (), ()
         usual, unknown, absent = max(weights.values(), default=1.0) or 1.0, [], []
         named = (*choice.only, *choice.added)
-        for word, terms in zip(named, self.terms_of_words(query, [one.word for one in named]), strict=True):
+        read = iter(self.terms_of_words(query, [one.word for one in named if not one.exact]))
+        for word in named:
+            terms = next(read) if not word.exact else [word.word] if word.word in every.counts else []
             own = every.weights(choice, [term for term in terms if term in every.counts])
             # A word that is new to the query counts as the best of its terms.
             weights |= {term: word.weight or own.get(term, usual) or usual for term in terms}
@@ -155,17 +164,32 @@ def terms_of(retriever: Retriever, query: Query) -> ChosenTerms | None:
     return words.terms(query) if words else None
 
 
+def boilerplate_of(retriever: Retriever, query: Query, chosen: ChosenTerms) -> tuple[InformativeTerm, ...]:
+    """The chosen terms of a query that are dates or boilerplate.
+
+    >>> from lexfuse.channels.registry import open_retriever
+    >>> words, query = open_retriever(snapshot, "bm25", kli=3), Query("q", "le retard de prêt, code des bibliothèques")
+    >>> [term.word for term in boilerplate_of(words, query, terms_of(words, query))]
+    ['code']
+    """
+    words = _chooser(retriever, query)
+    return words.boilerplate(query, chosen.terms) if words else ()
+
+
 def _chooser(retriever: Retriever, query: Query) -> TermChooser | None:
     return next((one for one in retriever.members(query) if isinstance(one, TermChooser) and one.choice is not None), None)
 
 
-def notes_of(chosen: ChosenTerms) -> list[str]:
+def notes_of(chosen: ChosenTerms) -> list[Note]:
     """Notes on changes that had no effect.
 
     >>> notes_of(ChosenTerms((), 0, ("estopel",), ("court",)))
     ["no document holds 'estopel'; it adds nothing", "'court' was not among the terms; there was nothing to drop"]
     """
     return [
-        *(f"no document holds {word!r}; it adds nothing" for word in chosen.unknown),
-        *(f"{word!r} was not among the terms; there was nothing to drop" for word in chosen.absent),
+        *(Note("unknown-term", "no document holds {word}; it adds nothing", word=repr(word)) for word in chosen.unknown),
+        *(
+            Note("absent-term", "{word} was not among the terms; there was nothing to drop", word=repr(word))
+            for word in chosen.absent
+        ),
     ]

@@ -1,6 +1,6 @@
 """Learned sparse retrieval: a model weighs the terms of its vocabulary for a text, also terms that the text does not hold.
 
-The score is the dot product of the two vectors (FUSE eq. 5), or their cosine. Vectors of documents lie in an inverted file
+The score is the dot product of the two vectors (FUSE eq. 3), or their cosine. Vectors of documents lie in an inverted file
 like words do, and so are searched exactly and at the same speed.
 """
 

@@ -9,15 +9,18 @@ from lexfuse.channels.registry import channel_kinds
 from lexfuse.errors import ConfigError
 from lexfuse.search.similar import SENTENCES
 from lexfuse.search.spec.spec import SearchSpec
+from lexfuse.storage.folder_snapshot import FolderSnapshot
 from lexfuse.storage.snapshot import Snapshot
 
 HYBRID = "hybrid"
+PROFILES = "profiles"  # the folder in an index folder
 _ENOUGH = 0.99  # share of the documents that a channel must hold to be offered: the rest may be on its way
 
 
 def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before: Collection[str] = ()) -> dict[str, SearchSpec]:
     """Profiles by name, the default first: those given, then words with vectors, words alone, and each channel alone.
 
+    A profile in the index folder (`folder_profiles`) takes the place of one of the same name.
     A channel that holds too few documents is left out, unless the version `before` offered it: documents that were just added are
     found by their words until they are encoded, and the profile stays available in the meantime.
 
@@ -30,7 +33,27 @@ def default_specs(snapshot: Snapshot, given: Mapping[str, SearchSpec], *, before
     second = sorted((name for name in channels if name in places), key=places.__getitem__)[:1]
     own = {HYBRID: SearchSpec.of(["bm25", *second])} if second else {}
     own |= {name: SearchSpec.of([name]) for name in ("bm25", *channels)}
+    kept = folder_profiles(snapshot)
+    own = {name: kept.pop(name, profile) for name, profile in own.items()} | kept
     return {**given, **{name: profile for name, profile in own.items() if name not in given}}
+
+
+def folder_profiles(snapshot: Snapshot) -> dict[str, SearchSpec]:
+    """The profiles in the folder ``profiles`` of an index folder, by the names of their files.
+
+    One whose channels the index does not hold yet is left out: ``hybrid.toml`` waits for the vectors.
+
+    >>> folder_profiles(snapshot)
+    {}
+    """
+    folder = snapshot.folder / PROFILES if isinstance(snapshot, FolderSnapshot) else None
+    if folder is None or not folder.is_dir():
+        return {}
+    found = {path.stem: SearchSpec.read(path) for path in sorted(folder.glob("*.toml"))}
+    stored = {name for kind in channel_kinds() for name in kind.hybrid_places} - set(snapshot.channels)
+    partial = {name for name in snapshot.channels if not _holds_enough(snapshot, name)}
+    missing = stored | partial
+    return {name: spec for name, spec in found.items() if not missing & {channel.name for channel in spec.channels}}
 
 
 def read_profiles(files: list[Path]) -> dict[str, SearchSpec]:

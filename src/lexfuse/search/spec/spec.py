@@ -37,6 +37,13 @@
     [[class.citation.channel]]    # other channels, fusion or rerankers for a class of queries
     name = "bm25"
 
+    [lexicon]                     # everyday words in the lexical channel, see `lexfuse.search.spec.lexicon_spec`
+    weight = 0.7
+    file = "our-words.toml"
+
+    [confidence]                  # when the best result is an answer, see `lexfuse.search.spec.confidence_spec`
+    …
+
     [evidence]                    # what supports it: texts and numbers
     measure = "nDCG@10"
     value = 0.43
@@ -51,7 +58,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -60,14 +66,16 @@ from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator
 
 from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.dates import parse_date
-from lexfuse.data.files import decode, read_bytes, written_file
-from lexfuse.data.formats.toml_text import to_toml
+from lexfuse.data.files import written_file
+from lexfuse.data.formats.toml_text import read_settings, to_toml, toml_values
 from lexfuse.data.validation import Model, Tables, Texts, expect, refuse, refusing
-from lexfuse.errors import ConfigError, DataError, place
+from lexfuse.errors import ConfigError, DataError
 from lexfuse.fusion.fusion import Fusion
 from lexfuse.fusion.registry import fusion_of, fusion_values
 from lexfuse.search.pipeline import DEPTH, RoutedRetriever
 from lexfuse.search.spec.channel_spec import ChannelChoice, channel_options, check_pipeline, open_pipeline
+from lexfuse.search.spec.confidence_spec import ConfidenceSpec
+from lexfuse.search.spec.lexicon_spec import LexiconSpec
 from lexfuse.search.spec.reranker_specs import RerankerChoice, RerankerSpec
 from lexfuse.storage.filters import Condition, within
 from lexfuse.storage.snapshot import Snapshot
@@ -137,6 +145,8 @@ class SearchSpec(Model):
     rerank: Rerankers = ()
     filters: Texts = ()  # conditions on metadata, as `lexfuse.storage.filters` reads them
     as_of: Annotated[datetime.date, BeforeValidator(refusing(_day))] | None = None
+    lexicon: LexiconSpec | None = None  # everyday words; without one, `search` has the usual lexicon and `run` has none
+    confidence: ConfidenceSpec | None = None  # when the best result is an answer, by `lexfuse tune confidence`
     classes: Annotated[dict[QueryClass, ClassSpec], BeforeValidator(refusing(_classes))] = Field(
         default={}, validation_alias="class", serialization_alias="class"
     )
@@ -165,6 +175,7 @@ class SearchSpec(Model):
         filters: Sequence[str] = (),
         as_of: datetime.date | str | None = None,
         name: str = "",
+        lexicon: LexiconSpec | Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Self:
         """A search from keyword arguments; options of channels, such as `k1`, are for those that are given by name.
@@ -186,7 +197,9 @@ class SearchSpec(Model):
             for one in every
         ]
         values: dict[str, Any] = {"channels": tables, "rerank": rerank, "depth": depth, "filters": filters, "name": name}
-        values |= {key: value for key, value in {"fusion": fusion, "as_of": as_of}.items() if value is not None}
+        values |= {
+            key: value for key, value in {"fusion": fusion, "as_of": as_of, "lexicon": lexicon}.items() if value is not None
+        }
         return cls(**values)
 
     @classmethod
@@ -198,13 +211,7 @@ class SearchSpec(Model):
         ...
         lexfuse.errors.NotFoundError: no file or folder 'nowhere.toml'; check the path
         """
-        text = decode(read_bytes(path), path=path)
-        try:
-            return cls.parse(text)
-        except ConfigError as error:
-            raise ConfigError(f"{place(path, None)}{error}") from None
-        except DataError as error:
-            raise DataError(error.reason, path=path) from None
+        return read_settings(path, cls.parse)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -305,17 +312,3 @@ class SearchSpec(Model):
     def within(self, snapshot: Snapshot) -> Mask | None:
         """The documents that the filters and the day allow; None for all."""
         return within(snapshot, self.conditions, as_of=self.as_of)
-
-
-def toml_values(text: str) -> dict[str, Any]:
-    """The values of a TOML text; `DataError` for one that is not valid.
-
-    >>> toml_values("depth = ")
-    Traceback (most recent call last):
-    ...
-    lexfuse.errors.DataError: not valid TOML: Invalid value (at end of document)
-    """
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"not valid TOML: {error}") from None

@@ -41,10 +41,22 @@ def search_text(page: SearchPage, paragraphs: Mapping[str, str]) -> str:
        id: "a"
        Passage: la loi
     """
-    lines = [_head(page.index, page.generation, page.profile, page.results), *_results(page.results, paragraphs)]
+    lines = [_head(page.index, page.generation, page.profile, page.results), *_question(page)]
+    lines += _results(page.results, paragraphs)
     lines += [line for facet in page.facets for line in ("", *_facet(facet))]
     lines += ["", f"There are more: ask the same again with cursor {_quoted(page.next_cursor)}."] if page.next_cursor else []
     return "\n".join([*lines, *_notes(page)])
+
+
+def _question(page: SearchPage) -> Iterator[str]:
+    """How the question was read: corrected words, and words of the law that were added."""
+    if page.correction is not None:
+        how = "Searched instead" if page.correction.applied else "Did you mean"
+        yield f"{how}: {_quoted(page.correction.question)}."
+    if page.confidence is not None and not page.confidence.answers:
+        yield "Nothing here clearly answers the question; these are the nearest documents."
+    for one in page.expansions:
+        yield f"Everyday words {_quoted(one.words)} were also searched as: {', '.join(map(_line, one.law))}."
 
 
 def similar_text(page: SimilarPage, paragraphs: Mapping[str, str]) -> str:
@@ -167,9 +179,15 @@ def _results(results: Sequence[SearchResult], paragraphs: Mapping[str, str]) -> 
         yield ""
         yield f"{result.rank}. {_name(result)}"
         yield from (f"   {line}" for line in _card(result, paragraphs.get(result.id)))
+        if result.metadata:
+            yield f"   Metadata: {'; '.join(_field(name, value) for name, value in result.metadata.items())}"
         yield f"   Passage: {_passage(result.snippet)}"
         if isinstance(result, SimilarResult):
             yield from (f"   {line}" for line in _alignment(result.alignment))
+
+
+def _field(name: str, value: object) -> str:
+    return f"{_line(name)}: {_line(', '.join(map(str, value)) if isinstance(value, list) else str(value))}"
 
 
 def _card(card: DocumentCard, paragraph: str | None = None) -> Iterator[str]:

@@ -7,9 +7,10 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from lexfuse.errors import ConfigError
+from lexfuse.search.words.correction import Spelling
 from lexfuse.service.operations.cursor import Cursor
 from lexfuse.service.operations.search import MAX_RESULTS, SearchQuery, search
-from lexfuse.service.parameters import OPERATORS, FilterParameters, Question
+from lexfuse.service.parameters import EVERYDAY, OPERATORS, SPELLING, FilterParameters, Question
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.search import ProfileComparison, ProfileRanking, RankChange, SearchPage
 
@@ -36,6 +37,8 @@ class CompareParameters(FilterParameters):
     )
     k: int = Field(10, ge=1, le=MAX_RESULTS, description="Results of each profile.", examples=[10])
     operators: bool = Field(True, description=OPERATORS)
+    spelling: Spelling = Field(Spelling.AUTO, description=SPELLING)
+    everyday: bool = Field(True, description=EVERYDAY)
 
     @model_validator(mode="after")
     def _different(self) -> Self:

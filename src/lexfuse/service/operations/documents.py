@@ -14,7 +14,7 @@ from lexfuse.data.document import Document
 from lexfuse.errors import TooLargeError
 from lexfuse.search.document_context import citing_documents, neighbours, versions
 from lexfuse.search.index_version import IndexVersion
-from lexfuse.service.parameters import IndexParameters
+from lexfuse.service.parameters import Day, IndexParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import (
     CitedDocument,
@@ -43,6 +43,7 @@ class CiteParameters(IndexParameters):
         min_length=1, description="A citation, or a whole text.", examples=["article L. 1237-19 du code du travail"]
     )
     code: str = Field("", max_length=500, description="The code that the text belongs to, if any.", examples=["Code du travail"])
+    as_of: Day | None = Field(None, description="Look up the law of this day; of today by default.", examples=["2016-09-30"])
 
 
 def cite(registry: IndexRegistry, given: CiteParameters) -> ResolvedCitations:
@@ -54,7 +55,8 @@ def cite(registry: IndexRegistry, given: CiteParameters) -> ResolvedCitations:
     """
     if (length := len(given.text)) > MAX_CHARACTERS:
         raise TooLargeError(f"the text has {length:,} characters, {MAX_CHARACTERS:,} are allowed; send it in parts")
-    with registry.index(given.index).lease() as version:
+    with registry.index(given.index).lease() as leased:
+        version = leased.on(given.as_of) if given.as_of else leased
         every = find_citations(given.text)
         found = version.citations.cited(given.text, own_code=given.code, found=every[:MAX_CITATIONS])
         more = max(len(every) - MAX_CITATIONS, 0)
@@ -71,7 +73,7 @@ def document(registry: IndexRegistry, id: str, index: str = "", as_of: datetime.
     """
     with registry.index(index).lease() as version:
         found = version.read(id, as_of)
-        shown = version.holding(found)
+        shown = version.holding(found, as_of)
         return DocumentAnswer(index=version.name, generation=version.generation, document=_whole(shown, found))
 
 

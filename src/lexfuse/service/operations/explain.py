@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from lexfuse.channels.explanation import Explanation, ProportionalRelevance
+from lexfuse.channels.explanation import Explanation, ParagraphPair, ProportionalRelevance
+from lexfuse.data.document import Document
 from lexfuse.errors import ConfigError
 from lexfuse.search.document_explanation import DocumentExplanation, explain_document
-from lexfuse.service.operations.search import marked_snippet
-from lexfuse.service.parameters import OPERATORS, Question, QuestionParameters
+from lexfuse.search.words.correction import Spelling
+from lexfuse.service.operations.search import correction_of, marked_snippet
+from lexfuse.service.parameters import EVERYDAY, OPERATORS, SPELLING, Question, QuestionParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import DocumentCard
 from lexfuse.service.schemas.search import (
@@ -25,6 +28,7 @@ from lexfuse.service.schemas.search import (
     TermShare,
     TokenShare,
 )
+from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.paragraphs import TextParagraph
 
 PAIRS_LISTED = 20
@@ -41,6 +45,8 @@ class ExplainQuery(QuestionParameters):
 
     query: Question
     operators: bool = Field(True, description=OPERATORS)
+    spelling: Spelling = Field(Spelling.AUTO, description=SPELLING)
+    everyday: bool = Field(True, description=EVERYDAY)
 
 
 class ExplainParameters(ExplainQuery):
@@ -60,28 +66,50 @@ def explain(registry: IndexRegistry, given: ExplainParameters) -> ExplainRespons
         raise ConfigError("name a document, by its id or by a citation")
     served = registry.index(given.index)
     with served.lease() as version:
-        how = given.model_dump(include={"language", "profile", "filters", "as_of", "operators"})
+        how = given.model_dump(include={"language", "profile", "filters", "as_of", "operators", "spelling", "everyday"})
         found = explain_document(version, given.query, given.document, **how)
         return ExplainResponse(
             index=served.name,
             generation=version.generation,
             profile=found.opened.profile,
             query=given.query,
+            correction=correction_of(found.correction),
             why=_hit_explanation(found),
         )
 
 
 def _hit_explanation(found: DocumentExplanation) -> HitExplanation:
-    document, evidence = found.hit.document, found.explanation.evidence.items()
-    return _stage(found.explanation, DocumentCard.of(document)).model_copy(
+    document = found.hit.document
+    analyser = found.version.snapshot.settings.analyser(document.language)
+    lexical = [one.name for one in found.opened.retriever.members(found.query) if one.marks_words]
+    everyday = {(source, term): one.words for source in lexical for one in found.expansions for term in one.terms}
+    return explained_hit(found.explanation, document, everyday).model_copy(
         update={
             "allowed": found.allowed,
             "cited": found.cited,
-            "conditions": [ConditionPart(**asdict(one)) for one in found.explanation.conditions],
-            "terms": [TermShare(source=source, **asdict(part)) for source, one in evidence for part in one.terms or ()],
-            "tokens": [TokenShare(source=source, **asdict(met)) for source, one in evidence for met in one.tokens or ()],
             "snippet": marked_snippet(found.hit),
-            "alignment": alignment_of(found.alignment, found.query.text, document.text),
+            "alignment": alignment_of(found.alignment, found.query.text, document.text, analyser),
+        }
+    )
+
+
+def explained_hit(
+    found: Explanation, document: Document, everyday: Mapping[tuple[str, str], str] | None = None
+) -> HitExplanation:
+    """An explanation with the terms, tokens and conditions of every source.
+
+    `everyday` has the everyday words that a term of a source was added for.
+    """
+    evidence, everyday = found.evidence.items(), everyday or {}
+    return _stage(found, DocumentCard.of(document)).model_copy(
+        update={
+            "conditions": [ConditionPart(**asdict(one)) for one in found.conditions],
+            "terms": [
+                TermShare(source=source, **asdict(part), everyday=everyday.get((source, part.term), ""))
+                for source, one in evidence
+                for part in one.terms or ()
+            ],
+            "tokens": [TokenShare(source=source, **asdict(met)) for source, one in evidence for met in one.tokens or ()],
         }
     )
 
@@ -99,8 +127,12 @@ def _stage(found: Explanation, card: DocumentCard) -> HitExplanation:
     )
 
 
-def alignment_of(met: ProportionalRelevance | None, query: str, text: str) -> ParagraphAlignment | None:
+def alignment_of(
+    met: ProportionalRelevance | None, query: str, text: str, analyser: Analyser | None = None
+) -> ParagraphAlignment | None:
     """How RPRS compared a document, if it did, with the paragraphs that met most; the rest is counted.
+
+    With an analyser, the words that the paragraphs of a pair share are marked.
 
     >>> from lexfuse.channels.explanation import ParagraphPair
     >>> pair = ParagraphPair(TextParagraph(0, 0, 5, None), TextParagraph(0, 0, 6, "1"), 2, 0.75)
@@ -112,17 +144,20 @@ def alignment_of(met: ProportionalRelevance | None, query: str, text: str) -> Pa
     return ParagraphAlignment(
         query_proportion=met.query_proportion,
         document_proportion=met.document_proportion,
-        pairs=[
-            AlignedPair(
-                query=_paragraph(query, pair.query),
-                document=_paragraph(text, pair.doc),
-                meetings=pair.meetings,
-                cosine=pair.cosine,
-            )
-            for pair in met.paragraphs[:PAIRS_LISTED]
-        ],
+        pairs=[_pair(pair, query, text, analyser) for pair in met.paragraphs[:PAIRS_LISTED]],
         more=max(len(met.paragraphs) - PAIRS_LISTED, 0),
     )
+
+
+def _pair(pair: ParagraphPair, query: str, text: str, analyser: Analyser | None) -> AlignedPair:
+    ours, theirs = _paragraph(query, pair.query), _paragraph(text, pair.doc)
+    if analyser is not None:
+        shared = set(analyser.terms(ours.text)).intersection(analyser.terms(theirs.text))
+        ours, theirs = (
+            one.model_copy(update={"matches": [(token.start, token.end) for token in analyser.matching(one.text, shared)]})
+            for one in (ours, theirs)
+        )
+    return AlignedPair(query=ours, document=theirs, meetings=pair.meetings, cosine=pair.cosine)
 
 
 def _paragraph(text: str, paragraph: TextParagraph) -> AlignedParagraph:

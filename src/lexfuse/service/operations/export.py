@@ -10,19 +10,25 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote
 
+import orjson
+
+from lexfuse.data.formats.fields import query_record
 from lexfuse.data.formats.trec_qrels import qrels_lines
 from lexfuse.data.formats.trec_run import run_blocks
+from lexfuse.data.judgements import last_grades, merged_grade
 from lexfuse.data.qrels import Qrels
+from lexfuse.data.queries import Query
 from lexfuse.data.run import Run
 from lexfuse.service.schemas.document import Judgements
 from lexfuse.service.schemas.search import SearchPage, SearchResult
 from lexfuse.storage.feedback import query_id
 from lexfuse.text.citation.find import find_citations
+from lexfuse.text.citation.styles import ecli_citation, french_citation
 
 _NAMED = 20  # documents that a file lacks and that are named
 
@@ -35,12 +41,15 @@ class ResultFormat(StrEnum):
     TREC = "trec"
     BIBTEX = "bibtex"
     RIS = "ris"
+    FRENCH = "french"  # citations as French lawyers write them, one a line
+    ECLI = "ecli"  # citations with the European case law identifier, one a line
 
 
 class JudgementFormat(StrEnum):
     """Formats of exported judgements."""
 
     QRELS = "qrels"
+    QUERIES = "queries"  # the questions of the qrels, as JSON lines
     JSON = "json"
 
 
@@ -69,8 +78,10 @@ class Export:
         return {"Content-Disposition": f'attachment; filename="{self.name}"', **left_out}
 
 
-def export_results(page: SearchPage, wanted: ResultFormat) -> Export:
+def export_results(page: SearchPage, wanted: ResultFormat, address: str = "") -> Export:
     r"""Results as a file; a TREC run calls the question as the judgements on it do.
+
+    With the address of the service, tables, bibliographies and citations have the address of every document.
 
     >>> from lexfuse.service.schemas.search import MarkedSpan, SearchTiming
     >>> result = SearchResult(id="a", rank=1, found="bm25", score=2.5, snippet=MarkedSpan(text="…"))
@@ -78,34 +89,46 @@ def export_results(page: SearchPage, wanted: ResultFormat) -> Export:
     >>> export_results(page, ResultFormat.TREC).text
     'f61a54dbfaac2e0c5 Q0 a 1 2.5 bm25\n'
     """
+    urls = {one.id: _url(address, page.index, one.id) for one in page.results}
+    if wanted in (ResultFormat.FRENCH, ResultFormat.ECLI):
+        style = french_citation if wanted is ResultFormat.FRENCH else ecli_citation
+        lines = [" ".join(filter(None, (_line(style(one)), urls[one.id]))) for one in page.results]
+        return Export("\n".join([*lines, ""]), "text/plain; charset=utf-8", "results.txt")
     if wanted is ResultFormat.CSV:
-        return Export(_csv(page.results), "text/csv; charset=utf-8", "results.csv")
+        return Export(_csv(page.results, urls), "text/csv; charset=utf-8", "results.csv")
     if wanted is ResultFormat.TREC:
         left_out = tuple(result.id for result in page.results if not _is_column(result.id))
         return Export(_trec(page), "text/plain; charset=utf-8", "results.trec", left_out)
     if wanted is ResultFormat.BIBTEX:
-        return Export(_bibtex(page.results), "application/x-bibtex; charset=utf-8", "results.bib")
+        return Export(_bibtex(page.results, urls), "application/x-bibtex; charset=utf-8", "results.bib")
     if wanted is ResultFormat.RIS:
-        return Export(_ris(page.results), "application/x-research-info-systems; charset=utf-8", "results.ris")
+        return Export(_ris(page.results, urls), "application/x-research-info-systems; charset=utf-8", "results.ris")
     return Export(page.model_dump_json(indent=2) + "\n", "application/json", "results.json")
 
 
 def exported_judgements(judged: Judgements, wanted: JudgementFormat) -> Export:
-    """Judgements as a file; JSON has the questions, qrels only their ids.
+    """Judgements as a file; the ids of a file of queries are those of the qrels.
 
-    Qrels have TREC's four columns, or, where an id has a space inside, BEIR's three with tabs between.
+    Qrels have one grade for a result, merged as `lexfuse.data.judgements` says. They have TREC's four columns or, where an id has
+    a space inside, BEIR's three with tabs between.
 
     >>> exported_judgements(Judgements(index="i", judgements=[]), JudgementFormat.QRELS).text
     ''
     """
     if wanted is JudgementFormat.JSON:
         return Export(judged.model_dump_json(indent=2) + "\n", "application/json", "judgements.json")
-    last = {(one.query_id, one.document): one.grade for one in judged.judgements}
-    qrels = Qrels.of((query, doc, grade) for (query, doc), grade in last.items() if _is_column(doc))
-    spaced = any(doc.split() != [doc] for _, doc in last)
-    left_out = dict.fromkeys(doc for _, doc in last if not _is_column(doc))
+    grades = last_grades((one.query_id, one.document, one.judge, one.grade) for one in judged.judgements)
+    merged = {result: merged_grade(by_judge.values()) for result, by_judge in grades.items()}
+    left_out = tuple(dict.fromkeys(doc for _, doc in merged if not _is_column(doc)))
+    kept = {result: grade for result, grade in merged.items() if _is_column(result[1])}
+    if wanted is JudgementFormat.QUERIES:
+        texts, asked = {one.query_id: one.query for one in judged.judgements}, dict.fromkeys(query for query, _ in kept)
+        lines = (orjson.dumps(query_record(Query(id, texts[id]))).decode() + "\n" for id in asked)
+        return Export("".join(lines), "application/x-ndjson; charset=utf-8", "queries.jsonl", left_out)
+    spaced = any(doc.split() != [doc] for _, doc in merged)
+    qrels = Qrels.of((query, doc, grade) for (query, doc), grade in kept.items())
     text = b"".join(qrels_lines(qrels, beir=spaced)).decode()
-    return Export(text, "text/plain; charset=utf-8", "judgements.tsv" if spaced else "judgements.qrels", tuple(left_out))
+    return Export(text, "text/plain; charset=utf-8", "judgements.tsv" if spaced else "judgements.qrels", left_out)
 
 
 def _is_column(id: str) -> bool:
@@ -115,18 +138,27 @@ def _is_column(id: str) -> bool:
 
 COLUMNS = (
     "rank", "id", "title", "kind", "code", "number", "headings", "court", "date", "valid_from", "valid_to", "status", "language",
-    "identifiers", "found", "score", "passage",
+    "identifiers", "found", "score", "passage", "url",
 )  # fmt: skip
 
 
-def _csv(results: Sequence[SearchResult]) -> str:
+def _url(address: str, index: str, id: str) -> str:
+    """The address of a document; none without that of the service."""
+    return f"{address}/documents/{quote(id, safe='')}?index={quote(index, safe='')}" if address else ""
+
+
+def _csv(results: Sequence[SearchResult], urls: Mapping[str, str]) -> str:
     """RFC 4180, with the mark by which spreadsheets know UTF-8."""
     out = io.StringIO(newline="")
     out.write("\ufeff")
     writer = csv.writer(out)
-    writer.writerow(COLUMNS)
+    names = sorted({name for result in results for name in result.metadata})
+    writer.writerow([*COLUMNS, *(_safe(f"metadata.{name}" if name in COLUMNS else name) for name in names)])
     for result in results:
-        writer.writerow([_cell(result, column) for column in COLUMNS])
+        own = {"passage": result.snippet.text, "url": urls[result.id]}
+        row = [own[column] if column in own else getattr(result, column) for column in COLUMNS]
+        cells = [_cell(value, " > " if column == "headings" else "; ") for column, value in zip(COLUMNS, row, strict=True)]
+        writer.writerow([*cells, *(_cell(result.metadata.get(name), "; ") for name in names)])
     return out.getvalue()
 
 
@@ -134,13 +166,15 @@ _BREAKS = ("\t", "\r", "\n")
 _FORMULA = ("=", "+", "-", "@", *_BREAKS)
 
 
-def _cell(result: SearchResult, column: str) -> str | int | float:
-    value = result.snippet.text if column == "passage" else getattr(result, column)
+def _cell(value: object, between: str) -> str | int | float:
     if isinstance(value, int | float):
         return value
-    text = " > ".join(value) if column == "headings" else "; ".join(value) if isinstance(value, list) else str(value or "")
+    return _safe(between.join(map(str, value)) if isinstance(value, list) else str(value or ""))
+
+
+def _safe(text: str) -> str:
+    """A text as a cell: a spreadsheet would compute one that begins like a formula; the apostrophe says that it is text."""
     text = text.replace("\x00", "")
-    # A spreadsheet would compute it; the apostrophe says that it is text.
     return f"'{text}" if is_formula(text) else text
 
 
@@ -174,9 +208,9 @@ _BIBTEX = {
 }  # fmt: skip
 
 
-def _bibtex(results: Sequence[SearchResult]) -> str:
+def _bibtex(results: Sequence[SearchResult], urls: Mapping[str, str]) -> str:
     keys = _keys(results)
-    return "\n".join(_entry(result, key) for result, key in zip(results, keys, strict=True))
+    return "\n".join(_entry(result, key, urls[result.id]) for result, key in zip(results, keys, strict=True))
 
 
 def _keys(results: Sequence[SearchResult]) -> list[str]:
@@ -200,7 +234,7 @@ def _folded(text: str) -> str:
     return "".join(mark for mark in unicodedata.normalize("NFKD", text) if not unicodedata.combining(mark))
 
 
-def _entry(result: SearchResult, key: str) -> str:
+def _entry(result: SearchResult, key: str, url: str) -> str:
     fields = {
         "title": result.title or result.id,
         "author": result.court,
@@ -210,6 +244,7 @@ def _entry(result: SearchResult, key: str) -> str:
         "number": _case_number(result),
         "note": "; ".join(part for part in (*result.identifiers, _validity(result), result.status) if part),
         "language": result.language,
+        "url": url,
     }
     lines = [f"  {name} = {{{_in_bibtex(value, whole=name in ('title', 'author'))}}}," for name, value in fields.items() if value]
     return "\n".join([f"@misc{{{key},", *lines, "}", ""])
@@ -224,11 +259,11 @@ def _in_bibtex(text: str, *, whole: bool) -> str:
 _TYPES = {"statute": "STAT", "decision": "CASE", "paragraph": "CASE"}
 
 
-def _ris(results: Sequence[SearchResult]) -> str:
-    return "".join(f"{tag}  - {_line(value)}\r\n" for result in results for tag, value in _tags(result))
+def _ris(results: Sequence[SearchResult], urls: Mapping[str, str]) -> str:
+    return "".join(f"{tag}  - {_line(value)}\r\n" for one in results for tag, value in _tags(one, urls[one.id]))
 
 
-def _tags(result: SearchResult) -> Iterator[tuple[str, str]]:
+def _tags(result: SearchResult, url: str) -> Iterator[tuple[str, str]]:
     yield "TY", _TYPES.get(result.kind, "GEN")
     fields = (
         ("TI", result.title or result.id),
@@ -241,6 +276,7 @@ def _tags(result: SearchResult) -> Iterator[tuple[str, str]]:
         ("AB", result.snippet.text),
         ("LA", result.language),
         ("AN", result.id),
+        ("UR", url),
         ("N1", "; ".join(part for part in (_validity(result), result.status) if part)),
     )
     yield from ((tag, value) for tag, value in fields if value)

@@ -6,15 +6,19 @@ A judgement keeps the text of its question. Nothing else of the service does, un
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from pydantic import Field
 
+from lexfuse.data.judgements import NAME_LENGTH, NAME_PATTERN, judge_name
+from lexfuse.errors import NotFoundError
 from lexfuse.service.parameters import IndexParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import Judgement, Judgements
 from lexfuse.storage.feedback import FeedbackEntry, query_id
 
 HIGHEST = 10  # grade
+JUDGE = "Name of the judge: letters, digits, spaces and . ' ’ @ _ -"
 
 
 class JudgementBody(IndexParameters):
@@ -28,6 +32,7 @@ class JudgementBody(IndexParameters):
     generation: int | None = Field(
         None, ge=0, le=2**31 - 1, description="The version that was searched; the newest if not given.", examples=[4]
     )
+    judge: str = Field("", max_length=NAME_LENGTH, pattern=NAME_PATTERN, description=JUDGE, examples=["Anna"])
 
 
 def add_feedback(registry: IndexRegistry, given: JudgementBody) -> Judgement:
@@ -39,29 +44,34 @@ def add_feedback(registry: IndexRegistry, given: JudgementBody) -> Judgement:
     """
     served = registry.index(given.index)
     generation = served.generation if given.generation is None else given.generation
-    kept = FeedbackEntry(given.query, given.document, given.grade, rank=given.rank, profile=given.profile, generation=generation)
+    said: dict[str, Any] = {"rank": given.rank, "profile": given.profile, "judge": judge_name(given.judge)}
+    kept = FeedbackEntry(given.query, given.document, given.grade, generation=generation, **said)
     with served.source.writer() as index:
         index.feedback.keep(kept)
     return _judgement(kept)
 
 
-def judged(registry: IndexRegistry, query: str, index: str = "") -> dict[str, int]:
-    """The grades of documents for one question, the last given of each."""
+def judged(registry: IndexRegistry, query: str, index: str = "", judge: str = "") -> dict[str, int]:
+    """The grades of documents for one question by one judge, the last given of each."""
     with registry.index(index).source.writer() as folder:
-        return {one.doc: one.grade for one in folder.feedback.kept(query)}
+        return {one.doc: one.grade for one in folder.feedback.kept(query) if one.judge == judge}
 
 
-def remove_feedback(registry: IndexRegistry, query: str, document: str, index: str = "") -> int:
-    """Remove the judgements of a document for a question; returns how many there were."""
+def remove_feedback(registry: IndexRegistry, query: str, document: str, index: str = "", judge: str = "") -> int:
+    """Remove the judgements of a document for a question by one judge; returns how many there were."""
     with registry.index(index).source.writer() as folder:
-        return folder.feedback.remove(query, document)
+        return folder.feedback.remove(query, document, judge)
 
 
-def judgements(registry: IndexRegistry, index: str = "") -> Judgements:
-    """Every judgement on an index, in the order in which they were given."""
-    served = registry.index(index)
+def judgements(registry: IndexRegistry, index: str = "", judge: str = "") -> Judgements:
+    """Every judgement on an index, or those of a judge, in the order in which they were given."""
+    served, wanted = registry.index(index), judge_name(judge)
     with served.source.writer() as folder:
-        return Judgements(index=served.name, judgements=[_judgement(one) for one in folder.feedback.kept()])
+        kept = folder.feedback.kept()
+    chosen = [one for one in kept if not wanted or one.judge == wanted]
+    if wanted and not chosen:
+        raise NotFoundError(f"there are no judgements by {wanted!r}; leave the judge out to get those of all judges")
+    return Judgements(index=served.name, judgements=[_judgement(one) for one in chosen])
 
 
 def _judgement(one: FeedbackEntry) -> Judgement:

@@ -11,6 +11,7 @@ from lexfuse.service.operations.explain import DOCUMENT
 from lexfuse.service.parameters import Day, IndexParameters
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.history import ChangedText, DocumentDifference, DocumentHistory, DocumentVersion
+from lexfuse.text.difference import ChangeKind, word_changes
 
 
 class HistoryParameters(IndexParameters):
@@ -30,6 +31,13 @@ class DiffParameters(DiffQuery):
     """A document and two days."""
 
     document: Annotated[str, Field(**DOCUMENT)]
+
+
+class VersionPair(IndexParameters):
+    """Two documents that are versions of one article, each with its id."""
+
+    document: Annotated[str, Field(**DOCUMENT)]
+    other: Annotated[str, Field(**DOCUMENT | {"description": "The earlier version."})]
 
 
 def history(registry: IndexRegistry, given: HistoryParameters) -> DocumentHistory:
@@ -65,4 +73,24 @@ def diff(registry: IndexRegistry, given: DiffParameters) -> DocumentDifference:
             before=DocumentVersion.of(found.before) if found.before else None,
             after=DocumentVersion.of(found.after) if found.after else None,
             changes=[ChangedText(kind=change.kind.value, text=change.text) for change in found.changes],
+        )
+
+
+def version_pair(registry: IndexRegistry, given: VersionPair) -> DocumentDifference:
+    """What changed from one document to another, word by word: for versions of an article that have their own ids.
+
+    >>> version_pair(registry, VersionPair(document="lib-4", other="lib-3")).changed
+    True
+    """
+    with registry.index(given.index).lease() as version:
+        before, after = (document_history(version, name)[-1] for name in (given.other, given.document))
+        changes = word_changes(before.text, after.text)
+        return DocumentDifference(
+            index=version.name,
+            generation=version.generation,
+            id=after.id,
+            changed=any(change.kind is not ChangeKind.SAME for change in changes),
+            before=DocumentVersion.of(before),
+            after=DocumentVersion.of(after),
+            changes=[ChangedText(kind=change.kind.value, text=change.text) for change in changes],
         )

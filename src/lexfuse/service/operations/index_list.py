@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lexfuse.search.index_version import IndexVersion
+from lexfuse.search.similar import SENTENCES
 from lexfuse.service.problems import without_paths
 from lexfuse.service.registry import IndexRegistry, ServedIndex
 from lexfuse.service.schemas.search import IndexCard, IndexList, ProfileCard
@@ -39,12 +40,31 @@ def _card(served: ServedIndex) -> IndexCard:
         return IndexCard(
             name=served.name,
             title=served.title,
+            titles=dict(served.titles),
             documents=len(version.snapshot),
             generation=version.generation,
             languages=version.cached("languages", lambda: _languages(version)),
             default_profile=version.default_profile,
             profiles=profile_cards(version),
+            dated=version.cached("dated", lambda: _dated(version)),
+            progress=version.cached("channel progress", lambda: channel_progress(version)),
         )
+
+
+def channel_progress(version: IndexVersion) -> dict[str, float]:
+    """The share of documents that each channel holds, for channels that are still being filled and are not searched yet.
+
+    >>> with registry.index().lease() as version:
+    ...     channel_progress(version)
+    {}
+    """
+    unfinished = [name for name in version.snapshot.channels if name not in version.specs and not name.startswith(SENTENCES)]
+    return {name: float((version.snapshot.channel_numbering(name).raw >= 0).mean()) for name in unfinished}
+
+
+def _dated(version: IndexVersion) -> bool:
+    """Whether a document has a period in which it is in force."""
+    return any(value for name in ("valid_from", "valid_to") for value in version.snapshot.coded(name)[1])
 
 
 def _languages(version: IndexVersion) -> dict[str, int]:

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
 
+from lexfuse.channels.lexical.everyday_words import Expansion
 from lexfuse.cluster.partial_answer import partial_answer
 from lexfuse.errors import ConfigError
 from lexfuse.search.hits import SortOrder, find_hits
 from lexfuse.search.pipeline import DEPTH
 from lexfuse.search.results import SearchHit
 from lexfuse.search.spec.channel_spec import ChannelSpec
+from lexfuse.search.spec.confidence_spec import Confidence
 from lexfuse.search.spec.spec import SearchSpec
 from lexfuse.search.stage_clock import Timing
+from lexfuse.search.words.correction import Spelling, SpellingCorrection
 from lexfuse.service.operations.cursor import Cursor, digest
-from lexfuse.service.parameters import OPERATORS, Question, QuestionParameters, refuse_unknown
+from lexfuse.service.parameters import EVERYDAY, OPERATORS, SPELLING, Question, QuestionParameters, refuse_unknown
 from lexfuse.service.registry import IndexRegistry
 from lexfuse.service.schemas.document import document_facts
-from lexfuse.service.schemas.search import DayCoverageCard, Facet, MarkedSpan, SearchPage, SearchResult, SearchTiming
+from lexfuse.service.schemas.search import (
+    ConfidenceCard,
+    CorrectionCard,
+    DayCoverageCard,
+    ExpansionCard,
+    Facet,
+    MarkedSpan,
+    SearchPage,
+    SearchResult,
+    SearchTiming,
+)
+from lexfuse.text.note import Note
 from lexfuse.text.sentences.splitter import split_sentences
 
 MAX_RESULTS = 100  # on one page
@@ -27,6 +42,7 @@ MAX_CHANNELS = 8
 _SPEC_KEYS = ("version", "channel", "fusion", "depth")
 _SPEC = "A search as data instead of a profile, with the keys channel, fusion and depth of a profile."
 _EXAMPLE = {"channel": [{"name": "bm25", "k1": 0.9}, {"name": "tfidf"}], "fusion": {"method": "rrf"}, "depth": 100}
+_USUAL = {"operators": True, "spelling": Spelling.AUTO, "everyday": True}  # cursors do not depend on these
 _FACETS = "Count codes, courts, kinds, years, languages and metadata of the candidates."
 
 
@@ -41,6 +57,8 @@ class SearchQuery(QuestionParameters):
     sort: SortOrder = Field(SortOrder.RELEVANCE, description="By relevance, or the best 100 by date.")
     facets: bool = Field(False, description=_FACETS)
     operators: bool = Field(True, description=OPERATORS)
+    spelling: Spelling = Field(Spelling.AUTO, description=SPELLING)
+    everyday: bool = Field(True, description=EVERYDAY)
 
     def search(self) -> str | SearchSpec:
         """The profile, or the spec in its place."""
@@ -48,7 +66,8 @@ class SearchQuery(QuestionParameters):
 
     def digest(self) -> str:
         """The same for two pages of one ranking, exactly."""
-        left_out = {"cursor", "facets", "spec"} | ({"operators"} if self.operators else set())
+        usual = {name for name in ("operators", "spelling", "everyday") if getattr(self, name) == _USUAL[name]}
+        left_out = {"cursor", "facets", "spec"} | usual
         return digest(self.model_dump(exclude=left_out), self.search())
 
 
@@ -57,6 +76,7 @@ class SearchParameters(SearchQuery):
 
     facets: bool = Field(False, strict=True, description=_FACETS)
     operators: bool = Field(True, strict=True, description=OPERATORS)
+    everyday: bool = Field(True, strict=True, description=EVERYDAY)
     spec: dict[str, Any] | None = Field(None, description=_SPEC, examples=[_EXAMPLE])
 
     def search(self) -> str | SearchSpec:
@@ -109,9 +129,12 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
             as_of=given.as_of,
             language=given.language,
             operators=given.operators,
+            spelling=given.spelling,
+            everyday=given.everyday,
             profile=given.search(),
         )
-        missing = [f"{len(lost):,} of the cluster's shards did not answer; results may be missing"] if lost else []
+        text = "{count} of the cluster's shards did not answer; results may be missing"
+        missing = [Note("lost-shards", text, count=len(lost))] if lost else []
         return SearchPage(
             index=served.name,
             generation=version.generation,
@@ -122,10 +145,31 @@ def search(registry: IndexRegistry, given: SearchQuery) -> SearchPage:
             candidates=hits.candidates if given.facets else None,
             next_cursor=Cursor(after + given.k, version.generation, asked).text() if hits.more else None,
             partial=bool(lost),
+            correction=correction_of(hits.correction),
+            expansions=expansions_of(hits.expansions),
+            confidence=confidence_of(hits.confidence),
             notes=[*missing, *hits.notes],
             coverage=DayCoverageCard.of(hits.coverage),
             timing=timing_of(hits.timing),
         )
+
+
+def correction_of(found: SpellingCorrection | None) -> CorrectionCard | None:
+    """The correction of a question, for an answer."""
+    return None if found is None else CorrectionCard.model_validate(found, from_attributes=True)
+
+
+def expansions_of(found: Sequence[Expansion]) -> list[ExpansionCard]:
+    """The expansions of a question, for an answer."""
+    return [ExpansionCard(words=one.words, law=list(one.law), terms=list(one.terms), weight=one.weight) for one in found]
+
+
+def confidence_of(found: Confidence | None) -> ConfidenceCard | None:
+    """The confidence of an answer; a millionth is exact enough, and the same on every machine."""
+    if found is None:
+        return None
+    answer, topic = round(found.answer, 6), round(found.topic, 6)
+    return ConfidenceCard(answer=answer, topic=topic, answers=found.answers, shown=found.shown)
 
 
 def timing_of(timing: Timing) -> SearchTiming:
@@ -142,18 +186,20 @@ def result_of(hit: SearchHit) -> SearchResult:
         score=hit.score,
         snippet=marked_snippet(hit),
         sources={name: None if score != score else score for name, score in hit.sources.items()},  # NaN: it has none
+        metadata=hit.metadata,
     )
 
 
 def marked_snippet(hit: SearchHit) -> MarkedSpan:
-    """The part of a hit's text that is shown; its best sentence is the one with the most matching words."""
+    """The part of a hit's text that is shown; its best sentence is the one whose matching words are the rarest together."""
     span, text = hit.snippet.span, hit.document.text
     shown = span.of(text)
     matches = [(match.start - span.start, match.end - span.start) for match in hit.snippet.matches]
     parts = split_sentences(shown, hit.document.language) if matches else []
 
-    def worth(start: int, end: int) -> int:
-        return len({shown[match[0] : match[1]].casefold() for match in matches if start <= match[0] < end})
+    def worth(start: int, end: int) -> float:
+        inside = [at for at, match in enumerate(matches) if start <= match[0] < end]
+        return math.fsum({shown[slice(*matches[at])].casefold(): hit.snippet.weights[at] for at in inside}.values())
 
     best = max(parts, key=lambda part: (worth(part.start, part.end), -part.start)) if len(parts) > 1 else None
     return MarkedSpan(

@@ -7,16 +7,21 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lexfuse.errors import TooLargeError
+from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import SearchHit
+from lexfuse.search.similar import SENTENCES
 from lexfuse.search.similar_hits import SimilarHits, find_similar
-from lexfuse.service.operations.explain import alignment_of
+from lexfuse.service.operations.explain import alignment_of, explained_hit
 from lexfuse.service.operations.search import MAX_RESULTS, result_of, timing_of
 from lexfuse.service.parameters import Day, QuestionParameters
 from lexfuse.service.registry import IndexRegistry
+from lexfuse.service.schemas.document import DocumentCard
 from lexfuse.service.schemas.search import DayCoverageCard, QueryTerm, SimilarPage, SimilarResult
+from lexfuse.text.analysis.languages import detect_language
 from lexfuse.text.kli import TermChoice, TermWeight
 
 MAX_CHARACTERS = 2_000_000  # of a text: several times the longest judgment
+CITED, CITED_BY_ONE = 50, 5  # documents that a query cites, and that one of its citations means
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 _WORDS = "each word or word=weight"
 
@@ -40,8 +45,15 @@ class SimilarParameters(QuestionParameters):
         "once", description="Weight of each term: one, its number of occurrences, or its KLI."
     )
     terms: list[Word] = Field([], max_length=1000, description=f"Search by these alone, {_WORDS}.", examples=[["estoppel=2"]])
+    exact_terms: list[Word] = Field(
+        [], max_length=1000, description="Search by these alone, each the term of a former response or term=weight."
+    )
     added: list[Word] = Field([], max_length=1000, description=f"Search by these too, {_WORDS}.")
     dropped: list[Word] = Field([], max_length=1000, description="Do not search by these.")
+    drop_boilerplate: bool = Field(
+        False, strict=True, description="Set aside dates and very common words, unless the request names the terms."
+    )
+    explain: bool = Field(False, strict=True, description="Explain every result.")
     terms_only: bool = Field(False, strict=True, description="Return the terms that would be searched for, without searching.")
     exclude_self: bool = Field(True, strict=True, description="Leave out the document itself, found by its id or its text.")
     before: Day | None = Field(None, description="Only documents dated before this day.", examples=["2020-01-01"])
@@ -52,7 +64,9 @@ class SimilarParameters(QuestionParameters):
     def term_choice(self) -> TermChoice | None:
         """What the request says about terms; None if it says nothing."""
         weight = TermWeight(self.weight)
-        choice = TermChoice.of(self.amount, weight, only=self.terms, added=self.added, dropped=self.dropped)
+        choice = TermChoice.of(
+            self.amount, weight, only=self.terms, exact=self.exact_terms, added=self.added, dropped=self.dropped
+        )
         return None if choice == TermChoice() else choice
 
 
@@ -69,8 +83,9 @@ def similar(registry: IndexRegistry, given: SimilarParameters, file_name: str = 
             version,
             file_name=file_name,
             terms=given.term_choice,
-            **given.model_dump(exclude={"index", "amount", "weight", "terms", "added", "dropped"}),
+            **given.model_dump(exclude={"index", "amount", "weight", "terms", "exact_terms", "added", "dropped", "explain"}),
         )
+        language = found.query.query.language or detect_language(found.query.query.text)
         return SimilarPage(
             index=served.name,
             generation=version.generation,
@@ -78,8 +93,13 @@ def similar(registry: IndexRegistry, given: SimilarParameters, file_name: str = 
             words=len(found.query.query.text.split()),
             document=found.query.document,
             terms=[QueryTerm.model_validate(term, from_attributes=True) for term in (found.terms.terms if found.terms else ())],
+            set_aside=[QueryTerm.model_validate(term, from_attributes=True) for term in found.set_aside],
+            cited=_cited(version, found),
+            language=language,
+            language_known=not language or language in set(version.snapshot.column("language")),
+            sentences=SENTENCES in version.snapshot.channels,
             distinct=found.terms.distinct if found.terms else 0,
-            results=[_result(found, hit) for hit in found.hits],
+            results=[_result(version, found, hit, explain=given.explain) for hit in found.hits],
             left_out=_left_out(found),
             notes=list(found.notes),
             coverage=DayCoverageCard.of(found.coverage),
@@ -87,9 +107,19 @@ def similar(registry: IndexRegistry, given: SimilarParameters, file_name: str = 
         )
 
 
-def _result(found: SimilarHits, hit: SearchHit) -> SimilarResult:
-    alignment = alignment_of(found.alignments.get(hit.id), found.query.query.text, hit.document.text)
-    return SimilarResult(**dict(result_of(hit)), alignment=alignment)
+def _result(version: IndexVersion, found: SimilarHits, hit: SearchHit, *, explain: bool) -> SimilarResult:
+    analyser = version.snapshot.settings.analyser(hit.document.language)
+    alignment = alignment_of(found.alignments.get(hit.id), found.query.query.text, hit.document.text, analyser)
+    why = explained_hit(hit.explain(), hit.document) if explain else None
+    return SimilarResult(**dict(result_of(hit)), alignment=alignment, why=why)
+
+
+def _cited(version: IndexVersion, found: SimilarHits) -> list[DocumentCard]:
+    """The documents that the query cites, in order of place, without the query itself."""
+    ids = version.snapshot.ids
+    numbers = [int(number) for _, some in version.citations.cited(found.query.text) for number in some[:CITED_BY_ONE]]
+    named = [name for number in dict.fromkeys(numbers) if (name := ids[number]) not in found.eligible.own]
+    return [DocumentCard.of(one) for one in version.snapshot.heads(named[:CITED])]
 
 
 def _left_out(found: SimilarHits) -> dict[str, int]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lexfuse.service.routes import documents, feedback, health, history, search, similar
+from lexfuse.service.routes import contents, documents, feedback, health, history, search, similar
 
 ROUTERS: tuple[APIRouter, ...] = (
-    search.router, similar.router, search.citations, documents.router, history.router, feedback.router, health.router,
+    search.router, similar.router, search.citations, documents.router, contents.router, history.router, feedback.router,
+    health.router,
 )  # fmt: skip

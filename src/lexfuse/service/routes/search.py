@@ -1,4 +1,4 @@
-"""``/v1/search``, ``/v1/explain``, ``/v1/compare``, ``/v1/cite`` and ``/v1/profiles``: questions to the indexes."""
+"""Questions to the indexes: ``/v1/search``, ``/v1/explain``, ``/v1/compare``, ``/v1/suggest``, ``/v1/cite``, ``/v1/profiles``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from lexfuse.service.operations.documents import CiteParameters, cite
 from lexfuse.service.operations.explain import DOCUMENT, ExplainParameters, ExplainQuery, explain
 from lexfuse.service.operations.index_list import index_list
 from lexfuse.service.operations.search import SearchParameters, SearchQuery, search
+from lexfuse.service.operations.suggest import SuggestQuery, suggest
 from lexfuse.service.routes.responses import answered, json_response, service_of
 from lexfuse.service.schemas.document import ResolvedCitations
-from lexfuse.service.schemas.search import ExplainResponse, IndexList, ProfileComparison, SearchPage
+from lexfuse.service.schemas.search import ExplainResponse, IndexList, ProfileComparison, SearchPage, SuggestionList
 
 router = APIRouter(prefix="/v1", tags=["search"])
 citations = APIRouter(prefix="/v1", tags=["citations"])
@@ -48,6 +49,12 @@ async def explain_document(
 async def compare_profiles(request: Request, given: Annotated[CompareParameters, Query()]) -> Response:
     """The results of each profile, and what moved, appeared or disappeared relative to the first."""
     return await answered(request, compare, given)
+
+
+@router.get("/suggest", operation_id="suggest", response_model=SuggestionList, summary="Complete a question")
+async def suggest_by_get(request: Request, given: Annotated[SuggestQuery, Query()]) -> Response:
+    """Completions of a question that is being typed: articles, frequent questions, headings and words of the index."""
+    return await answered(request, suggest, given)
 
 
 @router.get("/profiles", operation_id="list_profiles", response_model=IndexList, summary="List indexes and profiles")

@@ -93,6 +93,18 @@ class WholeDocument(DocumentCard):
     versions: list[DocumentCard] = Field(default=[], description="Other versions of the same article.")
 
 
+class DocumentMarks(ResponseModel):
+    """A document that is read with a question: the words to mark in its text, and its place among the results."""
+
+    matches: list[Span] = Field(default=[], description="Words and citations of the question.")
+    found: list[Span] = Field(default=[], description="Words that are searched for inside the document.")
+    best: Span | None = Field(default=None, description="The best passage.")
+    rank: int | None = Field(default=None, description="Rank among the results; null if it is not one of the first.")
+    cursor: str = Field(default="", description="Cursor of the page of results that has it; empty for the first page.")
+    previous: DocumentCard | None = Field(default=None, description="The result before it.")
+    next: DocumentCard | None = Field(default=None, description="The result after it.")
+
+
 class DocumentAnswer(ResponseModel):
     """A document, and the index and version it comes from."""
 
@@ -121,10 +133,11 @@ class Judgement(ResponseModel):
     profile: str = ""
     moment: datetime.datetime
     generation: int = Field(description="Version of the index that was searched.")
+    judge: str = Field(default="", description="Name of the judge; empty if none was given.")
 
 
 class Judgements(ResponseModel):
-    """The judgements on an index, oldest first; for one document and question the last counts."""
+    """The judgements on an index, oldest first; of one judge, document and question the last counts."""
 
     index: str
     judgements: list[Judgement]

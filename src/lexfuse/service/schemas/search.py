@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, SkipValidation
 
 from lexfuse.service.schemas.document import DocumentCard, ResponseModel, Span
 from lexfuse.storage.history.day_coverage import DayCoverage
+
+Remark = Annotated[str, SkipValidation]  # it stays a `Note`, which the page says in its own language
 
 
 class MarkedSpan(ResponseModel):
@@ -28,6 +31,10 @@ class SearchResult(DocumentCard):
     score: float
     snippet: MarkedSpan
     sources: dict[str, float | None] = Field(default={}, description="Raw score of each fused source; null if it has none.")
+    metadata: dict[str, Any] = Field(
+        default={},
+        description="Fields that only this corpus has: texts, numbers, and lists of them. A date is written 2020-01-31.",
+    )
 
 
 class FacetValue(ResponseModel):
@@ -72,6 +79,55 @@ class DayCoverageCard(ResponseModel):
         return None if coverage is None else cls.model_validate(coverage, from_attributes=True)
 
 
+class WordCorrection(ResponseModel):
+    """A word that no document has, and the word of the index that was probably meant."""
+
+    word: str
+    meant: str
+
+
+class CorrectionCard(ResponseModel):
+    """The question with its misspelt words replaced."""
+
+    question: str
+    words: list[WordCorrection]
+    applied: bool = Field(description="Whether the corrected question was searched; ask with spelling=off for the original.")
+
+
+class ExpansionCard(ResponseModel):
+    """Everyday words of the question, and the words of the law that were searched in addition."""
+
+    words: str
+    law: list[str]
+    terms: list[str] = Field(description="The terms that were added to the lexical channel.")
+    weight: float = Field(description="The weight of each added term, where a word of the question has 1.")
+
+
+class ConfidenceCard(ResponseModel):
+    """How likely it is that the best result answers the question, by the calibration of the profile."""
+
+    answer: float = Field(description="Probability that the best result answers.")
+    topic: float = Field(description="Probability that the corpus has an answer at all.")
+    answers: bool = Field(description="Whether the corpus is taken to have an answer; false: nothing here clearly answers.")
+    shown: bool = Field(description="Whether the best result is likely enough to be shown as the answer.")
+
+
+class SuggestedText(ResponseModel):
+    """A text that completes what was typed."""
+
+    text: str
+    kind: str = Field(description="article, question, heading or words.")
+    document: str | None = Field(default=None, description="Id of the document, if it is one.")
+
+
+class SuggestionList(ResponseModel):
+    """Completions of a question that is being typed, the best first."""
+
+    index: str
+    generation: int
+    suggestions: list[SuggestedText]
+
+
 class SearchPage(ResponseModel):
     """One page of results."""
 
@@ -84,7 +140,10 @@ class SearchPage(ResponseModel):
     candidates: int | None = Field(default=None, description="Number of ranked documents, which the facets count.")
     next_cursor: str | None = None
     partial: bool = Field(default=False, description="Whether shards of a cluster did not answer: results may be missing.")
-    notes: list[str] = Field(default=[], description="Remarks, such as documents left out.")
+    correction: CorrectionCard | None = Field(default=None, description="The question with misspelt words replaced.")
+    expansions: list[ExpansionCard] = Field(default=[], description="Words of the law that were added for everyday words.")
+    confidence: ConfidenceCard | None = Field(default=None, description="Only of a profile that is calibrated.")
+    notes: list[Remark] = Field(default=[], description="Remarks, such as documents left out.")
     coverage: DayCoverageCard | None = Field(default=None, description="With as_of: what the index knows about that day.")
     timing: SearchTiming
 
@@ -110,6 +169,7 @@ class TermShare(ResponseModel):
     in_document: float
     idf: float
     contribution: float
+    everyday: str = Field(default="", description="The everyday word of the question for which the term was added.")
 
 
 class TokenShare(ResponseModel):
@@ -156,6 +216,7 @@ class ExplainResponse(ResponseModel):
     generation: int
     profile: str
     query: str
+    correction: CorrectionCard | None = Field(default=None, description="The question with misspelt words replaced.")
     why: HitExplanation
 
 
@@ -165,6 +226,7 @@ class AlignedParagraph(ResponseModel):
     number: str | None
     text: str
     span: Span
+    matches: list[Span] = Field(default=[], description="Words that the other paragraph of the pair has too.")
 
 
 class AlignedPair(ResponseModel):
@@ -199,6 +261,7 @@ class SimilarResult(SearchResult):
     """A document that is similar to the query."""
 
     alignment: ParagraphAlignment | None = None
+    why: HitExplanation | None = Field(default=None, description="With explain: why it has its rank.")
 
 
 class SimilarPage(ResponseModel):
@@ -210,10 +273,15 @@ class SimilarPage(ResponseModel):
     words: int = Field(description="Number of words of the query.")
     document: str | None = Field(default=None, description="Id of the document that is the query, if it is in the index.")
     terms: list[QueryTerm] = Field(default=[])
+    set_aside: list[QueryTerm] = Field(default=[], description="With drop_boilerplate: dates and common words.")
+    cited: list[DocumentCard] = Field(default=[], description="Documents of the index that the query cites.")
+    language: str = Field(default="", description="Language of the query.")
+    language_known: bool = Field(default=True, description="Whether the index has documents in that language.")
+    sentences: bool = Field(default=False, description="Whether the index has the channel by which sentences are compared.")
     distinct: int = Field(default=0, description="Number of distinct terms before the most informative were selected.")
     results: list[SimilarResult]
     left_out: dict[str, int] = Field(default={}, description="Numbers of later and undated documents and of the document itself.")
-    notes: list[str] = Field(default=[])
+    notes: list[Remark] = Field(default=[])
     coverage: DayCoverageCard | None = Field(default=None, description="With as_of: what the index knows about that day.")
     timing: SearchTiming
 
@@ -264,6 +332,9 @@ class IndexCard(ResponseModel):
     languages: dict[str, int]
     default_profile: str
     profiles: list[ProfileCard]
+    titles: dict[str, str] = Field(default={}, description="Titles by language, where they are given.")
+    dated: bool = Field(default=False, description="Whether documents have periods, so that a day can be asked for.")
+    progress: dict[str, float] = Field(default={}, description="Share of the documents of each channel that is not complete yet.")
 
 
 class IndexList(ResponseModel):

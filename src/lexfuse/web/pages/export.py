@@ -1,4 +1,4 @@
-"""Results of the current search as a file."""
+"""Results of the current search as a file, and its first ones as a feed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from pydantic import Field
 from starlette.responses import Response
 
 from lexfuse.service.operations.export import ResultFormat, export_results
+from lexfuse.service.operations.feed import MEDIA_TYPE, search_feed
 from lexfuse.service.operations.search import SearchQuery, search
+from lexfuse.service.parameters import check_length
 from lexfuse.service.routes.responses import download, service_of
+from lexfuse.web.renderer import site_of
 from lexfuse.web.search_state import SEARCH, SearchState, accepts
 
 router = APIRouter(include_in_schema=False)
@@ -23,6 +26,16 @@ class ExportParameters(SearchQuery):
     format: ResultFormat = ResultFormat.CSV
 
 
+@router.get("/feed", dependencies=[accepts(*SEARCH)])
+async def feed(request: Request) -> Response:
+    """The first ten results as an Atom feed, which announces new and changed documents among them."""
+    service, state, site = service_of(request), SearchState.of(request.query_params).but(), site_of(request)
+    asked = state.request(SearchQuery)
+    check_length(asked, service.settings)
+    made = await service.run(search_feed, service.registry, asked, site, site + state.url("/feed"), state.query)
+    return Response(made, media_type=MEDIA_TYPE)
+
+
 @router.get("/export", dependencies=[accepts(*_OWN, *SEARCH)])
 async def export(request: Request) -> Response:
     """The first results of a search, 100 by default."""
@@ -30,4 +43,4 @@ async def export(request: Request) -> Response:
     own = {name: given[name] for name in _OWN if name in given}
     wanted = SearchState.of(given).but(cursor="").request(ExportParameters, **own)
     page = await service.answer(search, wanted)
-    return download(await service.run(export_results, page, wanted.format))
+    return download(await service.run(export_results, page, wanted.format, site_of(request)))

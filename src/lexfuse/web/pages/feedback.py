@@ -1,6 +1,7 @@
-"""Judgements on pages: relevant, not relevant, removed; and all judgements as a file.
+"""Judgements on pages: graded, removed; and all judgements as a file.
 
-The same callers may judge as in the API: those with a key of the scope write, or all if `anonymous_judging` is on.
+A judgement has the name that the reader judges under; a reader sees and removes only judgements under this name. The same callers
+may judge as in the API: those with a key of the scope write, or all if `anonymous_judging` is on.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from lexfuse.service.parameters import page_parameters, refuse_unknown
 from lexfuse.service.routes.responses import download, service_of
 from lexfuse.service.schemas.document import DocumentCard
 from lexfuse.web.preferences import own_page
-from lexfuse.web.renderer import PART_HEADER, page
+from lexfuse.web.renderer import PART_HEADER, page, reader_of
 from lexfuse.web.search_state import accepts
 
 router = APIRouter(include_in_schema=False)
 
 REMOVE = "remove"
-FIELDS = ("q", "document", "relevant", "rank", "profile", "index", "next")
-_NUMBERS = {"0": 0, "1": 1}
+GRADES = (0, 1, 2, 3)  # off topic, related, relevant, a full answer
+FIELDS = ("q", "document", "grade", "rank", "profile", "index", "next")
 
 
 @router.post("/judge", dependencies=[accepts()])
@@ -37,12 +38,12 @@ async def judge_page(request: Request) -> Response:
     async with request.form(max_files=0, max_fields=20) as data:
         refuse_unknown(data, FIELDS)
         fields = {name: value for name, value in data.items() if isinstance(value, str)}
-    relevant, query = fields.get("relevant", ""), fields.get("q", "")
-    if relevant == REMOVE:
-        index = fields.get("index", "")
-        await service.write(index, remove_feedback, service.registry, query, fields.get("document", ""), index)
+    judge = reader_of(request).judge
+    if fields.get("grade") == REMOVE:
+        query, document, index = (fields.get(name, "") for name in ("q", "document", "index"))
+        await service.write(index, remove_feedback, service.registry, query, document, index, judge)
     else:
-        judgement = judgement_of(fields)
+        judgement = judgement_of(fields, judge)
         await service.write(judgement.index, add_feedback, service.registry, judgement)
     back = own_page(fields.get("next", "/"))
     if request.headers.get(PART_HEADER) != "judge":
@@ -51,40 +52,41 @@ async def judge_page(request: Request) -> Response:
     return await _buttons(request, fields, back)
 
 
-@router.get("/judgements", dependencies=[accepts("format", "index")])
-async def judgements_page(request: Request, format: str = "qrels", index: str = "") -> Response:
-    """Every judgement on an index as a file."""
+@router.get("/judgements", dependencies=[accepts("format", "index", "judge")])
+async def judgements_page(request: Request, format: str = "qrels", index: str = "", judge: str = "") -> Response:
+    """Every judgement on an index, or those of a judge, as a file."""
     require_feedback_scope(request)
     if format not in set(JudgementFormat):
         raise ConfigError(f"format must be one of {', '.join(JudgementFormat)}; got {format[:40]!r}")
     service = service_of(request)
-    found = await service.run(judgements, service.registry, index)
+    found = await service.run(judgements, service.registry, index, judge)
     return download(await service.run(exported_judgements, found, JudgementFormat(format)))
 
 
 async def judged_here(request: Request, query: str, index: str) -> dict[str, Any]:
-    """Whether the reader may judge, and the judgements of documents for a question."""
+    """Whether the reader may judge, and the grades that the reader gave to documents for a question."""
     service = service_of(request)
     allowed = may_judge(request) and service.registry.index(index).source.folder is not None  # where judgements are kept
-    grades = await service.run(judged, service.registry, query, index) if allowed and query.strip() else {}
-    return {"judging": allowed, "judged": {document: grade > 0 for document, grade in grades.items()}}
+    asked = allowed and query.strip()
+    grades = await service.run(judged, service.registry, query, index, reader_of(request).judge) if asked else {}
+    return {"judging": allowed, "judged": grades, "grades": GRADES}
 
 
-def judgement_of(fields: dict[str, str]) -> JudgementBody:
+def judgement_of(fields: dict[str, str], judge: str = "") -> JudgementBody:
     """The judgement of a form; `ConfigError` if it is invalid.
 
-    >>> judgement_of({"q": "préavis", "document": "a", "relevant": "1", "rank": "3"}).rank
+    >>> judgement_of({"q": "préavis", "document": "a", "grade": "2", "rank": "3"}, "Zoé").rank
     3
-    >>> judgement_of({"q": "préavis", "document": "a", "relevant": "perhaps"})
+    >>> judgement_of({"q": "préavis", "document": "a", "grade": "perhaps"})
     Traceback (most recent call last):
     ...
-    lexfuse.errors.ConfigError: relevant must be 1, 0 or remove, got 'perhaps'
+    lexfuse.errors.ConfigError: grade must be 0, 1, 2, 3 or remove, got 'perhaps'
     """
-    relevant = fields.get("relevant", "")
-    if relevant not in _NUMBERS:
-        raise ConfigError(f"relevant must be 1, 0 or {REMOVE}, got {relevant[:40]!r}")
+    grade = fields.get("grade", "")
+    if grade not in map(str, GRADES):
+        raise ConfigError(f"grade must be {', '.join(map(str, GRADES))} or {REMOVE}, got {grade[:40]!r}")
     own = {name: fields[name] for name in ("document", "rank", "profile", "index") if fields.get(name)}
-    return page_parameters(JudgementBody, {**own, "query": fields.get("q", ""), "grade": _NUMBERS[relevant]})
+    return page_parameters(JudgementBody, {**own, "query": fields.get("q", ""), "grade": int(grade), "judge": judge})
 
 
 async def _buttons(request: Request, fields: dict[str, str], back: str) -> HTMLResponse:
@@ -96,11 +98,12 @@ async def _buttons(request: Request, fields: dict[str, str], back: str) -> HTMLR
             name = fields.get("document", "")
             return document_cards(version, [name]).get(name, DocumentCard(id=name))
 
-    relevant = fields.get("relevant", "")
+    grade = fields.get("grade", "")
     values: dict[str, Any] = {
         "fields": fields,
         "index_name": index,
         "document": await service.run(document),
-        "judged": None if relevant == REMOVE else relevant == "1",
+        "judged": None if grade == REMOVE else int(grade),
+        "grades": GRADES,
     }
     return await page(request, "judge_part.html", here=back, **values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -11,8 +11,10 @@ from starlette.responses import HTMLResponse
 
 from lexfuse.errors import UnknownIndexError
 from lexfuse.search.hits import SortOrder
+from lexfuse.service.middleware.request_log import note_answer
 from lexfuse.service.operations.index_list import index_list
-from lexfuse.service.operations.search import SearchQuery, search
+from lexfuse.service.operations.lasting_search import lasting_search
+from lexfuse.service.operations.search import SearchQuery
 from lexfuse.service.routes.responses import service_of
 from lexfuse.service.schemas.search import IndexCard
 from lexfuse.storage.filters import FIELDS, Condition, Operator
@@ -24,6 +26,7 @@ from lexfuse.web.search_state import SEARCH, SearchState, accepts
 
 router = APIRouter(include_in_schema=False)
 
+KNOWN_FACETS = ("code", "headings", "court", "kind", "year", "language")  # the others are shown to experts
 _SECTIONS = {"kind": "kind", "language": "tongue", "status": "status"}  # of messages, by field
 
 
@@ -36,10 +39,20 @@ async def search_page(request: Request) -> HTMLResponse:
     indexes = (await service.run(index_list, service.registry)).indexes
     index = chosen_index(indexes, state.index)
     values: dict[str, Any] = {"state": state, "indexes": indexes, "index": index, "options": options_of(indexes, index, messages)}
+    values["known_facets"] = KNOWN_FACETS
     if not state.query.strip():
         return await page(request, "search.html", parts={"results": "_opening.html"}, **values | {"state": state.but(query="")})
-    answer = await service.answer(search, state.request(SearchQuery, facets=True))
-    values |= {"answer": answer, "chips": chips_of(state, messages), **await judged_here(request, state.query, answer.index)}
+    lasting = await service.answer(lasting_search, state.request(SearchQuery, facets=True))
+    answer = lasting.page
+    note_answer(answer)
+    if lasting.missing_profile:
+        values["state"] = state = replace(state, profile="")
+    values |= {
+        "answer": answer,
+        "lasting": lasting,
+        "chips": chips_of(state, messages),
+        **await judged_here(request, state.query, answer.index),
+    }
     return await page(request, "search.html", parts={"results": "_results.html"}, **values)
 
 
@@ -62,7 +75,7 @@ def options_of(indexes: list[IndexCard], index: IndexCard, messages: Messages) -
     most_spoken = max(index.languages, key=lambda name: index.languages[name], default="")
     others = [(card.name, card.name, card.usable) for card in index.profiles if card.name != index.default_profile]
     return {
-        "indexes": [(each.name, each.title or each.name) for each in indexes],
+        "indexes": [(each.name, each.titles.get(messages.language.value) or each.title or each.name) for each in indexes],
         "sorts": [("" if each is SortOrder.RELEVANCE else each.value, messages.text(f"sort.{each.value}")) for each in SortOrder],
         "profiles": [("", messages.text("search.default_profile", name=index.default_profile)), *others],
         "examples": most_spoken if most_spoken in set(InterfaceLocale) else messages.language.value,
@@ -102,6 +115,8 @@ def _label(written: str, messages: Messages) -> str:
     values = [messages.text(key) if messages.has(key := f"{section}.{value}") else value for value in condition.values]
     if condition.operator is Operator.IS:
         return ", ".join(value or messages.text("facet.empty") for value in values)
+    if condition.field == "headings" and condition.operator is Operator.BEGINS:
+        return condition.values[0].rstrip("> ").rpartition(">")[2].strip(". ")
     if condition.field == "date" and condition.operator is Operator.BEGINS:
         return condition.values[0]
     key = f"facet.{condition.field}"

@@ -5,3 +5,6 @@ import "./keyboard.js";
 import "./copying.js";
 import "./theme.js";
 import "./judge.js";
+import "./saving.js";
+import "./suggesting.js";
+import "./answering.js";

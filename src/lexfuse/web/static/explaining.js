@@ -1,5 +1,5 @@
 // "Why this result" opens below the result; "why not" answers in the same place.
-import { fetchPart } from "./parts.js";
+import { announce, fetchPart } from "./parts.js";
 
 async function fill(panel, address) {
   panel.setAttribute("aria-busy", "true");
@@ -7,7 +7,8 @@ async function fill(panel, address) {
   try {
     panel.replaceChildren((await fetchPart(address, "why")).content);
   } catch {
-    location.assign(address);
+    panel.hidden = true; // no connection: the page stays as it is
+    announce(document.querySelector("[data-offline]")?.dataset.offline);
   } finally {
     panel.removeAttribute("aria-busy");
   }

@@ -1,9 +1,14 @@
-// Keys: / search, j and k results, Enter opens (it is a link), w why, ? this help, Escape leaves. Not while typing.
+// Keys: / search, j and k results, Enter opens (it is a link), w why, u back to the results, ? this help, Escape leaves.
+// Not while typing, and single keys not at all where the reader has switched them off.
+import { kept, keep } from "./storage.js";
+
 const TYPING = "input:not([type=checkbox], [type=radio], [type=submit], [type=button]), textarea, select, [contenteditable]";
+const SWITCH = "[data-keys-switch]";
+const singleKeys = () => kept("keys", true) !== false;
 
 function move(step) {
   const results = [...document.querySelectorAll("[data-result]")];
-  if (!results.length) return;
+  if (!results.length) return document.querySelector(`.trail a[rel=${step > 0 ? "next" : "prev"}]`)?.click();
   const now = results.findIndex((result) => result.contains(document.activeElement));
   const next = results[Math.min(results.length - 1, Math.max(0, now < 0 ? (step > 0 ? 0 : results.length - 1) : now + step))];
   next.querySelector("a[href]").focus({ preventScroll: true });
@@ -24,6 +29,7 @@ const ACTIONS = {
   j: () => move(1),
   k: () => move(-1),
   w: () => document.activeElement?.closest("[data-result]")?.querySelector("a[data-why]")?.click(),
+  u: () => document.querySelector("a[data-back]")?.click(),
   "?": help,
 };
 
@@ -34,9 +40,16 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault(); // a search field would be emptied
     event.target.blur();
   }
-  if (typing || !(event.key in ACTIONS)) return;
+  if (typing || !(event.key in ACTIONS) || !singleKeys()) return;
   event.preventDefault();
   ACTIONS[event.key]();
+});
+
+for (const box of document.querySelectorAll(SWITCH)) box.checked = singleKeys();
+document.addEventListener("change", (event) => {
+  if (!event.target.matches?.(SWITCH)) return;
+  keep("keys", event.target.checked);
+  for (const box of document.querySelectorAll(SWITCH)) box.checked = event.target.checked;
 });
 
 document.addEventListener("click", (event) => {

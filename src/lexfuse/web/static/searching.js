@@ -22,15 +22,25 @@ async function show(address, { push = false, fromTop = false } = {}) {
   try {
     const { content } = await fetchPart(address, "results", own.signal);
     place.replaceChildren(content);
-    push ||= leaveOpening();
-    if (push) history.pushState(null, "", address);
-    else history.replaceState(null, "", address);
+    push = leaveOpening() || push;
+    if (push === true) history.pushState(null, "", address);
+    else if (push === false) history.replaceState(null, "", address);
     tell(fromTop);
   } catch (error) {
-    if (error.name !== "AbortError") location.assign(address); // the browser shows what is wrong
+    if (error.name !== "AbortError") offline(); // the page stays as it is
   } finally {
     if (running === own) place.removeAttribute("aria-busy");
   }
+}
+
+// Says that the results are those of another question, until the next answer takes their place.
+function offline() {
+  const note = place.querySelector("[data-offline-note]") ?? document.createElement("p");
+  note.className = "notes";
+  note.dataset.offlineNote = "";
+  note.textContent = form.dataset.offline;
+  place.prepend(note);
+  announce(form.dataset.offline);
 }
 
 // The first question turns the start page into that of results; going back leads to the start page again.
@@ -57,25 +67,30 @@ function tell(fromTop) {
 if (form && place) {
   const field = form.querySelector("input[type=search]");
   let last = field.value.trim();
+  let typing = false; // words that are typed in one go are one step back
+  field.addEventListener("blur", () => (typing = false));
   field.addEventListener("input", (event) => {
     clearTimeout(timer);
     const now = field.value.trim();
     if (event.isComposing || now === last || !now) return;
     timer = setTimeout(() => {
       last = now;
-      show(addressOf());
+      const first = !typing;
+      typing = true;
+      show(addressOf(), { push: first });
     }, PAUSE);
   });
   form.addEventListener("submit", (event) => {
     if (!field.value.trim()) return;
     event.preventDefault();
+    if (field.value.trim() !== last || !typing) show(addressOf(), { push: true });
     last = field.value.trim();
-    show(addressOf(), { push: true });
+    typing = false;
   });
   // Another corpus has other profiles: that is a new page. All else changes the results alone.
   form.addEventListener("change", (event) => {
     if (event.target.name === "index") {
-      form.querySelector("[name=profile]").value = "";
+      for (const profile of form.querySelectorAll("[name=profile]")) profile.value = "";
       for (const filter of document.querySelectorAll("input[form=search][name=filter]")) filter.remove();
       form.submit();
     } else if (event.target !== field && field.value.trim() && event.target.checkValidity()) {
@@ -86,14 +101,27 @@ if (form && place) {
     const link = event.target.closest("a[data-part-link=results]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
-    form.elements.as_of.value = new URL(link.href).searchParams.get("as_of") ?? ""; // a chip lets go of the day as well
+    if (form.elements.as_of) form.elements.as_of.value = new URL(link.href).searchParams.get("as_of") ?? ""; // a chip lets go of the day as well
     const facet = link.closest("[data-facet]")?.dataset.facet;
+    const value = link.dataset.value;
     const folded = place.querySelector("details.fold[open]") !== null;
     show(link.href, { push: true, fromTop: "fromTop" in link.dataset }).then(() => {
       if (folded) place.querySelector("details.fold")?.setAttribute("open", "");
-      if (facet) place.querySelector(`[data-facet="${CSS.escape(facet)}"] a`)?.focus({ preventScroll: true });
+      const list = facet && place.querySelector(`[data-facet="${CSS.escape(facet)}"]`);
+      if (list) (list.querySelector(`a[data-value="${CSS.escape(value)}"]`) ?? list.querySelector("a"))?.focus({ preventScroll: true });
       else if (!("fromTop" in link.dataset)) place.querySelector("#results-title")?.focus({ preventScroll: true });
     });
   });
-  addEventListener("popstate", () => location.reload());
+  // Back and forward show what the address says; the start page has another form, so it is loaded.
+  addEventListener("popstate", () => {
+    const given = new URLSearchParams(location.search);
+    if (!given.get("q") || document.querySelector("[data-opening]")) return location.reload();
+    for (const name of ["q", "as_of", "sort", "profile"]) {
+      const control = form.elements.namedItem(name);
+      if (control) control.value = given.get(name) ?? "";
+    }
+    last = field.value.trim();
+    typing = false;
+    show(location.href, { push: null });
+  });
 }

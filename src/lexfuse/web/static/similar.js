@@ -50,7 +50,7 @@ function replace(part, text) {
 }
 
 document.addEventListener("submit", (event) => {
-  if (!event.target.matches(FORM)) return;
+  if (!event.target.matches(FORM) || event.submitter?.value.startsWith("export-")) return; // a file is saved by the browser
   event.preventDefault();
   send(event.target, event.submitter);
 });

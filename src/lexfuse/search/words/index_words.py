@@ -1,0 +1,172 @@
+"""The words of an index as they are written, with how often each occurs: what corrections and suggestions are made from.
+
+Of an index folder these are all words of the documents. In a cluster and in PostgreSQL, and of segments that an older LexFuse
+wrote, they are the words of titles and headings.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexfuse.storage.folder_snapshot import FolderSnapshot
+from lexfuse.storage.segments.segment import LEXICAL
+from lexfuse.storage.snapshot import Snapshot
+from lexfuse.text.analysis.analyser import WORD
+from lexfuse.text.everyday.spelling_distance import longest_distance, spelling_distance
+from lexfuse.text.letters import compose, fold
+
+SHORTEST = 3  # letters of a word that is kept
+COMMON = 0.2  # how much distance a word that is ten times as frequent makes up for
+_LAST = "\U0010ffff"
+_LETTERS = 32  # classes of letters that are counted to find similar words
+
+
+class IndexWords:
+    """The words of a snapshot; they are read when they are first asked for.
+
+    >>> words = IndexWords(snapshot)
+    >>> words.similar("bibliotheke", "fr"), words.spelled("bibliotheque"), words.beginning("bibl")
+    (['bibliotheque'], 'bibliothèque', ['bibliotheques', 'bibliotheque'])
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Keep the snapshot."""
+        self._snapshot = snapshot
+
+    @cached_property
+    def headings(self) -> Counter[str]:
+        """Every heading of the documents, with how many documents are directly or indirectly below it."""
+        codes, paths = self._snapshot.coded("headings")
+        counts, found = np.bincount(codes, minlength=len(paths)).tolist(), Counter[str]()
+        for path, count in zip(paths, counts, strict=True):
+            for heading in dict.fromkeys(json.loads(path) if path else ()):
+                found[heading] += count
+        return found
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        """The most frequent spelling, with accents, of each word of titles and headings."""
+        counts: dict[str, Counter[str]] = {}
+        for text, number in self._titles():
+            for word in WORD.findall(text):
+                spelled = compose(word).lower()
+                counts.setdefault(fold(spelled), Counter())[spelled] += number
+        return {word: min(found, key=lambda one: (-found[one], one)) for word, found in counts.items()}
+
+    def _titles(self) -> Iterator[tuple[str, int]]:
+        yield from self.headings.items()
+        codes, titles = self._snapshot.coded("title")
+        yield from zip(titles, np.bincount(codes, minlength=len(titles)).tolist(), strict=True)
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
+        """How often each word occurs, in the order of letters."""
+        snapshot, found = self._snapshot, Counter[str]()
+        if isinstance(snapshot, FolderSnapshot) and all(segment.positions is not None for segment in snapshot.segments):
+            for segment in snapshot.segments:
+                positions = segment.positions
+                if positions is not None:
+                    indexed = np.diff(positions.term_offsets) > 0  # stop words have no terms
+                    numbers = np.where(indexed, np.diff(positions.offsets), 0).tolist()
+                    for word, number in zip(positions.words.strings(), numbers, strict=True):
+                        if number and len(word) >= SHORTEST and word.isalpha():
+                            found[word] += number
+        else:
+            for text, number in self._titles():
+                for word in WORD.findall(text):
+                    if len(word) >= SHORTEST and word.isalpha():
+                        found[fold(compose(word).lower())] += number
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return list(self._counts)
+
+    @cached_property
+    def _signatures(self) -> tuple[NDArray[np.int8], NDArray[np.int16]]:
+        """How often each class of letters occurs in each word, and the lengths."""
+        return signatures(self._words), np.array([len(word) for word in self._words], dtype=np.int32)
+
+    def __contains__(self, word: str) -> bool:
+        """Whether a word occurs as it is written, without accents."""
+        return word in self._counts
+
+    def count(self, word: str) -> int:
+        """How often a word occurs."""
+        return self._counts.get(word, 0)
+
+    def spelled(self, word: str) -> str:
+        """A word with its accents, as titles and headings write it, or else a document that has it."""
+        if word not in self._spellings:
+            self._spellings[word] = self._spelled_in_text(word) or word
+        return self._spellings[word]
+
+    def _spelled_in_text(self, word: str) -> str:
+        snapshot = self._snapshot
+        for segment in snapshot.segments if isinstance(snapshot, FolderSnapshot) else ():
+            if segment.positions is not None and len(places := segment.positions.of_word(word)):
+                found = dict.fromkeys(segment.positions.document_of(places[:3]).tolist())
+                ids = [id for at in found if (id := segment.ids[at]) in snapshot.ids]
+                for document in snapshot.documents(ids[:1]):
+                    for token in WORD.findall(" ".join((document.title, *document.headings, document.text))):
+                        if fold(spelled := compose(token).lower()) == word:
+                            return spelled
+        return ""
+
+    def beginning(self, prefix: str, most: int = 20) -> list[str]:
+        """The words that begin with some letters, the most frequent first."""
+        words, wanted = self._words, fold(prefix.lower())
+        some = words[bisect_left(words, wanted) : bisect_left(words, wanted + _LAST)]
+        return sorted(some, key=lambda word: (-self._counts[word], word))[:most]
+
+    def similar(self, word: str, language: str = "", most: int = 5) -> list[str]:
+        """The words that may have been meant by a misspelt one, the likeliest first."""
+        typed = fold(word.lower())
+        limit = longest_distance(len(typed))
+        if not limit or not typed.isalpha() or not self._words:
+            return []
+        found = []
+        for candidate in self._candidates(typed, limit):
+            distance = spelling_distance(typed, candidate, language, limit)
+            if distance <= limit:
+                found.append((distance - COMMON * np.log10(self._counts[candidate]), candidate))
+        return [candidate for _, candidate in sorted(found)[:most]]
+
+    def _candidates(self, typed: str, limit: float) -> Sequence[str]:
+        """The words whose letters differ by no more than this many edits of the cheapest kind could change."""
+        letters, lengths = self._signatures
+        edits = int(np.ceil(limit / 0.5)) if limit <= 1 else 3
+        near = np.flatnonzero(np.abs(lengths - len(typed)) <= edits)
+        differing = np.abs(letters[near] - signatures([typed])[0]).sum(axis=1)
+        return [self._words[at] for at in near[differing <= 4].tolist()]
+
+
+def signatures(words: Sequence[str]) -> NDArray[np.int8]:
+    """How often letters of each class occur in each word; a class is a few letters, one of them of the Latin alphabet.
+
+    >>> signatures(["abba"])[0, 1:3].tolist()
+    [2, 2]
+    """
+    found = np.zeros((len(words), _LETTERS), dtype=np.int8)
+    codes = np.frombuffer("".join(words).encode("utf-32-le"), dtype=np.uint32) % _LETTERS
+    rows = np.repeat(np.arange(len(words)), [len(word) for word in words])
+    np.add.at(found, (rows, codes), 1)
+    return found
+
+
+def is_indexed(snapshot: Snapshot, terms: Sequence[str]) -> bool:
+    """Whether a document that is not deleted holds one of these terms.
+
+    >>> is_indexed(snapshot, ["bibliothequ"]), is_indexed(snapshot, ["bibliothek"])
+    (True, False)
+    """
+    postings = snapshot.postings(LEXICAL)
+    numbers = (postings.vocabulary.find(term) for term in terms)
+    return any(number is not None and postings.document_frequency[number] > 0 for number in numbers)

@@ -1,0 +1,85 @@
+"""The calibration of a confidence: it separates, is calibrated, survives a profile file, and says nothing where it cannot."""
+
+import numpy as np
+import pytest
+
+from lexfuse import Document, Index, Qrels, Queries, Query, SearchSpec
+from lexfuse.errors import ConfigError
+from lexfuse.optimisation.confidence import ConfidenceExamples, calibration_error, fit_confidence, quality, tune_confidence
+
+LAW = ("bail", "loyer", "préavis", "congé", "licenciement", "salaire", "grève", "prime", "pause", "retraite", "stage", "apprenti")
+LIFE = ("crêpe", "guitare", "tomate", "dragon", "chaton", "vélo", "pizza", "plage", "fusée", "bougie", "ballon", "piano")
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("confidence") / "law.index"
+    texts = [f"Le {one} suit les règles du {other} et de la demande." for one in LAW for other in LAW if one != other]
+    with Index.build(folder, [Document(f"d{at}", text=text, language="fr") for at, text in enumerate(texts)]) as built:
+        yield built
+
+
+def questions(words):
+    return Queries.of(Query(f"{one} {other}", f"règles du {one} et du {other} ?", "fr") for one in words for other in words[:2])
+
+
+def judged(index, queries):
+    return Qrels.of((query.id, index.search(query, 1)[0].id, 1) for query in list(queries)[::2]) if len(queries) else Qrels.of([])
+
+
+def test_it_recognises_what_the_corpus_does_not_answer_and_travels_in_the_profile(index, tmp_path):
+    real, off = questions(LAW), questions(LIFE)
+    qrels = Qrels.of((query.id, index.search(query, 1)[0].id, 1) for query in real)
+    tuned = tune_confidence(index.version, "bm25", (real, qrels), off, held_out=(real, qrels, off))
+    assert tuned.calibration.recognised >= 0.9
+    assert tuned.calibration.refused <= 0.05
+    assert tuned.held_out == tuned.calibration
+    tuned.spec.save(tmp_path / "bm25.toml")
+    spec = SearchSpec.read(tmp_path / "bm25.toml")
+    assert spec == tuned.spec
+    assert spec.evidence["confidence questions"] == len(real)
+    known, unknown = (
+        index.search(text, profile=spec).confidence for text in ("règles du bail et du loyer ?", "la crêpe et le dragon")
+    )
+    assert known.answers
+    assert known.answer > 0.5
+    assert unknown is None or not unknown.answers
+    short, long = (index.search("règles du bail", k, profile=spec).confidence for k in (1, 50))
+    assert short == long  # it does not depend on the page
+    (index.folder / "profiles").mkdir()
+    (index.folder / "profiles" / "bm25.toml").write_text(spec.text(), "utf-8")
+    index.refresh()
+    assert index.search("règles du bail").confidence == short
+    assert index.search("règles du bail", channels="bm25").confidence is None
+
+
+def test_too_few_questions_are_refused(index):
+    few = questions(LAW[:2])
+    with pytest.raises(ConfigError, match="at least 20 judged and 20 off-topic"):
+        tune_confidence(index.version, "bm25", (few, judged(index, few)), few)
+    with pytest.raises(ConfigError, match="there is no profile 'nowhere'; there are bm25"):
+        tune_confidence(index.version, "nowhere", (few, judged(index, few)), few)
+
+
+def test_probabilities_of_drawn_answers_are_calibrated():
+    draw = np.random.default_rng(7)
+    values = draw.uniform(-2, 2, 4000)
+    right = (draw.uniform(size=4000) < 1 / (1 + np.exp(-2 * values))).astype(float)
+    examples = ConfidenceExamples(tuple({"score": float(value)} for value in values), right, np.ones(4000))
+    assert quality(fit_confidence(examples), examples).calibration_error < 0.03
+    assert calibration_error(np.full(10, 0.9), np.zeros(10), np.ones(10)) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"scale": [0.0]}, "a scale above 0"),
+        ({"answer": [1.0]}, "answer has 1 numbers for 1 features; 2 are expected"),
+        ({"threshold": 2.0}, "threshold must be at most 1"),
+        ({"centre": [float("nan")]}, "a list of finite numbers"),
+    ],
+)
+def test_a_calibration_that_cannot_be_is_refused(change, words):
+    values = {"features": ["score"], "centre": [0.0], "scale": [1.0], "answer": [0.0, 1.0], "topic": [0.0, 1.0], "threshold": 0.5}
+    with pytest.raises(ConfigError, match=words):
+        SearchSpec.from_json({"channel": [{"name": "bm25"}], "confidence": values | change})
