@@ -31,6 +31,9 @@ from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.citation.citation import DECISIONS
 from lexfuse.text.citation.find import mask_citations
 from quality_lexical import Bench
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour", "fr-citizen", "cjeu"))
 
 CHOSEN_BY, ALSO = "nDCG@10", "R@10 R@100"
 K1, WEIGHTS, BS = (0.6, 0.9, 1.2, 1.6, 2.0, 3.0), (0.125, 0.25, 0.5, 1.0, 2.0, 4.0), (0.0, 0.2, 0.4, 0.6, 0.75, 0.9, 1.0)
@@ -128,6 +131,7 @@ def main() -> None:
     parser.add_argument("--only", choices=SETTINGS, action="append", help="this collection (may be repeated)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     arguments = parser.parse_args()
+    NEEDS.on(arguments.only).check()
     for name in arguments.only or SETTINGS:
         with tempfile.TemporaryDirectory() as folder:
             data = Path(os.environ["LEXFUSE_DATA"])

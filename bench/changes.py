@@ -27,6 +27,9 @@ from lexfuse.data.document import Document
 from lexfuse.data.queries import Queries, Query
 from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour",))
 
 SOME = 1000  # documents updated and deleted at once
 QUICK = 5000
@@ -115,8 +118,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK:,} articles: a quarter of a minute")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        raise SystemExit("set LEXFUSE_DATA to the folder that holds fr-labour")
+    NEEDS.check()
     documents = articles()[: QUICK if options.quick else None]
     changed = [replace(document, text=f"{document.text} Modifié.") for document in documents[:SOME]]
     new, words = Document("zz", "Article neuf", "Le préavis dure deux mois.", "fr"), "durée du préavis"

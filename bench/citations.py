@@ -3,7 +3,7 @@
     python bench/citations.py recall [--uk FOLDER] [--us FOLDER] [--gesetze FOLDER]
     python bench/citations.py sample SOURCE [--part development|held-out] [--count 60]
     python bench/citations.py german --gesetze FOLDER
-    python bench/citations.py speed
+    python bench/citations.py speed [--quick] [--json]
 
 `sample` draws candidates by a loose pattern (digits after "section", "§", "Art." or a year in brackets, digits around an
 abbreviation) from one part of the documents, with a fixed seed: documents are divided by a hash of their ids. The grammar was
@@ -45,7 +45,11 @@ from lexfuse.text.citation.laws import mean_the_same
 from lexfuse.text.citation.scanner import scan
 from lexfuse.text.citation.statutes import statutes
 from lexfuse.text.short_text_cache import forget_all
+from runner.needs import Needs
 
+NEEDS = Needs(collections=("fr-labour",), arguments=("speed",))
+
+QUICK_STEP = 30
 LABELS = Path(__file__).with_name("citation_labels.tsv")
 SEED = 23
 CANDIDATE = re.compile(
@@ -217,7 +221,8 @@ def german(arguments: argparse.Namespace) -> None:
 def speed(arguments: argparse.Namespace) -> None:
     """Processor time of all citations beside those of France and the European Union alone, on French articles."""
     data = Path(os.environ["LEXFUSE_DATA"])
-    texts = [row["text"] for row in lines_of(data / "fr-labour" / "corpus.jsonl.gz")][:: arguments.every]
+    step = QUICK_STEP if arguments.quick else arguments.every
+    texts = [row["text"] for row in lines_of(data / "fr-labour" / "corpus.jsonl.gz")][::step]
 
     def french(text: str) -> None:
         items = list(scan(text))
@@ -226,9 +231,10 @@ def speed(arguments: argparse.Namespace) -> None:
 
     times = [[_seconds(call, texts) for call in (find_citations, french)] for _ in range(3)]
     every, before = (min(column) for column in zip(*times, strict=True))
-    print(
-        f"{len(texts):,} articles: all citations {every:.2f} s, without other jurisdictions {before:.2f} s, x{every / before:.2f}"
-    )
+    metric, peer = f"processor seconds, citations of {len(texts):,} articles", "without other jurisdictions"
+    record = {"metric": metric, "ours": every, "peer": peer, "theirs": before, "ratio": before / every}
+    shown = "{metric}: {ours:.2f}  {peer} {theirs:.2f}  x{ratio:.2f}".format(**record)
+    print(json.dumps(record) if arguments.json else shown)
 
 
 _DECISIONS = (CitationSystem.ECLI, CitationSystem.CELEX, CitationSystem.EU_CASE, CitationSystem.FRENCH_CASE)
@@ -252,11 +258,18 @@ def main() -> None:
     parser.add_argument("--blind", action="store_true", help="print a sample without what is found")
     parser.add_argument("--misses", action="store_true", help="print every label that is not met")
     parser.add_argument("--every", type=int, default=3, help="every n-th French article")
+    parser.add_argument("--quick", action="store_true", help=f"every {QUICK_STEP}th French article")
+    parser.add_argument("--json", action="store_true", help="speed as a JSON object")
     for folder in ("gesetze", "uk", "us"):
         parser.add_argument(f"--{folder}", type=Path)
     arguments = parser.parse_args()
-    if arguments.command != "german" and "LEXFUSE_DATA" not in os.environ:
-        sys.exit("set LEXFUSE_DATA to the folder that holds the collections")
+    needed = {"recall": ["irled2017", "ca-parallel", "cjeu"], "sample": [arguments.source], "german": [], "speed": ["fr-labour"]}
+    if arguments.command == "sample" and arguments.source is None:
+        parser.error(f"sample needs a source: {', '.join(SOURCES)}")
+    if arguments.command == "german" and arguments.gesetze is None:
+        parser.error("german needs --gesetze, the folder of a clone of bundestag/gesetze")
+    if names := [name for name in needed[arguments.command] if name in ("irled2017", "ca-parallel", "cjeu", "fr-labour")]:
+        NEEDS.on(names).check()
     {"recall": recall, "sample": sample, "german": german, "speed": speed}[arguments.command](arguments)
 
 

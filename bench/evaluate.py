@@ -24,6 +24,9 @@ from lexfuse.data.ids import Ids
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.run import Run
 from lexfuse.evaluation.evaluation import evaluate
+from runner.needs import Needs
+
+NEEDS = Needs(packages=("ranx", "ir_measures"))
 
 QUERIES, DEPTH, CORPUS, JUDGED = 1_000, 1_000, 22_633, 10  # a corpus as large as BSARD's
 MEASURES = ["nDCG@10", "R@100", "AP@100", "RR@10"]
@@ -148,6 +151,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
+    NEEDS.check()
     records = compare_all(repeats=5 if options.quick else 20)
     for record in records:
         if options.json:

@@ -42,6 +42,16 @@ from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.citation.citation import DECISIONS
 from lexfuse.text.citation.find import mask_citations
+from runner.needs import Needs
+
+NEEDS = Needs(
+    inputs={
+        "LEXFUSE_BENCH_COLLECTION": "a BEIR folder with dev judgements",
+        "LEXFUSE_BENCH_TUNED_INDEX": "an index of it with channels dense-zero and dense",
+    },
+    arguments=("{LEXFUSE_BENCH_COLLECTION}", "{LEXFUSE_BENCH_TUNED_INDEX}", "dense-zero", "dense"),
+    quick=False,
+)
 
 DEPTH = 1000
 ALPHAS = np.linspace(0, 1, 21).round(2).tolist()
@@ -136,7 +146,8 @@ class Bench:
                     marks[name, measure] = marks.get((name, measure), "") + mark
         return [
             {"split": split, "queries": len(self.queries[split]), "system": name, "alpha": alphas.get(name)}
-            | {str(measure): f"{float(value):.4f}{marks.get((name, str(measure)), '')}" for measure, value in one.means.items()}
+            | {str(measure): round(float(value), 4) for measure, value in one.means.items()}
+            | {"marks": [f"{measure} {marks[name, str(measure)]}" for measure in one.means if (name, str(measure)) in marks]}
             for name, one in found.items()
         ]
 
@@ -159,11 +170,17 @@ def main() -> None:
     parser.add_argument("--choose", default="R@10 R@100", help="measures whose sum chooses alpha on dev")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
+    NEEDS.check()
     with IndexFolder(options.index) as index, index.snapshot() as snapshot:
         retrievers = {LEXICAL: open_retriever(snapshot, LEXICAL, k1=1.2, b=0.75)}
         retrievers |= {name: open_retriever(snapshot, name) for name in options.channels}
         for record in Bench(options, retrievers, snapshot).measured():
-            shown = "  ".join(f"{name} {value}" for name, value in record.items() if value is not None)
+            marks = dict(mark.rsplit(" ", 1) for mark in record["marks"])
+            shown = "  ".join(
+                f"{name} {value:.4f}{marks.get(name, '')}" if isinstance(value, float) else f"{name} {value}"
+                for name, value in record.items()
+                if value is not None and name != "marks"
+            )
             print(json.dumps(record, ensure_ascii=False) if options.json else shown, flush=True)
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,9 @@ from lexfuse.data.corpus import Corpus
 from lexfuse.data.formats.beir import read_collection
 from lexfuse.text.analysis.analyser import Analyser, Folding
 from lexfuse.text.letters import fold
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour",), packages=("bm25s", "ir_measures"))
 
 MEASURES = (R @ 100, nDCG @ 10)
 DEPTH = 500
@@ -96,8 +98,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="the dev split alone")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     arguments = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        sys.exit("set LEXFUSE_DATA to the folder that holds fr-labour")
+    NEEDS.check()
     for row in comparisons(Path(os.environ["LEXFUSE_DATA"], "fr-labour"), arguments.quick):
         if arguments.json:
             print(json.dumps(row), flush=True)

@@ -29,7 +29,6 @@ import argparse
 import gc
 import json
 import math
-import os
 import pickle
 import tempfile
 import time
@@ -62,6 +61,9 @@ from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
 from lexfuse.storage.folder_names import CHANNELS
 from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.index_folder import IndexFolder
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour",))
 
 DEPTH, ASKED, ROWS, DIMENSION = 100, 100, 100_000, 384
 GIB, USABLE = 1 << 30, 0.8
@@ -314,8 +316,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="3,000 articles")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        raise SystemExit("set LEXFUSE_DATA to the folder that holds fr-labour")
+    NEEDS.check()
     with tempfile.TemporaryDirectory() as home:
         found = []
         for one in measured(options, Path(home)):

@@ -43,6 +43,9 @@ from lexfuse.fusion.run_union import union_of
 from lexfuse.fusion.union import Missing
 from lexfuse.kernels.threads import cores
 from lexfuse.optimisation.weight_surface import WeightSurface, simplex, surface_of
+from runner.needs import Needs
+
+NEEDS = Needs(packages=("ranx",))
 
 QUERIES, DEPTH, CORPUS = 1_000, 1_000, 22_633  # a corpus as large as BSARD's
 FEW = cores()  # queries that ranx gets for Borda: it works on one with each core
@@ -284,6 +287,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
+    NEEDS.check()
     for found in compare_all(repeats=1 if options.quick else 5):
         if options.json:
             print(json.dumps(found), flush=True)

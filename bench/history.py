@@ -32,6 +32,13 @@ from lexfuse.data.sources.legalize.law_history import SUFFIX, law_documents
 from lexfuse.data.sources.legalize.law_markdown import law_articles, law_facts, law_headings, same_text_key
 from lexfuse.index import Index
 from lexfuse.storage.folder_names import file_sizes
+from runner.needs import Needs
+
+NEEDS = Needs(
+    programs=("git",),
+    inputs={"LEXFUSE_BENCH_LAW_HISTORY": "a clone of legalize-dev/legalize-fr"},
+    arguments=("{LEXFUSE_BENCH_LAW_HISTORY}",),
+)
 
 CODE_CIVIL = "LEGITEXT000006070721"
 TIMED = 200  # questions for latency
@@ -48,6 +55,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="The Code civil alone.")
     parser.add_argument("--json", action="store_true", help="JSON lines only.")
     given = parser.parse_args()
+    NEEDS.check()
     laws = [CODE_CIVIL] if given.quick else given.law
     report, snapshots = ReadReport(), file_snapshots(given.repository, SUFFIX, ReadReport())
     chosen = {path: every for path, every in sorted(snapshots.items()) if not laws or Path(path).stem in laws}

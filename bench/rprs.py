@@ -39,6 +39,9 @@ from lexfuse.storage.channel_store import EncodedBlock
 from lexfuse.storage.index_folder import IndexFolder
 from lexfuse.storage.stored_channel import ChannelSettings
 from lexfuse.text.passages import Passage
+from runner.needs import Needs
+
+NEEDS = Needs()
 
 CANDIDATES, SENTENCES, ASKED, DIMENSION = 50, 250, 200, 384
 DEEPEST, TOPICS, RELEVANT = 100, 400, 5
@@ -183,6 +186,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer queries and repeats")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
+    NEEDS.check()
     for found in compare_all(*((3, 2) if options.quick else (10, 5))):
         if options.json:
             print(json.dumps(found), flush=True)

@@ -24,6 +24,9 @@ from unittest import mock
 
 from lexfuse.text.sentences import boundaries
 from lexfuse.text.sentences.splitter import split_sentences
+from runner.needs import Needs
+
+NEEDS = Needs(packages=("pysbd", "nupunkt"), optional={"LEXFUSE_DATA": "the folder of the collection irled2017, for speed"})
 
 FIXTURE = Path(__file__).parents[1] / "tests" / "text" / "sentences" / "fixtures" / "boundaries.txt"
 Splitter = Callable[[str, str], set[int]]  # text and language -> starts of all sentences but the first
@@ -161,6 +164,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer texts")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     arguments = parser.parse_args()
+    NEEDS.check()
     for row in comparisons(arguments.quick):
         if arguments.json:
             print(json.dumps(row), flush=True)

@@ -1,6 +1,6 @@
 """The service on loopback beside the library call that it makes: time, pages while the index changes, memory.
 
-    python bench/serve.py --index FOLDER [--queries QUERIES] [--latency] [--quick] [--json] [--requests N]
+    python bench/serve.py --index FOLDER [--queries QUERIES] [--latency | --suggestions] [--quick] [--json] [--requests N]
 
 FOLDER is an index with a dense channel; a copy of it is served, since documents are written. Questions are those of QUERIES (a
 BEIR folder or a file of queries), else those of the collection in the folder LEXFUSE_DATA whose judged documents the index holds,
@@ -18,6 +18,8 @@ settings but for the limit of requests a minute; profile hybrid, words and vecto
    all that was written before it was sent (versions, words of a document that was put, documents that were deleted); all pages of
    a ranking are of one version, no document is on two, and together they are what one large page of that version is. A cursor
    of a version that is not kept any more (410) is counted by itself.
+4. Latency of `/v1/suggest`: the beginnings of questions, of 3 letters up to the whole, as they are typed; one client. It is
+   measured before the rest; `--suggestions` measures it alone, on any index.
 """
 
 from __future__ import annotations
@@ -54,11 +56,15 @@ from lexfuse.service.api_keys import KeyScope, add_key
 from lexfuse.service.operations.search import SearchQuery, search
 from lexfuse.service.registry import IndexPlace, IndexRegistry
 from lexfuse.storage.folder_snapshot import open_snapshot
+from runner.needs import Needs
+
+NEEDS = Needs(inputs={"LEXFUSE_BENCH_INDEX": "an index with a dense channel"}, arguments=("--index", "{LEXFUSE_BENCH_INDEX}"))
 
 PROFILE, K = "hybrid", 10
 CLIENTS = (8, 32)  # besides one
 READERS, PAGE, PAGES = 8, 5, 4  # who page through results while the index changes; one large page is as long as four
 ALLOWED_OVERHEAD, ALLOWED_GROWTH = 5.0, 5.0  # milliseconds, percent
+ALLOWED_SUGGESTION = 20.0  # milliseconds
 LIBRARY, RANKING = "library call", "ranking alone, vector known"
 MOMENTS = 10  # at which memory is measured
 SHOWN = 5  # failures
@@ -277,6 +283,22 @@ def quantiles(who: str, ours: list[float], theirs: list[float]) -> Iterator[Reco
         )
 
 
+def suggestions(service: Served, questions: Questions, amount: int) -> Iterator[Record]:
+    """How long completions take, beside what is allowed."""
+    client, times = service.client(), []
+    for number, question in enumerate(questions.some(amount + 20)):
+        typed = question[: 3 + number % max(len(question) - 2, 1)]
+        start = time.perf_counter()
+        status, answer = client.ask("GET", f"/v1/suggest?{urlencode({'query': typed})}")
+        times.append(1000 * (time.perf_counter() - start))
+        if status != 200:
+            raise SystemExit(f"the service answered {status}: {answer}")
+    for percent in (50, 95):
+        yield compared(
+            f"ms p{percent} of suggestions, 1 client", float(np.percentile(times[20:], percent)), "allowed", ALLOWED_SUGGESTION
+        )
+
+
 def memory(service: Served, questions: Questions, amount: int) -> Iterator[Record]:
     """What the service holds after so many requests."""
     clients = [service.client() for _ in range(READERS)]
@@ -451,15 +473,21 @@ def main() -> None:
     parser.add_argument("--index", type=Path, required=True, metavar="FOLDER", help="an index with a dense channel; it is copied")
     parser.add_argument("--queries", type=Path, help="a BEIR folder or a file of queries to ask")
     parser.add_argument("--latency", action="store_true", help="only latency and throughput")
+    parser.add_argument("--suggestions", action="store_true", help="only suggestions")
     parser.add_argument("--requests", type=int, help="while the index changes; 10,000 if not given, 600 with --quick")
     parser.add_argument("--quick", action="store_true", help="fewer requests: a minute or two")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     options = parser.parse_args()
+    NEEDS.check()
     requests = options.requests or (600 if options.quick else 10_000)
     with tempfile.TemporaryDirectory() as home:
         folder = Path(shutil.copytree(options.index, Path(home, options.index.resolve().name)))
         questions = Questions(folder, options.queries)
         with served(folder, Path(home)) as service:
+            for record in suggestions(service, questions, 100 if options.quick else 1000):
+                show(record, options.json)
+            if options.suggestions:
+                return
             with IndexRegistry.open([IndexPlace.of(folder)]) as library:
                 for record in latency(service, library, questions, max(requests // 10, 100) if options.quick else 1000):
                     show(record, options.json)

@@ -26,6 +26,13 @@ from language_texts import DECLARATIONS, TEST, TRAIN, declaration, translations
 from lexfuse.data.formats.beir import read_collection
 from lexfuse.text.analysis.analyser import Analyser, Folding, stem_of
 from lexfuse.text.letters import fold
+from runner.needs import Needs
+
+NEEDS = Needs(
+    packages=("bm25s",),
+    inputs={"LEXFUSE_BENCH_LEGALQUAD": "the folder that `lexfuse collect legalquad` wrote"},
+    arguments=("--legalquad", "{LEXFUSE_BENCH_LEGALQUAD}"),
+)
 
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"})
 SPELLINGS = {"as written": str, "ae for ä": lambda text: text.translate(UMLAUTS), "a for ä": fold}
@@ -84,6 +91,9 @@ def main() -> None:
     parser.add_argument("--declarations", type=Path)
     parser.add_argument("--translations", type=Path)
     given = parser.parse_args()
+    if given.legalquad is None and given.declarations is None:
+        parser.error("name a folder with --legalquad or --declarations; without one there is nothing to measure")
+    NEEDS.check()
     rows = [("plain words", row) for row in switches(given.legalquad, given.quick)] if given.legalquad else []
     rows += (
         [("found without accents", row) for row in orders(given.declarations, given.translations)] if given.declarations else []

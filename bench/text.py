@@ -15,7 +15,6 @@ import argparse
 import gzip
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -28,6 +27,9 @@ import Stemmer
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.analysis.vocabulary import TermEncoder, Vocabulary
 from lexfuse.text.short_text_cache import forget_all
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("irled2017", "fr-labour"), packages=("bm25s", "Stemmer"))
 
 COLLECTIONS = {"irled2017": ("en", "english"), "fr-labour": ("fr", "french")}
 
@@ -82,8 +84,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--repeats", type=int, default=3, help="the shortest of so many calls counts")
     arguments = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        sys.exit("set LEXFUSE_DATA to the folder that holds irled2017 and fr-labour")
+    NEEDS.check()
     for row in comparisons(Path(os.environ["LEXFUSE_DATA"]), arguments.quick, arguments.repeats):
         if arguments.json:
             print(json.dumps(row), flush=True)

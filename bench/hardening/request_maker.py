@@ -82,7 +82,7 @@ PAGES = (
     Fine("GET", "/export", query=SEARCH | {"format": "csv", "k": "5", "sort": "", "language": "fr"}),
     Fine("GET", "/help", query={"lang": "en"}),
     Fine("GET", "/docs"),
-    Fine("POST", "/judge", form={"q": "loyer", "document": "a1", "relevant": "1", "rank": "1", "index": "law",
+    Fine("POST", "/judge", form={"q": "loyer", "document": "a1", "grade": "1", "rank": "1", "index": "law",
     "next": "/?q=loyer"}),
     Fine("GET", "/judgements", query={"format": "qrels", "index": "law"}),
     Fine("GET", "/preferences", query={"theme": "dark", "next": "/?q=loyer"}),
