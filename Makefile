@@ -8,13 +8,20 @@ TRAIN := $(VENV)-train
 TRAIN_BIN := $(TRAIN)/bin
 TRAIN_LOCK := requirements-train.lock
 TORCH := torch==2.13.0
+DOCS := $(VENV)-docs
+DOCS_LOCK := requirements-docs.lock
+RELEASE := $(VENV)-release
+RELEASE_LOCK := requirements-release.lock
+EXTRAS := all
 # Two workers a core, since tests wait for servers and browsers; neighbours stay together, since they share what they set up.
 WORKERS := -n $(shell expr $$(nproc) \* 2) --dist worksteal
-RESOLVED := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-  --no-emit-index-url --no-emit-find-links --no-header --quiet
+RESOLVER := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+  --no-header --quiet
+RESOLVED := $(RESOLVER) pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-busy crash test-train fuzz lint check format bench reproduce atlas references lock clean
+.PHONY: help install demo test test-busy crash test-train fuzz lint check format bench reproduce atlas references docs wheels licences \
+  sbom audit lock clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -66,14 +73,47 @@ format: install  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: install  ## side-by-side benchmarks against peers
-	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+bench: install  ## run all benchmarks, collect failures, and keep the results in docs/benchmarks
+	$(BIN)/python -m bench
 
 reproduce: install  ## measure the papers' tables that two cores can do within an hour, and write docs/results.md
 	$(BIN)/python -m reproduce --all --collect --write
 
 atlas: install  ## advise on every collection at hand, zero-shot and tuned, and write docs/atlas.md
 	$(BIN)/python -m reproduce --atlas --collect --write
+
+docs: $(DOCS)/.installed  ## build the documentation site in site/, with every link checked
+	$(DOCS)/bin/mkdocs build --strict --clean
+
+wheels: install  ## build and check the wheels and the source distribution in dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t wheel -t sdist -d dist
+	cd packages/lexfuse-models-fr && $(CURDIR)/$(BIN)/python -m hatchling build -t wheel -d $(CURDIR)/dist
+	$(BIN)/python -m twine check --strict dist/*
+
+licences: install  ## write docs/licences.md: the licence of every package that an installation has
+	$(BIN)/python scripts/licences.py > docs/licences.md.partial-new && mv docs/licences.md.partial-new docs/licences.md
+
+sbom: install $(RELEASE)/.installed  ## write dist/lexfuse.cdx.json, a CycloneDX list of components; EXTRAS=all
+	@mkdir -p dist
+	$(BIN)/python scripts/locked_requirements.py $(EXTRAS) > dist/requirements.txt
+	$(RELEASE)/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/lexfuse.cdx.json dist/requirements.txt
+
+audit: install $(RELEASE)/.installed  ## known vulnerabilities of an installation, by a service on the internet; EXTRAS=all
+	@mkdir -p dist
+	$(BIN)/python scripts/locked_requirements.py $(EXTRAS) > dist/requirements.txt
+	$(RELEASE)/bin/python scripts/audit.py dist/requirements.txt
+
+# The site and the release have their own environments: what builds them is not installed with LexFuse.
+$(DOCS)/.installed: $(DOCS_LOCK)
+	scripts/make-venv $(PYTHON) $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --require-hashes --no-deps -r $(DOCS_LOCK)
+	@touch $@
+
+$(RELEASE)/.installed: $(RELEASE_LOCK)
+	scripts/make-venv $(PYTHON) $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --require-hashes --no-deps -r $(RELEASE_LOCK)
+	@touch $@
 
 references: $(TRAIN)/.installed  ## make the stored vectors of the conformance tests anew, with torch
 	$(TRAIN_BIN)/python scripts/make-references
@@ -94,6 +134,8 @@ $(TRAIN)/.installed: $(VENV)/.installed $(TRAIN_LOCK)
 lock:  ## resolve the lock files anew (needs uv)
 	$(RESOLVED) --extra dev --output-file $(LOCK)
 	echo torch | $(RESOLVED) --extra train-dev --constraints $(LOCK) --excludes /dev/stdin --output-file $(TRAIN_LOCK)
+	$(RESOLVER) --group docs --output-file $(DOCS_LOCK)
+	$(RESOLVER) --group release --output-file $(RELEASE_LOCK)
 
 clean:  ## remove what was built
-	rm -rf $(VENV) $(TRAIN) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .reproduce
+	rm -rf $(VENV) $(TRAIN) $(DOCS) $(RELEASE) site dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .reproduce

@@ -24,11 +24,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from shared_compilation import share_compilation
 
 # Hundreds of processes import the package and its tests: compiled once, they are kept for all, also where a container turns
 # that off. The workers and the commands that tests start inherit it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # its pipelines would use the network
 
 ROOT = Path(__file__).parent
 SOURCE, TRAINING = ROOT / "src", ROOT / "tests" / "training"
@@ -38,11 +40,17 @@ GIVEN = {  # what most examples are made of: names and their modules
     "union_of": "lexfuse.fusion.run_union", "tiny_base": "lexfuse.train.models.tiny_model",
 }  # fmt: skip
 INDEXES = ("lexfuse.index.", "lexfuse.search.index_reader.", "lexfuse.cluster.cluster_index.")  # whose examples get an index
+FRAMEWORKS = {  # which module of the bridges needs which package; the extra dev has them all
+    "haystack": "haystack", "ir_datasets": "ir_datasets", "langchain": "langchain_core", "llama_index": "llama_index",
+    "pyterrier": "pyterrier",
+}  # fmt: skip
 THERE = all(importlib.util.find_spec(name) is not None for name in NEEDED)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out what cannot be imported; everything else is decided as usual."""
+    if lacks_framework(collection_path):
+        return True
     if THERE:
         return None
     in_training = collection_path == TRAINING or TRAINING in collection_path.parents
@@ -56,6 +64,8 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
+        if "numba" in sys.modules:
+            share_compilation()
         gc.freeze()
         gc.enable()
 
@@ -95,6 +105,12 @@ def _names_for_examples(request: pytest.FixtureRequest) -> Iterator[None]:
             one.close()
 
 
+def lacks_framework(path: Path) -> bool:
+    """Whether a module of the bridges lacks its framework; never where all tests must run, so that its import fails there."""
+    package = FRAMEWORKS.get(path.stem) if path.parent == SOURCE / "lexfuse" / "bridges" else None
+    return package is not None and importlib.util.find_spec(package) is None and not os.environ.get("LEXFUSE_ALL_TESTS")
+
+
 def _copied(request: pytest.FixtureRequest) -> Path:
     """A copy of the index of the examples, which an example may change."""
     copy = request.getfixturevalue("tmp_path_factory").mktemp("index") / "law.index"
@@ -120,9 +136,17 @@ def pytest_report_header() -> str | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Shuffle the files, and the tests of each: those of one file stay together, since they share what is made for the file."""
-    if not _order():
-        return
+    """Shuffle the files, and the tests of each: those of one file stay together, since they share what is made for the file.
+
+    Tests of a Ray cluster come first, so that one worker runs all of them: at the end of a run, idle workers take tests over, and
+    four clusters that start at once block each other.
+    """
+    if _order():
+        _shuffle(items)
+    items.sort(key=lambda item: "ray_nodes" not in getattr(item, "fixturenames", ()))
+
+
+def _shuffle(items: list[pytest.Item]) -> None:
     files = defaultdict(list)
     for item in items:
         files[item.path].append(item)

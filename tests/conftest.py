@@ -22,7 +22,7 @@ _CRASH = Path(__file__).parent / "crash"
 _NOT_TRACED = 75  # how its scripts end where no process can be traced
 _RECIPES = Path(__file__).parents[1] / "recipes"
 _TIMELESS = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine draws slowly
-settings.register_profile("steady", derandomize=True, **_TIMELESS)
+settings.register_profile("steady", max_examples=50, derandomize=True, **_TIMELESS)
 settings.register_profile("explore", max_examples=1000, **_TIMELESS)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 

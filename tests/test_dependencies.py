@@ -1,35 +1,25 @@
 """The core install works without the extras, and what needs one names it."""
 
+import importlib
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from launcher import lexfuse
 
 from lexfuse.deadline import Deadline
-from lexfuse.dependencies import Extra
+from lexfuse.dependencies import BRIDGES, Extra
 from lexfuse.errors import MissingDependencyError
 from lexfuse.service.uploads import UploadReader
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PACKAGES = sorted({package for extra in Extra for package in extra.packages} | {"starlette", "multipart"})
-WITHOUT_EXTRAS = f"""
-import sys
-
-class Refused:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {PACKAGES}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-
-sys.meta_path.insert(0, Refused())
-from lexfuse.cli import main
-main()
-"""
 
 
 def declared(requirements):
@@ -46,7 +36,13 @@ def declared(requirements):
 
 def distribution(package):
     """The distribution that has a package; one that is not installed here has the name of its package."""
-    return packages_distributions().get(package, [package])[0].lower().replace("_", "-")
+    return installed().get(package, [package])[0].lower().replace("_", "-")
+
+
+@cache
+def installed():
+    """The distributions of every package here; reading them all takes a second."""
+    return packages_distributions()
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +53,13 @@ def workplace(tmp_path_factory):
     (folder / "judgment.pdf").write_bytes(b"%PDF-1.7")
     (folder / "articles.parquet").write_bytes(b"PAR1")
     for arguments in ("import examples/articles.csv library", "index library library.index --channels dense,splade"):
-        assert lexfuse(folder, arguments).returncode == 0
+        assert run_core(folder, arguments).returncode == 0
     return folder
 
 
-def lexfuse(folder, arguments):
-    command = [sys.executable, "-c", WITHOUT_EXTRAS, *arguments.split()]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+def run_core(folder, arguments):
+    """Run a command in a process that cannot import the packages of the extras."""
+    return lexfuse(*arguments.split(), cwd=folder, without=PACKAGES)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +80,7 @@ def lexfuse(folder, arguments):
     ],
 )
 def test_commands_of_the_core(workplace, arguments):
-    done = lexfuse(workplace, arguments)
+    done = run_core(workplace, arguments)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 
@@ -106,7 +102,7 @@ def test_commands_of_the_core(workplace, arguments):
     ],
 )
 def test_what_is_missing_is_named_with_the_command_that_installs_it(workplace, arguments, extra):
-    done = lexfuse(workplace, arguments)
+    done = run_core(workplace, arguments)
     assert done.returncode == MissingDependencyError.exit_code, done.stderr
     assert f'pip install "lexfuse[{extra}]"' in " ".join(done.stderr.split())
 
@@ -116,17 +112,32 @@ def test_the_packages_of_an_extra_are_those_of_the_project_file(extra):
     assert {distribution(package) for package in extra.packages} == declared(PROJECT["optional-dependencies"][extra.value])
 
 
-def test_all_is_everything_but_training():
-    extras = set(Extra) - {Extra.TRAIN}
+def test_all_is_everything_but_training_and_bridges():
+    extras = set(Extra) - {Extra.TRAIN} - BRIDGES
     assert declared(["lexfuse[all]"]) == set().union(*(declared([f"lexfuse[{extra}]"]) for extra in extras))
 
 
+def test_bridges_is_every_bridge():
+    assert declared(["lexfuse[bridges]"]) == set().union(*(declared([f"lexfuse[{extra}]"]) for extra in BRIDGES))
+
+
+@pytest.mark.parametrize("extra", sorted(BRIDGES))
+def test_a_bridge_names_the_extra_that_it_needs(extra, monkeypatch):
+    module = f"lexfuse.bridges.{extra.replace('-', '_')}"
+    for name in [module, *extra.packages]:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    for package in extra.packages:
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingDependencyError, match=rf'pip install "lexfuse\[{extra}\]"'):
+        importlib.import_module(module)
+
+
 def test_the_core_has_no_package_of_an_extra():
-    assert not declared(PROJECT["dependencies"]) & declared(["lexfuse[all,train]"])
+    assert not declared(PROJECT["dependencies"]) & declared(["lexfuse[all,bridges,train]"])
 
 
 def test_a_pdf_sent_to_a_service_without_the_extra(monkeypatch):
-    code = WITHOUT_EXTRAS.replace("from lexfuse.cli import main", "from lexfuse.service.upload_child import main")
+    code = f"import sys\nsys.modules |= dict.fromkeys({PACKAGES})\nfrom lexfuse.service.upload_child import main\nmain()"
     monkeypatch.setattr("lexfuse.service.uploads._COMMAND", (sys.executable, "-c", code))
     reader = UploadReader()
     try:

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import lexfuse
@@ -13,7 +14,19 @@ SOURCE = Path(lexfuse.__file__).parent
 # Every part may import itself and what precedes it; docs/ARCHITECTURE.md has the same order.
 ORDER = ["errors", "dependencies", "lazy", "deadline", "data", "text", "kernels", "storage", "encode", "channels", "fusion",
          "rerank", "search", "index", "cluster", "public_collection", "evaluation", "optimisation", "advice", "train", "service",
-         "web", "deployment", "cli"]  # fmt: skip
+         "web", "deployment", "bridges", "cli"]  # fmt: skip
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A file as its syntax; several tests look at every file."""
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of the syntax of a file that import, and those for the type checker alone."""
+    return tuple(node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Import | ast.ImportFrom | ast.If))
 
 
 def part_of(module: str) -> str:
@@ -22,9 +35,8 @@ def part_of(module: str) -> str:
 
 def imports_of(path: Path) -> list[str]:
     """Every absolute import of a file, also those inside functions, but not those for the type checker alone."""
-    tree = ast.parse(path.read_text("utf-8"))
     names = []
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -95,13 +107,18 @@ def test_onnx_runtime_is_imported_where_its_telemetry_is_switched_off():
 
 
 def imports_at_run_time(path: Path, package: str) -> bool:
-    tree = ast.parse(path.read_text("utf-8"))
-    typed = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    unseen = {inner for node in typed for inner in ast.walk(node)}
-    nodes = [node for node in ast.walk(tree) if node not in unseen]
+    unseen = for_the_type_checker(path)
+    nodes = [node for node in nodes_of(path) if node not in unseen]
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     return any(name.split(".")[0] == package for name in names)
+
+
+@cache
+def for_the_type_checker(path: Path) -> frozenset[ast.AST]:
+    """The nodes that no program runs."""
+    typed = [node for node in nodes_of(path) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    return frozenset(inner for node in typed for inner in ast.walk(node))
 
 
 def modules() -> dict[str, Path]:
@@ -116,7 +133,7 @@ def crowded_folders(paths: list[Path]) -> dict[str, int]:
 
 
 def repeated_classes(paths: list[Path]) -> dict[str, int]:
-    classes = [node.name for path in paths for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ClassDef)]
+    classes = [node.name for path in paths for node in tree_of(path).body if isinstance(node, ast.ClassDef)]
     return {name: count for name, count in Counter(classes).items() if count > 1}
 
 
@@ -137,10 +154,8 @@ def imported_modules() -> dict[str, set[str]]:
     """What every module imports at run time: of ``from package import name`` the module, where the name is one."""
     every, found = modules(), {}
     for name, path in every.items():
-        tree = ast.parse(path.read_text("utf-8"))
-        typed = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-        unseen = {inner for node in typed for inner in ast.walk(node)}
-        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and node not in unseen]
+        unseen = for_the_type_checker(path)
+        imports = [node for node in nodes_of(path) if isinstance(node, ast.ImportFrom) and node.module and node not in unseen]
         targets = {f"{node.module}.{alias.name}" for node in imports for alias in node.names} | {one.module for one in imports}
         found[name] = {target for target in targets if target in every} - {name, "lexfuse"}
     return found

@@ -26,6 +26,11 @@ class Extra(StrEnum):
     STATIC = "static"
     CLUSTER = "cluster"
     POSTGRES = "postgres"
+    HAYSTACK = "haystack"
+    IR_DATASETS = "ir-datasets"
+    LANGCHAIN = "langchain"
+    LLAMA_INDEX = "llama-index"
+    PYTERRIER = "pyterrier"
     TRAIN = "train"
 
     @property
@@ -54,8 +59,15 @@ _PACKAGES = {
     Extra.STATIC: ("scipy",),
     Extra.CLUSTER: (*_SERVE, "fsspec", "ray"),
     Extra.POSTGRES: ("psycopg",),
+    Extra.HAYSTACK: ("haystack",),
+    Extra.IR_DATASETS: ("ir_datasets",),
+    Extra.LANGCHAIN: ("langchain_core",),
+    Extra.LLAMA_INDEX: ("llama_index",),
+    Extra.PYTERRIER: ("pyterrier",),
     Extra.TRAIN: ("safetensors", "torch", "transformers"),
 }
+
+BRIDGES = frozenset({Extra.HAYSTACK, Extra.IR_DATASETS, Extra.LANGCHAIN, Extra.LLAMA_INDEX, Extra.PYTERRIER})  # other frameworks
 
 
 def _installed(package: str) -> bool:

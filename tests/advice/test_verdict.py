@@ -109,13 +109,19 @@ def test_so_many_queries_have_the_power_that_is_promised(spread, queries):
     deviation = values.std(ddof=1)
     factor = (t.ppf(0.975, queries - 1) + t.ppf(0.8, queries - 1)) * deviation
     assert found.detectable == pytest.approx(factor / np.sqrt(queries))
-    assert found.needed - 1 < (factor / 0.05) ** 2 <= found.needed
-    freedom, shift = found.needed - 1, 0.05 * np.sqrt(found.needed) / deviation
+    needed = int(np.ceil((factor / 0.05) ** 2))
+    assert found.needed == max(59, needed)
+    freedom, shift = needed - 1, 0.05 * np.sqrt(needed) / deviation
     power = 1 - nct.cdf(t.ppf(0.975, freedom), freedom, shift)  # of the t-test itself, by the noncentral distribution
     assert 0.77 < power < 0.85
     assert found.enough == (queries >= found.needed) == (found.detectable <= 0.05)
 
 
-def test_differences_that_never_vary_need_no_more_queries():
-    assert power_of(np.zeros(6)).needed == 2
-    assert power_of(np.zeros(6)).enough
+@pytest.mark.parametrize(("smallest", "needed"), [(0.05, 59), (0.1, 29), (0.01, 299), (1.0, 2), (5.0, 2)])
+def test_differences_that_never_vary_still_need_enough_queries_to_meet_a_rare_one(smallest, needed):
+    found = power_of(np.zeros(6), smallest)
+    assert (found.needed, found.enough) == (needed, needed <= 6)
+    if smallest < 1:
+        assert (1 - smallest) ** needed <= 0.05 < (1 - smallest) ** (needed - 1)  # the chance to meet none
+        assert verdict_of(SINGLE, found) is Verdict.TOO_FEW
+        assert f"takes about {needed} queries" in verdict.power_words(found, "RR")

@@ -19,10 +19,13 @@ ARGUMENTS = {
     "collect": [],
     "index": ["HERE/articles.csv", "NEW"],
     "search": ["HERE/library.index", "rendre un livre après le délai"],
+    "suggest": ["HERE/library.index", "bibl"],
     "similar": ["HERE/library.index", "HERE/judgment.txt"],
     "run": ["HERE/library.index", "HERE/questions.csv", "-o", "NEW"],
     "fuse": ["HERE/words.trec", "HERE/vectors.trec", "-o", "NEW"],
     "advise": [*ASKED, "--channels", "bm25,tfidf", "--folds", "2", "-o", "NEW"],
+    "export beir": ["HERE/library.index", "NEW"],
+    "export ciff": ["HERE/library.index", "NEW"],
     "export postgres": ["postgresql://127.0.0.1:1/law", "HERE/library.index"],
     "info": ["HERE/library.index"],
     "diff": ["HERE/library.index", "lib-4", "2022-01-01", "2024-01-01"],
@@ -40,6 +43,7 @@ ARGUMENTS = {
     "tune runs": ["HERE/test.tsv", "HERE/words.trec", "HERE/vectors.trec", "--folds", "2"],
     "tune bm25": ASKED,
     "tune rprs": ASKED,
+    "tune confidence": [*ASKED, "--off-topic", "HERE/questions.csv", "-o", "NEW"],  # too few questions
     "cluster index": ["HERE/articles.csv", "memory://law", "--shards", "2"],  # refused before Ray starts
     "cluster serve": ["NEW"],
     "cluster status": ["NEW"],
@@ -73,7 +77,7 @@ def exit_codes(name):
         return {2, 4, 7}  # workers cannot see the memory of another process, there is no cluster; or there is no Ray
     if name == "export postgres":
         return {5, 7}  # nobody listens; or there is no driver
-    return {{"demo": 6, "keys revoke": 4, "tune rprs": 4}.get(name, 0)}  # nothing to revoke, no channel of sentences
+    return {{"demo": 6, "keys revoke": 4, "tune rprs": 4, "tune confidence": 2}.get(name, 0)}  # nothing to revoke, too few
 
 
 def needs_torch(name):

@@ -42,6 +42,12 @@ def test_a_folder_accounts_for_every_file(tmp_path):
     assert len(corpus) == found["documents"] == 9
 
 
+@pytest.mark.parametrize("source", ["files", "cases.csv"])
+def test_a_forced_language(tmp_path, source):
+    run(EXAMPLES / source, tmp_path / "out", "--force-language", "de", *(CASES if source == "cases.csv" else ()))
+    assert set(read_corpus(tmp_path / "out").language) == {"de"}
+
+
 def test_whole_files(tmp_path):
     run(EXAMPLES / "files", tmp_path / "out", "--whole-files")
     assert set(read_corpus(tmp_path / "out").ids) == {"lending.md", "orders/order-7.html"}
@@ -68,6 +74,9 @@ def test_a_text_on_standard_input_is_a_file(tmp_path):
     ("words", "error", "reason"),
     [
         ([EXAMPLES / "files", "--id", "nr"], ConfigError, "--id is for a table"),
+        ([EXAMPLES / "files", "--language", "fr"], ConfigError, "; --force-language states the language of all files"),
+        ([EXAMPLES / "cases.csv", "--language", "fr"], DataError, "of every document, give --force-language"),
+        ([EXAMPLES / "cases.csv", "--force-language", "french"], ConfigError, r"did you mean 'fr' \(French\)\?"),
         ([EXAMPLES / "files", "--queries", EXAMPLES / "questions.csv"], ConfigError, "are for a table or a collection"),
         ([EXAMPLES / "cases.csv", "--whole-files"], ConfigError, "--whole-files is for files of text"),
         ([EXAMPLES / "cases.csv", "--format", "csv"], ConfigError, "--format is for standard input"),

@@ -7,7 +7,7 @@ import pytest
 
 # The moment at which a command that writes has something half-written, and one at which a command that reads is reading.
 WRITING, READING = ("os.rename", ".partial-"), ("open", "bibliothèque")
-WRITERS = ["import", "index", "run", "fuse", "advise", "train static", "keys add"]
+WRITERS = ["import", "index", "run", "fuse", "advise", "train static", "keys add", "export beir", "export ciff"]
 READERS = ["search", "similar", "evaluate", "compare", "info", "tune weights", "tune runs", "tune bm25", "tune rprs", "keys list"]
 # Short, or with tests of their own.
 OTHERS = [
@@ -23,6 +23,8 @@ OTHERS = [
     "demo",
     "serve",
     "mcp",
+    "suggest",
+    "tune confidence",
 ]
 CHANGES = {  # of an index that is there
     "update": (["HERE/articles.csv", "INDEX", "--update"], ("open", "segments/000002")),

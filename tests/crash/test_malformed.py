@@ -2,6 +2,6 @@
 
 
 def test_damage_of_any_file_and_any_column_is_found_or_refused(crash_script):
-    told = crash_script("malformed", "--every", 61)
-    assert told["problems"] == []
-    assert told["outcomes"]["found"] + told["outcomes"]["refused"] > 15
+    found = crash_script("malformed", "--every", 61)
+    assert found["problems"] == []
+    assert found["outcomes"]["found"] + found["outcomes"]["refused"] > 15

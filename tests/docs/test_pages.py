@@ -4,6 +4,7 @@ import ast
 import importlib
 import importlib.util
 import json
+import os
 import re
 import shlex
 import shutil
@@ -27,19 +28,24 @@ DEFINITION = r"^(?:class |def |(?=\w+(?:: .+)? = ))(\w+)"
 NOT_RUN = {
     "adapting.md": 2,
     "atlas.md": 1,
-    "cluster.md": 4,
+    "cluster.md": 5,
     "collections.md": 2,
     "fusion.md": 3,
     "getting-started.md": 1,
     "importing.md": 4,
+    "installation.md": 1,
     "judgments.md": 1,
-    "law-in-time.md": 1,
+    "law-in-time.md": 2,
     "legal-text.md": 2,
+    "page.md": 2,
     "postgres.md": 3,
     "reranking.md": 3,
     "results.md": 1,
-    "training.md": 6,
+    "training.md": 7,
+    "tutorial.md": 1,
 }
+
+FRAMEWORKS = {"bridges.md": ("haystack", "ir_datasets", "langchain_core", "llama_index", "pyterrier")}  # of the extra dev
 
 
 def blocks(page):
@@ -99,6 +105,9 @@ def page_runner(tmp_path):
     "page", [page for page in PAGES if any(not skipped for _, skipped, _, _ in blocks(page))], ids=lambda page: page.name
 )
 def test_the_blocks_of_a_page_run_in_order(page, prepared, page_runner, tmp_path):
+    missing = [package for package in FRAMEWORKS.get(page.name, ()) if importlib.util.find_spec(package) is None]
+    if missing and not os.environ.get("LEXFUSE_ALL_TESTS"):
+        pytest.skip(f"not installed: {', '.join(missing)}; the extra dev has them")
     folder = tmp_path / "folder"
     shutil.copytree(
         ROOT / "examples" if page.name == TUTORIAL else prepared, folder / "examples" if page.name == TUTORIAL else folder

@@ -289,9 +289,30 @@ def _decision(name, court, date, identifiers, title, paragraphs, language):
             "identifiers": identifiers, "citations": CITES.get(name, [])}  # fmt: skip
 
 
+LENDING = [  # number, first day, text: versions of one article have one id
+    ("1", "1990-01-01", "Le prêt d'un livre dure quatorze jours. Le lecteur rend le livre à la bibliothèque où il l'a pris."),
+    ("1", "2005-03-01", "Le prêt d'un livre dure vingt et un jours. Le lecteur rend le livre dans toute bibliothèque du réseau."),
+    ("2", "1990-01-01", "En cas de retard, le lecteur paie une somme par jour."),
+]
+
+
+def lending():
+    """A code of two articles, the first with two versions."""
+    facts = {
+        "language": "fr",
+        "kind": "statute",
+        "code": "Code du prêt",
+        "headings": ["Livre Ier : Le prêt", "Titre Ier : Durée"],
+    }
+    for number, day, text in LENDING:
+        own = {"number": number, "valid_from": day}
+        yield {"_id": f"pret-{number}", "title": f"Code du prêt, art. {number}", "text": text, "metadata": facts | own}
+
+
 def write(folder):
     """The corpus, the queries and the judgements as files of a folder."""
     _lines(folder / "corpus.jsonl", documents())
+    _lines(folder / "lending.jsonl", lending())
     _lines(folder / "queries.jsonl", [{"_id": name, "text": text, "language": "fr"} for name, text, _ in QUERIES])
     rows = [f"{name}\t{doc}\t1\n" for name, _, docs in QUERIES for doc in docs]
     (folder / "dev.tsv").write_text("query-id\tcorpus-id\tscore\n" + "".join(rows), encoding="utf-8")

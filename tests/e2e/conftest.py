@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from launcher import lexfuse
@@ -52,6 +53,7 @@ def law(collection, tmp_path_factory):
     collection.write(folder)
     models = ["--model", "dense=fr-legal-dense", "--model", "sentences=fr-legal-dense"]
     _lexfuse("index", folder / "corpus.jsonl", folder / "labour.index", "--channels", "dense,sentences", *models)
+    _lexfuse("index", folder / "lending.jsonl", folder / "lending.index")
     _lexfuse(
         "advise", folder / "labour.index", folder / "queries.jsonl", folder / "dev.tsv", "--channels", "bm25,dense",
         "-m", "nDCG@10 R@5", "--folds", "3", "-o", folder / "labour.index" / "advice" / "first",
@@ -95,9 +97,15 @@ def served(index, *flags):
 
 
 @pytest.fixture(scope="session")
+def serve():
+    """Runs commands, and serves an index of a test that needs another one than the collection's."""
+    return SimpleNamespace(lexfuse=_lexfuse, served=served)
+
+
+@pytest.fixture(scope="session")
 def site(law):
-    """The address of the service that serves the collection."""
-    with served(law / "labour.index") as address:
+    """The address of the service that serves the collection, and next to it a code whose articles have versions."""
+    with served(law / "labour.index", law / "lending.index") as address:
         yield address
 
 
@@ -118,12 +126,14 @@ def visit(browser, site):
     """Opens pages of the site. At the end of the test no page may have complained, of the content policy either."""
     contexts, complaints = [], []
 
-    def opened(path="/", *, width=1280, scheme="light", script=True, language="en", expected=()):
+    def opened(path="/", *, width=1280, scheme="light", script=True, language="en", expected=(), expert=True):
         context = browser.new_context(
             base_url=site, viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script,
             locale={"en": "en-GB", "fr": "fr-FR"}[language], accept_downloads=True, reduced_motion="reduce",
         )  # fmt: skip
         context.set_default_timeout(1000 * PATIENCE)
+        if expert:
+            context.add_cookies([{"name": "lexfuse_expert", "value": "1", "url": site}])
         contexts.append(context)
         page = context.new_page()
 

@@ -1,6 +1,7 @@
 """Advice through the real command: on an index and on TREC runs, with what it writes, and with input that cannot be."""
 
 import json
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -9,6 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from launcher import lexfuse
+
+from lexfuse.storage.feedback import FeedbackEntry
+from lexfuse.storage.index_folder import IndexFolder
 
 COMMAND = Path(sys.executable).parent / "lexfuse"
 WORDS = ["bail", "congé", "préavis", "salaire", "juge", "contrat", "retard", "prêt", "amende", "livre"]
@@ -78,7 +82,7 @@ def test_runs_have_no_scores_of_other_documents(folder):
 
 
 def test_the_verdict_is_shown_and_what_was_left_out(folder, advised):
-    assert advised.stdout.split(":")[0].split()[0] in ("Fuse", "Do")
+    assert advised.stdout.split()[0] in ("Fuse", "Too")  # eight questions carry no other verdict
     assert "On 4 test queries, used once" in advised.stdout
     assert "percentile was left out" in advised.stderr
     assert "--distributions" in advised.stderr
@@ -136,7 +140,7 @@ def test_runs_allow_percentiles_of_their_own_scores(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["dev.tsv"], "give INDEX, QUERIES and QRELS, or one QRELS with --run"),
+        (["dev.tsv"], "give INDEX, QUERIES and QRELS, or INDEX with --judgements, or one QRELS with --run"),
         (["i.index", "queries.jsonl", "dev.tsv", "--run", "bm25.trec"], "with --run give the judgements alone"),
         (["dev.tsv", "--run", "bm25.trec"], "at least 2 sources"),
         (["dev.tsv", "--run", "bm25.trec", "--run", "tfidf.trec", "--test-qrels", "dev.tsv"], "give a separate test split"),
@@ -155,3 +159,27 @@ def test_what_cannot_be_is_told(folder, tmp_path, arguments, said):
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_the_judgements_of_the_page_are_advised_on_by_one_command(folder, tmp_path):
+    index = shutil.copytree(folder / "i.index", tmp_path / "i.index")
+    with IndexFolder(index) as opened:
+        given = [("Zoé", f"{WORDS[at]} {WORDS[at + 1]}", f"d{at}", 3 - at % 2) for at in range(5)]
+        given += [("Max", WORDS[0], "d0", 1), ("Max", WORDS[1], "d1", 0)]
+        opened.feedback.keep(*(FeedbackEntry(query, doc, grade, judge=judge, generation=1) for judge, query, doc, grade in given))
+    done = lexfuse("advise", index, "--judgements", "--folds", "2", "-o", tmp_path / "all")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Too few questions to tell: 6 are judged, and it takes about")
+    assert lexfuse("advise", index, "--judgements", "--judge", "Zoé", "--folds", "2", "-o", tmp_path / "one").returncode == 0
+    queries = [json.loads((tmp_path / name / "advice.json").read_bytes())["queries"] for name in ("all", "one")]
+    assert queries == [6, 5]  # of seven, one has no relevant result
+    for arguments, said in {
+        ("--judge", "Zoé"): "give --judgements too",
+        ("--judgements", "--judge", "Eva"): "there are no judgements by 'Eva'; there are Max, Zoé",
+        ("--judgements", "--test-qrels", folder / "test.tsv"): "leave --run and --test-qrels out",
+        (folder / "dev.tsv", "--judgements"): "INDEX with --judgements",
+        ("--judgements", "--judge", "Max"): "at least 2 questions with a relevant result, got 1",
+    }.items():
+        refused = lexfuse("advise", index, *arguments, "-o", tmp_path / "none")
+        assert (refused.returncode != 0, said in " ".join(refused.stderr.split())) == (True, True), refused.stderr
+    assert not (tmp_path / "none").exists()

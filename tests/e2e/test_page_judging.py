@@ -1,12 +1,16 @@
-"""Judging results and taking files home, in a real browser."""
+"""Judging results under a name, agreement, advice, and taking files home, in a real browser."""
 
 import csv
 import io
 import json
+import re
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
+
+from lexfuse.data.formats.file_format import read_queries
+from lexfuse.data.formats.trec_qrels import read_qrels
 
 
 def results(page):
@@ -29,13 +33,13 @@ def test_a_result_is_judged_and_the_judgement_taken_back(visit):
     query = "indemnité de licenciement"
     page = visit(f"/?q={quote(query)}")
     address = page.url
-    relevant = results(page).first.get_by_role("button", name="Relevant", exact=True)
-    other = results(page).first.get_by_role("button", name="Not relevant")
+    relevant = results(page).first.get_by_role("button", name="2 Relevant")
+    other = results(page).first.get_by_role("button", name="0 Off topic")
     relevant.click()
     expect(relevant).to_have_attribute("aria-pressed", "true")
     expect(relevant).to_be_focused()
     assert page.url == address
-    assert list(judgements(page, query).values()) == [1]
+    assert list(judgements(page, query).values()) == [2]
     page.reload()
     expect(relevant).to_have_attribute("aria-pressed", "true")
     other.click()
@@ -50,20 +54,77 @@ def test_a_result_is_judged_and_the_judgement_taken_back(visit):
 def test_a_judgement_keeps_where_it_stood(visit):
     query = "repos quotidien"
     page = visit(f"/?q={quote(query)}&profile=bm25")
-    results(page).nth(1).get_by_role("button", name="Relevant", exact=True).click()
-    expect(results(page).nth(1).get_by_role("button", name="Relevant", exact=True)).to_have_attribute("aria-pressed", "true")
+    results(page).nth(1).get_by_role("button", name="2 Relevant").click()
+    expect(results(page).nth(1).get_by_role("button", name="2 Relevant")).to_have_attribute("aria-pressed", "true")
     kept = [each for each in page.request.get("/judgements?format=json").json()["judgements"] if each["query"] == query]
     assert [(each["rank"], each["profile"]) for each in kept] == [(2, "bm25")]
     lines = page.request.get("/judgements?format=qrels").text().splitlines()
-    assert f"{kept[0]['query_id']} 0 {kept[0]['document']} 1" in lines
+    assert f"{kept[0]['query_id']} 0 {kept[0]['document']} 2" in lines
 
 
 def test_a_refused_judgement_is_shown_as_a_page(visit):
     page = visit("/?q=bail", expected=["404"])
     results(page).first.locator("input[name=document]").evaluate("field => field.value = 'nowhere'")
-    results(page).first.get_by_role("button", name="Relevant", exact=True).click()
+    results(page).first.get_by_role("button", name="2 Relevant").click()
     expect(page.locator(".problem")).to_be_visible()
     expect(page.locator(".problem")).to_contain_text("nowhere")
+
+
+ASKED = {"rupture annulée pour vice": ("3 Full answer", "0 Off topic"), "résiliation du bail": ("1 Related", "0 Off topic")}
+IN_FRENCH = {"3 Full answer": "3 Réponse complète", "0 Off topic": "0 Hors sujet", "1 Related": "1 Voisin"}
+
+
+def name_oneself(page, name, label, button):
+    page.goto("/judging")
+    page.get_by_label(label).fill(name)
+    page.get_by_role("button", name=button).click()
+    expect(page.get_by_label(label)).to_have_value(name)
+
+
+def grade(page, asked, says):
+    """Grade the first two results of every question."""
+    for query, grades in asked.items():
+        page.goto(f"/?q={quote(query)}&profile=bm25")
+        for at, words in enumerate(grades):
+            button = results(page).nth(at).get_by_role("button", name=says(words))
+            button.click()
+            expect(button).to_have_attribute("aria-pressed", "true")
+
+
+def test_two_judges_grade_agree_export_and_are_advised(visit, shoot, tmp_path):
+    """One at a desk, in English; one without JavaScript on a phone, in French, who gives one other grade."""
+    page = visit("/judging", width=1366)
+    name_oneself(page, "Anna d'Arc", "Your name as a judge", "Use this name")
+    grade(page, ASKED, lambda words: words)
+    expect(page.get_by_role("link", name="Judging as Anna d'Arc")).to_be_visible()
+
+    phone = visit("/judging", width=390, script=False, language="fr")
+    name_oneself(phone, "Benoît", "Votre nom d’évaluateur", "Prendre ce nom")
+    other = ASKED | {"résiliation du bail": ("0 Off topic", "0 Off topic")}
+    grade(phone, other, lambda words: IN_FRENCH[words])
+
+    page.get_by_role("link", name="Judging as Anna d'Arc").click()
+    expect(page.get_by_role("row", name="Anna d'Arc · Benoît").locator("td")).to_have_text(["4", "75 %", "0.56", "0.92"])
+    name, text = fetched(page, page.get_by_role("link", name="Questions (JSONL), Anna d'Arc"))
+    (tmp_path / name).write_text(text, "utf-8")
+    name, text = fetched(page, page.get_by_role("link", name="Grades (qrels), Anna d'Arc"))
+    (tmp_path / name).write_text(text, "utf-8")
+    queries = read_queries(tmp_path / "queries.jsonl")
+    assert set(queries.text) == set(ASKED)
+    qrels = read_qrels(tmp_path / "judgements.qrels", queries=queries.ids)
+    assert sorted(grade for each in qrels.as_dict().values() for grade in each.values()) == [0, 0, 1, 3]
+    shoot(page, "bench-1366.png")
+
+    name_oneself(page, "Anna d'Arc", "Your name as a judge", "Use this name")
+    grade(
+        page, {"rupture annulée pour vice": ("2 Relevant",), "repos quotidien minimal": ("3 Full answer",)}, lambda words: words
+    )
+    page.goto("/judging")
+    page.get_by_role("button", name="Run the advice").click()
+    expect(page).to_have_url(re.compile("/experiments#judgements$"))
+    expect(page.locator("#judgements h2")).to_have_text("Too few questions to tell")
+    page.locator("#judgements h2 a").click()
+    expect(page.locator(".answer")).to_contain_text("Too few questions to tell")
 
 
 ENDS = {"CSV": "csv", "JSON": "json", "TREC": "trec", "BibTeX": "bib", "RIS": "ris"}

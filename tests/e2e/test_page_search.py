@@ -158,13 +158,13 @@ def test_a_document_of_the_collection(visit):
     expect(page.locator(".law p")).to_have_count(3)
     page.locator(".law a", has_text="L. 1237-11").first.click()
     expect(page.locator("h1")).to_have_text("Principe de la rupture conventionnelle")
-    expect(page.locator(".side")).to_contain_text("Remise d'un exemplaire de la convention")  # cited by
+    expect(page.locator(".network .cited_by")).to_contain_text("Remise d'un exemplaire de la convention")
 
 
 def test_versions_of_an_article(visit):
     page = visit("/documents/L1234-1%402008")
     expect(page.locator(".side")).to_contain_text("Repealed")
-    page.locator(".side a[href*='1995']").click()
+    page.locator(".timeline a[href^='/documents'][href*='1995']").click()
     expect(page).to_have_url(re.compile("1995"))
 
 

@@ -204,3 +204,33 @@ def test_earlier_documents_and_hidden_citations(visit, collection):
     assert years
     assert max(years) < 2015
     expect(page.get_by_label("Only documents dated before")).to_have_value("2015-01-01")
+
+
+def test_words_come_back_as_they_were(found):
+    """Searching again with the same words is the same search, and its address finds it too."""
+
+    def chosen():
+        return [each.get_attribute("value") for each in found.locator(".terms input:checked").all()]
+
+    before, shown = chosen(), results(found).locator(".title").all_inner_texts()
+    found.get_by_role("button", name="Search again with these words").click()
+    expect(found.get_by_text("Your own choice of words")).to_be_visible()
+    assert chosen() == before
+    assert results(found).locator(".title").all_inner_texts() == shown
+    with found.expect_download() as started:
+        found.locator(".likenesses button[value=export-csv]").click()
+    assert started.value.path().read_text("utf-8-sig").startswith("rank,id,title")
+    results(found).first.locator(".because summary").click()
+    expect(results(found).first.locator(".because")).to_contain_text("bm25")
+    assert results(found).first.locator(".pairs mark").count() > 0
+    found.get_by_role("link", name="Address to share").click()
+    expect(found).to_have_url(re.compile("/similar.text="))
+    expect(results(found).first).to_be_visible()
+
+
+def test_another_corpus_and_what_it_lacks(visit):
+    page = visit("/similar?document=soc-2019-exemplaire", expert=False)
+    expect(page.locator(".cited")).to_contain_text("Principe de la rupture conventionnelle")
+    page.get_by_label("Search in").select_option("lending")
+    page.get_by_role("button", name="Find similar documents").click()
+    expect(page.locator(".likenesses")).to_contain_text("This corpus has no sentences to compare")

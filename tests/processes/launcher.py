@@ -1,16 +1,19 @@
 """Runs many commands as processes of their own, cheaply: what all of them import is imported once, then every command is a fork.
 
-A forked command runs the real `main` on real file descriptors, in its own folder and environment, and ends as a real interpreter
-does. What only a new interpreter does is tried elsewhere: tests/test_readme.py, tests/test_dependencies.py and some of tests/cli
-start the program itself.
+A forked command runs the real `main` on real file descriptors, in its own folder and environment. A job of `run_jobs` ends as a
+real interpreter does. A command of `lexfuse` joins its threads, runs what is registered for the exit and flushes its output, but
+does not clear every module: that takes a tenth of a second of a forked process, most of what a small command takes at all. What
+only a new interpreter does is tried elsewhere: tests/test_readme.py, tests/test_dependencies.py and some of tests/cli start the
+program itself.
 
 `lexfuse` and `run_jobs` start this file as a program once in every process of the tests: jobs come as lines of JSON on standard
-input, results go as lines of JSON to standard output.
+input, results go as lines of JSON to standard output. Its arguments are packages that it and its commands cannot import, as if
+they were not installed.
 
 A job: ``arguments``; ``environment``, added to that of the test; ``folder``, where it runs; ``stdin`` (a file, or "closed") or
 ``input`` (a text); ``stdout`` and ``stderr`` ("full", "closed", "pipe" for one that nobody reads, captured if not given);
 ``encoding`` of stdout; ``signals``, a list of [event, text, number]: the process sends itself the signal at the first audit event
-of that name whose arguments hold the text.
+of that name whose arguments hold the text; ``clears``, whether the interpreter clears its modules at the end.
 """
 
 import atexit
@@ -22,31 +25,36 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
-from threading import Lock
+
+from shared_compilation import share_compilation
 
 SOONER_OR_LATER = 600  # seconds after which a command that hangs is killed
-_ONE_AT_A_TIME = Lock()
+_ONE_AT_A_TIME = threading.Lock()
 
 
-def lexfuse(*arguments, cwd=None, stdin=None, **environment):
-    """Run a command as `subprocess.run` does: exit code, stdout and stderr as texts. Its lines are 160 characters wide."""
-    job = {"arguments": [str(one) for one in arguments], "environment": {"COLUMNS": "160"} | environment}
+def lexfuse(*arguments, cwd=None, stdin=None, without=(), **environment):
+    """Run a command as `subprocess.run` does: exit code, stdout and stderr as texts. Its lines are 160 characters wide.
+
+    Packages of `without` cannot be imported.
+    """
+    job = {"arguments": [str(one) for one in arguments], "environment": {"COLUMNS": "160"} | environment, "clears": False}
     job |= {name: str(value) for name, value in (("folder", cwd), ("input", stdin)) if value is not None}
-    [result] = run_jobs([job])
+    [result] = run_jobs([job], without)
     return subprocess.CompletedProcess(["lexfuse", *job["arguments"]], result["code"], result["stdout"], result["stderr"])
 
 
-def run_jobs(jobs):
+def run_jobs(jobs, without=()):
     """The result of every job: code (negative for a signal), stdout, stderr."""
     with _ONE_AT_A_TIME:
-        return [_answer(job) for job in jobs]
+        return [_answer(job, tuple(without)) for job in jobs]
 
 
-def _answer(job):
+def _answer(job, without):
     surroundings = dict(os.environ) | job.get("environment", {})
-    server = _server()
+    server = _server(without)
     server.stdin.write(json.dumps({"folder": os.getcwd()} | job | {"environment": surroundings}) + "\n")
     server.stdin.flush()
     answer = server.stdout.readline()
@@ -55,16 +63,29 @@ def _answer(job):
 
 
 @cache
-def _server():
+def _server(without):
     """The program, which ends with this process."""
-    command = [sys.executable, __file__]
+    command = [sys.executable, __file__, *without]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
     atexit.register(server.communicate)
     return server
 
 
-def preload():
+class Refused:
+    """Finds no module of some packages."""
+
+    def __init__(self, packages):
+        self.packages = frozenset(packages)
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.packages:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def preload(without=()):
     import importlib
+
+    sys.meta_path.insert(0, Refused(without))
 
     for name in (
         "lexfuse.cli.app",
@@ -89,7 +110,12 @@ def preload():
         "lexfuse.advice.advisor",
         "lexfuse.kernels.fusion_numba",
     ):
-        importlib.import_module(name)
+        try:
+            importlib.import_module(name)
+        except ImportError:  # a command that needs it says so
+            if not without:
+                raise
+    share_compilation()
     gc.freeze()
 
 
@@ -137,11 +163,36 @@ def become(job, folder):
     main()
 
 
+def end_without_clearing(job, folder):
+    """Be the command, and end as an interpreter does up to the clearing of modules."""
+    code = 0
+    try:
+        become(job, folder)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
+    except BaseException:
+        code = 1
+        sys.excepthook(*sys.exc_info())
+    try:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except BaseException:
+        code = code or 120  # as an interpreter that cannot flush
+    os._exit(code)
+
+
 def finished(job, folder):
     Path(folder, "stdin").write_text(job.get("input", ""), encoding="utf-8")
     pid = os.fork()
     if pid == 0:
         signal.alarm(SOONER_OR_LATER)
+        if not job.get("clears", True):
+            end_without_clearing(job, folder)
         become(job, folder)  # and never come back: what it raises ends the process, as it would end an interpreter
         sys.exit(0)
     _, status = os.waitpid(pid, 0)
@@ -158,7 +209,7 @@ def serve():
     asked, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     for descriptor in (0, 1):  # the commands get others
         redirect(descriptor, os.devnull)
-    preload()
+    preload(sys.argv[1:])
     for line in asked:
         place = tempfile.mkdtemp()  # a context manager would tidy up at the end of the fork too
         answers.write(json.dumps(finished(json.loads(line), place)) + "\n")

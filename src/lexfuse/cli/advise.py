@@ -11,6 +11,7 @@ from lexfuse.advice.advice import Advice
 from lexfuse.advice.advisor import MEASURES, advise_runs
 from lexfuse.advice.advisor import advise as advise_index
 from lexfuse.advice.findings import Contrast, Reranking, ScoreScope
+from lexfuse.advice.inputs import judged_questions
 from lexfuse.advice.report.report_folder import advice_json
 from lexfuse.advice.rerankers.reranked_run import read_reranker_files
 from lexfuse.channels.lexical import bm25
@@ -22,10 +23,12 @@ from lexfuse.cli.output.coverage import note_unknown
 from lexfuse.data.formats.file_format import read_queries
 from lexfuse.data.formats.trec_qrels import read_qrels
 from lexfuse.data.ids import Ids
+from lexfuse.data.judgements import judge_name
 from lexfuse.data.qrels import Qrels
 from lexfuse.data.read_report import ReadReport
 from lexfuse.errors import ConfigError
 from lexfuse.index import Index
+from lexfuse.storage.feedback import FeedbackStore
 from lexfuse.storage.postgres.address import index_location
 
 SHOWN = 10  # configurations on the screen
@@ -35,7 +38,9 @@ def advise(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="[INDEX QUERIES] QRELS", help="The index, the queries, and judgements to choose on (train or dev)."
+            metavar="[INDEX] [QUERIES] [QRELS]",
+            help="The index, the queries, and judgements to choose on (train or dev); the index alone with --judgements, "
+            "the judgements alone with --run.",
         ),
     ],
     filters: QueryFilterFlags,
@@ -43,6 +48,12 @@ def advise(
         list[Path] | None,
         typer.Option("--run", help="A TREC run of any system, instead of INDEX and QUERIES. May be repeated."),
     ] = None,
+    judgements: Annotated[
+        bool, typer.Option("--judgements", help="Choose on the questions that were judged on the page of the index.")
+    ] = False,
+    judge: Annotated[
+        str, typer.Option("--judge", help="With --judgements, only those of one judge [default: all, merged].")
+    ] = "",
     test_qrels: Annotated[
         Path | None, typer.Option("--test-qrels", help="Judgements of a test split, used once to confirm the choice.")
     ] = None,
@@ -97,11 +108,17 @@ def advise(
 
     lexfuse advise cases.index data/cases dev.tsv --rerank rprs.toml --rerank cross-encoder.toml
 
+    lexfuse advise legi.index --judgements -o legi.index/advice/judgements
+
     A reranker that is significantly better on QRELS enters the profile; of each the advice says whether it helps.
     """
     report = ReadReport(skip_bad=skip_bad)
     if runs and rerank:
         raise ConfigError("rerankers read the documents; with --rerank give INDEX, QUERIES and QRELS instead of --run")
+    if judge and not judgements:
+        raise ConfigError("--judge chooses among the judgements of the index; give --judgements too")
+    if judgements and (runs or test_qrels):
+        raise ConfigError("--judgements are of the questions of an index; leave --run and --test-qrels out")
     if runs:
         if len(paths) != 1:
             given = ", ".join(str(index_location(path)) for path in paths)
@@ -117,16 +134,22 @@ def advise(
         found = advise_runs(
             read, dev, test, measures=measure, bounds=stated, lexical=words, folds=folds, smallest=smallest, progress=progress_bar
         )
-    elif len(paths) != 3:
-        raise ConfigError(f"give INDEX, QUERIES and QRELS, or one QRELS with --run for each TREC run; got {len(paths)} paths")
+    elif len(paths) != (1 if judgements else 3):
+        raise ConfigError(
+            "give INDEX, QUERIES and QRELS, or INDEX with --judgements, or one QRELS with --run for each TREC run; "
+            f"got {len(paths)} paths"
+        )
     else:
         if bounds or lexical:
             raise ConfigError("--bound and --lexical are for --run; the channels of an index know both")
-        files, queries = read_reranker_files(rerank or []), read_queries(Path(paths[1]), report)
-        dev, test = _judgements(Path(paths[2]), test_qrels, report, queries.ids)
-        names = names_in(channels)
+        files, names = read_reranker_files(rerank or []), names_in(channels)
         options: dict[str, Any] = {"k1": k1, "b": b} if not names or "bm25" in names else {}
         with Index(paths[0]) as index:
+            if judgements:
+                (queries, dev), test = judged_questions(FeedbackStore(index.folder).kept(), judge_name(judge)), None
+            else:
+                queries = read_queries(Path(paths[1]), report)
+                dev, test = _judgements(Path(paths[2]), test_qrels, report, queries.ids)
             found = advise_index(
                 index,
                 queries,

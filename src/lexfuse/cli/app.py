@@ -69,13 +69,20 @@ COMMANDS = [
     ),
     LazyCommand("index", "index:index", "Build an index of a corpus, or change one."),
     LazyCommand("search", "search:search", "Search an index: cited documents first, then the best matches."),
+    LazyCommand("suggest", "suggest:suggest", "Complete a question: articles, frequent questions, headings and words."),
     LazyCommand("similar", "similar:similar", "Find documents like a whole judgment: a file, or a document of the index."),
     LazyCommand("run", "run:run", "Rank documents for many queries and write a TREC run."),
     LazyCommand("fuse", "fuse:fuse", "Fuse runs of any systems into one."),
     LazyCommand("advise", "advise:advise", "Compare every subset of sources with every fusion, and recommend one with evidence."),
     group(
         "export",
-        "Write an index into another system.",
+        "Write an index into another system or format.",
+        LazyCommand(
+            "beir", "export.beir:beir", "Write the documents of an index as a BEIR folder, for tools that read this format."
+        ),
+        LazyCommand(
+            "ciff", "export.ciff:ciff", "Write the words of an index as a CIFF file, for search engines that read this format."
+        ),
         LazyCommand(
             "postgres",
             "export.postgres:postgres",
@@ -92,7 +99,7 @@ COMMANDS = [
     LazyCommand(
         "mcp",
         "mcp:mcp",
-        "Serve LLM clients over the Model Context Protocol on standard input and output.",
+        "Serve LLM clients over the Model Context Protocol, on standard input and output or over HTTP.",
         extra=Extra.MCP,
     ),
     LazyCommand("fetch", "fetch:fetch", "Download models that indexes and profiles name."),
@@ -148,16 +155,17 @@ COMMANDS = [
         "Tune parameters on judged queries (a train or dev split, never test).",
         LazyCommand(
             "weights",
-            "tune:weights",
+            "tune.parameters:weights",
             "Tune the weights of channels, and compare them with equal weights on other queries.",
         ),
         LazyCommand(
             "runs",
-            "tune:runs",
+            "tune.parameters:runs",
             "Tune the weights of TREC runs of any systems.",
         ),
-        LazyCommand("bm25", "tune:bm25", "Tune k1 and b on a grid, without indexing again."),
-        LazyCommand("rprs", "tune:rprs", "Tune the sentence-level reranker of whole judgments (RPRS) on a grid."),
+        LazyCommand("bm25", "tune.parameters:bm25", "Tune k1 and b on a grid, without indexing again."),
+        LazyCommand("rprs", "tune.parameters:rprs", "Tune the sentence-level reranker of whole judgments (RPRS) on a grid."),
+        LazyCommand("confidence", "tune.confidence:confidence", "Calibrate when the best result is shown as an answer."),
     ),
     group(
         "cluster",

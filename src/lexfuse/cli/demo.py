@@ -27,7 +27,10 @@ from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, DataError, FetchError, MissingDependencyError, NotFoundError
 from lexfuse.index import Index
 from lexfuse.public_collection import collect
+from lexfuse.search.spec.defaults import PROFILES
+from lexfuse.search.words.suggestion import QUESTIONS_FILE
 
+LONGEST_QUESTION = 110  # characters of a question that is suggested
 UNREACHABLE = (ConfigError, FetchError, MissingDependencyError, NotFoundError)  # what a model that cannot be had raises
 
 
@@ -39,6 +42,7 @@ class DemoCorpus:
     document: str
     query: str
     questions: tuple[str, ...]
+    titles: tuple[tuple[str, str], ...] = ()  # by language, for the page
 
     @property
     def name(self) -> str:
@@ -81,6 +85,7 @@ def demo(
         shown[corpus.name] = {"folder": str(folder / corpus.name), **summary_of(collection)}
         index = _indexed(collection, folder / f"{corpus.name}.index")
         shown[corpus.name]["index"] = str(index)
+        _equip(corpus, collection, index)
         _drop_outdated(index, names)
         if not json:
             _show(corpus, collection, shown[corpus.name])
@@ -107,7 +112,10 @@ def serve_demo(work: list[tuple[DemoCorpus, Path]], names: tuple[str, ...], port
     from lexfuse.cli.serve import run_service  # the packages of the service are optional: lexfuse[serve]
     from lexfuse.service.settings import IndexSetting, ServiceSettings
 
-    indexes = [IndexSetting(folder=index, title=corpus.title.partition(":")[0]) for corpus, index in reversed(work)]
+    indexes = [
+        IndexSetting(folder=index, title=corpus.title.partition(":")[0], titles=dict(corpus.titles))
+        for corpus, index in reversed(work)
+    ]
     settings = ServiceSettings(indexes=tuple(indexes), port=_free(port), anonymous_judging=True)
     # Another process: encoding takes every processor it gets, and must not delay searches or Ctrl-C.
     adding = multiprocessing.get_context("spawn").Process(target=add_vectors, args=(work, names), daemon=True)
@@ -157,6 +165,7 @@ def demo_corpora() -> list[DemoCorpus]:
                 "Mon employeur peut-il refuser mes congés payés ?",
                 "Que dit l'article L1237-19 du code du travail ?",
             ),
+            (("fr", "Droit du travail français"), ("en", "French labour law")),
         ),
         DemoCorpus(
             PublicName.CONSTITUTION_OF_INDIA,
@@ -167,6 +176,7 @@ def demo_corpora() -> list[DemoCorpus]:
                 "Who elects the President?",
                 "What does article 21A say?",
             ),
+            (("fr", "Constitution de l’Inde"), ("en", "Constitution of India")),
         ),
     ]
 
@@ -218,6 +228,16 @@ def _indexed(collection: Collection, target: Path) -> Path:
         note(f"building {target} again: {error}")
     Index.build(target, collection.corpus, replace=True, progress=progress_bar).close()
     return target
+
+
+def _equip(corpus: DemoCorpus, collection: Collection, target: Path) -> None:
+    """Put frequent questions, which are those of the collection, and the profiles of the corpus into its index folder."""
+    if collection.queries is not None and not (target / QUESTIONS_FILE).exists():
+        questions = dict.fromkeys(" ".join(text.split()) for text in collection.queries.text if len(text) <= LONGEST_QUESTION)
+        (target / QUESTIONS_FILE).write_text("".join(f"{text}\n" for text in questions), "utf-8")
+    for path in sorted((Path(__file__).parent / "demo_profiles" / corpus.name).glob("*.toml")):
+        (target / PROFILES).mkdir(exist_ok=True)
+        (target / PROFILES / path.name).write_bytes(path.read_bytes())
 
 
 def _drop_outdated(target: Path, names: tuple[str, ...]) -> None:

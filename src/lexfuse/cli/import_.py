@@ -26,6 +26,7 @@ from lexfuse.data.sources.legalize.law_history import LawAccount, read_history
 from lexfuse.data.sources.names import SourceName, WithinTest
 from lexfuse.data.sources.registry import detect_source, read_source
 from lexfuse.errors import ConfigError, DataError, StorageError
+from lexfuse.text.analysis.language_table import known_language
 from lexfuse.text.annotation import annotate
 from lexfuse.text.paragraph_documents import paragraph_documents
 
@@ -67,6 +68,10 @@ def import_(
     law: Annotated[
         list[str] | None, typer.Option("--law", help="With --history: only this file, by its name without .md. May be repeated.")
     ] = None,
+    force_language: Annotated[
+        str,
+        typer.Option("--force-language", help="Language of every document, instead of what the source states.", metavar="CODE"),
+    ] = "",
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is a collection already.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Write plain files instead of gzipped ones.")] = False,
@@ -77,8 +82,8 @@ def import_(
     Files are divided into their articles, sections or numbered paragraphs. A file that cannot be read is
     skipped, and the report names it. A column of a table that is no field of documents is metadata.
 
-    Languages that are not given are detected, and the articles and decisions that each text cites are
-    resolved to documents. OUT appears only when it is complete.
+    Languages that are not given are detected; --force-language states that of every document. The articles
+    and decisions that each text cites are resolved to documents. OUT appears only when it is complete.
 
         lexfuse import judgments/ data/judgments
 
@@ -95,6 +100,7 @@ def import_(
         lexfuse import legalize-fr/ data/code-civil --history --law LEGITEXT000006070721
     """
     report, periods = ReadReport(skip_bad=skip_bad), periods_of(dev_from, test_from)
+    forced = known_language(force_language) if force_language else ""
     refuse_existing(out, force)
     if law and not history:
         raise ConfigError("--law names a file of a repository; give --history with it")
@@ -112,7 +118,7 @@ def import_(
             if whole_files:
                 raise ConfigError(f"--whole-files is for files of text; {str(source)!r} is a table or a collection")
             collection = read_any(place, from_, queries, qrels or [], within_test, periods, report, tables)
-    collection, found = completed(collection)
+    collection, found = completed(collection, forced)
     with spinner(f"writing {out}"):
         write_collection(collection, out, replace=force, gzipped=not plain)
     summary = summary_of(collection) | {"citations_found_in_text": found}
@@ -199,7 +205,8 @@ def refuse_table_flags(
     """Refuse flags that have no meaning for files of text."""
     if tables.given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in tables.given)
-        raise ConfigError(f"{flags} is for a table; {str(source)!r} is read as files of text")
+        advice = "; --force-language states the language of all files" if "language" in tables.given else ""
+        raise ConfigError(f"{flags} is for a table; {str(source)!r} is read as files of text{advice}")
     if queries or qrels or periods:
         raise ConfigError(f"--queries, --qrels and periods are for a table or a collection; {str(source)!r} is read as files")
 
@@ -224,11 +231,13 @@ def _read_unsplit(
     return read_source(kind, source, report) if kind else read_collection(source, report)
 
 
-def completed(collection: Collection) -> tuple[Collection, int]:
+def completed(collection: Collection, language: str = "") -> tuple[Collection, int]:
     """The collection with its documents' languages detected and citations resolved, and how many citations that added.
+
+    `language` replaces that of every document.
 
     Queries keep the language they were given: a short query shows little of its language, and the documents help to detect it.
     """
     with progress_bar("finding citations", len(collection.corpus)) as progress:
-        corpus, annotation = annotate(collection.corpus, progress=progress)
+        corpus, annotation = annotate(collection.corpus, language=language, progress=progress)
     return replace(collection, corpus=corpus), annotation.citations

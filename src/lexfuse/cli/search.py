@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -15,7 +15,9 @@ from lexfuse.cli.options.search_flags import FilterFlags, IndexArgument, SearchF
 from lexfuse.cli.output.console import AsJson, line, note, print_json, screen
 from lexfuse.cli.output.coverage import coverage_json, note_unknown
 from lexfuse.index import Index
+from lexfuse.search.hits import Hits
 from lexfuse.search.results import SearchHit
+from lexfuse.search.words.correction import Spelling
 
 _PARTS_SHOWN = 20  # terms that add to a score; a whole judgment has hundreds
 
@@ -28,10 +30,18 @@ def search(
     k: Annotated[int, typer.Option("-k", help="The number of results.")] = 10,
     language: Annotated[str, typer.Option("--language", "-l", help="Language of the question [default: detected].")] = "",
     plain: Annotated[bool, typer.Option("--plain", help="Read the question as plain text: operators are words.")] = False,
+    spelling: Annotated[
+        Spelling,
+        typer.Option("--spelling", help="Misspelt words: auto corrects if no word is known, else offers; apply corrects; off."),
+    ] = Spelling.AUTO,
+    everyday: Annotated[
+        bool, typer.Option("--everyday/--no-everyday", help="Search everyday words also as the law writes them.")
+    ] = True,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each word adds to each score.")] = False,
     why: Annotated[
         list[str] | None, typer.Option("--why", metavar="ID", help="Explain this document too, found or not. May be repeated.")
     ] = None,
+    metadata: Annotated[bool, typer.Option("--metadata", help="Show the metadata of each result; --json always has it.")] = False,
     json: AsJson = False,
 ) -> None:
     """Search an index: cited documents first, then the best matches.
@@ -46,32 +56,58 @@ def search(
     parentheses, word* (words that begin so), a /s b (one sentence), a /p b (one paragraph), a /5 b (at most five words apart),
     title:word, code:"Code civil" and other fields. Words without an operator only rank.
 
+    Words that no document has are compared with those of the index, and everyday words ("heures sup", "patron") are also
+    searched as the law writes them; docs/everyday-words.md.
+
     lexfuse search legi.index '"cause réelle et sérieuse" AND licenci* -économique title:indemnité'
     """
     spec = search.spec()
     asked: dict[str, Any] = {"profile": spec, "filters": filters.filters or (), "as_of": filters.day()}
-    asked["operators"] = not plain
+    asked |= {"operators": not plain, "spelling": spelling, "everyday": everyday}
     with Index.open(folder) as index, query_context():
         found = index.search(question, k, language=language, **asked)
         fused = fusions_of(found, routed=bool(spec.classes)) if explain else {}
         wanted = [index.explain(question, id, language=language, **asked) for id in why or ()]
+        unused = [name for name in index.channels if name not in {channel.name for channel in spec.channels}]
     if json:
         results = [answer_json(answer, explain, fused.get(answer.document.id)) for answer in found]
         notes = {"notes": list(found.notes)} if found.notes else {}
         more = {"why": [one.as_json() for one in wanted]} if why else {}
-        print_json({"results": results, **coverage_json(found.coverage), **notes, **more})
+        print_json({"results": results, **_question_json(found), **coverage_json(found.coverage), **notes, **more})
         return
-    for text in found.notes:
+    for text in (*_question_notes(found), *found.notes):
         note(text)
     if not found:
-        note("nothing found; try other words, or fewer filters")
+        hint = f", or search by meaning: --channels {','.join(['bm25', *unused])}" if unused else ""
+        note(f"nothing found; try other words, or fewer filters{hint}")
     for answer in found:
-        show(answer, explain, fused.get(answer.document.id))
+        show(answer, explain, fused.get(answer.document.id), metadata=metadata)
         if explain and found.notes:
             _show_conditions(answer.explain())
     for one in wanted:
         show_why(one)
     note_unknown(found.coverage)
+
+
+def _question_json(found: Hits) -> dict[str, Any]:
+    """The correction, the expansions and the confidence of a question, where there are any."""
+    corrected = {"correction": asdict(found.correction)} if found.correction else {}
+    expanded = {"expansions": [asdict(one) for one in found.expansions]} if found.expansions else {}
+    return {**corrected, **expanded, **({"confidence": asdict(found.confidence)} if found.confidence else {})}
+
+
+def _question_notes(found: Hits) -> Iterator[str]:
+    """How the question was read, in words."""
+    if found.correction and found.correction.applied:
+        yield f"searched for: {found.correction.question} (as it is written: --spelling off)"
+    elif found.correction:
+        yield f"did you mean: {found.correction.question} (--spelling apply searches it)"
+    if found.confidence and found.confidence.answers:
+        yield f"the first result answers with a probability of {found.confidence.answer:.0%}"
+    elif found.confidence:
+        yield "nothing here clearly answers this; these are the nearest results"
+    for one in found.expansions:
+        yield f"{one.words}: also searched as {', '.join(one.law)} (only as it is written: --no-everyday)"
 
 
 def fusions_of(hits: Iterable[SearchHit], *, routed: bool) -> dict[str, Explanation]:
@@ -92,6 +128,7 @@ def answer_json(answer: SearchHit, explain: bool, why: Explanation | None = None
         "headings": list(document.headings),
         "snippet": span.of(document.text),
         "matches": [[match.start - span.start, match.end - span.start] for match in answer.snippet.matches],
+        "metadata": answer.metadata,
     }
     if answer.passage:
         result["passage"] = [answer.passage.start, answer.passage.end]
@@ -105,8 +142,8 @@ def answer_json(answer: SearchHit, explain: bool, why: Explanation | None = None
     return result
 
 
-def show(answer: SearchHit, explain: bool = False, why: Explanation | None = None) -> None:
-    """One answer on the screen: title, place, marked snippet and, if asked, what each source and word adds."""
+def show(answer: SearchHit, explain: bool = False, why: Explanation | None = None, *, metadata: bool = False) -> None:
+    """One answer on the screen: title, place, marked snippet and, if asked, metadata, and what each source and word adds."""
     document = answer.document
     how = "cited" if answer.found == "citation" else f"{answer.score:.3f}"
     head = Text(f"{answer.rank}. {document.title or document.id}", style="bold")
@@ -115,6 +152,8 @@ def show(answer: SearchHit, explain: bool = False, why: Explanation | None = Non
     if place:
         line(f"   {place}", style="dim")
     screen().print(_marked(answer))
+    for name, value in answer.metadata.items() if metadata else ():
+        line(f"     {name}: {', '.join(map(str, value)) if isinstance(value, list) else value}", style="blue")
     _show_sources(why)
     if explain:
         _show_parts(answer)

@@ -1,1 +1,1 @@
-"""``lexfuse export``: an index written into another system."""
+"""``lexfuse export``: an index written into another system or format."""

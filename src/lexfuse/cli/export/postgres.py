@@ -13,6 +13,7 @@ from lexfuse.channels.postgres.export import ExportOptions, export_index
 from lexfuse.cli.options.flag_group import names_in
 from lexfuse.cli.output.console import AsJson, line, note, print_json, progress_bar
 from lexfuse.errors import ConfigError
+from lexfuse.search.similar import known_day
 from lexfuse.storage.folder_snapshot import open_snapshot
 from lexfuse.storage.postgres.address import PostgresAddress, index_location, refuse_address
 
@@ -31,6 +32,9 @@ def postgres(
     k1: Annotated[float, typer.Option("--k1", help="k1 of the BM25 index of pg_textsearch.")] = bm25.K1,
     b: Annotated[float, typer.Option("--b", help="b of the BM25 index of pg_textsearch.")] = bm25.B,
     hnsw: Annotated[bool, typer.Option("--hnsw", help="Make HNSW indexes, for approximate search of vectors.")] = False,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", help="Export the versions in force on this day, of an index with history.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an index that is in the schema.")] = False,
     json: AsJson = False,
 ) -> None:
@@ -46,8 +50,17 @@ def postgres(
     place = index_location(address)
     if not isinstance(place, PostgresAddress):
         raise ConfigError("the first argument is an address like postgresql://USER@HOST:PORT/DATABASE?schema=NAME")
-    options = ExportOptions(channels=tuple(names_in(channels)), text_config=text_config, k1=k1, b=b, hnsw=hnsw, replace=force)
-    with open_snapshot(folder) as snapshot, progress_bar("exporting", len(snapshot)) as progress:
+    day = known_day(as_of, "--as-of")
+    options = ExportOptions(
+        channels=tuple(names_in(channels)),
+        text_config=text_config,
+        k1=k1,
+        b=b,
+        hnsw=hnsw,
+        replace=force,
+        as_of=day,
+    )
+    with open_snapshot(folder) as snapshot, progress_bar("exporting", len(snapshot.on(day) if day else snapshot)) as progress:
         result = export_index(snapshot, folder.resolve().name, place, options, progress=progress)
     if json:
         print_json(asdict(result))

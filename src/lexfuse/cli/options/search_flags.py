@@ -112,6 +112,9 @@ class SearchFlags(FlagGroup):
     pool: Annotated[
         str, typer.Option("--pool", help="Dense: the passages of a document that count: the best N (their mean), or all.")
     ] = "1"
+    lexicon: Annotated[
+        Path | None, typer.Option("--lexicon", help="bm25: a lexicon of everyday words (TOML) that extends the usual one.")
+    ] = None
     profile: Annotated[Path | None, typer.Option("--profile", help="A search profile (TOML) instead of these flags.")] = None
 
     def spec(self, *, depth: int | None = None, terms: TermFlags | None = None) -> SearchSpec:
@@ -141,7 +144,10 @@ class SearchFlags(FlagGroup):
         }
         known = {option for name in channels for option in channel_options(name)}
         options = {name: value for name, value in values.items() if value is not None and (name in known or name in given)}
-        return SearchSpec.of(channels, fusion=fusion, depth=depth or DEPTH, **options)
+        if self.lexicon is not None and "bm25" not in channels:
+            raise ConfigError("--lexicon adds words to bm25; add --channels bm25")
+        lexicon = None if self.lexicon is None else {"file": str(self.lexicon)}
+        return SearchSpec.of(channels, fusion=fusion, depth=depth or DEPTH, lexicon=lexicon, **options)
 
 
 @dataclass(frozen=True, kw_only=True)

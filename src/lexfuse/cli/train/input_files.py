@@ -22,6 +22,7 @@ from lexfuse.data.run import Run
 from lexfuse.errors import ConfigError, DataError
 from lexfuse.text.annotation import with_languages
 from lexfuse.train.examples.hard_negatives import mining_run
+from lexfuse.train.examples.parallel_text import read_parallel
 from lexfuse.train.material import TrainingMaterial
 from lexfuse.train.plan import TrainingPlan
 
@@ -52,10 +53,11 @@ class TrainingInputFlags(FlagGroup):
             place = self.queries or self._inside("queries.jsonl")
             asked = None if place is None else read_queries(place, report)
             judged = {split: self._qrels(split, corpus, asked, report) for split in ("train", "dev")}
+            parallel = None if plan.parallel is None else read_parallel(plan.parallel, report)
         train = judged["train"] if plan.judged else None
         _tell_shared(train, judged["dev"])
         ranking = self._ranking(plan, asked, (train, judged["dev"]), report)
-        return TrainingMaterial(self.corpus.resolve().name, corpus, asked, train, judged["dev"], ranking)
+        return TrainingMaterial(self.corpus.resolve().name, corpus, asked, train, judged["dev"], ranking, parallel)
 
     def _inside(self, name: str) -> Path | None:
         """A file of the corpus folder, plain or gzipped, if it is there."""

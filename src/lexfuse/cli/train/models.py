@@ -15,6 +15,7 @@ from lexfuse.cli.output.console import AsJson, SkipBad, line, note, noted_report
 from lexfuse.cli.train.input_files import TrainingInputFlags
 from lexfuse.dependencies import Extra
 from lexfuse.errors import ConfigError, StorageError
+from lexfuse.train.examples.parallel_text import PARALLEL
 from lexfuse.train.hyperparameters import ModelKind, RankingLoss, Similarity
 from lexfuse.train.learning_curve import STUDY, ShareOrder, ShareResult, learning_curve
 from lexfuse.train.loop.progress import ProgressListener
@@ -40,7 +41,8 @@ _MORE = """
 """
 
 BaseModel = Annotated[
-    str, typer.Argument(metavar="BASE", help="The model to start from: a folder with safetensors, or a hub id.")
+    str,
+    typer.Argument(metavar="BASE", help="The model to start from: a folder with safetensors, a shipped model, or a hub id."),
 ]
 LearningRate = Annotated[float | None, typer.Option("--learning-rate", help="The peak learning rate.")]
 
@@ -95,17 +97,31 @@ class TrainingFlags(FlagGroup):
     judged: Annotated[
         bool, typer.Option("--judged/--no-judged", help="Learn from the train judgements, or from structure alone.")
     ] = True
+    teacher: Annotated[
+        str, typer.Option("--teacher", help="dense: a dense model whose vectors are learned first, through --parallel.")
+    ] = ""
+    parallel: Annotated[str, typer.Option("--parallel", help="dense: a table of parallel text, for --teacher.")] = ""
+    parallel_columns: Annotated[
+        str, typer.Option("--parallel-columns", help="Pairs of its columns, the teacher's language first: en:fr,en_note:fr_note")
+    ] = ""
     dev_pool: Annotated[int | None, typer.Option("--dev-pool", help="Documents to rank on dev [default: the corpus].")] = None
 
     def plan(self, kind: str) -> TrainingPlan:
         """The plan of the TOML file and the flags."""
         values = read_plan_values(self.config) if self.config else {}
-        chosen = self.structure or self.first or not self.judged
-        if chosen and ("stage" in values or "examples" in values):
+        chosen, listed = self.structure or self.first or not self.judged, "stage" in values or "examples" in values
+        if chosen and listed:
             raise ConfigError("--config and --structure, --first or --no-judged both say what to learn from; leave one out")
-        if chosen:
+        given = {"teacher": self.teacher, "pairs": self.parallel, "columns": names_in(self.parallel_columns)}
+        if taught := {name: value for name, value in given.items() if value}:
+            table = values.get("parallel", {})
+            values["parallel"] = {**table, **taught} if isinstance(table, dict) else table
+        if chosen or (taught and not listed):
+            taught_first = [PARALLEL] if "parallel" in values else []
             last = [*([JUDGED] if self.judged else []), *names_in(self.structure)]
-            values["stage"] = [{"examples": examples} for examples in (names_in(self.first), last) if examples]
+            values["stage"] = [{"examples": some} for some in (taught_first, names_in(self.first), last) if some]
+            if not values["stage"]:
+                raise ConfigError("--no-judged leaves nothing to learn from; give --structure, or --teacher and --parallel")
         if self.before_query_date:
             values["before_query_date"] = True
         if self.seeds:

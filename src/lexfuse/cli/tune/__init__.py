@@ -1,0 +1,1 @@
+"""``lexfuse tune``: parameters, weights and the confidence of a search, from judged queries."""

@@ -1,0 +1,129 @@
+"""The words of questions in a real browser: suggestions, corrections with a way back, everyday words, and the answer."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+# A calibration by hand: a question whose words the best result has is answered, one of unknown words is not.
+PROFILE = """version = 1
+
+[[channel]]
+name = "bm25"
+
+[confidence]
+features = ["coverage"]
+centre = [0.5]
+scale = [0.1]
+answer = [0.0, 1.0]
+topic = [0.0, 1.0]
+threshold = 0.5
+shown = 0.6
+"""
+ANSWERED, UNANSWERED = (
+    "délai de rétractation de la rupture conventionnelle",
+    "un délai pour la pizza, les licornes et les dragons",
+)
+
+
+@pytest.fixture(scope="module")
+def site(collection, tmp_path_factory, serve):
+    """A service whose index has words alone, frequent questions, and a profile with a calibration."""
+    folder = tmp_path_factory.mktemp("words") / "labour.index"
+    collection.write(folder.parent)
+    serve.lexfuse("index", folder.parent / "corpus.jsonl", folder)
+    (folder / "profiles").mkdir()
+    (folder / "profiles" / "bm25.toml").write_text(PROFILE, "utf-8")
+    (folder / "questions.txt").write_text("Quel est le délai de rétractation ?\n", "utf-8")
+    with serve.served(folder) as address:
+        yield address
+
+
+def results(page):
+    return page.locator("[data-result]")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_suggestions_are_chosen_by_keys_and_by_pointer(visit, width):
+    page = visit("/", width=width)
+    field, options = page.get_by_role("searchbox"), page.locator("#suggestions [role=option]")
+    field.press_sequentially("rupture conv")
+    expect(options.first).to_be_visible()
+    expect(options.first).to_have_text(re.compile("Rupture conventionnelle"))
+    field.press("ArrowDown")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    assert field.get_attribute("aria-activedescendant") == options.first.get_attribute("id")
+    assert not [one["id"] for one in Axe().run(page).response["violations"]]
+    field.press("Escape")
+    expect(options.first).to_be_hidden()
+    expect(field).to_be_focused()
+    field.fill("")
+    field.press_sequentially("quel est le dél")
+    page.locator("#suggestions [role=option]", has_text="Quel est le délai de rétractation").click()
+    expect(field).to_have_value("Quel est le délai de rétractation ?")
+    expect(results(page).first).to_contain_text("rétractation")
+    expect(page.locator("#suggestions")).to_be_hidden()
+    sideways = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert sideways <= 0
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_misspelt_question_is_corrected_with_a_way_back(visit, script):
+    page = visit(f"/?q={quote('retractaton conventionelle')}", script=script)
+    expect(page.locator("[data-meant]")).to_contain_text("rétractation conventionnelle")
+    expect(results(page).first).to_contain_text("rétractation")
+    page.locator("[data-meant] a").click()
+    expect(page).to_have_url(re.compile("spelling=off"))
+    expect(page.locator("[data-meant]")).to_have_count(0)
+    page.goto(f"/?q={quote('délai de retractaton')}")
+    page.locator("[data-meant] a").click()
+    expect(page).to_have_url(re.compile("r%C3%A9tractation"))
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_everyday_words_are_shown_as_the_law_writes_them(visit, script):
+    page = visit(f"/?q={quote('mes heures sup')}", script=script)
+    expect(page.locator("[data-expanded]")).to_contain_text("heures supplémentaires")
+    expect(results(page).first).to_contain_text("heures supplémentaires", ignore_case=True)
+    page.locator("[data-result] a[data-why]").first.click()
+    expect(page.locator("table", has_text="added for").first).to_be_visible()
+    page.goto(f"/?q={quote('mes heures sup')}")
+    page.locator("[data-expanded] a").click()
+    expect(page).to_have_url(re.compile("everyday=off"))
+    expect(page.locator("[data-expanded]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_answer_comes_first_and_its_passage_is_copied(visit, width):
+    page = visit(f"/?q={quote(ANSWERED)}", width=width)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    card = page.locator("[data-answer]")
+    expect(card).to_contain_text("rétractation")
+    assert not [one["id"] for one in Axe().run(page).response["violations"]]
+    card.get_by_role("button").click()
+    expect(card.get_by_role("button")).to_have_text("Copied")
+    assert "rétractation" in page.evaluate("navigator.clipboard.readText()")
+    title = card.locator(".source a").inner_text()
+    card.locator(".actions a").click()
+    expect(page.locator("h1")).to_have_text(title)
+
+
+def test_what_nothing_answers_is_said_with_the_nearest_results_and_without_a_script(visit):
+    page = visit(f"/?q={quote(UNANSWERED)}", script=False)
+    expect(page.locator("[data-unanswered]")).to_be_visible()
+    expect(page.locator("[data-answer]")).to_have_count(0)
+    expect(results(page).first).to_be_visible()
+    page.goto(f"/?q={quote(ANSWERED)}")
+    expect(page.locator("[data-answer]")).to_be_visible()
+    expect(page.locator("[data-answer] button")).to_be_hidden()  # it needs a script
+    page.goto("/?q=L.+1237-13")  # the question names the document that it wants
+    expect(page.locator("[data-answer], [data-unanswered]")).to_have_count(0)
+
+
+def test_only_the_cited_article_is_marked(visit):
+    page = visit("/?q=L.+1237-13")
+    marks = page.locator("[data-result] mark").all_inner_texts()
+    assert marks
+    assert all(re.sub(r"[\s.\u2011-]", "", mark) == "L123713" for mark in marks), marks
