@@ -141,11 +141,19 @@ def test_the_answers_are_those_of_one_index(client, corpus, tmp_path):
 
 def test_the_status_shows_the_replicas(client, ray_nodes, builder):
     words = ("cluster", "status", builder.store.uri, "--address", ray_nodes.address)
-    served = json.loads(ray_nodes.lexfuse(*words, "--json").stdout)["served"]
-    assert {name: one["running"] for name, one in served.items()} == {"router": 2, "shard-0": 2, "shard-1": 2}
-    assert {one["status"] for one in served.values()} == {"HEALTHY"}
-    assert all(one["generations"] == [[1], [1]] for one in served.values()), served
+    until = time.monotonic() + PATIENCE
+    while not settled(served := json.loads(ray_nodes.lexfuse(*words, "--json").stdout)["served"]):
+        assert time.monotonic() < until, served
+    assert served.keys() == {"router", "shard-0", "shard-1"}
     assert "shard-1" in ray_nodes.lexfuse(*words).stdout
+
+
+def settled(served):
+    """Whether every deployment has its two replicas, or the third that earlier load started, with the first generation open."""
+    return all(
+        one["status"] == "HEALTHY" and one["running"] in (2, 3) and one["generations"] == [[1]] * one["running"]
+        for one in served.values()
+    )
 
 
 @pytest.mark.parametrize("name", ["shard-1", "router"])
@@ -155,7 +163,7 @@ def test_a_lost_replica_or_router_costs_no_answer(client, name):
     for _ in range(10):
         client("get", f"/v1/search?query={ASKED}&k=3")
     statuses, said = client("stop")
-    assert len(replicas) == 2
+    assert len(replicas) >= 2  # earlier load may have started a third
     assert set(statuses) == {"200"}, said
     assert {partial for _, partial, _, _ in said} == {False}
     assert len(said) == 1
