@@ -1,6 +1,6 @@
 """The README's commands work as they stand there."""
 
-import os
+import json
 import re
 import shlex
 import shutil
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from launcher import lexfuse
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -29,10 +30,6 @@ def checkout(tmp_path):
     return tmp_path
 
 
-def environment() -> dict[str, str]:
-    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-
-
 def test_first_screen_has_the_two_commands_and_a_picture():
     first_screen = "\n".join(README.splitlines()[:25])
     assert "make demo" in first_screen
@@ -46,9 +43,14 @@ def test_lexfuse_commands_run_in_order(checkout):
     lines = [line for line in commands() if line.startswith("lexfuse ")]
     assert len(lines) >= 5
     for line in lines:
-        done = subprocess.run(shlex.split(line), cwd=checkout, env=environment(), capture_output=True, text=True, check=False)
+        done = lexfuse(*shlex.split(line)[1:], cwd=checkout)
         assert done.returncode == 0, f"{line}\n{done.stderr}"
         assert done.stdout.strip(), line
+    asked = ["examples/declaration/judgements.tsv", "words.trec", "meaning.trec", "hybrid.trec", "-m", "nDCG@10 RR@10", "--json"]
+    done = lexfuse("evaluate", *asked, cwd=checkout)
+    measured = [[f"{mean:.3f}" for mean in means.values()] for means in json.loads(done.stdout).values()]
+    assert re.findall(r"^\| .*\(`.*`\) \| \W*([\d.]+)\W* \| \W*([\d.]+)\W* \|$", README, re.MULTILINE) == [*map(tuple, measured)]
+    assert max(measured) == measured[-1]  # the hybrid
 
 
 def test_make_commands_are_targets():
