@@ -30,6 +30,7 @@ class Extra(StrEnum):
     IR_DATASETS = "ir-datasets"
     LANGCHAIN = "langchain"
     LLAMA_INDEX = "llama-index"
+    MTEB = "mteb"
     PYTERRIER = "pyterrier"
     TRAIN = "train"
 
@@ -63,6 +64,7 @@ _PACKAGES = {
     Extra.IR_DATASETS: ("ir_datasets",),
     Extra.LANGCHAIN: ("langchain_core",),
     Extra.LLAMA_INDEX: ("llama_index",),
+    Extra.MTEB: ("mteb", "torch"),
     Extra.PYTERRIER: ("pyterrier",),
     Extra.TRAIN: ("safetensors", "torch", "transformers"),
 }
