@@ -164,7 +164,7 @@ def _every(asked: Iterable[tuple[Query, set[str]]], off_topic: Queries) -> Itera
 
 def _answered(version: IndexVersion, spec: SearchSpec, query: Query) -> tuple[str, Mapping[str, float] | None]:
     opened = version.search_by(spec, everyday=True)
-    question = read_question(version, query, spelling=Spelling.AUTO).ranked
+    question = read_question(version, query, spelling=Spelling.AUTO, by_words=opened.by_words(query)).ranked
     with query_context():
         found = find_documents(opened.retriever, question, SEEN, within=opened.within, citations=version.citations)
         features = confidence_features(version, opened.retriever, question, found)

@@ -77,10 +77,12 @@ def read_question(
     *,
     operators: bool = True,
     spelling: Spelling | str = Spelling.OFF,
+    by_words: bool = True,
 ) -> AskedQuestion:
     """Read a question; with `operators` those of the query language count (docs/lexical.md), otherwise it is plain.
 
-    `spelling` says what happens to misspelt words; a question with operators is taken as it is written.
+    `spelling` says what happens to misspelt words, in a search `by_words` alone or by vectors too; a question with operators is
+    taken as it is written.
 
     An empty question is an `EmptyQuestionError`; an expression without a word to rank by, or one that is too large, is a
     `ConfigError`.
@@ -93,12 +95,12 @@ def read_question(
     if not query.text.strip():
         raise EmptyQuestionError("the question is empty; ask with at least one word")
     if not operators:
-        return _corrected(version, AskedQuestion(query, query), spelling)
+        return _corrected(version, AskedQuestion(query, query), spelling, by_words=by_words)
     matcher: ExpressionMatcher = version.cached("expressions", lambda: ExpressionMatcher(version.snapshot))
     parsed = parse(query.text, matcher.fields)
     notes = (parsed.note,) if parsed.note else ()
     if parsed.condition is None:
-        return _corrected(version, AskedQuestion(query, query, notes=notes), spelling)
+        return _corrected(version, AskedQuestion(query, query, notes=notes), spelling, by_words=by_words)
     if not parsed.ranked:
         raise ConfigError(f"the question only filters ({parsed.condition}); add a word that the results are ranked by")
     text = " ".join(_ranked_text(operand, matcher) for operand in parsed.ranked)
@@ -112,11 +114,11 @@ def read_question(
     )
 
 
-def _corrected(version: IndexVersion, asked: AskedQuestion, spelling: Spelling | str) -> AskedQuestion:
+def _corrected(version: IndexVersion, asked: AskedQuestion, spelling: Spelling | str, *, by_words: bool) -> AskedQuestion:
     """A plain question with the correction of its words, if they need one."""
     if spelling not in set(Spelling):
         raise ConfigError(f"spelling must be one of {', '.join(Spelling)}; got {spelling!r}")
-    found = correct(version, asked.query, Spelling(spelling))
+    found = correct(version, asked.query, Spelling(spelling), by_words=by_words)
     return asked if found is None else replace(asked, ranked=corrected(asked.query, found), correction=found)
 
 

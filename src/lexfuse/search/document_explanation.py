@@ -79,7 +79,8 @@ def explain_document(
     """
     opened = version.search_by(everyday=everyday, **search)
     version = opened.version
-    asked = read_question(version, question, language, operators=operators, spelling=spelling)
+    by_words = opened.by_words(question)
+    asked = read_question(version, question, language, operators=operators, spelling=spelling, by_words=by_words)
     id = version.meant(document)
     opened = asked.restricted(opened)
     [found] = opened.retriever.explain(asked.ranked, [id], within=opened.within, others=default_fusions())

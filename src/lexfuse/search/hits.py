@@ -106,7 +106,8 @@ def find_hits(
     with clock.stage("filter"):
         opened = version.search_by(filters=filters, as_of=as_of, everyday=everyday, **search)
         version = opened.version
-        asked = read_question(version, question, language, operators=operators, spelling=spelling)
+        by_words = opened.by_words(question)
+        asked = read_question(version, question, language, operators=operators, spelling=spelling, by_words=by_words)
         opened, query = asked.restricted(opened), asked.ranked
     with clock.stage("search"):
         most = max(DEPTH, k)  # a longer page is not cut

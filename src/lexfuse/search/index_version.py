@@ -17,6 +17,7 @@ from lexfuse.channels.registry import open_retriever
 from lexfuse.channels.retriever import Mask, Retriever
 from lexfuse.data.document import Document
 from lexfuse.data.document_history import in_force
+from lexfuse.data.queries import Query
 from lexfuse.encode.shared_encoders import SharedEncoders, sharing
 from lexfuse.errors import ConfigError, LexFuseError, UnknownDocumentError, UnknownProfileError
 from lexfuse.search.similar import known_day, open_similar
@@ -62,6 +63,15 @@ class OpenedSearch(NamedTuple):
     coverage: DayCoverage | None = None  # what the index knows about that day
     confidence: ConfidenceSpec | None = None  # when the best result is an answer, where the profile says so
     satisfying: Mask | None = None  # what the operators of the question require, also part of `within`
+
+    def by_words(self, question: str | Query) -> bool:
+        """Whether it finds documents by words of the question alone.
+
+        >>> IndexVersion(snapshot).search_by().by_words("retard de prêt")
+        True
+        """
+        query = Query("q", question) if isinstance(question, str) else question
+        return all(one.marks_words for one in self.retriever.members(query))
 
 
 class IndexVersion:

@@ -87,6 +87,16 @@ def test_an_unclear_correction_is_offered_and_searched_only_if_wanted(index):
     assert ranking(applied) == ranking(index.search("préavis de licenciement"))
 
 
+def test_vectors_answer_a_question_of_words_that_no_document_has(tiny, tmp_path):
+    tiny.folder(tmp_path / "model", normalise=True)
+    with Index.build(tmp_path / "law.index", documents(), channels={"dense": str(tmp_path / "model")}) as built:
+        for channels in (["dense"], ["bm25", "dense"]):
+            hits = built.search("licensiement ekonomique", channels=channels)
+            assert (hits.correction.question, hits.correction.applied) == ("licenciement économique", False)
+            assert ranking(hits) == ranking(built.search("licensiement ekonomique", channels=channels, spelling="off"))
+        assert built.search("licensiement ekonomique", channels=["bm25"]).correction.applied
+
+
 @pytest.mark.parametrize("question", ["mon patron", "préavis pour Licensy", "L. 1237-99", "xyzzy", "ou", '"licensiement"'])
 def test_words_of_the_lexicon_names_citations_and_phrases_stay(index, question):
     assert index.did_you_mean(question) is None

@@ -27,7 +27,7 @@ LONGEST = 400  # characters of a question that is corrected; longer ones are tex
 class Spelling(StrEnum):
     """What happens to a question with words that no document has."""
 
-    AUTO = "auto"  # searched if it is clear what was meant, or if no word of the question is in the index; otherwise offered
+    AUTO = "auto"  # searched if it is clear what was meant, or if nothing is found otherwise; else offered
     APPLY = "apply"  # the corrected question is searched
     OFF = "off"
 
@@ -59,17 +59,22 @@ def words_of(version: IndexVersion) -> IndexWords:
     return version.cached("words", lambda: IndexWords(version.snapshot))
 
 
-def correct(version: IndexVersion, query: Query, spelling: Spelling = Spelling.AUTO) -> SpellingCorrection | None:
+def correct(
+    version: IndexVersion, query: Query, spelling: Spelling = Spelling.AUTO, *, by_words: bool = True
+) -> SpellingCorrection | None:
     """What a question probably means; None if all of its words occur, or nothing is similar to those that do not.
 
     Words of the lexicon, names (a capital inside of a sentence), citations and words of fewer than four letters stay as they are,
-    and so does a question in a language that no document has.
+    and so does a question in a language that no document has. A search `by_words` finds nothing if it has none of them; vectors
+    may find what a word means that no document has.
 
     >>> found = correct(IndexVersion(snapshot), Query("q", "les horaire de la bibliotheke", "fr"))
     >>> found.question, found.applied
     ('les horaire de la bibliothèque', False)
     >>> correct(IndexVersion(snapshot), Query("q", "bibliotheke", "fr")).applied
     True
+    >>> correct(IndexVersion(snapshot), Query("q", "bibliotheke", "fr"), by_words=False).applied
+    False
     """
     if spelling is Spelling.OFF or len(query.text) > LONGEST or isinstance(version.snapshot, PostgresSnapshot):
         return None
@@ -99,7 +104,7 @@ def correct(version: IndexVersion, query: Query, spelling: Spelling = Spelling.A
             at = token.end
     if not found:
         return None
-    nothing = len(unknown) == len(tokens) and not everyday
+    nothing = by_words and len(unknown) == len(tokens) and not everyday
     applied = spelling is Spelling.APPLY or nothing or all(one.clear for one in found)
     return SpellingCorrection("".join((*text, query.text[at:])), tuple(found), applied)
 
