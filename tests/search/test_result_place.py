@@ -5,7 +5,7 @@ import pytest
 from lexfuse.data.document import Document
 from lexfuse.index import Index
 from lexfuse.search.hits import find_hits
-from lexfuse.search.result_place import LOOKED_AT, result_place
+from lexfuse.search.result_place import LOOKED_AT, question_matches, result_place
 
 COUNT = LOOKED_AT + 5
 
@@ -33,3 +33,11 @@ def test_neighbours_are_those_of_the_ranking(version, rank, wrong):
 
 def test_a_document_that_is_no_result_has_no_place(version):
     assert result_place(version, "loi", "nowhere", rank=3) is None
+
+
+def test_words_of_the_law_and_corrected_words_are_marked_as_in_the_results(tmp_path):
+    text = "L'employeur notifie le licenciement au salarié."
+    with Index.build(tmp_path / "law.index", [Document("L1", text=text, language="fr")]) as index:
+        for question, words in (("mon patron veut me virer", {"employeur", "licenciement"}), ("licensiement", {"licenciement"})):
+            found = question_matches(index.version, question, index.document("L1"))
+            assert words <= {text[one.start : one.end] for one in found}

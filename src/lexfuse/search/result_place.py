@@ -10,6 +10,7 @@ from lexfuse.search.asked_question import read_question
 from lexfuse.search.hits import find_hits
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.search.results import SearchHit
+from lexfuse.search.words.correction import Spelling
 from lexfuse.text.analysis.analyser import Analyser
 from lexfuse.text.passages import Passage
 
@@ -48,20 +49,21 @@ def result_place(version: IndexVersion, question: str, id: str, *, rank: int = 0
 def question_matches(
     version: IndexVersion, question: str, document: Document, *, operators: bool = True, language: str = ""
 ) -> tuple[Passage, ...]:
-    """The words and citations of a question in the whole text of a document.
+    """The words and citations of a question in the whole text of a document, and the words of the law for its everyday words.
 
     >>> version = IndexVersion(snapshot)
     >>> document = snapshot.document("lib-4")
     >>> [document.text[match.start : match.end] for match in question_matches(version, "retards", document)][:1]
     ['retard']
     """
-    asked = read_question(version, question, language, operators=operators).ranked
+    asked = read_question(version, question, language, operators=operators, spelling=Spelling.AUTO).ranked
     words = version.words
+    law = {term for one in version.everyday_words().expansions(asked.text, asked.language) for term in one.terms}
     held = document.id in words.snapshot.ids
     found = words.evidence(asked, [document.id])[0].terms if held else None
     if found is not None:
-        return text_matches(version, document, {part.term for part in found})
-    return text_matches(version, document, {*_analyser(version, document).terms(asked.text)})
+        return text_matches(version, document, law | {part.term for part in found})
+    return text_matches(version, document, law | {*_analyser(version, document).terms(asked.text)})
 
 
 def words_in_document(version: IndexVersion, words: str, document: Document) -> tuple[Passage, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from lexfuse.data.document import DocumentKind
 from lexfuse.errors import NotFoundError
+from lexfuse.search.contents.heading_order import in_order
 from lexfuse.search.index_version import IndexVersion
 from lexfuse.storage.document_rows import texts_of
 from lexfuse.storage.snapshot import Snapshot
@@ -82,8 +83,9 @@ def _made(version: IndexVersion) -> ContentsSection:
 
 
 def _order(section: ContentsSection, middles: Mapping[tuple[str, ...], int]) -> None:
-    """Put the sections below one in order of their middle documents: the number of a first one may be out of order."""
-    section.sections = dict(sorted(section.sections.items(), key=lambda pair: middles[pair[1].path]))
+    """Order the sections below one by their numbers, others by their middle documents: a first one may be out of order."""
+    titles = in_order(sorted(section.sections, key=lambda title: middles[section.sections[title].path]))
+    section.sections = {title: section.sections[title] for title in titles}
     for below in section.sections.values():
         _order(below, middles)
 
