@@ -25,7 +25,7 @@ _ORDINALS = {
     )
     for name in names.split()
 }  # fmt: skip
-_NUMERAL = r"(?=[ivxlc])c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
+_NUMERAL = r"c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?<=[ivxlc])"
 _NUMBER = rf"(?:\d{{1,4}}|{_NUMERAL}|{'|'.join(_ORDINALS)})"
 _SUFFIX = r"(?:\s(bis|ter|quater|quinquies|sexies|septies|[a-z](?=\s?[:.–-]|$)))?"
 _KIND_FIRST = re.compile(rf"({_KINDS})\s({_NUMBER})\b{_SUFFIX}")
