@@ -220,3 +220,11 @@ def test_one_request_does_not_tell_of_another(library, stream):
     asked(app, ("GET", "/v1/search", {"params": {"query": "loi"}}), ("GET", "/nowhere", {}))
     assert "index" in lines(stream)[0]
     assert "index" not in lines(stream)[1]
+
+
+def test_the_methods_of_a_tuple_are_no_notes(library, stream):
+    app = create_app(ServiceContext(library, ServiceSettings()))
+    add_pages(app)
+    (answer,) = asked(app, ("GET", "/similar", {}))
+    assert answer.status_code == 200
+    assert "index" not in lines(stream)[0]

@@ -62,7 +62,7 @@ def note_answer(answer: object) -> None:
     """Note the index, version, profile, number of results and stage times of a response."""
     notes = current_notes()
     for name in ("index", "profile", "generation", "query"):
-        if (value := getattr(answer, name, None)) is not None:
+        if isinstance(value := getattr(answer, name, None), str | int):  # a tuple has a method of that name
             setattr(notes, name, value)
     if isinstance(results := getattr(answer, "results", None), list):
         notes.results = len(results)
